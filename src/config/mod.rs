@@ -1,0 +1,150 @@
+//! The settings of the daemon: one struct, validated once.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::model::{DomainName, DomainPattern, RoleAddresses, Subaddressing};
+
+/// One of the two revisions of the interface: a preset of defaults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub enum Revision {
+    /// No webhooks; 10 MB messages; the MX is verified daily.
+    One,
+    /// Webhooks; 300 KB messages; the MX is verified every 12 hours.
+    #[default]
+    Two,
+}
+
+impl Revision {
+    /// 1 or 2.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+        }
+    }
+}
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+/// Every setting of `tempmail serve`, with its value in effect.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where everything that must last is kept.
+    pub data_dir: PathBuf,
+    /// Where SMTP listens.
+    pub smtp_listen: Vec<SocketAddr>,
+    /// Where HTTP listens.
+    pub http_listen: Vec<SocketAddr>,
+    /// Domains fixed by the administrator: active without DNS, never stored.
+    pub domains: Vec<DomainPattern>,
+    /// Wildcard domains are permitted although SMTP listens beyond loopback.
+    pub accept_any_domain: bool,
+    /// The names that a domain's MX record may point to. Empty: no domain can be registered or verified.
+    pub mx_hosts: Vec<DomainName>,
+    /// The name that the daemon gives itself in the banner and in `Received` fields.
+    pub hostname: DomainName,
+    /// The preset that the defaults came from.
+    pub revision: Revision,
+    /// How long an Email is readable.
+    pub retention: Duration,
+    /// The largest message, as RFC 1870 counts it.
+    pub message_octets_max: u64,
+    /// Page size when none is asked for.
+    pub page_size_default: usize,
+    /// The largest page.
+    pub page_size_max: usize,
+    /// How often each domain's MX is verified.
+    pub verify_every: Duration,
+    /// DNS servers to ask; empty: those of the system.
+    pub resolvers: Vec<SocketAddr>,
+    /// Addresses that are ours beside those that the `mx_hosts` resolve to.
+    pub public_addresses: Vec<IpAddr>,
+    /// The most domains that can be registered.
+    pub domains_max: usize,
+    /// Local parts that only the administrator may read.
+    pub role_addresses: RoleAddresses,
+    /// What `+tag` means.
+    pub subaddressing: Subaddressing,
+    /// Hosts besides loopback that HTTP answers for while it listens on loopback only.
+    pub http_allowed_hosts: Vec<String>,
+    /// Origins whose pages may read answers; `None`: any where HTTP listens beyond loopback, else loopback ones.
+    pub http_allowed_origins: Option<Vec<String>>,
+    /// HTTP requests per minute and client address; `None`: unlimited.
+    pub rate_limit: Option<u32>,
+    /// The most SMTP connections at once.
+    pub smtp_connections_max: usize,
+    /// The most HTTP connections at once.
+    pub http_connections_max: usize,
+    /// How long an SMTP client may take for a command or for the next octets of a message.
+    pub smtp_idle_timeout: Duration,
+    /// Size of a segment of the journal.
+    pub segment_octets: u64,
+    /// How much of the index may be held in memory.
+    pub index_cache_octets: usize,
+    /// How log lines are written.
+    pub log_format: LogFormat,
+}
+
+impl Config {
+    /// Whether no listener of HTTP can be reached from another machine.
+    pub fn is_http_local(&self) -> bool {
+        self.http_listen.iter().all(|address| address.ip().is_loopback())
+    }
+
+    /// Whether no listener of SMTP can be reached from another machine.
+    pub fn is_smtp_local(&self) -> bool {
+        self.smtp_listen.iter().all(|address| address.ip().is_loopback())
+    }
+
+    /// The defaults of a revision, with `data_dir` as the data directory.
+    pub fn of_revision(revision: Revision, data_dir: PathBuf) -> Self {
+        let hour = Duration::from_hours(1);
+        let (message_octets_max, verify_every, rate_limit) = match revision {
+            Revision::One => (10 * 1024 * 1024, 24 * hour, None),
+            Revision::Two => (300 * 1024, 12 * hour, Some(10_000)),
+        };
+        Self {
+            data_dir,
+            smtp_listen: both_loopbacks(2525),
+            http_listen: both_loopbacks(8080),
+            domains: Vec::new(),
+            accept_any_domain: false,
+            mx_hosts: Vec::new(),
+            hostname: "localhost".parse().expect("a constant domain name"),
+            revision,
+            retention: 2 * hour,
+            message_octets_max,
+            page_size_default: 20,
+            page_size_max: 100,
+            verify_every,
+            resolvers: Vec::new(),
+            public_addresses: Vec::new(),
+            domains_max: 10_000,
+            role_addresses: RoleAddresses::default(),
+            subaddressing: Subaddressing::default(),
+            http_allowed_hosts: Vec::new(),
+            http_allowed_origins: None,
+            rate_limit,
+            smtp_connections_max: 1_000,
+            http_connections_max: 1_000,
+            smtp_idle_timeout: Duration::from_mins(5),
+            segment_octets: 64 * 1024 * 1024,
+            index_cache_octets: 32 * 1024 * 1024,
+            log_format: LogFormat::default(),
+        }
+    }
+}
+
+fn both_loopbacks(port: u16) -> Vec<SocketAddr> {
+    vec![SocketAddr::from(([127, 0, 0, 1], port)), SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], port))]
+}

@@ -1,0 +1,6 @@
+//! tempmail: disposable mail in one binary.
+
+pub mod clock;
+pub mod config;
+pub mod model;
+pub mod store;

@@ -1,0 +1,325 @@
+//! Mail addresses, and the one function that says which mailbox an address means.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
+
+use super::{DomainName, DomainNameError};
+
+/// The longest local part in octets (RFC 5321 section 4.5.3.1.1), quotes included.
+pub const LOCAL_PART_OCTETS_MAX: usize = 64;
+
+/// An address `local-part@domain` (RFC 5321 section 4.1.2, with UTF-8 as RFC 6531 allows it).
+///
+/// Shown with the local part as it came in and the domain in canonical form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    local_part: String,
+    unquoted: String,
+    domain: DomainName,
+}
+
+/// Why a text is no address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    /// There is no `@`.
+    #[error("an address has the form local-part@domain")]
+    NoAtSign,
+    /// Nothing before the `@`, or not what RFC 5321 calls a dot-string or a quoted string.
+    #[error("the local part of the address is not valid")]
+    LocalPart,
+    /// The local part has more than 64 octets.
+    #[error("the local part of the address is longer than {LOCAL_PART_OCTETS_MAX} octets")]
+    LocalPartTooLong,
+    /// The domain is an address literal such as `[192.0.2.1]`: well-formed, but never a registered domain.
+    #[error("an address literal is not a registered domain")]
+    AddressLiteral,
+    /// What follows the `@` is no domain name.
+    #[error("{0}")]
+    Domain(#[from] DomainNameError),
+}
+
+/// What a `+tag` in the local part means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Subaddressing {
+    /// It is part of the address.
+    #[default]
+    Keep,
+    /// `user+tag@` arrives at `user@`.
+    Strip,
+}
+
+impl Address {
+    /// The domain.
+    pub fn domain(&self) -> &DomainName {
+        &self.domain
+    }
+
+    /// The local part as it came in, quotes included.
+    pub fn local_part(&self) -> &str {
+        &self.local_part
+    }
+
+    /// The address `local_part@domain`.
+    ///
+    /// `local_part` is read by the rules of [`Address::from_str`].
+    pub fn new(local_part: &str, domain: DomainName) -> Result<Self, AddressError> {
+        if local_part.len() > LOCAL_PART_OCTETS_MAX {
+            return Err(AddressError::LocalPartTooLong);
+        }
+        let unquoted = unquote(local_part).ok_or(AddressError::LocalPart)?;
+        Ok(Self { local_part: local_part.to_owned(), unquoted, domain })
+    }
+
+    /// The mailbox that mail for this address arrives at: the one canonical form that SMTP, HTTP and the command line
+    /// all compare by.
+    pub fn mailbox(&self, subaddressing: Subaddressing) -> Mailbox {
+        let folded: String = self.unquoted.nfc().map(|c| c.to_ascii_lowercase()).collect();
+        let local = match subaddressing {
+            Subaddressing::Keep => folded.as_str(),
+            // `+tag@` alone keeps its tag: nothing would be left.
+            Subaddressing::Strip => match folded.split_once('+') {
+                Some((user, _)) if !user.is_empty() => user,
+                _ => folded.as_str(),
+            },
+        };
+        Mailbox(format!("{local}@{}", self.domain))
+    }
+}
+
+impl FromStr for Address {
+    type Err = AddressError;
+
+    /// Reads `local-part@domain`. The domain follows the last `@`; it may be in U-labels and end with a dot.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (local_part, domain) = text.rsplit_once('@').ok_or(AddressError::NoAtSign)?;
+        if domain.starts_with('[') && domain.ends_with(']') {
+            return Err(AddressError::AddressLiteral);
+        }
+        Self::new(local_part, domain.parse()?)
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.local_part, self.domain)
+    }
+}
+
+/// The content of a local part: a quoted string without its quotes and backslashes, a dot-string as it is.
+///
+/// Dots may lead, trail and repeat in a dot-string, against the letter of the grammar: such addresses exist and their
+/// owners wait for mail.
+fn unquote(local_part: &str) -> Option<String> {
+    let Some(quoted) = local_part.strip_prefix('"') else {
+        let is_atext = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~.".contains(c);
+        let is_valid = !local_part.is_empty() && local_part.chars().all(|c| is_atext(c) && !c.is_control());
+        return is_valid.then(|| local_part.to_owned());
+    };
+    let inner = quoted.strip_suffix('"')?;
+    let mut content = String::with_capacity(inner.len());
+    let mut chars = inner.chars();
+    while let Some(c) = chars.next() {
+        let c = match c {
+            '\\' => chars.next()?,
+            '"' => return None,
+            c => c,
+        };
+        if c.is_control() {
+            return None;
+        }
+        content.push(c);
+    }
+    (!content.is_empty()).then_some(content)
+}
+
+/// The canonical form of an address, `local-part@domain`: what mail is kept under and asked for by.
+///
+/// The local part is unquoted, its ASCII letters in lower case, its other characters in Unicode's normal form C; the
+/// domain is canonical. Two addresses mean the same mailbox exactly when these texts are equal.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Mailbox(String);
+
+impl Mailbox {
+    /// The canonical text. It is not always an address that can be typed: the quotes are gone.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The canonical local part.
+    pub fn local_part(&self) -> &str {
+        self.split().0
+    }
+
+    /// The domain.
+    pub fn domain(&self) -> &str {
+        self.split().1
+    }
+
+    fn split(&self) -> (&str, &str) {
+        self.0.rsplit_once('@').unwrap_or((&self.0, ""))
+    }
+}
+
+impl fmt::Display for Mailbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The local parts that stand for a role in running a domain.
+///
+/// A certificate authority takes mail to some of them as proof that one controls the domain, so on a domain for which a
+/// certificate can be had only the administrator may read them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoleAddresses(HashSet<String>);
+
+impl RoleAddresses {
+    /// The local parts that are role addresses unless the administrator says otherwise: those of RFC 2142 that bear on
+    /// control of the domain, and those that certificate authorities write to.
+    pub const DEFAULT: [&'static str; 13] = [
+        "postmaster",
+        "abuse",
+        "admin",
+        "administrator",
+        "hostmaster",
+        "webmaster",
+        "root",
+        "security",
+        "ssl-admin",
+        "ssladmin",
+        "ssladministrator",
+        "sslwebmaster",
+        "noc",
+    ];
+
+    /// A list of local parts, compared as mailboxes are.
+    pub fn new<'a>(local_parts: impl IntoIterator<Item = &'a str>) -> Self {
+        Self(local_parts.into_iter().map(|part| part.nfc().map(|c| c.to_ascii_lowercase()).collect()).collect())
+    }
+
+    /// Whether only the administrator may read `mailbox`.
+    pub fn contains(&self, mailbox: &Mailbox) -> bool {
+        let is_testing = mailbox.domain().parse::<DomainName>().is_ok_and(|domain| domain.is_reserved_for_testing());
+        !is_testing && self.0.contains(mailbox.local_part())
+    }
+}
+
+impl Default for RoleAddresses {
+    fn default() -> Self {
+        Self::new(Self::DEFAULT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn mailbox(text: &str) -> String {
+        text.parse::<Address>().expect(text).mailbox(Subaddressing::Keep).to_string()
+    }
+
+    #[test]
+    fn spellings_of_one_mailbox_agree() {
+        for (spelling, canonical) in [
+            ("Ann@Example.TEST", "ann@example.test"),
+            ("\"ann\"@example.test.", "ann@example.test"),
+            ("\"a\\nn\"@example.test", "ann@example.test"),
+            ("\"a b\"@example.test", "a b@example.test"),
+            ("\"a@b\"@example.test", "a@b@example.test"),
+            ("ann@bücher.example", "ann@xn--bcher-kva.example"),
+            ("ANN+Tag@example.test", "ann+tag@example.test"),
+            ("Jose\u{301}@example.test", "jos\u{e9}@example.test"),
+            (".a..b.@example.test", ".a..b.@example.test"),
+        ] {
+            assert_eq!(mailbox(spelling), canonical, "{spelling}");
+        }
+    }
+
+    #[test]
+    fn an_address_is_shown_with_its_local_part_as_it_came() {
+        let address: Address = "\"Ann B\"@EXAMPLE.test.".parse().expect("address");
+        assert_eq!(address.to_string(), "\"Ann B\"@example.test");
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused() {
+        let long = format!("{}@example.test", "a".repeat(65));
+        for bad in [
+            "",
+            "a",
+            "@",
+            "@example.test",
+            "a@",
+            "a b@example.test",
+            "a@b@c",
+            "\"\"@example.test",
+            "\"a@example.test",
+            "a\"@example.test",
+            "\"a\"b\"@example.test",
+            "\"a\\\"@example.test",
+            "a\r@example.test",
+            "a\0@example.test",
+            "\"a\n\"@example.test",
+            "<a@example.test>",
+            "a@-x.test",
+            "a,b@example.test",
+            &long,
+        ] {
+            assert!(bad.parse::<Address>().is_err(), "{bad:?}");
+        }
+        assert_eq!("a@[127.0.0.1]".parse::<Address>(), Err(AddressError::AddressLiteral));
+    }
+
+    #[test]
+    fn subaddressing_strips_the_tag_when_asked() {
+        let strip = |text: &str| text.parse::<Address>().expect(text).mailbox(Subaddressing::Strip).to_string();
+        assert_eq!(strip("Ann+news@example.test"), "ann@example.test");
+        assert_eq!(strip("+news@example.test"), "+news@example.test");
+        assert_eq!(strip("ann@example.test"), "ann@example.test");
+    }
+
+    #[test]
+    fn roles_are_guarded_where_a_certificate_can_be_had() {
+        let roles = RoleAddresses::default();
+        let is_role = |text: &str| roles.contains(&text.parse::<Address>().expect(text).mailbox(Subaddressing::Keep));
+        assert!(is_role("Admin@example.com"));
+        assert!(is_role("\"postmaster\"@example.com"));
+        assert!(!is_role("admin+x@example.com"));
+        assert!(!is_role("administration@example.com"));
+        assert!(!is_role("admin@example.test"));
+        assert!(!is_role("admin@sub.localhost"));
+        assert!(
+            !RoleAddresses::new([])
+                .contains(&"admin@example.com".parse::<Address>().expect("address").mailbox(Subaddressing::Keep))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_an_address_or_an_error(text in "\\PC{0,80}") {
+            let _ = text.parse::<Address>();
+        }
+
+        #[test]
+        fn what_is_shown_reads_back_as_the_same_mailbox(local in "[a-zA-Z0-9.+é\u{301}-]{1,20}", domain in "[a-zA-Z]{1,10}\\.(test|example)") {
+            if let Ok(address) = format!("{local}@{domain}").parse::<Address>() {
+                let again: Address = address.to_string().parse().expect("shown form");
+                prop_assert_eq!(again.mailbox(Subaddressing::Keep), address.mailbox(Subaddressing::Keep));
+            }
+        }
+
+        #[test]
+        fn quoting_and_case_never_change_the_mailbox(local in "[a-zA-Z0-9._-]{1,20}") {
+            let plain: Address = format!("{local}@example.test").parse().expect("plain");
+            let quoted: Address = format!("\"{}\"@EXAMPLE.test", local.to_uppercase()).parse().expect("quoted");
+            prop_assert_eq!(plain.mailbox(Subaddressing::Keep), quoted.mailbox(Subaddressing::Keep));
+        }
+    }
+}

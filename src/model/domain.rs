@@ -1,0 +1,274 @@
+//! Domain names in their one canonical form, and what is known of a registered domain.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::Timestamp;
+
+/// The longest domain name in octets, without a trailing dot (RFC 1035 section 2.3.4).
+const NAME_OCTETS_MAX: usize = 253;
+/// The longest label in octets (RFC 1035 section 2.3.4).
+const LABEL_OCTETS_MAX: usize = 63;
+
+/// A domain name in canonical form: A-labels, lower case, no trailing dot.
+///
+/// Every name that comes from outside goes through [`DomainName::from_str`], so two values are equal exactly when they
+/// name the same domain.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct DomainName(String);
+
+/// Why a text is no domain name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DomainNameError {
+    /// Nothing is left once the trailing dot is gone.
+    #[error("the domain name is empty")]
+    Empty,
+    /// Longer than 253 octets in A-labels.
+    #[error("the domain name is longer than {NAME_OCTETS_MAX} octets")]
+    TooLong,
+    /// A label is empty, longer than 63 octets, begins or ends with a hyphen, or holds another character than a letter,
+    /// a digit, a hyphen or an underscore.
+    #[error("'{0}' is not a label of a domain name")]
+    Label(String),
+    /// The internationalized name has no form in A-labels (UTS 46).
+    #[error("the internationalized domain name is not valid")]
+    Idn,
+    /// The name reads as an IP address.
+    #[error("an IP address is not a domain name")]
+    IpAddress,
+}
+
+impl DomainName {
+    /// The canonical text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether the name equals `parent` or lies below it.
+    pub fn is_within(&self, parent: &str) -> bool {
+        self.0.strip_suffix(parent).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    }
+
+    /// Whether the name lies under a name that RFC 2606 or RFC 6761 reserves for tests and documentation, so that no
+    /// certificate can ever be had for it: `test`, `example`, `localhost`, `invalid`.
+    pub fn is_reserved_for_testing(&self) -> bool {
+        ["test", "example", "localhost", "invalid"].iter().any(|reserved| self.is_within(reserved))
+    }
+}
+
+impl FromStr for DomainName {
+    type Err = DomainNameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let name = if text.is_ascii() {
+            text.to_ascii_lowercase()
+        } else {
+            idna::domain_to_ascii(text).map_err(|_| DomainNameError::Idn)?
+        };
+        let name = name.strip_suffix('.').unwrap_or(&name);
+        if name.is_empty() {
+            return Err(DomainNameError::Empty);
+        }
+        if name.len() > NAME_OCTETS_MAX {
+            return Err(DomainNameError::TooLong);
+        }
+        if let Some(label) = name.split('.').find(|label| !is_label(label)) {
+            return Err(DomainNameError::Label(label.to_owned()));
+        }
+        // A name whose last label is a number is an IPv4 address to every URL parser and resolver.
+        if name.rsplit('.').next().is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit())) {
+            return Err(DomainNameError::IpAddress);
+        }
+        // An A-label that decodes to nothing could never be typed as a U-label; it would be a second spelling.
+        if name.split('.').any(|label| label.starts_with("xn--")) {
+            let canonical = idna::domain_to_ascii(name).map_err(|_| DomainNameError::Idn)?;
+            if canonical != name {
+                return Err(DomainNameError::Idn);
+            }
+        }
+        Ok(Self(name.to_owned()))
+    }
+}
+
+fn is_label(label: &str) -> bool {
+    !label.is_empty()
+        && label.len() <= LABEL_OCTETS_MAX
+        && !label.starts_with('-')
+        && !label.ends_with('-')
+        && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+}
+
+impl fmt::Display for DomainName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<DomainName> for String {
+    fn from(name: DomainName) -> Self {
+        name.0
+    }
+}
+
+impl TryFrom<String> for DomainName {
+    type Error = DomainNameError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+/// Which domains the administrator has fixed: one, all below one, or every one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum DomainPattern {
+    /// `example.test`
+    Exact(DomainName),
+    /// `*.example.test`: every domain below, not the domain itself.
+    Below(DomainName),
+    /// `*`: every domain.
+    Any,
+}
+
+impl DomainPattern {
+    /// Whether `name` is one of the domains meant.
+    pub fn matches(&self, name: &DomainName) -> bool {
+        match self {
+            Self::Exact(exact) => name == exact,
+            Self::Below(parent) => name != parent && name.is_within(parent.as_str()),
+            Self::Any => true,
+        }
+    }
+
+    /// Whether the pattern takes names that nobody has listed.
+    pub fn is_wildcard(&self) -> bool {
+        !matches!(self, Self::Exact(_))
+    }
+}
+
+impl FromStr for DomainPattern {
+    type Err = DomainNameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "*" => Ok(Self::Any),
+            _ => match text.strip_prefix("*.") {
+                Some(parent) => parent.parse().map(Self::Below),
+                None => text.parse().map(Self::Exact),
+            },
+        }
+    }
+}
+
+impl fmt::Display for DomainPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact(name) => name.fmt(f),
+            Self::Below(parent) => write!(f, "*.{parent}"),
+            Self::Any => f.write_str("*"),
+        }
+    }
+}
+
+/// The states of a domain (interface document, section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DomainStatus {
+    /// Mail is received for it.
+    Active,
+    /// Its MX was found to point elsewhere; mail for it is refused.
+    Deactivated,
+}
+
+/// What is kept of a registered domain.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DomainRecord {
+    /// The domain.
+    pub name: DomainName,
+    /// Whether mail is received for it.
+    pub status: DomainStatus,
+    /// Pinned by the administrator: active without DNS and never verified.
+    pub pinned: bool,
+    /// Name of the owner: personal data, for the administrator only.
+    pub owner: Option<String>,
+    /// Contact address of the owner: personal data, for the administrator only.
+    pub email: Option<String>,
+    /// When it was registered.
+    pub added_at: Timestamp,
+    /// When its MX was last asked for; `None` before the first time.
+    pub last_checked_at: Option<Timestamp>,
+    /// What the last check found, in one sentence.
+    pub last_check_result: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> DomainName {
+        text.parse().expect(text)
+    }
+
+    #[test]
+    fn every_spelling_has_one_canonical_form() {
+        for (spelling, canonical) in [
+            ("example.test", "example.test"),
+            ("EXAMPLE.Test.", "example.test"),
+            ("bücher.example", "xn--bcher-kva.example"),
+            ("BÜCHER.example.", "xn--bcher-kva.example"),
+            ("xn--bcher-kva.example", "xn--bcher-kva.example"),
+            ("localhost", "localhost"),
+            ("a_b.example", "a_b.example"),
+        ] {
+            assert_eq!(name(spelling).as_str(), canonical, "{spelling}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_domain_name_is_refused() {
+        let long_label = format!("{}.test", "a".repeat(64));
+        let long_name = ["a".repeat(60), "b".repeat(60), "c".repeat(60), "d".repeat(60), "e".repeat(60)].join(".");
+        for bad in [
+            "",
+            ".",
+            "..",
+            "a..b",
+            ".a",
+            "-a.test",
+            "a-.test",
+            "a b.test",
+            "a\0.test",
+            "a@b",
+            "127.0.0.1",
+            "1",
+            "xn--\u{80}",
+            "xn--zzzzzzz--.test",
+            &long_label,
+            &long_name,
+        ] {
+            assert!(bad.parse::<DomainName>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_takes_what_it_says() {
+        let below: DomainPattern = "*.Example.test".parse().expect("pattern");
+        assert!(below.matches(&name("a.example.test")));
+        assert!(below.matches(&name("a.b.example.test")));
+        assert!(!below.matches(&name("example.test")));
+        assert!(!below.matches(&name("badexample.test")));
+        assert!("*".parse::<DomainPattern>().expect("pattern").matches(&name("any.thing")));
+        assert!("*x".parse::<DomainPattern>().is_err());
+        assert_eq!(below.to_string(), "*.example.test");
+    }
+
+    #[test]
+    fn reserved_names_are_known_by_their_last_label() {
+        assert!(name("example.test").is_reserved_for_testing());
+        assert!(name("test").is_reserved_for_testing());
+        assert!(!name("mytest").is_reserved_for_testing());
+        assert!(!name("example.com").is_reserved_for_testing());
+    }
+}

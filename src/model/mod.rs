@@ -1,0 +1,17 @@
+//! What things are: plain data shared by every other module.
+//!
+//! Nothing here does I/O or reads a clock; what depends on time takes `now` as an argument.
+
+pub mod address;
+pub mod domain;
+pub mod email;
+pub mod envelope;
+pub mod id;
+pub mod time;
+
+pub use address::{Address, AddressError, Mailbox, RoleAddresses, Subaddressing};
+pub use domain::{DomainName, DomainNameError, DomainPattern, DomainRecord, DomainStatus};
+pub use email::{Listed, Place, StoredEmail};
+pub use envelope::{Delivery, Envelope, Protocol, Recipient};
+pub use id::EmailId;
+pub use time::Timestamp;

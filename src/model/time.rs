@@ -1,0 +1,78 @@
+//! Points in time, in milliseconds since the Unix epoch, UTC.
+
+use std::time::Duration;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde::{Deserialize, Serialize};
+
+/// A point in time: milliseconds since 1970-01-01T00:00:00Z. Ordered by time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// The latest point in time that can be named.
+    pub const MAX: Self = Self(i64::MAX);
+
+    /// From milliseconds since the Unix epoch.
+    pub const fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since the Unix epoch.
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// `self + duration`, stopping at [`Timestamp::MAX`].
+    #[must_use]
+    pub fn plus(self, duration: Duration) -> Self {
+        let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+        Self(self.0.saturating_add(millis))
+    }
+
+    /// The time from `earlier` to `self`; zero if `earlier` is later.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+
+    /// The interface's own form, `YYYY-MM-DD HH:MM:SS`, UTC.
+    pub fn to_interface(self) -> String {
+        self.utc().format("%Y-%m-%d %H:%M:%S").to_string()
+    }
+
+    /// RFC 3339 with whole seconds and a trailing `Z`.
+    pub fn to_rfc3339(self) -> String {
+        self.utc().to_rfc3339_opts(SecondsFormat::Secs, true)
+    }
+
+    /// The date-time of RFC 5322 section 3.3, as a `Received` field carries it.
+    pub fn to_rfc5322(self) -> String {
+        self.utc().format("%a, %d %b %Y %H:%M:%S +0000").to_string()
+    }
+
+    /// Out of chrono's range (some 260,000 years) the epoch stands in; no clock gets there.
+    fn utc(self) -> DateTime<Utc> {
+        DateTime::from_timestamp_millis(self.0).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_form_shows_the_same_second() {
+        let at = Timestamp::from_millis(1_700_000_000_999);
+        assert_eq!(at.to_interface(), "2023-11-14 22:13:20");
+        assert_eq!(at.to_rfc3339(), "2023-11-14T22:13:20Z");
+        assert_eq!(at.to_rfc5322(), "Tue, 14 Nov 2023 22:13:20 +0000");
+    }
+
+    #[test]
+    fn arithmetic_stops_at_the_ends() {
+        assert_eq!(Timestamp::MAX.plus(Duration::from_secs(1)), Timestamp::MAX);
+        let early = Timestamp::from_millis(5);
+        assert_eq!(early.since(Timestamp::from_millis(9)), Duration::ZERO);
+        assert_eq!(early.plus(Duration::MAX), Timestamp::MAX);
+    }
+}

@@ -1,0 +1,141 @@
+//! What is kept: Emails and domains, behind one trait.
+//!
+//! Owns durability, order, counts and removal. Knows neither SMTP nor HTTP, reads no MIME, and shows no type of the
+//! database below it. The trait is made so that a cluster can stand behind it as well: every method is a whole
+//! intention, ids and times are the caller's, and whether an Email is still readable is decided by `now` when it is read.
+
+mod error;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
+
+pub use error::StoreError;
+
+/// Which part of a mailbox to list, newest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Leave out the newest `offset` Emails, then give at most `limit`.
+    Offset {
+        /// How many to leave out.
+        offset: u64,
+        /// How many at most.
+        limit: usize,
+    },
+    /// The Emails older than the one with this sequence number, at most `limit`.
+    Before {
+        /// [`Listed::sequence`] of the last Email of the part before.
+        sequence: u64,
+        /// How many at most.
+        limit: usize,
+    },
+}
+
+/// A part of a mailbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MailboxPart {
+    /// Newest first.
+    pub emails: Vec<Listed>,
+    /// How many readable Emails the whole mailbox holds.
+    pub total: u64,
+}
+
+/// What became of a registration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Registration {
+    /// The domain was not registered and is now.
+    Won,
+    /// It was registered before; nothing changed.
+    Taken(DomainRecord),
+    /// As many domains as permitted are registered; nothing changed.
+    Full,
+}
+
+/// What one pass of expiry did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expired {
+    /// How many Emails were removed.
+    pub removed: usize,
+    /// When the next one is due; at or before `now` when the pass stopped at its bound. `None` in an empty store.
+    pub next_due_at: Option<Timestamp>,
+}
+
+/// How much is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoreStats {
+    /// Emails, those included that have expired and wait to be removed.
+    pub emails: u64,
+    /// Mailboxes with at least one Email.
+    pub mailboxes: u64,
+    /// Octets of the messages alive; a message with several recipients counts once.
+    pub live_octets: u64,
+    /// Segments of the journal.
+    pub segments: u64,
+    /// Octets of the files, as the file system counts their length.
+    pub disk_octets: u64,
+}
+
+/// The operations that the rest of the program needs. Errors are [`StoreError`]'s, for every method.
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    /// Keeps a message: one Email per recipient, all or none.
+    ///
+    /// `Ok` means that the message is on disk and visible to every later read. [`StoreError::OutcomeUnknown`] means that
+    /// it may or may not be kept; after any other error it is not. Handing the same ids over again changes nothing.
+    async fn receive(&self, delivery: Delivery) -> Result<(), StoreError>;
+
+    /// Whether a message of the largest size could be kept now; the error is what [`Store::receive`] would say.
+    fn accepts(&self) -> Result<(), StoreError>;
+
+    /// A part of a mailbox and its total, as of `now`. A mailbox that never was is empty.
+    async fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, StoreError>;
+
+    /// The Email with this id, if it is readable at `now`, without its octets.
+    async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError>;
+
+    /// The mailbox and octets of a listed Email; `None` if it is gone by now.
+    async fn load(&self, listed: &Listed) -> Result<Option<StoredEmail>, StoreError>;
+
+    /// Deletes one Email. `false` if there is none that is readable at `now`.
+    async fn delete(&self, id: EmailId, now: Timestamp) -> Result<bool, StoreError>;
+
+    /// Deletes the Emails of a mailbox that were there at the call; how many of them were readable at `now`.
+    async fn delete_all(&self, mailbox: &Mailbox, now: Timestamp) -> Result<u64, StoreError>;
+
+    /// Removes Emails that have expired by `now`, at most `limit` of them.
+    async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError>;
+
+    /// Every registered domain, in the order of their names.
+    async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError>;
+
+    /// Registers a domain unless it is registered or `limit` domains are.
+    async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError>;
+
+    /// Replaces the record of a registered domain. `false` if it is not registered (any more).
+    async fn update_domain(&self, record: DomainRecord) -> Result<bool, StoreError>;
+
+    /// Removes a domain. Its Emails stay until they expire. `false` if it is not registered.
+    async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError>;
+
+    /// How much is kept.
+    async fn stats(&self) -> Result<StoreStats, StoreError>;
+
+    /// Takes no more changes, finishes those at hand, and makes everything durable. Calling it again does nothing.
+    async fn close(&self) -> Result<(), StoreError>;
+}
+
+/// Settings of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreOptions {
+    /// How long an Email is readable; applied to what is already there if that shortens its life.
+    pub retention: Duration,
+    /// The largest message in octets.
+    pub message_octets_max: u64,
+    /// Size of a segment of the journal in octets, at least twice `message_octets_max`.
+    pub segment_octets: u64,
+    /// How much of the index may be held in memory, in octets.
+    pub index_cache_octets: usize,
+}
