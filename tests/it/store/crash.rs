@@ -158,12 +158,12 @@ async fn examine(disk: &RecordingDisk, promises: &Promises, cut: usize, seed: u6
     let mut random = rng(seed);
     let mut image = RecordingDisk::with(disk.crash(cut, &mut random));
     // Some images crash once more while they are being opened.
-    if random.random_bool(0.3) {
+    if random.random_bool(0.5) {
         match EmbeddedStore::open_on(Arc::new(image.clone()), &options()) {
             Ok(store) => drop(store),
             Err(error) => return Some(format!("cut {cut}, seed {seed}: {error}")),
         }
-        let second = random.random_range(0..=image.operations());
+        let second = cuts(&image, 2, &mut random)[random.random_range(0..2)];
         image = RecordingDisk::with(image.crash(second, &mut random));
     }
     let store = match EmbeddedStore::open_on(Arc::new(image), &options()) {
