@@ -48,7 +48,7 @@ fn a_file_with_every_default_written_out_changes_nothing() {
             Shape::One => format!("{:?}", values[0]),
             Shape::Several => format!("{values:?}"),
         };
-        text.push_str(&format!("{} = {value}\n", setting.key));
+        text.extend([setting.key, " = ", &value, "\n"]);
     }
     let written = load(home.path(), &text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}")).config;
     for setting in SETTINGS {
