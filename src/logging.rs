@@ -21,6 +21,9 @@ pub fn init(format: LogFormat, verbosity: u8) {
     // A second daemon in the same process logs to where the first one does.
     let _ =
         tracing::subscriber::set_global_default(subscriber(format, filter(&given, verbosity), has_colour, io::stderr));
+    if EnvFilter::try_new(&given).is_err() {
+        tracing::warn!("RUST_LOG is not valid and has no effect");
+    }
 }
 
 /// What is logged: `given` in the syntax of `RUST_LOG`, else what `verbosity` stands for.

@@ -129,6 +129,23 @@ pub enum Problem {
     },
 }
 
+impl Problem {
+    /// The line of the file that it is about.
+    pub(super) fn line(&self) -> Option<usize> {
+        match self {
+            Self::Syntax { line, .. } => Some(*line),
+            Self::Value { place, .. }
+            | Self::UnknownKey { place, .. }
+            | Self::Type { place, .. }
+            | Self::Contradiction { place, .. } => match place.origin {
+                Origin::File { line, .. } => Some(line),
+                _ => None,
+            },
+            Self::Unreadable { .. } | Self::NoDataDir => None,
+        }
+    }
+}
+
 /// Two values that contradict each other.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Contradiction {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Origin, Problem, in_file, nearest};
+use super::error::{Problem, in_file, nearest};
 use super::settings::{SETTINGS, Setting, Shape};
 use super::value::ValueError;
 
@@ -26,8 +26,9 @@ pub(super) struct Entry {
 
 /// The file to read: `named`, which must exist, else the first of `usual` that exists.
 pub(super) fn find<'a>(named: Option<&'a Path>, usual: impl Iterator<Item = &'a Path>) -> Option<&'a Path> {
-    // Only a file that is not there is passed over: one that cannot be read holds settings that somebody relies on.
-    named.or_else(|| usual.into_iter().find(|path| !matches!(path.try_exists(), Ok(false))))
+    // A file that is there but cannot be opened is an error later: somebody relies on it. One in a directory that cannot
+    // be searched is passed over: HOME is often still that of the user before privileges were dropped.
+    named.or_else(|| usual.into_iter().find(|path| path.exists()))
 }
 
 /// Reads the file. What is usable is returned beside the problems, so that all are reported at once.
@@ -69,9 +70,6 @@ impl Reader<'_> {
         for (key, value) in table.get_ref() {
             self.key(key.get_ref(), self.line(key.span()), value.get_ref());
         }
-        // The parser's table is sorted by key; people read problems from the top of the file down.
-        self.entries.sort_by_key(|entry| entry.line);
-        self.problems.sort_by_key(line_of);
         (self.entries, self.problems)
     }
 
@@ -142,17 +140,5 @@ fn scalar(value: &DeValue<'_>) -> Option<String> {
         DeValue::Float(number) => Some(number.as_str().to_owned()),
         DeValue::Boolean(truth) => Some(truth.to_string()),
         DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
-    }
-}
-
-fn line_of(problem: &Problem) -> usize {
-    match problem {
-        Problem::Value { place, .. } | Problem::UnknownKey { place, .. } | Problem::Type { place, .. } => {
-            match place.origin {
-                Origin::File { line, .. } => line,
-                _ => 0,
-            }
-        }
-        _ => 0,
     }
 }

@@ -107,6 +107,8 @@ fn load_on(machine: &Machine<'_>, sources: &Sources) -> Result<Loaded, ConfigErr
         let warnings = warnings(&config, sources);
         Ok(Loaded { config, origins, file, warnings })
     } else {
+        // The file is read from the top down; what is not about the file comes after it.
+        problems.sort_by_key(|problem| problem.line().unwrap_or(usize::MAX));
         Err(ConfigError { problems })
     }
 }

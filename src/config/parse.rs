@@ -1,11 +1,13 @@
-//! Values of settings that are names or addresses.
+//! Values of settings that are names, addresses or words.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 
 use url::Url;
 
-use super::value::ValueError;
-use crate::model::{Address, DomainName, DomainPattern, RoleAddresses};
+use super::value::{self, ValueError};
+use super::{LogFormat, Revision};
+use crate::model::{Address, DomainName, DomainPattern, RoleAddresses, Subaddressing};
 
 /// The port of DNS (RFC 1035 section 4.2).
 const DNS_PORT: u16 = 53;
@@ -92,6 +94,48 @@ fn ip(text: &str) -> Option<IpAddr> {
     match bracketed {
         Some(inner) => inner.parse::<Ipv6Addr>().ok().map(IpAddr::V6),
         None => text.parse().ok(),
+    }
+}
+
+pub(super) fn data_dir(text: &str) -> Result<PathBuf, ValueError> {
+    let accepted = "the path of a directory; '~' is expanded by shells alone";
+    if text.is_empty() || text.starts_with('~') || text.contains('\0') {
+        return Err(ValueError::malformed(text, accepted));
+    }
+    Ok(Path::new(text).to_owned())
+}
+
+pub(super) fn revision(text: &str) -> Result<Revision, ValueError> {
+    match text {
+        "1" => Ok(Revision::One),
+        "2" => Ok(Revision::Two),
+        _ => Err(ValueError::malformed(text, "1 or 2")),
+    }
+}
+
+pub(super) fn subaddressing(text: &str) -> Result<Subaddressing, ValueError> {
+    match text {
+        "keep" => Ok(Subaddressing::Keep),
+        "strip" => Ok(Subaddressing::Strip),
+        _ => Err(ValueError::malformed(text, "keep or strip")),
+    }
+}
+
+pub(super) fn rate_limit(text: &str) -> Result<Option<u32>, ValueError> {
+    match text {
+        "off" => Ok(None),
+        _ if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) => {
+            Err(ValueError::malformed(text, "a number of requests per minute, or off"))
+        }
+        _ => value::number(text, 1..=10_000_000).map(Some),
+    }
+}
+
+pub(super) fn log_format(text: &str) -> Result<LogFormat, ValueError> {
+    match text {
+        "text" => Ok(LogFormat::Text),
+        "json" => Ok(LogFormat::Json),
+        _ => Err(ValueError::malformed(text, "text or json")),
     }
 }
 

@@ -1,11 +1,13 @@
 //! The table of settings: one entry makes the flag, the variable, the key of the file and the line of `config show`.
 
 use std::fmt::Display;
-use std::path::{Path, PathBuf};
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::parse::{
-    allowed_host, domain_name, domain_pattern, listen_address, origins, public_address, resolver, roles,
+    allowed_host, data_dir, domain_name, domain_pattern, listen_address, log_format, origins, public_address,
+    rate_limit, resolver, revision, roles, subaddressing,
 };
 use super::value::{self, ValueError, show_duration, show_size};
 use super::{Config, LogFormat, Revision};
@@ -136,7 +138,7 @@ pub const SETTINGS: &[Setting] = &[
         Shape::Several,
         "IP:PORT",
         "Address that SMTP listens on; port 0 lets the system choose",
-        |c, v| some(v, listen_address, "127.0.0.1:2525").map(|all| c.smtp_listen = all),
+        |c, v| listen_addresses(v).map(|all| c.smtp_listen = all),
         |c| texts(&c.smtp_listen),
     ),
     Setting::new(
@@ -144,7 +146,7 @@ pub const SETTINGS: &[Setting] = &[
         Shape::Several,
         "IP:PORT",
         "Address that HTTP listens on; port 0 lets the system choose",
-        |c, v| some(v, listen_address, "127.0.0.1:8080").map(|all| c.http_listen = all),
+        |c, v| listen_addresses(v).map(|all| c.http_listen = all),
         |c| texts(&c.http_listen),
     ),
     Setting::new(
@@ -354,18 +356,24 @@ fn one<T>(values: &[String], parse: impl FnOnce(&str) -> Result<T, ValueError>) 
     }
 }
 
-/// Any number of values.
-fn each<T>(values: &[String], parse: impl Fn(&str) -> Result<T, ValueError>) -> Result<Vec<T>, ValueError> {
-    values.iter().map(|value| parse(value)).collect()
+/// Any number of values, each kept once.
+fn each<T: PartialEq>(values: &[String], parse: impl Fn(&str) -> Result<T, ValueError>) -> Result<Vec<T>, ValueError> {
+    let mut all = Vec::new();
+    for value in values {
+        let parsed = parse(value)?;
+        if !all.contains(&parsed) {
+            all.push(parsed);
+        }
+    }
+    Ok(all)
 }
 
-/// At least one value.
-fn some<T>(
-    values: &[String],
-    parse: impl Fn(&str) -> Result<T, ValueError>,
-    accepted: &'static str,
-) -> Result<Vec<T>, ValueError> {
-    if values.is_empty() { Err(ValueError::Missing { accepted }) } else { each(values, parse) }
+/// At least one address to listen on. Port 0 may be there more than once.
+fn listen_addresses(values: &[String]) -> Result<Vec<SocketAddr>, ValueError> {
+    if values.is_empty() {
+        return Err(ValueError::Missing { accepted: "an IP address with a port, such as 127.0.0.1:2525" });
+    }
+    values.iter().map(|value| listen_address(value)).collect()
 }
 
 fn texts<T: Display>(values: &[T]) -> Vec<String> {
@@ -375,46 +383,4 @@ fn texts<T: Display>(values: &[T]) -> Vec<String> {
 /// An empty list that differs from no list is written `none`.
 fn or_none(values: Vec<String>) -> Vec<String> {
     if values.is_empty() { vec!["none".to_owned()] } else { values }
-}
-
-fn data_dir(text: &str) -> Result<PathBuf, ValueError> {
-    let accepted = "the path of a directory; '~' is expanded by shells alone";
-    if text.is_empty() || text.starts_with('~') || text.contains('\0') {
-        return Err(ValueError::malformed(text, accepted));
-    }
-    Ok(Path::new(text).to_owned())
-}
-
-fn revision(text: &str) -> Result<Revision, ValueError> {
-    match text {
-        "1" => Ok(Revision::One),
-        "2" => Ok(Revision::Two),
-        _ => Err(ValueError::malformed(text, "1 or 2")),
-    }
-}
-
-fn subaddressing(text: &str) -> Result<Subaddressing, ValueError> {
-    match text {
-        "keep" => Ok(Subaddressing::Keep),
-        "strip" => Ok(Subaddressing::Strip),
-        _ => Err(ValueError::malformed(text, "keep or strip")),
-    }
-}
-
-fn rate_limit(text: &str) -> Result<Option<u32>, ValueError> {
-    match text {
-        "off" => Ok(None),
-        _ if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) => {
-            Err(ValueError::malformed(text, "a number of requests per minute, or off"))
-        }
-        _ => value::number(text, 1..=10_000_000).map(Some),
-    }
-}
-
-fn log_format(text: &str) -> Result<LogFormat, ValueError> {
-    match text {
-        "text" => Ok(LogFormat::Text),
-        "json" => Ok(LogFormat::Json),
-        _ => Err(ValueError::malformed(text, "text or json")),
-    }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::*;
-use crate::model::{DomainPattern, Subaddressing};
+use crate::model::DomainPattern;
 
 /// Sources that no machine's own settings leak into.
 struct World {
@@ -203,7 +203,10 @@ fn a_bad_value_is_named_with_its_place_and_what_is_accepted() {
             World::new().flag("rate-limit", "none"),
             "--rate-limit: 'none' is not a number of requests per minute, or off",
         ),
-        (World::new().flag("smtp-listen", ""), "--smtp-listen: there is no value; accepted is 127.0.0.1:2525"),
+        (
+            World::new().flag("smtp-listen", ""),
+            "--smtp-listen: there is no value; accepted is an IP address with a port, such as 127.0.0.1:2525",
+        ),
         (World::new().flag("accept-any-domain", "yes"), "--accept-any-domain: 'yes' is not true or false"),
         (
             World::new().file("data-dir = '~/mail'"),
@@ -272,7 +275,7 @@ fn all_problems_are_reported_at_once_in_the_order_of_the_file() {
     let places: Vec<_> = error.lines().map(|line| line.split(": ").take(2).collect::<Vec<_>>().join(" ")).collect();
     assert_eq!(
         places,
-        ["config.toml:1 zzz", "config.toml:3 subadressing", "config.toml:2 retention", "--revision '9' is not 1 or 2"]
+        ["config.toml:1 zzz", "config.toml:2 retention", "config.toml:3 subadressing", "--revision '9' is not 1 or 2"]
     );
 }
 
@@ -412,5 +415,6 @@ fn lists_are_split_at_commas_and_replaced_whole() {
     let world =
         World::new().file("domain = ['a.test']").env("TEMPMAIL_DOMAIN", "b.test, c.test,").flag("domain", "d.test");
     assert_eq!(world.flag("domain", "e.test,f.test").config().domains.len(), 3);
-    assert_eq!(World::new().flag("subaddressing", "strip").config().subaddressing, Subaddressing::Strip);
+    assert_eq!(World::new().flag("domain", "a.test,b.test,A.test").config().domains.len(), 2);
+    assert_eq!(World::new().flag("smtp-listen", "[::1]:0,[::1]:0").config().smtp_listen.len(), 2);
 }
