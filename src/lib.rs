@@ -2,5 +2,7 @@
 
 pub mod clock;
 pub mod config;
+pub mod logging;
 pub mod model;
+pub mod process;
 pub mod store;

@@ -105,7 +105,7 @@ pub enum OpenError {
     #[error("the index is damaged: {0}")]
     Index(String),
     /// The settings don't fit.
-    #[error("the segment size must be at least {least} octets: twice the largest message and some room")]
+    #[error("the segment size must be at least {least} octets, to take a message of the largest size")]
     SegmentTooSmall {
         /// The smallest size in octets.
         least: u64,

@@ -1,4 +1,5 @@
 //! Tests of the whole program over real sockets.
 
+mod config;
 mod store;
 mod support;

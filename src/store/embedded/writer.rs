@@ -13,8 +13,8 @@ use super::queue::{Job, Message, Queue};
 use super::shared::Shared;
 use crate::store::change::{Change, Outcome};
 use crate::store::index::{Index, IndexError};
-use crate::store::journal::{Group, Journal, Position, RecordPlace, Replayed};
-use crate::store::{OpenError, StoreError};
+use crate::store::journal::{Group, Journal, Position, RecordPlace, Replayed, least_segment_octets};
+use crate::store::{OpenError, StoreError, StoreOptions};
 
 /// A group takes no further change once it has this many octets.
 const GROUP_OCTETS_MAX: usize = 4 << 20;
@@ -87,36 +87,48 @@ impl Writer {
         closing
     }
 
-    /// Commits the changes of `jobs` and answers each.
+    /// Commits the changes of `jobs` and answers each: in one group, or in as many as a segment's size makes it.
     fn commit(&mut self, jobs: Vec<Job>) {
+        let StoreOptions { segment_octets, message_octets_max, .. } = *self.shared.options();
+        let room = segment_octets.saturating_sub(least_segment_octets(message_octets_max));
+        let mut jobs = jobs.into_iter().peekable();
+        while jobs.peek().is_some() {
+            let mut group = Group::new();
+            let mut taken = Vec::new();
+            while let Some(job) = jobs.next_if(|_| taken.is_empty() || group.octets() as u64 <= room) {
+                match group.push(&job.change, &job.content) {
+                    Ok(()) => taken.push(job),
+                    Err(error) => answer(job, Err(error)),
+                }
+            }
+            self.commit_group(group, taken);
+        }
+    }
+
+    fn commit_group(&mut self, mut group: Group, jobs: Vec<Job>) {
+        if jobs.is_empty() {
+            return;
+        }
         if let Err(error) = self.ensure_index() {
             return answer_all(jobs, &error);
-        }
-        let mut group = Group::new();
-        let mut taken = Vec::with_capacity(jobs.len());
-        for job in jobs {
-            match group.push(&job.change, &job.content) {
-                Ok(()) => taken.push(job),
-                Err(error) => answer(job, Err(error)),
-            }
         }
         let start = self.journal.position();
         let places = match self.journal.append(&mut group) {
             Ok(places) => places,
-            Err(StoreError::Full) => return self.commit_freeing(taken),
-            Err(error) => return answer_all(taken, &error),
+            Err(StoreError::Full) => return self.commit_freeing(jobs),
+            Err(error) => return answer_all(jobs, &error),
         };
         let octets = group.octets() as u64;
         drop(group);
-        match self.apply(&taken, &places, start) {
+        match self.apply(&jobs, &places, start) {
             Ok(outcomes) => {
                 let unsaved = self.unsaved.get_or_insert(Unsaved { since: Instant::now(), octets: 0 });
                 unsaved.octets += octets;
-                for (job, outcome) in taken.into_iter().zip(outcomes) {
+                for (job, outcome) in jobs.into_iter().zip(outcomes) {
                     answer(job, outcome);
                 }
             }
-            Err(error) => answer_all(taken, &error),
+            Err(error) => answer_all(jobs, &error),
         }
     }
 

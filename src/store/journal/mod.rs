@@ -24,8 +24,8 @@ use super::error::{OpenError, StoreError};
 
 /// Room at the end of the last segment that only changes which free space may use.
 const FREEING_RESERVE_OCTETS: u64 = 1 << 20;
-/// What a record takes at most beside the message: an envelope of 100 recipients, with room to spare.
-const RECORD_OVERHEAD_OCTETS: u64 = 256 << 10;
+/// What a record takes at most beside the message: an envelope of 100 recipients, each address twice and at its longest.
+const RECORD_OVERHEAD_OCTETS: u64 = 96 << 10;
 
 /// A place between two groups. Ordered as the journal is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,9 +63,9 @@ pub(crate) fn segment_number(name: &str) -> Option<u64> {
     (digits.len() == 16).then(|| digits.parse().ok())?
 }
 
-/// The smallest segment that fits messages of a size.
+/// The smallest segment that takes a message of the largest size.
 pub(crate) fn least_segment_octets(message_octets_max: u64) -> u64 {
-    u64::from(GROUPS_START) + 2 * (message_octets_max + RECORD_OVERHEAD_OCTETS)
+    u64::from(GROUPS_START) + GROUP_HEADER_OCTETS as u64 + message_octets_max + RECORD_OVERHEAD_OCTETS
 }
 
 /// Octets of a group that is being put together.

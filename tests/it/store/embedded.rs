@@ -159,6 +159,19 @@ async fn a_shorter_retention_shortens_lives_and_a_longer_one_brings_nothing_back
 }
 
 #[tokio::test]
+async fn more_than_a_segment_holds_can_be_queued_at_once() {
+    let store = in_memory().await;
+    let mut running = tokio::task::JoinSet::new();
+    for n in 0..60_usize {
+        let store = Arc::clone(&store);
+        let sent = delivery(&[&format!("user{n}@example.test")], vec![b'x'; 1000 * (n + 4)], NOW);
+        running.spawn(async move { store.receive(sent).await });
+    }
+    assert!(running.join_all().await.into_iter().all(|received| received == Ok(())));
+    assert_eq!(store.stats().await.expect("stats").emails, 60);
+}
+
+#[tokio::test]
 async fn a_message_that_is_too_large_is_refused() {
     let store = in_memory().await;
     let limit = options().message_octets_max;
