@@ -2,5 +2,7 @@
 
 pub mod clock;
 pub mod config;
+pub mod dns;
+pub mod domains;
 pub mod model;
 pub mod store;
