@@ -144,7 +144,9 @@ impl Registry {
 
     /// Asks for one domain and keeps what was found; a deactivated one that points here is active from then on.
     async fn ask_and_record(&self, name: &DomainName, tally: &Tally) -> Result<Option<Suspect>, StoreError> {
-        let Some(before) = self.records.find(name).await else { return Ok(None) };
+        // It may have been removed or pinned since the round began.
+        let before = self.records.find(name).await.filter(|entry| self.is_verified(&entry.record));
+        let Some(before) = before else { return Ok(None) };
         let verdict = self.check.ask(name).await;
         let now = self.clock.now();
         let result = report::sentence(name, self.check.hosts(), &verdict);

@@ -89,7 +89,7 @@ async fn registering_again_never_deactivates() {
 #[tokio::test]
 async fn a_fixed_domain_is_answered_unchecked_and_not_stored() {
     let setup = Setup::with(|config| {
-        config.domains = ["fixed.test", "*.dev.test"].map(|text| text.parse().expect(text)).to_vec()
+        config.domains = ["fixed.test", "*.dev.test"].map(|text| text.parse().expect(text)).to_vec();
     })
     .await;
     for domain in ["fixed.test", "any.dev.test"] {
