@@ -2,6 +2,8 @@
 
 pub mod clock;
 pub mod config;
+pub mod dns;
+pub mod domains;
 pub mod logging;
 pub mod model;
 pub mod process;

@@ -1,0 +1,255 @@
+//! Whether a domain's mail arrives here: a pure function of DNS answers.
+//!
+//! Owns the one rule by which domains are accepted, deactivated and brought back. The invariant: an answer that was not
+//! had, wholly or in part, never makes a domain point elsewhere.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use crate::model::DomainName;
+
+/// How many hosts of equal best preference are resolved. A domain that lists more is not one whose mail comes to us.
+const HOSTS_MAX: usize = 16;
+
+/// How many records are shown of what was found.
+const FOUND_MAX: usize = 20;
+
+/// One MX record (RFC 1035 section 3.3.9).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MxRecord {
+    /// Lower is preferred.
+    pub preference: u16,
+    /// The host's name in any spelling: letter case, with or without trailing dot, in A-labels or U-labels.
+    pub exchange: String,
+}
+
+/// Why there is no answer. It says nothing about the domain.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// SERVFAIL: what a resolver also says of a zone that fails DNSSEC validation.
+    #[error("the name server failed (SERVFAIL)")]
+    ServerFailed,
+    /// REFUSED.
+    #[error("the name server refused to answer (REFUSED)")]
+    Refused,
+    /// Another response code, by its name.
+    #[error("the name server answered with an error ({0})")]
+    ErrorCode(String),
+    /// No answer in time.
+    #[error("the name server did not answer in time")]
+    TimedOut,
+    /// No network, or the server is not there.
+    #[error("the name server cannot be reached")]
+    Unreachable,
+    /// Cut short even over TCP, a referral instead of an answer, an endless chain of aliases, or octets that are no DNS message.
+    #[error("the name server's answer is not usable")]
+    Unusable,
+    /// The answer's signatures are wrong.
+    #[error("the answer fails DNSSEC validation")]
+    Bogus,
+    /// Neither a setting nor the system names a server.
+    #[error("no name server is configured")]
+    NoServer,
+    /// Too many checks are under way.
+    #[error("too many checks are under way")]
+    Busy,
+}
+
+/// The answer to a question for MX records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MxAnswer {
+    /// At least one record, in any order.
+    Records(Vec<MxRecord>),
+    /// The name exists without an MX record (NODATA).
+    NoRecords,
+    /// The name does not exist (NXDOMAIN).
+    NoSuchName,
+    /// No answer.
+    Failed(Failure),
+}
+
+/// The answers to the questions for the A and AAAA records of one name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Addresses {
+    /// What was found.
+    pub found: Vec<IpAddr>,
+    /// Why there may be more: one of the questions got no answer.
+    pub missing: Option<Failure>,
+}
+
+/// Who we are in the DNS.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ours {
+    /// The names that an MX record may point to.
+    pub hosts: Vec<DomainName>,
+    /// Addresses that are ours whatever those names resolve to.
+    pub addresses: Vec<IpAddr>,
+}
+
+/// Every answer that a decision may rest on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answers {
+    /// The domain's MX records.
+    pub mx: MxAnswer,
+    /// The addresses of each of [`hosts_to_resolve`].
+    pub hosts: Vec<(String, Addresses)>,
+    /// The addresses of each of [`Ours::hosts`]; needed whenever `hosts` are.
+    pub ours: Vec<Addresses>,
+}
+
+/// Where the mail of a domain goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// To us.
+    PointsHere {
+        /// How.
+        via: Via,
+        /// What was found, as lines of a zone file.
+        found: Vec<String>,
+    },
+    /// Clearly not to us.
+    PointsElsewhere {
+        /// Where.
+        to: Elsewhere,
+        /// What was found, as lines of a zone file.
+        found: Vec<String>,
+    },
+    /// Nobody can tell.
+    NoAnswer(Failure),
+}
+
+/// What makes a domain's mail come to us.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Via {
+    /// An MX record of best preference names this host of ours.
+    Host(DomainName),
+    /// The hosts of best preference have only addresses of ours.
+    Addresses,
+    /// There is no MX record, and the domain itself has only addresses of ours (RFC 5321 section 5.1).
+    ImplicitMx,
+}
+
+/// Where the mail of a domain goes that does not come to us.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Elsewhere {
+    /// To these hosts, in canonical form.
+    Hosts(Vec<String>),
+    /// Nowhere: the domain takes no mail (RFC 7505).
+    NullMx,
+    /// Nowhere: the domain does not exist.
+    NoSuchDomain,
+    /// There is no MX record, and the domain itself has other addresses than ours, or none.
+    ImplicitMx,
+}
+
+/// The names whose addresses [`classify`] needs; none when the MX answer decides alone.
+pub fn hosts_to_resolve(domain: &DomainName, mx: &MxAnswer, ours: &Ours) -> Vec<String> {
+    match mx {
+        MxAnswer::Records(records) => {
+            let best = best_hosts(records);
+            let is_decided = best.len() > HOSTS_MAX || named(&best, ours).is_some();
+            if is_decided { Vec::new() } else { best.into_iter().collect() }
+        }
+        MxAnswer::NoRecords => vec![domain.to_string()],
+        MxAnswer::NoSuchName | MxAnswer::Failed(_) => Vec::new(),
+    }
+}
+
+/// Where the mail of `domain` goes.
+///
+/// It comes to us if the MX records of best preference name a host of ours, or all have only addresses of ours; without
+/// any MX record, if the domain itself does.
+pub fn classify(domain: &DomainName, ours: &Ours, answers: &Answers) -> Verdict {
+    let mut found = Vec::new();
+    let (via, to) = match &answers.mx {
+        MxAnswer::Failed(why) => return Verdict::NoAnswer(why.clone()),
+        MxAnswer::NoSuchName => return Verdict::PointsElsewhere { to: Elsewhere::NoSuchDomain, found },
+        MxAnswer::NoRecords => (Via::ImplicitMx, Elsewhere::ImplicitMx),
+        MxAnswer::Records(records) => {
+            found = shown(domain, records);
+            let best = best_hosts(records);
+            if best.is_empty() {
+                return Verdict::PointsElsewhere { to: Elsewhere::NullMx, found };
+            }
+            if let Some(host) = named(&best, ours) {
+                return Verdict::PointsHere { via: Via::Host(host), found };
+            }
+            let is_too_many = best.len() > HOSTS_MAX;
+            let to = Elsewhere::Hosts(best.into_iter().collect());
+            if is_too_many {
+                return Verdict::PointsElsewhere { to, found };
+            }
+            (Via::Addresses, to)
+        }
+    };
+    for (host, addresses) in &answers.hosts {
+        found.extend(addresses.found.iter().map(|address| match address {
+            IpAddr::V4(v4) => format!("{host}. IN A {v4}"),
+            IpAddr::V6(v6) => format!("{host}. IN AAAA {v6}"),
+        }));
+    }
+    found.truncate(FOUND_MAX);
+    match are_ours(ours, answers) {
+        Ok(true) => Verdict::PointsHere { via, found },
+        Ok(false) => Verdict::PointsElsewhere { to, found },
+        Err(why) => Verdict::NoAnswer(why),
+    }
+}
+
+/// Whether the hosts have addresses, and only ours. With an answer missing that could turn a no into a yes, or a yes
+/// into a no, it is neither.
+fn are_ours(ours: &Ours, answers: &Answers) -> Result<bool, Failure> {
+    if let Some(why) = answers.hosts.iter().find_map(|(_, addresses)| addresses.missing.clone()) {
+        return Err(why);
+    }
+    let known: BTreeSet<IpAddr> = answers
+        .ours
+        .iter()
+        .flat_map(|addresses| &addresses.found)
+        .chain(&ours.addresses)
+        .map(IpAddr::to_canonical)
+        .collect();
+    let mut theirs = answers.hosts.iter().flat_map(|(_, addresses)| &addresses.found).peekable();
+    let has_any = theirs.peek().is_some();
+    if has_any && theirs.all(|address| known.contains(&address.to_canonical())) {
+        return Ok(true);
+    }
+    match answers.ours.iter().find_map(|addresses| addresses.missing.clone()) {
+        Some(why) if has_any => Err(why),
+        _ => Ok(false),
+    }
+}
+
+/// The hosts of the best preference, canonical, each once. Empty for a null MX; a `.` beside other hosts, which RFC 7505
+/// forbids, means nothing.
+fn best_hosts(records: &[MxRecord]) -> BTreeSet<String> {
+    let hosts: Vec<_> = records
+        .iter()
+        .map(|record| (record.preference, canonical(&record.exchange)))
+        .filter(|(_, host)| !host.is_empty())
+        .collect();
+    let best = hosts.iter().map(|(preference, _)| *preference).min();
+    hosts.into_iter().filter(|(preference, _)| Some(*preference) == best).map(|(_, host)| host).collect()
+}
+
+/// The host of ours that is among `best`.
+fn named(best: &BTreeSet<String>, ours: &Ours) -> Option<DomainName> {
+    ours.hosts.iter().find(|host| best.contains(host.as_str())).cloned()
+}
+
+/// A name as the DNS gave it, in the form of [`DomainName`] where it has one. Null MX's `.` becomes empty.
+fn canonical(host: &str) -> String {
+    host.parse::<DomainName>()
+        .map_or_else(|_| host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase(), |name| name.to_string())
+}
+
+/// The MX records as lines of a zone file, best first.
+fn shown(domain: &DomainName, records: &[MxRecord]) -> Vec<String> {
+    let mut sorted: Vec<_> = records.iter().map(|record| (record.preference, canonical(&record.exchange))).collect();
+    sorted.sort();
+    sorted.truncate(FOUND_MAX);
+    sorted.into_iter().map(|(preference, host)| format!("{domain}. IN MX {preference} {host}.")).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! The registered domains: the store's records, and their image in memory.
+//!
+//! The invariant: one change at a time, to the store first, and to memory and table only when the store has it. A change
+//! runs to its end even if whoever asked for it goes away, since a store that is ahead of the table would go unnoticed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tokio::sync::{Mutex, MutexGuard};
+
+use super::DomainTable;
+use crate::model::{DomainName, DomainRecord, DomainStatus};
+use crate::store::{Registration, Store, StoreError};
+
+/// A record, and how often it has changed since the start: two equal versions mean that nothing happened in between.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) record: DomainRecord,
+    pub(super) version: u64,
+}
+
+pub(super) struct Records {
+    store: Arc<dyn Store>,
+    table: DomainTable,
+    entries: Mutex<Entries>,
+}
+
+#[derive(Default)]
+struct Entries {
+    by_name: BTreeMap<DomainName, Entry>,
+    changes: u64,
+}
+
+impl Records {
+    /// Reads the store's records and shows them in `table`.
+    pub(super) async fn open(store: Arc<dyn Store>, table: DomainTable) -> Result<Arc<Self>, StoreError> {
+        let records = Self { store, table, entries: Mutex::default() };
+        let mut entries = records.entries.lock().await;
+        records.reload(&mut entries).await?;
+        drop(entries);
+        Ok(Arc::new(records))
+    }
+
+    pub(super) async fn find(&self, name: &DomainName) -> Option<Entry> {
+        self.entries.lock().await.by_name.get(name).cloned()
+    }
+
+    pub(super) async fn all(&self) -> Vec<DomainRecord> {
+        self.entries.lock().await.by_name.values().map(|entry| entry.record.clone()).collect()
+    }
+
+    pub(super) async fn count(&self) -> usize {
+        self.entries.lock().await.by_name.len()
+    }
+
+    /// Registers a domain, unless it is registered or `limit` domains are.
+    pub(super) async fn register(
+        self: &Arc<Self>,
+        record: DomainRecord,
+        limit: usize,
+    ) -> Result<Registration, StoreError> {
+        let records = self.clone();
+        to_its_end(async move {
+            let mut entries = records.entries.lock().await;
+            let outcome = records.store.register_domain(record.clone(), limit).await;
+            match records.settled(&mut entries, outcome).await? {
+                Registration::Won => {
+                    records.show(&mut entries, record);
+                    Ok(Registration::Won)
+                }
+                Registration::Taken(there) => {
+                    records.show(&mut entries, there.clone());
+                    Ok(Registration::Taken(there))
+                }
+                Registration::Full => Ok(Registration::Full),
+            }
+        })
+        .await
+    }
+
+    /// Changes the record of a domain; `None` if it is not registered, or is not at `version` any more.
+    pub(super) async fn update(
+        self: &Arc<Self>,
+        name: &DomainName,
+        version: Option<u64>,
+        change: impl FnOnce(&mut DomainRecord) + Send + 'static,
+    ) -> Result<Option<Entry>, StoreError> {
+        let (records, name) = (self.clone(), name.clone());
+        to_its_end(async move {
+            let mut entries = records.entries.lock().await;
+            let Some(entry) = entries.by_name.get(&name) else { return Ok(None) };
+            if version.is_some_and(|version| version != entry.version) {
+                return Ok(None);
+            }
+            let mut record = entry.record.clone();
+            change(&mut record);
+            let outcome = records.store.update_domain(record.clone()).await;
+            if records.settled(&mut entries, outcome).await? {
+                return Ok(Some(records.show(&mut entries, record)));
+            }
+            records.hide(&mut entries, &name);
+            Ok(None)
+        })
+        .await
+    }
+
+    /// Removes a domain; `false` if it is not registered.
+    pub(super) async fn remove(self: &Arc<Self>, name: &DomainName) -> Result<bool, StoreError> {
+        let (records, name) = (self.clone(), name.clone());
+        to_its_end(async move {
+            let mut entries = records.entries.lock().await;
+            let outcome = records.store.remove_domain(&name).await;
+            let was_registered = records.settled(&mut entries, outcome).await?;
+            records.hide(&mut entries, &name);
+            Ok(was_registered)
+        })
+        .await
+    }
+
+    /// Passes an outcome on. Where it is unknown, what the store holds by now is read again.
+    async fn settled<T>(
+        &self,
+        entries: &mut MutexGuard<'_, Entries>,
+        outcome: Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if matches!(outcome, Err(StoreError::OutcomeUnknown))
+            && let Err(error) = self.reload(entries).await
+        {
+            tracing::warn!(%error, "the registered domains cannot be read again; those in memory stand");
+        }
+        outcome
+    }
+
+    async fn reload(&self, entries: &mut MutexGuard<'_, Entries>) -> Result<(), StoreError> {
+        let records = self.store.domains().await?;
+        entries.changes += 1;
+        let version = entries.changes;
+        self.table.replace(records.iter().map(|record| (record.name.clone(), record.status)).collect());
+        entries.by_name = records.into_iter().map(|record| (record.name.clone(), Entry { record, version })).collect();
+        Ok(())
+    }
+
+    fn show(&self, entries: &mut MutexGuard<'_, Entries>, record: DomainRecord) -> Entry {
+        entries.changes += 1;
+        let entry = Entry { version: entries.changes, record };
+        let status: DomainStatus = entry.record.status;
+        entries.by_name.insert(entry.record.name.clone(), entry.clone());
+        self.table.set(&entry.record.name, Some(status));
+        entry
+    }
+
+    fn hide(&self, entries: &mut MutexGuard<'_, Entries>, name: &DomainName) {
+        entries.by_name.remove(name);
+        self.table.set(name, None);
+    }
+}
+
+/// Runs `change` as a task of its own, which ends even if the caller is dropped while it waits.
+async fn to_its_end<T: Send + 'static>(
+    change: impl Future<Output = Result<T, StoreError>> + Send + 'static,
+) -> Result<T, StoreError> {
+    match tokio::spawn(change).await {
+        Ok(outcome) => outcome,
+        Err(error) => Err(StoreError::Failed(error.to_string())),
+    }
+}

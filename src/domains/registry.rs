@@ -1,0 +1,203 @@
+//! Registering, pinning, listing and removing domains.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use super::records::Records;
+use super::round::Streaks;
+use super::{DomainEntry, DomainError, DomainTable, NewDomain, Registered};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::dns::{Failure, MxCheck, MxReport, Resolver, Verdict, mx, report};
+use crate::model::{DomainName, DomainRecord, DomainStatus};
+use crate::store::{Registration, Store, StoreError};
+
+/// How many checks may be under way on behalf of callers; rounds of verification have their own bound.
+const CHECKS_MAX: usize = 16;
+
+/// How long a caller waits for its turn.
+const TURN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The domains that mail is received for. Shared by HTTP, the verifier and, through [`Registry::table`], SMTP.
+pub struct Registry {
+    pub(super) config: Arc<Config>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) check: MxCheck,
+    pub(super) records: Arc<Records>,
+    pub(super) table: DomainTable,
+    streaks: Mutex<Streaks>,
+    turns: Semaphore,
+}
+
+impl Registry {
+    /// The registry of what `config` fixes and `store` holds. Asks nothing yet.
+    pub async fn open(
+        config: Arc<Config>,
+        store: Arc<dyn Store>,
+        resolver: Arc<dyn Resolver>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Arc<Self>, StoreError> {
+        let table = DomainTable::new(config.domains.clone());
+        let records = Records::open(store, table.clone()).await?;
+        let ours = mx::Ours { hosts: config.mx_hosts.clone(), addresses: config.public_addresses.clone() };
+        Ok(Arc::new(Self {
+            config,
+            clock,
+            check: MxCheck::new(resolver, ours),
+            records,
+            table,
+            streaks: Mutex::default(),
+            turns: Semaphore::new(CHECKS_MAX),
+        }))
+    }
+
+    /// What SMTP asks. It follows every change.
+    pub fn table(&self) -> DomainTable {
+        self.table.clone()
+    }
+
+    /// Every domain, fixed or registered, and every wildcard, in the order of their names.
+    pub async fn list(&self) -> Result<Vec<DomainEntry>, StoreError> {
+        let registered = self.records.all().await.into_iter();
+        let mut entries: Vec<DomainEntry> = registered
+            .filter(|record| !self.table.is_fixed_by_name(&record.name))
+            .map(DomainEntry::from)
+            .chain(self.config.domains.iter().map(DomainEntry::from))
+            .collect();
+        entries.sort_by(|a, b| a.domain.cmp(&b.domain));
+        entries.dedup_by(|a, b| a.domain == b.domain);
+        Ok(entries)
+    }
+
+    /// Whether the MX of any domain, registered or not, points here. Changes nothing.
+    pub async fn check(&self, name: &DomainName) -> Result<MxReport, DomainError> {
+        let verdict = self.ask(name).await?;
+        MxReport::of(name, self.check.hosts(), verdict).map_err(DomainError::Dns)
+    }
+
+    /// Registers a domain whose MX points here; one that is registered is checked again, and becomes active again if it
+    /// was deactivated.
+    ///
+    /// Anybody may ask for this, so it never takes anything away: the owner's data of a registered domain stay as they
+    /// are, and an MX that points elsewhere is reported, while deactivating is left to the rounds of verification. A fixed
+    /// or pinned domain is answered as it is, unchecked.
+    pub async fn register(&self, new: NewDomain) -> Result<Registered, DomainError> {
+        if self.table.is_fixed(&new.name) {
+            return Ok(Registered { entry: DomainEntry::fixed(new.name.into()), created: false });
+        }
+        let known = self.records.find(&new.name).await;
+        if let Some(pinned) = known.as_ref().filter(|entry| entry.record.pinned) {
+            return Ok(Registered { entry: pinned.record.clone().into(), created: false });
+        }
+        if known.is_none() && self.records.count().await >= self.config.domains_max {
+            return Err(DomainError::TooMany);
+        }
+        let verdict = self.ask(&new.name).await?;
+        let result = report::sentence(&new.name, self.check.hosts(), &verdict);
+        let report = MxReport::of(&new.name, self.check.hosts(), verdict).map_err(DomainError::Dns)?;
+        if !report.ok {
+            return Err(DomainError::MxMismatch(report));
+        }
+        self.streaks(|streaks| streaks.forget(&new.name));
+        let now = self.clock.now();
+        let record = DomainRecord {
+            last_checked_at: Some(now),
+            last_check_result: Some(result.clone()),
+            ..self.active_record(new)
+        };
+        self.put(record, move |record| {
+            // It may have been pinned while the DNS was asked.
+            if !record.pinned {
+                record.status = DomainStatus::Active;
+                record.last_checked_at = Some(now);
+                record.last_check_result = Some(result);
+            }
+        })
+        .await
+    }
+
+    /// Pins a domain: active without DNS, never verified. What is given of the owner's data replaces what was there.
+    ///
+    /// For the administrator only. A domain fixed in flags or file is answered as it is and not stored.
+    pub async fn pin(&self, new: NewDomain) -> Result<Registered, DomainError> {
+        if self.table.is_fixed(&new.name) {
+            return Ok(Registered { entry: DomainEntry::fixed(new.name.into()), created: false });
+        }
+        self.streaks(|streaks| streaks.forget(&new.name));
+        let (owner, email) = (new.owner.clone(), new.email.clone());
+        let record = DomainRecord { pinned: true, ..self.active_record(new) };
+        self.put(record, move |record| {
+            record.pinned = true;
+            record.status = DomainStatus::Active;
+            record.owner = owner.or(record.owner.take());
+            record.email = email.or(record.email.take());
+        })
+        .await
+    }
+
+    /// Removes a registered domain; `false` if there is none. [`DomainError::Fixed`] if it would still be served because
+    /// it is fixed in flags or file.
+    pub async fn remove(&self, name: &DomainName) -> Result<bool, DomainError> {
+        if self.table.is_fixed_by_name(name) {
+            return Err(DomainError::Fixed);
+        }
+        let was_registered = self.records.remove(name).await?;
+        self.streaks(|streaks| streaks.forget(name));
+        if !was_registered && self.table.is_fixed(name) {
+            return Err(DomainError::Fixed);
+        }
+        Ok(was_registered)
+    }
+
+    /// Registers `record`, or applies `change` to the record that is there.
+    async fn put(
+        &self,
+        record: DomainRecord,
+        change: impl FnOnce(&mut DomainRecord) + Send + 'static,
+    ) -> Result<Registered, DomainError> {
+        let name = record.name.clone();
+        match self.records.register(record.clone(), self.config.domains_max).await? {
+            Registration::Won => Ok(Registered { entry: record.into(), created: true }),
+            Registration::Full => Err(DomainError::TooMany),
+            Registration::Taken(_) => match self.records.update(&name, None, change).await? {
+                Some(entry) => Ok(Registered { entry: entry.record.into(), created: false }),
+                None => Err(DomainError::NotRegistered),
+            },
+        }
+    }
+
+    fn active_record(&self, new: NewDomain) -> DomainRecord {
+        DomainRecord {
+            name: new.name,
+            status: DomainStatus::Active,
+            pinned: false,
+            owner: new.owner,
+            email: new.email,
+            added_at: self.clock.now(),
+            last_checked_at: None,
+            last_check_result: None,
+        }
+    }
+
+    /// Asks for a caller, in its turn.
+    async fn ask(&self, name: &DomainName) -> Result<Verdict, DomainError> {
+        if self.check.hosts().is_empty() {
+            return Err(DomainError::MxHostUnset);
+        }
+        let _turn = self.turn().await.map_err(DomainError::Dns)?;
+        Ok(self.check.ask(name).await)
+    }
+
+    async fn turn(&self) -> Result<SemaphorePermit<'_>, Failure> {
+        match tokio::time::timeout(TURN_TIMEOUT, self.turns.acquire()).await {
+            Ok(Ok(turn)) => Ok(turn),
+            _ => Err(Failure::Busy),
+        }
+    }
+
+    pub(super) fn streaks<T>(&self, what: impl FnOnce(&mut Streaks) -> T) -> T {
+        what(&mut self.streaks.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,130 @@
+//! What each answer of a real server means, through the resolver.
+
+use tempmail::dns::Failure;
+use tempmail::domains::DomainError;
+
+use super::{OTHER_HOST, OUR_HOST, Setup, name};
+
+#[derive(Debug, PartialEq, Eq)]
+enum To {
+    Here,
+    Elsewhere,
+    Nobody(Failure),
+}
+
+async fn ask(setup: &Setup, domain: &str) -> To {
+    match setup.registry.check(&name(domain)).await {
+        Ok(report) if report.ok => To::Here,
+        Ok(_) => To::Elsewhere,
+        Err(DomainError::Dns(why)) => To::Nobody(why),
+        Err(error) => panic!("{domain}: {error}"),
+    }
+}
+
+#[tokio::test]
+async fn each_answer_of_a_server_is_understood() {
+    let setup = Setup::with(|config| config.mx_hosts.push(name("post.bücher.test"))).await;
+    let zone = &setup.zone;
+    zone.set_mx("case.test", &[(10, "MX.TempMail.TEST.")]);
+    zone.set_mx("idn.test", &[(10, "post.xn--bcher-kva.test")]);
+    zone.set_mx("xn--caf-dma.test", &[(10, OUR_HOST)]);
+    zone.set_mx("best.test", &[(20, OTHER_HOST), (10, OUR_HOST)]);
+    zone.set_mx("backup.test", &[(20, OUR_HOST), (10, OTHER_HOST)]);
+    zone.set_cname("alias.test", "case.test");
+    zone.set_cname("dangling.test", "nowhere.test");
+    zone.set_cname("loop.test", "loop.test");
+    zone.set_mx("byalias.test", &[(10, "mail.byalias.test")]);
+    zone.set_cname("mail.byalias.test", OUR_HOST);
+    zone.set_mx("byaddress.test", &[(10, "mail.byaddress.test")]);
+    zone.set_addresses("mail.byaddress.test", &["2001:db8::25"]);
+    zone.set_mx("mixed.test", &[(10, "mail.mixed.test")]);
+    zone.set_addresses("mail.mixed.test", &["192.0.2.25", "203.0.113.9"]);
+    zone.set_mx("literal.test", &[(10, "192.0.2.25")]);
+    zone.set_mx("null.test", &[(0, ".")]);
+    zone.set_addresses("implicit4.test", &["192.0.2.25"]);
+    zone.set_addresses("implicit6.test", &["2001:db8::25"]);
+    zone.set_addresses("web.test", &["203.0.113.80"]);
+    zone.set_empty("nodata.test");
+    zone.servfail("servfail.test");
+    zone.refuse("refused.test");
+    zone.set_mx("half.test", &[(10, "mail.half.test")]);
+    zone.set_addresses("mail.half.test", &["203.0.113.9"]);
+    zone.servfail_aaaa("mail.half.test");
+    for (domain, expected) in [
+        ("case.test", To::Here),
+        ("CASE.test.", To::Here),
+        ("idn.test", To::Here),
+        ("café.test", To::Here),
+        ("best.test", To::Here),
+        ("backup.test", To::Elsewhere),
+        ("alias.test", To::Here),
+        ("dangling.test", To::Elsewhere),
+        ("loop.test", To::Nobody(Failure::ServerFailed)),
+        ("byalias.test", To::Here),
+        ("byaddress.test", To::Here),
+        ("mixed.test", To::Elsewhere),
+        ("literal.test", To::Elsewhere),
+        ("null.test", To::Elsewhere),
+        ("implicit4.test", To::Here),
+        ("implicit6.test", To::Here),
+        (OUR_HOST, To::Here),
+        ("web.test", To::Elsewhere),
+        ("nodata.test", To::Elsewhere),
+        ("nxdomain.test", To::Elsewhere),
+        ("servfail.test", To::Nobody(Failure::ServerFailed)),
+        ("refused.test", To::Nobody(Failure::Refused)),
+        ("half.test", To::Nobody(Failure::ServerFailed)),
+    ] {
+        assert_eq!(ask(&setup, domain).await, expected, "{domain}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_says_nothing_is_no_answer() {
+    let setup = Setup::new().await;
+    setup.zone.silence("silent.test");
+    assert_eq!(ask(&setup, "silent.test").await, To::Nobody(Failure::TimedOut));
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_no_answer() {
+    let nobody = std::net::UdpSocket::bind("127.0.0.1:0").expect("a free port").local_addr().expect("address");
+    let setup = Setup::with(|config| config.resolvers = vec![nobody]).await;
+    assert!(matches!(ask(&setup, "a.test").await, To::Nobody(Failure::Unreachable | Failure::TimedOut)));
+}
+
+#[tokio::test]
+async fn an_answer_cut_short_over_udp_is_asked_for_over_tcp() {
+    let setup = Setup::new().await;
+    setup.point_here("long.test");
+    setup.zone.cut_short_over_udp("long.test");
+    assert_eq!(ask(&setup, "long.test").await, To::Here);
+    assert!(setup.zone.tcp_questions("long.test") > 0);
+}
+
+#[tokio::test]
+async fn no_answer_is_remembered() {
+    let setup = Setup::new().await;
+    assert_eq!(ask(&setup, "a.test").await, To::Elsewhere);
+    setup.point_here("a.test");
+    assert_eq!(ask(&setup, "a.test").await, To::Here);
+    setup.point_elsewhere("a.test");
+    assert_eq!(ask(&setup, "a.test").await, To::Elsewhere);
+    setup.zone.set_addresses(OTHER_HOST, &["192.0.2.25"]);
+    assert_eq!(ask(&setup, "a.test").await, To::Here);
+}
+
+#[tokio::test]
+async fn a_check_names_what_is_there_and_what_should_be() {
+    let setup = Setup::new().await;
+    setup.zone.set_mx("shop.test", &[(5, "MX.other.test")]);
+    let report = setup.registry.check(&name("shop.test")).await.expect("an answer");
+    assert!(!report.ok);
+    assert_eq!(report.expected, ["shop.test. IN MX 10 mx.tempmail.test."]);
+    assert_eq!(report.found, ["shop.test. IN MX 5 mx.other.test.", "mx.other.test. IN A 203.0.113.9"]);
+    assert_eq!(
+        report.message,
+        "The MX record of shop.test points at mx.other.test, not at mx.tempmail.test. \
+         Replace the MX records of the domain with: shop.test. IN MX 10 mx.tempmail.test."
+    );
+}

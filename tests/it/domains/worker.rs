@@ -1,0 +1,93 @@
+//! The periodic worker, with the clock in the test's hand.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempmail::domains::{Registry, Served, verifier};
+use tokio_util::sync::CancellationToken;
+
+use super::Setup;
+
+/// Short, because what a round spreads over real time is a part of its period.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// Lets the clock go on until something is so.
+async fn until(what: &str, setup: &Setup, mut is_so: impl FnMut() -> bool) {
+    let waiting = async {
+        while !is_so() {
+            setup.clock.advance(PERIOD / 100);
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), waiting).await.expect(what);
+}
+
+struct Worker {
+    shutdown: CancellationToken,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Worker {
+    fn start(registry: &Arc<Registry>) -> Self {
+        let shutdown = CancellationToken::new();
+        let task = tokio::spawn(verifier::run(registry.clone(), shutdown.clone()));
+        Self { shutdown, task }
+    }
+
+    async fn stop(self) {
+        self.shutdown.cancel();
+        tokio::time::timeout(Duration::from_secs(5), self.task).await.expect("it ends").expect("without a panic");
+    }
+}
+
+#[tokio::test]
+async fn every_period_each_domain_is_asked_for() {
+    let setup = Setup::with(|config| config.verify_every = PERIOD).await;
+    setup.register_many(2).await;
+    let worker = Worker::start(&setup.registry);
+    setup.point_elsewhere("d0.test");
+    until("deactivated after a period", &setup, || setup.served("d0.test") == Served::Deactivated).await;
+    assert_eq!(setup.served("d1.test"), Served::Active);
+    setup.point_here("d0.test");
+    until("active after another", &setup, || setup.served("d0.test") == Served::Active).await;
+    worker.stop().await;
+}
+
+#[tokio::test]
+async fn a_restart_asks_for_nothing_before_its_time() {
+    let setup = Setup::new().await;
+    setup.register_many(1).await;
+    setup.clock.advance(2 * PERIOD);
+    let period = 4 * PERIOD;
+    let restarted = setup.restarted(|config| config.verify_every = period).await;
+    let worker = Worker::start(&restarted);
+    let kept = || setup.store.record("d0.test").expect("kept");
+    until("asked for again", &setup, || kept().last_checked_at > Some(kept().added_at)).await;
+    assert!(kept().last_checked_at >= Some(kept().added_at.plus(period)));
+    worker.stop().await;
+}
+
+#[tokio::test]
+async fn an_overdue_round_comes_soon_after_the_start() {
+    let setup = Setup::new().await;
+    setup.register_many(1).await;
+    setup.clock.advance(Duration::from_hours(100));
+    let restarted = setup.restarted(|config| config.verify_every = PERIOD).await;
+    let worker = Worker::start(&restarted);
+    until("asked for again", &setup, || setup.zone.mx_questions("d0.test") == 2).await;
+    worker.stop().await;
+}
+
+#[tokio::test]
+async fn without_an_mx_host_the_worker_waits_to_be_stopped() {
+    let setup = Setup::with(|config| {
+        config.mx_hosts.clear();
+        config.verify_every = Duration::from_millis(1);
+    })
+    .await;
+    let worker = Worker::start(&setup.registry);
+    setup.clock.advance(PERIOD);
+    tokio::task::yield_now().await;
+    assert!(!worker.task.is_finished());
+    worker.stop().await;
+}
