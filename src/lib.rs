@@ -3,4 +3,5 @@
 pub mod clock;
 pub mod config;
 pub mod model;
+pub mod smtp;
 pub mod store;
