@@ -7,4 +7,5 @@ pub mod domains;
 pub mod logging;
 pub mod model;
 pub mod process;
+pub mod smtp;
 pub mod store;

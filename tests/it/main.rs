@@ -2,5 +2,6 @@
 
 mod config;
 mod domains;
+mod smtp;
 mod store;
 mod support;

@@ -1,0 +1,299 @@
+//! The octets between DATA and the final dot (RFC 5321 section 4.5.2).
+//!
+//! Only CRLF.CRLF ends a message, and only a dot right after CRLF is taken away. Every other octet, bare CR, bare LF and
+//! NUL included, is content and is kept as it came: a server that reads another line end here than the one that sent
+//! the mail can be made to see a second mail inside the first.
+
+use bytes::{Bytes, BytesMut};
+use memchr::memchr_iter;
+
+/// The most octets set aside on the word of a SIZE parameter alone.
+const RESERVE_OCTETS_MAX: usize = 64 * 1024;
+
+/// Takes the transparency away from the octets of one message, however they are cut.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// Right after CRLF, or at the very beginning: DATA's own CRLF counts.
+    #[default]
+    LineStart,
+    /// A dot at the start of a line.
+    Dot,
+    /// CR after that dot. It is content unless LF follows.
+    DotCr,
+    /// CR within a line; it has been passed on.
+    Cr,
+    /// Anything else.
+    Text,
+}
+
+impl Decoder {
+    /// Passes the content in `input` on to `sink` and moves `input` behind what was read.
+    ///
+    /// `true`: the message has ended, and `input` begins with what follows it. `false`: all of `input` was read.
+    pub fn decode(&mut self, input: &mut &[u8], mut sink: impl FnMut(&[u8])) -> bool {
+        while let Some((&first, rest)) = input.split_first() {
+            (self.state, *input) = match (self.state, first) {
+                (State::LineStart, b'.') => (State::Dot, rest),
+                (State::Dot, b'\r') => (State::DotCr, rest),
+                (State::DotCr, b'\n') => {
+                    *input = rest;
+                    self.state = State::LineStart;
+                    return true;
+                }
+                (State::DotCr, _) => {
+                    sink(b"\r");
+                    (State::Cr, *input)
+                }
+                (State::Cr, b'\n') => {
+                    sink(b"\n");
+                    (State::LineStart, rest)
+                }
+                (State::LineStart | State::Dot | State::Cr | State::Text, _) => text(input, &mut sink),
+            };
+        }
+        false
+    }
+}
+
+/// Passes on everything before the next dot at the start of a line.
+fn text<'a>(input: &'a [u8], sink: &mut impl FnMut(&[u8])) -> (State, &'a [u8]) {
+    let is_dotted = |&at: &usize| at > 0 && input[at - 1] == b'\r' && input.get(at + 1) == Some(&b'.');
+    if let Some(at) = memchr_iter(b'\n', input).find(is_dotted) {
+        let (content, rest) = input.split_at(at + 1);
+        sink(content);
+        return (State::LineStart, rest);
+    }
+    sink(input);
+    let state = match input {
+        [.., b'\r', b'\n'] => State::LineStart,
+        [.., b'\r'] => State::Cr,
+        _ => State::Text,
+    };
+    (state, &[])
+}
+
+/// A message on its way in: what has come of it, as long as that is within the limit.
+#[derive(Debug)]
+pub(super) struct Body {
+    decoder: Decoder,
+    raw: BytesMut,
+    octets_max: u64,
+    is_too_large: bool,
+}
+
+impl Body {
+    /// `size_octets` is what the client said the size will be, if it did.
+    pub(super) fn new(size_octets: Option<u64>, octets_max: u64) -> Self {
+        let expected = usize::try_from(size_octets.unwrap_or(0).min(octets_max)).unwrap_or(usize::MAX);
+        Self {
+            decoder: Decoder::default(),
+            raw: BytesMut::with_capacity(expected.min(RESERVE_OCTETS_MAX)),
+            octets_max,
+            is_too_large: false,
+        }
+    }
+
+    /// Takes what is in `input`, as [`Decoder::decode`] does. A message over the limit is read to its end, so that the
+    /// replies stay in step with the commands, but none of it is kept.
+    pub(super) fn take(&mut self, input: &mut &[u8]) -> bool {
+        let Self { decoder, raw, octets_max, is_too_large } = self;
+        decoder.decode(input, |content| {
+            if *is_too_large {
+                return;
+            }
+            if (raw.len() + content.len()) as u64 > *octets_max {
+                *is_too_large = true;
+                *raw = BytesMut::new();
+            } else {
+                raw.extend_from_slice(content);
+            }
+        })
+    }
+
+    /// The whole message; `None` if it was larger than the limit.
+    pub(super) fn finish(self) -> Option<Bytes> {
+        (!self.is_too_large).then(|| self.raw.freeze())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Content and what follows the end; `None` if there was no end.
+    fn decode(cuts: &[&[u8]]) -> (Vec<u8>, Option<Vec<u8>>) {
+        let mut decoder = Decoder::default();
+        let mut content = Vec::new();
+        for (index, cut) in cuts.iter().enumerate() {
+            let mut input = *cut;
+            if decoder.decode(&mut input, |octets| content.extend_from_slice(octets)) {
+                let rest = [input, &cuts[index + 1..].concat()].concat();
+                return (content, Some(rest));
+            }
+            assert!(input.is_empty());
+        }
+        (content, None)
+    }
+
+    /// The rules of RFC 5321 section 4.5.2 on a whole message, one octet at a time.
+    fn reference(wire: &[u8]) -> (Vec<u8>, Option<Vec<u8>>) {
+        let mut content = Vec::new();
+        let mut at = 0;
+        let mut is_line_start = true;
+        while at < wire.len() {
+            let rest = &wire[at..];
+            if is_line_start && rest.starts_with(b".\r\n") {
+                return (content, Some(rest[3..].to_vec()));
+            }
+            // What may still become the end is withheld.
+            if is_line_start && (rest == b"." || rest == b".\r") {
+                return (content, None);
+            }
+            if is_line_start && rest[0] == b'.' {
+                at += 1;
+                is_line_start = false;
+                continue;
+            }
+            content.push(rest[0]);
+            at += 1;
+            // The CR of this CRLF may be the octet after a removed dot, but never the octet before the message.
+            is_line_start = wire[..at].ends_with(b"\r\n");
+        }
+        (content, None)
+    }
+
+    #[test]
+    fn dots_are_unstuffed_and_the_final_one_ends() {
+        for (wire, content, rest) in [
+            (&b".\r\n"[..], &b""[..], &b""[..]),
+            (b".\r\nQUIT\r\n", b"", b"QUIT\r\n"),
+            (b"a\r\n.\r\nRSET\r\n", b"a\r\n", b"RSET\r\n"),
+            (b"..\r\n.\r\n", b".\r\n", b""),
+            (b"...a\r\n.b\r\n.\r\n", b"..a\r\nb\r\n", b""),
+            (b"\r\n\r\n.\r\n", b"\r\n\r\n", b""),
+            (b"\r\r\n.\r\n", b"\r\r\n", b""),
+        ] {
+            assert_eq!(
+                decode(&[wire]),
+                (content.to_vec(), Some(rest.to_vec())),
+                "{:?}",
+                wire.escape_ascii().to_string()
+            );
+        }
+    }
+
+    /// Each of these ends a message for some server; for this one it is content.
+    #[test]
+    fn nothing_but_crlf_dot_crlf_ends_a_message() {
+        for sequence in [
+            "\n.\r\n",
+            "\n.\n",
+            "\r\n.\n",
+            "\r.\r",
+            "\r\n.\r",
+            "\r.\r\n",
+            "\n.\r",
+            "\n\n.\r\n",
+            "\r\r.\r\n",
+            "\r\n.\r\r\n",
+            "\r\n\0.\r\n",
+            "\r\n.\0\r\n",
+            "\r\0\n.\r\n",
+            "\r\n.\r\0\n",
+            "\r\n. \r\n",
+            "\r\n .\r\n",
+            "\0\r\n.\n",
+            "\r\n..\r\n",
+            "\r\n.\n.\n",
+            "\n.\n\r\n.\n",
+            "\u{85}.\u{85}",
+            "\u{2028}.\u{2028}",
+        ] {
+            let wire = format!("a{sequence}MAIL FROM:<x@example.test>\r\n");
+            let (content, rest) = decode(&[wire.as_bytes()]);
+            assert_eq!(rest, None, "{sequence:?}");
+            // A dot after a true CRLF is transparency and goes; nothing else does.
+            assert_eq!(content, wire.replace("\r\n.", "\r\n").into_bytes(), "{sequence:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_line_end_is_kept_octet_for_octet() {
+        let wire = b"a\nb\rc\0d\xff\n.\ne\r.\r\r\n.\r\n";
+        assert_eq!(decode(&[wire]), (b"a\nb\rc\0d\xff\n.\ne\r.\r\r\n".to_vec(), Some(Vec::new())));
+    }
+
+    fn taken(wire: &[u8], octets_max: u64) -> Option<Bytes> {
+        let mut body = Body::new(None, octets_max);
+        let mut input = wire;
+        assert!(body.take(&mut input));
+        body.finish()
+    }
+
+    #[test]
+    fn size_counts_what_is_left_without_dots() {
+        // RFC 1870 section 3: CRLF counts; doubled dots count once; the final dot does not.
+        assert_eq!(taken(b"..23\r\n.\r\n", 5).as_deref(), Some(&b".23\r\n"[..]));
+        assert_eq!(taken(b"..23\r\n.\r\n", 4), None);
+        assert_eq!(taken(b".\r\n", 0).as_deref(), Some(&b""[..]));
+    }
+
+    #[test]
+    fn nothing_of_a_message_over_the_limit_is_kept() {
+        let mut body = Body::new(Some(u64::MAX), 10);
+        for _ in 0..1000 {
+            assert!(!body.take(&mut &[b'x'; 1000][..]));
+            assert!(body.raw.capacity() <= 10);
+        }
+        assert!(body.take(&mut &b"\r\n.\r\n"[..]));
+        assert_eq!(body.finish(), None);
+    }
+
+    #[test]
+    fn a_promised_size_sets_little_memory_aside() {
+        assert!(Body::new(Some(u64::MAX), u64::MAX).raw.capacity() <= RESERVE_OCTETS_MAX);
+    }
+
+    /// Octets that are nearly always part of some line end.
+    fn wire() -> impl Strategy<Value = Vec<u8>> {
+        let octet = prop_oneof![4 => Just(b'\r'), 4 => Just(b'\n'), 4 => Just(b'.'), 1 => Just(0), 1 => Just(b'a')];
+        proptest::collection::vec(octet, 0..40)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_octets_in_any_cut_decode_as_the_rules_say(wire in wire(), cuts in proptest::collection::vec(0usize..40, 0..6)) {
+            let mut ends: Vec<usize> = cuts.into_iter().filter(|&cut| cut <= wire.len()).collect();
+            ends.extend([0, wire.len()]);
+            ends.sort_unstable();
+            let pieces: Vec<&[u8]> = ends.windows(2).map(|ends| &wire[ends[0]..ends[1]]).collect();
+            prop_assert_eq!(decode(&pieces), reference(&wire));
+        }
+
+        #[test]
+        fn what_a_client_stuffs_comes_out_as_it_went_in(content in wire()) {
+            let mut stuffed = Vec::new();
+            for line in content.split_inclusive(|&octet| octet == b'\n') {
+                let is_after_crlf = stuffed.is_empty() || stuffed.ends_with(b"\r\n");
+                stuffed.extend_from_slice(if is_after_crlf && line[0] == b'.' { b"." } else { b"" });
+                stuffed.extend_from_slice(line);
+            }
+            let mut sent = content.clone();
+            if !sent.is_empty() && !sent.ends_with(b"\r\n") {
+                sent.extend_from_slice(b"\r\n");
+                stuffed.extend_from_slice(b"\r\n");
+            }
+            stuffed.extend_from_slice(b".\r\nNOOP\r\n");
+            prop_assert_eq!(decode(&[&stuffed]), (sent, Some(b"NOOP\r\n".to_vec())));
+        }
+    }
+}

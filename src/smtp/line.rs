@@ -1,0 +1,206 @@
+//! Command lines out of octets.
+//!
+//! A line ends with CRLF and with nothing else. A line that holds a CR or LF apart from the other, or that is too long,
+//! is reported once, as soon as that shows, and what is left of it up to its CRLF is dropped: one CRLF, one reply.
+
+use memchr::{memchr2, memmem};
+
+/// The longest command line in octets, CRLF included. RFC 5321 section 4.5.3.1.4 asks for 512 and more for extensions;
+/// source routes take the rest.
+pub(super) const LINE_OCTETS_MAX: usize = 2048;
+
+/// What the octets at hand amount to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Framed<'a> {
+    /// A whole line without its CRLF.
+    Line(&'a [u8]),
+    /// The line has become too long.
+    TooLong,
+    /// The line holds a bare CR or a bare LF.
+    BareEnd,
+    /// The octets are used up and no line is complete.
+    Incomplete,
+}
+
+/// Cuts octets into command lines. Holds at most one line's length of them.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    /// The beginning of a line whose end has not come.
+    partial: Vec<u8>,
+    /// `partial` is the line of the last answer and goes when the next is asked for.
+    is_spent: bool,
+    /// The last octet was a CR that may be the first half of the line's end.
+    has_cr: bool,
+    /// The line has been reported as bad; its octets are dropped.
+    is_bad: bool,
+}
+
+impl Lines {
+    /// The next line in `input`, which is moved behind what was read.
+    pub(super) fn next<'line, 'input: 'line>(&'line mut self, input: &mut &'input [u8]) -> Framed<'line> {
+        if self.is_spent {
+            self.partial.clear();
+            self.is_spent = false;
+        }
+        if self.is_bad && !self.drop_line(input) {
+            return Framed::Incomplete;
+        }
+        if self.has_cr {
+            return self.after_cr(input);
+        }
+        let room = LINE_OCTETS_MAX - 2 - self.partial.len();
+        let end = memchr2(b'\r', b'\n', input);
+        if end.unwrap_or(input.len()) > room {
+            *input = &input[room + 1..];
+            return self.bad(Framed::TooLong);
+        }
+        let Some(end) = end else {
+            self.keep(input);
+            *input = &[];
+            return Framed::Incomplete;
+        };
+        let (text, rest) = (&input[..end], &input[end + 1..]);
+        if input[end] == b'\n' {
+            *input = rest;
+            return self.bad(Framed::BareEnd);
+        }
+        // The common case: the whole line is in the input and need not be copied.
+        if let ([b'\n', rest @ ..], true) = (rest, self.partial.is_empty()) {
+            *input = rest;
+            return Framed::Line(text);
+        }
+        self.keep(text);
+        self.has_cr = true;
+        *input = rest;
+        self.after_cr(input)
+    }
+
+    /// Decides whether the CR read last ends the line.
+    fn after_cr(&mut self, input: &mut &[u8]) -> Framed<'_> {
+        match **input {
+            [] => Framed::Incomplete,
+            [b'\n', ref rest @ ..] => {
+                *input = rest;
+                self.has_cr = false;
+                self.is_spent = true;
+                Framed::Line(&self.partial)
+            }
+            [..] => {
+                self.has_cr = false;
+                self.bad(Framed::BareEnd)
+            }
+        }
+    }
+
+    fn keep(&mut self, text: &[u8]) {
+        self.partial.extend_from_slice(text);
+    }
+
+    fn bad(&mut self, framed: Framed<'static>) -> Framed<'static> {
+        self.partial.clear();
+        self.is_bad = true;
+        framed
+    }
+
+    /// Drops octets up to the bad line's CRLF; `false` if that has not come.
+    fn drop_line(&mut self, input: &mut &[u8]) -> bool {
+        if self.has_cr && input.first() == Some(&b'\n') {
+            *input = &input[1..];
+        } else if let Some(end) = memmem::find(input, b"\r\n") {
+            *input = &input[end + 2..];
+        } else {
+            self.has_cr = input.last().map_or(self.has_cr, |&last| last == b'\r');
+            *input = &[];
+            return false;
+        }
+        self.has_cr = false;
+        self.is_bad = false;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What each cut in turn amounts to: lines as text, the others by name.
+    fn frame(cuts: &[&[u8]]) -> Vec<String> {
+        let mut lines = Lines::default();
+        let mut found = Vec::new();
+        for cut in cuts {
+            let mut input = *cut;
+            loop {
+                match lines.next(&mut input) {
+                    Framed::Line(line) => found.push(line.escape_ascii().to_string()),
+                    Framed::TooLong => found.push("<too long>".into()),
+                    Framed::BareEnd => found.push("<bare>".into()),
+                    Framed::Incomplete => break,
+                }
+            }
+            assert!(input.is_empty());
+            assert!(lines.partial.len() <= LINE_OCTETS_MAX);
+        }
+        found
+    }
+
+    #[test]
+    fn only_crlf_ends_a_line() {
+        for (octets, expected) in [
+            ("NOOP\r\nQUIT\r\n", &["NOOP", "QUIT"][..]),
+            ("\r\n", &[""]),
+            ("NOOP", &[]),
+            ("NOOP\r", &[]),
+            ("NOOP\nQUIT\r\n", &["<bare>"]),
+            ("NOOP\rQUIT\r\nRSET\r\n", &["<bare>", "RSET"]),
+            ("NOOP\r\r\nRSET\r\n", &["<bare>", "RSET"]),
+            ("NOOP\n\r\nRSET\r\n", &["<bare>", "RSET"]),
+            ("a\nb\nc\rd\r\nRSET\r\n", &["<bare>", "RSET"]),
+            ("\n", &["<bare>"]),
+        ] {
+            assert_eq!(frame(&[octets.as_bytes()]), expected, "{octets:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_may_have_2048_octets() {
+        let most = "x".repeat(LINE_OCTETS_MAX - 2);
+        assert_eq!(frame(&[format!("{most}\r\n").as_bytes()]), [most.as_str()]);
+        assert_eq!(frame(&[format!("{most}y\r\nRSET\r\n").as_bytes()]), ["<too long>", "RSET"]);
+        assert_eq!(frame(&[format!("{most}\r\n").as_bytes(), b"RSET\r\n"]), [most.as_str(), "RSET"]);
+    }
+
+    #[test]
+    fn an_endless_line_is_reported_once_and_takes_no_memory() {
+        let flood = [b'x'; 5000];
+        let cuts = vec![&flood[..]; 100];
+        assert_eq!(frame(&cuts), ["<too long>"]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn cuts_change_nothing(
+            pieces in proptest::collection::vec(
+                prop_oneof![
+                    Just("\r".to_owned()), Just("\n".to_owned()), Just("\r\n".to_owned()), Just("ab".to_owned()),
+                    (2040usize..2050).prop_map(|n| "x".repeat(n)),
+                ],
+                0..12,
+            ),
+            cuts in proptest::collection::vec(0usize..6000, 0..6),
+        ) {
+            let octets = pieces.concat().into_bytes();
+            let mut ends: Vec<usize> = cuts.into_iter().filter(|&cut| cut <= octets.len()).collect();
+            ends.extend([0, octets.len()]);
+            ends.sort_unstable();
+            let cut: Vec<&[u8]> = ends.windows(2).map(|ends| &octets[ends[0]..ends[1]]).collect();
+            let single: Vec<&[u8]> = octets.chunks(1).collect();
+            let whole = frame(&[&octets]);
+            prop_assert_eq!(&frame(&cut), &whole);
+            prop_assert_eq!(&frame(&single), &whole);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The sockets: who is let in, how many at once, and how all of it stops.
+
+use std::io::{self, ErrorKind, Write};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::reply::Reply;
+use super::{Receiver, connection};
+
+/// How long to wait after `accept` has failed for want of descriptors or memory, which trying at once would not bring.
+const BACK_OFF: Duration = Duration::from_millis(100);
+
+/// Receives mail on `listeners` until `shutdown` is cancelled.
+///
+/// Then the listeners close at once; a session whose message is at the store gives its answer first; every session gets
+/// 421 and closes. Returns when all have ended, after [`drain_timeout`](super::SmtpSettings::drain_timeout) at the latest; a session that has not ended
+/// by then is closed without a reply.
+pub async fn serve(listeners: Vec<TcpListener>, receiver: Arc<Receiver>, shutdown: CancellationToken) {
+    let permits = Arc::new(Semaphore::new(receiver.settings.connections_max.min(Semaphore::MAX_PERMITS)));
+    join_all(listeners.into_iter().map(|listener| {
+        let door = Door { receiver: receiver.clone(), permits: permits.clone(), shutdown: shutdown.clone() };
+        door.serve(listener)
+    }))
+    .await;
+}
+
+/// One listener and the sessions that came in through it.
+struct Door {
+    receiver: Arc<Receiver>,
+    permits: Arc<Semaphore>,
+    shutdown: CancellationToken,
+}
+
+impl Door {
+    async fn serve(self, listener: TcpListener) {
+        let mut sessions = JoinSet::new();
+        loop {
+            tokio::select! {
+                biased;
+                () = self.shutdown.cancelled() => break,
+                Some(ended) = sessions.join_next() => log_panic(ended),
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, peer)) => self.admit(stream, peer, &mut sessions),
+                    Err(error) => self.back_off(&error).await,
+                },
+            }
+        }
+        drop(listener);
+        let drained = async {
+            while let Some(ended) = sessions.join_next().await {
+                log_panic(ended);
+            }
+        };
+        if timeout(self.receiver.settings.drain_timeout, drained).await.is_err() {
+            tracing::warn!(sessions = sessions.len(), "smtp sessions closed without a reply");
+            sessions.shutdown().await;
+        }
+    }
+
+    fn admit(&self, stream: TcpStream, peer: SocketAddr, sessions: &mut JoinSet<()>) {
+        let client = peer.ip().to_canonical();
+        let Ok(permit) = self.permits.clone().try_acquire_owned() else {
+            tracing::debug!(%client, "smtp connection refused: too many");
+            turn_away(stream);
+            return;
+        };
+        // Replies are written whole; waiting for more to send would only delay them.
+        let _ = stream.set_nodelay(true);
+        let (receiver, shutdown) = (self.receiver.clone(), self.shutdown.clone());
+        sessions.spawn(async move {
+            connection::run(stream, client, &receiver, &shutdown).await;
+            drop(permit);
+        });
+    }
+
+    /// Waits unless it was the one connection that failed.
+    async fn back_off(&self, error: &io::Error) {
+        let is_of_one_connection =
+            matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset | ErrorKind::Interrupted);
+        if !is_of_one_connection {
+            tracing::warn!(%error, "smtp connection not accepted");
+            let _ = timeout(BACK_OFF, self.shutdown.cancelled()).await;
+        }
+    }
+}
+
+/// Says 421 and closes. The socket is new, so its buffer takes the reply without waiting; if not, it goes without.
+fn turn_away(stream: TcpStream) {
+    let mut reply = Vec::new();
+    Reply::TOO_MANY_CONNECTIONS.write(&mut reply);
+    if let Ok(mut stream) = stream.into_std() {
+        let _ = stream.write_all(&reply);
+    }
+}
+
+/// A panic costs the session that it is in and no other.
+fn log_panic(ended: Result<(), JoinError>) {
+    if let Err(error) = ended
+        && error.is_panic()
+    {
+        tracing::error!(%error, "smtp session panicked");
+    }
+}

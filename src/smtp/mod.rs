@@ -1,0 +1,97 @@
+//! Port 25: mail comes in.
+//!
+//! ```text
+//! listener    sockets, how many at once, stopping
+//! connection  one socket: reads, writes, waits, hands messages to the store
+//! session     the protocol, without I/O: octets in, replies and steps out
+//!   line      octets to command lines        data    octets to a message
+//!   command   lines to commands              path    reverse-paths and forward-paths
+//! policy      who is refused and why         reply   what is said
+//! ```
+//!
+//! Knows nothing of HTTP. The invariant: a message is accepted (250) only after [`Store::receive`] has returned `Ok`, and
+//! [`Session::stored`] is the only place that does so.
+
+mod command;
+mod connection;
+mod data;
+mod line;
+mod listener;
+mod path;
+mod policy;
+mod reply;
+mod session;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use data::Decoder;
+pub use listener::serve;
+pub use policy::Policy;
+pub use reply::Reply;
+pub use session::{End, Message, Session, Step};
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::domains::DomainTable;
+use crate::model::{DomainName, Subaddressing};
+use crate::store::Store;
+
+/// The settings of the receiver.
+#[derive(Clone, Debug)]
+pub struct SmtpSettings {
+    /// The name in the greeting, and the domain of `<postmaster>`.
+    pub hostname: DomainName,
+    /// The largest message in octets, as RFC 1870 counts them.
+    pub message_octets_max: u64,
+    /// The most recipients of one message; RFC 5321 section 4.5.3.1.8 asks for 100 at least.
+    pub recipients_max: usize,
+    /// The most connections at once, over all listeners.
+    pub connections_max: usize,
+    /// How long a client may take for the next octets, and to take what is written to it.
+    pub idle_timeout: Duration,
+    /// How long sessions may take to end once the service stops.
+    pub drain_timeout: Duration,
+    /// How many 5yz replies without a stored message between them end a session.
+    pub errors_max: u32,
+    /// How long a received Email is readable.
+    pub retention: Duration,
+    /// What `+tag` means.
+    pub subaddressing: Subaddressing,
+}
+
+impl SmtpSettings {
+    /// The most recipients of one message unless set otherwise.
+    pub const RECIPIENTS_MAX: usize = 100;
+    /// How many errors end a session unless set otherwise.
+    pub const ERRORS_MAX: u32 = 20;
+    /// How long sessions may take to end unless set otherwise: the daemon has 10 s in all.
+    pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(8);
+
+    /// The settings that follow from the daemon's.
+    pub fn from_config(config: &Config) -> Self {
+        Self {
+            hostname: config.hostname.clone(),
+            message_octets_max: config.message_octets_max,
+            recipients_max: Self::RECIPIENTS_MAX,
+            connections_max: config.smtp_connections_max,
+            idle_timeout: config.smtp_idle_timeout,
+            drain_timeout: Self::DRAIN_TIMEOUT,
+            errors_max: Self::ERRORS_MAX,
+            retention: config.retention,
+            subaddressing: config.subaddressing,
+        }
+    }
+}
+
+/// What every session shares.
+pub struct Receiver {
+    /// The settings.
+    pub settings: SmtpSettings,
+    /// Where messages are kept.
+    pub store: Arc<dyn Store>,
+    /// The domains that mail is received for.
+    pub domains: DomainTable,
+    /// What tells when a message came.
+    pub clock: Arc<dyn Clock>,
+}

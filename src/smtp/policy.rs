@@ -1,0 +1,36 @@
+//! Who is refused, and why.
+
+use super::reply::Reply;
+use crate::domains::{DomainTable, Served};
+use crate::model::Address;
+use crate::store::Store;
+
+/// What a session asks before it answers MAIL and RCPT. The answers come from memory, without waiting.
+pub trait Policy: Send + Sync {
+    /// Whether a message may begin now; the error is the reply to MAIL.
+    fn sender(&self) -> Result<(), Reply>;
+
+    /// Whether mail for `address` is received; the error is the reply to RCPT.
+    fn recipient(&self, address: &Address) -> Result<(), Reply>;
+}
+
+/// The rules of the daemon: there must be room, and the domain must be active.
+pub(super) struct Rules<'a> {
+    pub(super) store: &'a dyn Store,
+    pub(super) domains: &'a DomainTable,
+}
+
+impl Policy for Rules<'_> {
+    fn sender(&self) -> Result<(), Reply> {
+        // At MAIL nothing has been handed over, so even an unknown outcome is a plain failure.
+        self.store.accepts().map_err(|error| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED))
+    }
+
+    fn recipient(&self, address: &Address) -> Result<(), Reply> {
+        match self.domains.served(address.domain()) {
+            Served::Active => Ok(()),
+            Served::Deactivated => Err(Reply::domain_deactivated(address.domain())),
+            Served::Unknown => Err(Reply::domain_unknown(address.domain())),
+        }
+    }
+}

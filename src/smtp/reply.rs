@@ -1,0 +1,212 @@
+//! What the server says: the one place that makes replies.
+//!
+//! A reply is at most 512 octets long (RFC 5321 section 4.5.3.1.5) and holds printable ASCII only, whatever went into
+//! its text.
+
+use std::borrow::Cow;
+
+use crate::model::DomainName;
+use crate::store::StoreError;
+
+/// The longest line of a reply in octets, CRLF included (RFC 5321 section 4.5.3.1.5).
+const LINE_OCTETS_MAX: usize = 512;
+
+/// An enhanced status code (RFC 3463): class, subject, detail.
+type Status = [u8; 3];
+
+/// One reply: code, enhanced status code where one may stand (RFC 2034 section 4), and text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    code: u16,
+    status: Option<Status>,
+    text: Cow<'static, str>,
+}
+
+impl Reply {
+    pub(super) const OK: Self = Self::fixed(250, [2, 0, 0], "OK");
+    pub(super) const BYE: Self = Self::fixed(221, [2, 0, 0], "Bye");
+    pub(super) const HELP: Self =
+        Self::fixed(214, [2, 0, 0], "Commands: HELO EHLO MAIL RCPT DATA RSET NOOP QUIT VRFY HELP");
+    pub(super) const NOT_TOLD: Self =
+        Self::fixed(252, [2, 0, 0], "Addresses are not verified; send the message to find out");
+    pub(super) const SENDER_OK: Self = Self::fixed(250, [2, 1, 0], "Sender OK");
+    pub(super) const RECIPIENT_OK: Self = Self::fixed(250, [2, 1, 5], "Recipient OK");
+    pub(super) const SEND_DATA: Self = Self {
+        code: 354,
+        status: None,
+        text: Cow::Borrowed("Send the message; end it with a dot on a line of its own"),
+    };
+    pub(super) const STORED: Self = Self::fixed(250, [2, 0, 0], "Stored");
+
+    pub(super) const STOPPING: Self = Self::fixed(421, [4, 3, 2], "The service is stopping; try again later");
+    pub(super) const TOO_MANY_CONNECTIONS: Self = Self::fixed(421, [4, 3, 2], "Too many connections; try again later");
+    pub(super) const IDLE: Self = Self::fixed(421, [4, 4, 2], "Nothing came for too long");
+    pub(super) const TOO_MANY_ERRORS: Self = Self::fixed(421, [4, 7, 0], "Too many errors");
+
+    pub(super) const STORE_FULL: Self = Self::fixed(452, [4, 3, 1], "No space to keep a message; try again later");
+    pub(super) const STORE_FAILED: Self = Self::fixed(451, [4, 3, 0], "The message could not be kept; try again later");
+    pub(super) const TOO_MANY_RECIPIENTS: Self =
+        Self::fixed(452, [4, 5, 3], "Too many recipients; send the message to the others separately");
+
+    pub(super) const UNKNOWN_COMMAND: Self = Self::fixed(500, [5, 5, 2], "Command not recognized");
+    pub(super) const LINE_TOO_LONG: Self = Self::fixed(500, [5, 5, 2], "Line too long");
+    pub(super) const BARE_LINE_END: Self =
+        Self::fixed(500, [5, 5, 2], "A line ends with CR LF; this one has one without the other");
+    pub(super) const NO_PARAMETERS: Self = Self::fixed(501, [5, 5, 4], "The command takes no parameters");
+    pub(super) const HELO_NAME: Self = Self::fixed(501, [5, 5, 4], "A host name in printable ASCII must follow");
+    pub(super) const PARAMETER_VALUE: Self = Self::fixed(501, [5, 5, 4], "The value of a parameter is not valid");
+    pub(super) const SENDER_SYNTAX: Self = Self::fixed(501, [5, 1, 7], "The sender is not a valid address");
+    pub(super) const RECIPIENT_SYNTAX: Self = Self::fixed(501, [5, 1, 3], "The recipient is not a valid address");
+    pub(super) const NOT_OFFERED: Self = Self::fixed(502, [5, 5, 1], "Command not offered");
+    pub(super) const HELO_FIRST: Self = Self::fixed(503, [5, 5, 1], "Send HELO or EHLO first");
+    pub(super) const NESTED_MAIL: Self = Self::fixed(503, [5, 5, 1], "The sender is named already; RSET starts anew");
+    pub(super) const MAIL_FIRST: Self = Self::fixed(503, [5, 5, 1], "Send MAIL first");
+    pub(super) const NO_RECIPIENTS: Self = Self::fixed(503, [5, 5, 1], "No valid recipients");
+    pub(super) const ADDRESS_LITERAL: Self =
+        Self::fixed(550, [5, 1, 2], "No mail is received for address literals, only for domains");
+    pub(super) const PARAMETER_UNKNOWN: Self = Self::fixed(555, [5, 5, 4], "A parameter is not recognized");
+
+    const fn fixed(code: u16, status: Status, text: &'static str) -> Self {
+        Self { code, status: Some(status), text: Cow::Borrowed(text) }
+    }
+
+    fn made(code: u16, status: Option<Status>, text: String) -> Self {
+        Self { code, status, text: Cow::Owned(text) }
+    }
+
+    pub(super) fn greeting(hostname: &DomainName) -> Self {
+        Self::made(220, None, format!("{hostname} ESMTP tempmail"))
+    }
+
+    pub(super) fn helo(hostname: &DomainName) -> Self {
+        Self::made(250, None, hostname.to_string())
+    }
+
+    /// The reply to EHLO: one line per extension (RFC 5321 section 4.1.1.1).
+    pub(super) fn ehlo(hostname: &DomainName, message_octets_max: u64) -> Self {
+        let text = format!("{hostname}\nPIPELINING\nSIZE {message_octets_max}\n8BITMIME\nENHANCEDSTATUSCODES\nHELP");
+        Self::made(250, None, text)
+    }
+
+    /// The syntax of a command, as the reply to what has not got it.
+    pub(super) const fn syntax(syntax: &'static str) -> Self {
+        Self::fixed(501, [5, 5, 4], syntax)
+    }
+
+    pub(super) fn domain_unknown(domain: &DomainName) -> Self {
+        Self::made(550, Some([5, 1, 2]), format!("No mail is received for {domain}"))
+    }
+
+    pub(super) fn domain_deactivated(domain: &DomainName) -> Self {
+        Self::made(550, Some([5, 1, 2]), format!("No mail is received for {domain} while its MX points elsewhere"))
+    }
+
+    pub(super) fn message_too_large(message_octets_max: u64) -> Self {
+        Self::made(552, Some([5, 3, 4]), format!("The message is larger than {message_octets_max} octets"))
+    }
+
+    /// What a failed store means to the sender. `None`: nothing true can be said, so the connection closes without a
+    /// reply and the sender tries again (RFC 5321 section 4.2.5).
+    pub(super) fn of_store_error(error: &StoreError) -> Option<Self> {
+        match error {
+            StoreError::Full => Some(Self::STORE_FULL),
+            StoreError::Failed(_) | StoreError::Damaged { .. } => Some(Self::STORE_FAILED),
+            StoreError::Stopping => Some(Self::STOPPING),
+            StoreError::TooLarge { limit } => Some(Self::message_too_large(*limit)),
+            StoreError::OutcomeUnknown => None,
+        }
+    }
+
+    /// The three-digit code.
+    pub const fn code(&self) -> u16 {
+        self.code
+    }
+
+    /// Whether the reply says that what was asked cannot be done, now (4yz) or ever (5yz).
+    pub(super) const fn is_refusal(&self) -> bool {
+        self.code >= 400
+    }
+
+    /// Whether the reply says that trying again cannot help.
+    pub(super) const fn is_permanent(&self) -> bool {
+        self.code >= 500
+    }
+
+    /// Appends the reply as it goes over the wire.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let mut lines = self.text.split('\n').peekable();
+        while let Some(line) = lines.next() {
+            let start = out.len();
+            out.extend_from_slice(self.code.to_string().as_bytes());
+            out.push(if lines.peek().is_some() { b'-' } else { b' ' });
+            if let Some([class, subject, detail]) = self.status {
+                out.extend([b'0' + class, b'.', b'0' + subject, b'.', b'0' + detail, b' ']);
+            }
+            let room = LINE_OCTETS_MAX - 2 - (out.len() - start);
+            out.extend(line.bytes().take(room).map(|octet| if matches!(octet, b' '..=b'~') { octet } else { b'?' }));
+            out.extend_from_slice(b"\r\n");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(reply: &Reply) -> String {
+        let mut out = Vec::new();
+        reply.write(&mut out);
+        String::from_utf8(out).expect("ASCII")
+    }
+
+    #[test]
+    fn a_reply_has_code_status_and_text() {
+        assert_eq!(written(&Reply::OK), "250 2.0.0 OK\r\n");
+        assert_eq!(written(&Reply::NO_RECIPIENTS), "503 5.5.1 No valid recipients\r\n");
+    }
+
+    #[test]
+    fn greeting_ehlo_and_354_have_no_status() {
+        let host: DomainName = "mx.example.test".parse().expect("name");
+        assert_eq!(written(&Reply::greeting(&host)), "220 mx.example.test ESMTP tempmail\r\n");
+        assert_eq!(written(&Reply::helo(&host)), "250 mx.example.test\r\n");
+        assert_eq!(
+            written(&Reply::ehlo(&host, 307_200)),
+            "250-mx.example.test\r\n250-PIPELINING\r\n250-SIZE 307200\r\n250-8BITMIME\r\n250-ENHANCEDSTATUSCODES\r\n250 HELP\r\n"
+        );
+        assert!(written(&Reply::SEND_DATA).starts_with("354 Send"));
+    }
+
+    #[test]
+    fn no_control_character_gets_into_a_reply() {
+        let reply = Reply::made(550, Some([5, 1, 2]), "a\rb\0c\x7f\u{e9}".into());
+        assert_eq!(written(&reply), "550 5.1.2 a?b?c???\r\n");
+    }
+
+    #[test]
+    fn no_line_is_longer_than_512_octets() {
+        let reply = Reply::made(550, Some([5, 1, 2]), "x".repeat(2000));
+        assert_eq!(written(&reply).len(), 512);
+    }
+
+    #[test]
+    fn every_store_error_has_its_reply() {
+        for (error, expected) in [
+            (StoreError::Full, Some("452 4.3.1 ")),
+            (StoreError::Failed("secret detail".into()), Some("451 4.3.0 ")),
+            (StoreError::Damaged { segment: 1, offset: 2 }, Some("451 4.3.0 ")),
+            (StoreError::Stopping, Some("421 4.3.2 ")),
+            (StoreError::TooLarge { limit: 9 }, Some("552 5.3.4 ")),
+            (StoreError::OutcomeUnknown, None),
+        ] {
+            let reply = Reply::of_store_error(&error).map(|reply| written(&reply));
+            match (reply, expected) {
+                (Some(reply), Some(start)) => {
+                    assert!(reply.starts_with(start), "{error:?}: {reply}");
+                    assert!(!reply.contains("secret"), "{reply}");
+                }
+                (reply, expected) => assert_eq!(reply.as_deref(), expected, "{error:?}"),
+            }
+        }
+    }
+}

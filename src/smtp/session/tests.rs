@@ -1,0 +1,409 @@
+//! Dialogs played without a socket.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::Subaddressing;
+
+/// Receives for example.test while there is room.
+#[derive(Default)]
+struct OneDomain {
+    refusal: Option<StoreError>,
+}
+
+impl Policy for OneDomain {
+    fn sender(&self) -> Result<(), Reply> {
+        self.refusal.as_ref().and_then(Reply::of_store_error).map_or(Ok(()), Err)
+    }
+
+    fn recipient(&self, address: &Address) -> Result<(), Reply> {
+        match address.domain().as_str() {
+            "example.test" => Ok(()),
+            "gone.test" => Err(Reply::domain_deactivated(address.domain())),
+            _ => Err(Reply::domain_unknown(address.domain())),
+        }
+    }
+}
+
+fn settings() -> SmtpSettings {
+    SmtpSettings {
+        hostname: "mx.test".parse().expect("name"),
+        message_octets_max: 1000,
+        recipients_max: 100,
+        connections_max: 10,
+        idle_timeout: Duration::from_mins(5),
+        drain_timeout: Duration::from_secs(8),
+        errors_max: 20,
+        retention: Duration::from_hours(1),
+        subaddressing: Subaddressing::Keep,
+    }
+}
+
+/// What a dialog came to.
+#[derive(Debug, PartialEq, Eq)]
+struct Played {
+    replies: String,
+    messages: Vec<Message>,
+    end: Option<End>,
+}
+
+/// Plays octets, cut as given, into a session; the store answers each message with the next outcome, then with `Ok`.
+fn play_cut(cuts: &[&[u8]], policy: &OneDomain, outcomes: &[Result<(), StoreError>]) -> Played {
+    let settings = settings();
+    let mut session = Session::new(&settings, policy);
+    let mut outcomes = outcomes.iter().cloned();
+    let mut played = Played { replies: String::new(), messages: Vec::new(), end: None };
+    // The first cut is empty, so that the greeting is there even when nothing is said.
+    for cut in std::iter::once(&&[][..]).chain(cuts) {
+        let mut input = *cut;
+        loop {
+            let step = session.advance(&mut input);
+            played.replies.push_str(std::str::from_utf8(session.replies()).expect("ASCII"));
+            session.replies().clear();
+            match step {
+                Step::Read => break,
+                Step::Write => {}
+                Step::Store(message) => {
+                    played.messages.push(message);
+                    session.stored(outcomes.next().unwrap_or(Ok(())));
+                }
+                Step::Close(end) => {
+                    played.end = Some(end);
+                    return played;
+                }
+            }
+        }
+        assert!(input.is_empty());
+    }
+    played
+}
+
+fn play(dialog: &str) -> Played {
+    play_cut(&[dialog.as_bytes()], &OneDomain::default(), &[])
+}
+
+/// The codes of the replies after the greeting, with the enhanced ones where they stand.
+fn codes(replies: &str) -> Vec<String> {
+    let is_status = |word: &str| word.len() == 5 && word.split('.').all(|part| part.parse::<u8>().is_ok());
+    let code = |line: &str| {
+        let (code, text) = line.split_at(4);
+        let status = text.split(' ').next().filter(|word| is_status(word));
+        status.map_or(code.trim().to_owned(), |status| format!("{code}{status}"))
+    };
+    let last_lines = replies.lines().filter(|line| line.as_bytes()[3] == b' ');
+    last_lines.map(code).skip(1).collect()
+}
+
+fn assert_codes(dialog: &str, expected: &[&str]) {
+    assert_eq!(codes(&play(dialog).replies), expected, "{dialog:?}");
+}
+
+const EHLO: &str = "EHLO client.test\r\n";
+const MAIL: &str = "MAIL FROM:<ann@sender.test>\r\n";
+const RCPT: &str = "RCPT TO:<bob@example.test>\r\n";
+
+#[test]
+fn a_message_comes_through_whole() {
+    let played = play(&format!("{EHLO}{MAIL}{RCPT}DATA\r\nSubject: hi\r\n\r\n..dot\n.\r\n.\r\nQUIT\r\n"));
+    assert_eq!(
+        played.replies,
+        "220 mx.test ESMTP tempmail\r\n\
+         250-mx.test\r\n250-PIPELINING\r\n250-SIZE 1000\r\n250-8BITMIME\r\n250-ENHANCEDSTATUSCODES\r\n250 HELP\r\n\
+         250 2.1.0 Sender OK\r\n\
+         250 2.1.5 Recipient OK\r\n\
+         354 Send the message; end it with a dot on a line of its own\r\n\
+         250 2.0.0 Stored\r\n\
+         221 2.0.0 Bye\r\n"
+    );
+    assert_eq!(played.end, Some(End::Quit));
+    assert_eq!(
+        played.messages,
+        [Message {
+            helo: "client.test".into(),
+            protocol: Protocol::Esmtp,
+            reverse_path: "ann@sender.test".into(),
+            recipients: vec!["bob@example.test".parse().expect("address")],
+            raw: Bytes::from_static(b"Subject: hi\r\n\r\n.dot\n.\r\n"),
+        }]
+    );
+}
+
+#[test]
+fn commands_out_of_order_are_refused() {
+    for (dialog, expected) in [
+        (MAIL.to_owned(), &["503 5.5.1"][..]),
+        (RCPT.to_owned(), &["503 5.5.1"]),
+        ("DATA\r\n".to_owned(), &["503 5.5.1"]),
+        (format!("{EHLO}{RCPT}"), &["250", "503 5.5.1"]),
+        (format!("{EHLO}DATA\r\n"), &["250", "503 5.5.1"]),
+        (format!("{EHLO}{MAIL}DATA\r\n"), &["250", "250 2.1.0", "503 5.5.1"]),
+        (format!("{EHLO}{MAIL}{MAIL}"), &["250", "250 2.1.0", "503 5.5.1"]),
+        (
+            format!("{EHLO}{MAIL}RCPT TO:<bob@other.test>\r\nDATA\r\nNOOP\r\n"),
+            &["250", "250 2.1.0", "550 5.1.2", "503 5.5.1", "250 2.0.0"],
+        ),
+    ] {
+        assert_codes(&dialog, expected);
+    }
+}
+
+#[test]
+fn helo_and_rset_and_the_end_of_data_begin_anew() {
+    for again in ["RSET\r\n", "HELO other.test\r\n", "EHLO other.test\r\n"] {
+        let played = play(&format!("{EHLO}{MAIL}{RCPT}{again}DATA\r\n{MAIL}"));
+        let codes = codes(&played.replies);
+        assert_eq!(codes[codes.len() - 2..], ["503 5.5.1", "250 2.1.0"], "{again}");
+    }
+    assert_codes(
+        &format!("{EHLO}{MAIL}{RCPT}DATA\r\n.\r\nDATA\r\n{MAIL}"),
+        &["250", "250 2.1.0", "250 2.1.5", "354", "250 2.0.0", "503 5.5.1", "250 2.1.0"],
+    );
+    // A malformed EHLO changes nothing.
+    assert_codes(&format!("{EHLO}{MAIL}EHLO\r\n{RCPT}"), &["250", "250 2.1.0", "501 5.5.4", "250 2.1.5"]);
+}
+
+#[test]
+fn commands_that_need_no_greeting_are_answered_without_one() {
+    assert_codes(
+        "NOOP\r\nRSET\r\nVRFY ann\r\nHELP\r\nEXPN x\r\nSTARTTLS\r\nAUTH PLAIN\r\nBDAT 1\r\nFOO\r\nQUIT\r\n",
+        &[
+            "250 2.0.0",
+            "250 2.0.0",
+            "252 2.0.0",
+            "214 2.0.0",
+            "502 5.5.1",
+            "502 5.5.1",
+            "502 5.5.1",
+            "502 5.5.1",
+            "500 5.5.2",
+            "221 2.0.0",
+        ],
+    );
+}
+
+#[test]
+fn helo_makes_it_smtp() {
+    let played = play(&format!("HELO client.test\r\n{MAIL}{RCPT}DATA\r\n.\r\n"));
+    assert!(played.replies.contains("\r\n250 mx.test\r\n"));
+    assert_eq!(played.messages[0].protocol, Protocol::Smtp);
+    assert_eq!(played.messages[0].raw, Bytes::new());
+}
+
+#[test]
+fn each_recipient_is_judged_on_its_own() {
+    for (path, expected) in [
+        ("<bob@example.test>", "250 2.1.5"),
+        ("<BOB@EXAMPLE.TEST.>", "250 2.1.5"),
+        ("<postmaster>", "250 2.1.5"),
+        ("<PostMaster>", "250 2.1.5"),
+        ("<\"b o b\"@example.test>", "250 2.1.5"),
+        ("<@relay.test:bob@example.test>", "250 2.1.5"),
+        ("<bob@other.test>", "550 5.1.2"),
+        ("<bob@gone.test>", "550 5.1.2"),
+        ("<bob@sub.example.test>", "550 5.1.2"),
+        ("<bob@[127.0.0.1]>", "550 5.1.2"),
+        ("<postmaster@mx.test>", "550 5.1.2"),
+        ("<>", "501 5.1.3"),
+        ("<bob>", "501 5.1.3"),
+        ("<bob@example.test> NOTIFY=NEVER", "555 5.5.4"),
+    ] {
+        let played = play(&format!("{EHLO}{MAIL}RCPT TO:{path}\r\n"));
+        assert_eq!(codes(&played.replies)[2], expected, "{path}");
+    }
+}
+
+#[test]
+fn postmaster_without_a_domain_is_the_hosts_own() {
+    let played = play(&format!("{EHLO}MAIL FROM:<>\r\nRCPT TO:<Postmaster>\r\nDATA\r\n.\r\n"));
+    assert_eq!(played.messages[0].recipients[0].to_string(), "Postmaster@mx.test");
+    assert_eq!(played.messages[0].reverse_path, "");
+}
+
+#[test]
+fn a_hundred_recipients_are_taken_and_the_next_may_come_later() {
+    let recipients = (0..101).map(|n| format!("RCPT TO:<bob{n}@example.test>\r\n")).collect::<Vec<_>>().concat();
+    let played = play(&format!("{EHLO}{MAIL}{recipients}DATA\r\n.\r\n"));
+    let codes = codes(&played.replies);
+    assert_eq!(codes.iter().filter(|code| *code == "250 2.1.5").count(), 100);
+    assert_eq!(codes[102..], ["452 4.5.3", "354", "250 2.0.0"]);
+    assert_eq!(played.messages[0].recipients.len(), 100);
+}
+
+#[test]
+fn a_size_over_the_limit_is_refused_as_soon_as_it_shows() {
+    for (size, expected) in [("1000", "250 2.1.0"), ("1001", "552 5.3.4"), ("99999999999999999999999", "552 5.3.4")] {
+        assert_codes(&format!("{EHLO}MAIL FROM:<> SIZE={size}\r\n"), &["250", expected]);
+    }
+    let exact = format!("{}\r\n", "x".repeat(998));
+    for (content, expected) in [(exact.clone(), "250 2.0.0"), (format!("x{exact}"), "552 5.3.4")] {
+        let played = play(&format!("{EHLO}{MAIL}{RCPT}DATA\r\n{content}.\r\n{MAIL}"));
+        assert_eq!(codes(&played.replies)[4..], [expected, "250 2.1.0"]);
+        assert_eq!(played.messages.len(), usize::from(expected.starts_with("250")));
+    }
+}
+
+#[test]
+fn the_store_is_asked_before_a_message_begins() {
+    for (refusal, expected, end) in [
+        (StoreError::Full, "452 4.3.1", None),
+        (StoreError::Failed("x".into()), "451 4.3.0", None),
+        (StoreError::Stopping, "421 4.3.2", Some(End::Stopping)),
+    ] {
+        let policy = OneDomain { refusal: Some(refusal) };
+        let played = play_cut(&[EHLO.as_bytes(), MAIL.as_bytes()], &policy, &[]);
+        assert_eq!(codes(&played.replies)[1], expected);
+        assert_eq!(played.end, end);
+    }
+}
+
+#[test]
+fn what_the_store_says_is_what_the_sender_hears() {
+    let dialog = format!("{EHLO}{MAIL}{RCPT}DATA\r\n.\r\nNOOP\r\n");
+    for (outcome, expected, end) in [
+        (Ok(()), &["250 2.0.0", "250 2.0.0"][..], None),
+        (Err(StoreError::Full), &["452 4.3.1", "250 2.0.0"], None),
+        (Err(StoreError::Failed("x".into())), &["451 4.3.0", "250 2.0.0"], None),
+        (Err(StoreError::TooLarge { limit: 5 }), &["552 5.3.4", "250 2.0.0"], None),
+        (Err(StoreError::Stopping), &["421 4.3.2"], Some(End::Stopping)),
+        (Err(StoreError::OutcomeUnknown), &[], Some(End::OutcomeUnknown)),
+    ] {
+        let played = play_cut(&[dialog.as_bytes()], &OneDomain::default(), std::slice::from_ref(&outcome));
+        assert_eq!(codes(&played.replies)[4..], *expected, "{outcome:?}");
+        assert_eq!(played.end, end, "{outcome:?}");
+    }
+}
+
+#[test]
+fn twenty_errors_end_the_session() {
+    let played = play(&format!("{}NOOP\r\n", "FOO\r\n".repeat(30)));
+    let codes = codes(&played.replies);
+    assert_eq!(codes.len(), 21);
+    assert!(codes[..20].iter().all(|code| code == "500 5.5.2"));
+    assert_eq!(codes[20], "421 4.7.0");
+    assert_eq!(played.end, Some(End::TooManyErrors));
+    let refused = format!("{EHLO}{MAIL}{}", "RCPT TO:<bob@other.test>\r\n".repeat(30));
+    assert_eq!(play(&refused).end, Some(End::TooManyErrors));
+}
+
+#[test]
+fn a_stored_message_forgives_the_errors_before_it() {
+    let errors = "FOO\r\n".repeat(19);
+    let message = format!("{EHLO}{MAIL}{RCPT}DATA\r\n.\r\n");
+    let played = play(&format!("{errors}{message}{errors}NOOP\r\n"));
+    assert_eq!(played.end, None);
+    assert!(played.replies.ends_with("250 2.0.0 OK\r\n"));
+}
+
+#[test]
+fn bad_lines_get_one_reply_each() {
+    let long = "x".repeat(10_000);
+    assert_codes(&format!("{long}\r\nNOOP\r\n"), &["500 5.5.2", "250 2.0.0"]);
+    assert_codes("NOOP\nNOOP\r\nNOOP\r\n", &["500 5.5.2", "250 2.0.0"]);
+    assert_codes("NOOP\rNOOP\r\nNOOP\r\n", &["500 5.5.2", "250 2.0.0"]);
+}
+
+/// What each server that was fooled took for the end of the first message, then a second envelope.
+#[test]
+fn no_smuggled_message_gets_in() {
+    for end in
+        ["\n.\n", "\n.\r\n", "\r\n.\n", "\r.\r", "\r.\r\n", "\r\n.\r", "\r\r\n.\r\r\n", "\r\n\0.\r\n", "\n\n.\r\n"]
+    {
+        let smuggled = format!("x{end}{MAIL}RCPT TO:<eve@example.test>\r\nDATA\r\nevil");
+        let dialog = format!("{EHLO}{MAIL}{RCPT}DATA\r\n{smuggled}\r\n.\r\nQUIT\r\n");
+        let played = play(&dialog);
+        assert_eq!(played.messages.len(), 1, "{end:?}");
+        assert_eq!(codes(&played.replies)[3..], ["354", "250 2.0.0", "221 2.0.0"], "{end:?}");
+        assert_eq!(played.messages[0].raw, format!("{smuggled}\r\n").replace("\r\n.", "\r\n"), "{end:?}");
+    }
+}
+
+#[test]
+fn stopping_and_idling_say_the_last_word_once() {
+    let (settings, policy) = (settings(), OneDomain::default());
+    for dialog in [String::new(), format!("{EHLO}{MAIL}{RCPT}DATA\r\nhalf a mess")] {
+        let mut session = Session::new(&settings, &policy);
+        assert_eq!(session.advance(&mut dialog.as_bytes()), Step::Read);
+        session.replies().clear();
+        session.stop();
+        session.stop();
+        session.idle();
+        assert_eq!(session.advance(&mut &b"age\r\n.\r\nNOOP\r\n"[..]), Step::Close(End::Stopping));
+        let replies = str::from_utf8(session.replies()).expect("ASCII");
+        assert!(replies.starts_with("421 4.3.2 "));
+        assert_eq!(replies.lines().count(), 1);
+    }
+}
+
+#[test]
+fn replies_are_written_before_they_pile_up() {
+    let (settings, policy) = (settings(), OneDomain::default());
+    let mut session = Session::new(&settings, &policy);
+    let flood = "HELP\r\n".repeat(10_000);
+    let mut input = flood.as_bytes();
+    let mut helps = 0;
+    loop {
+        let step = session.advance(&mut input);
+        assert!(session.replies().len() < REPLIES_OCTETS_MAX + 512);
+        helps += str::from_utf8(session.replies()).expect("ASCII").lines().count();
+        session.replies().clear();
+        match step {
+            Step::Write => {}
+            Step::Read => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(helps, 10_001);
+}
+
+/// Lines that occur in dialogs, whole and broken, in any order.
+fn dialog() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        4 => Just(EHLO.to_owned()),
+        4 => Just(MAIL.to_owned()),
+        4 => Just(RCPT.to_owned()),
+        4 => Just("DATA\r\n".to_owned()),
+        4 => Just("\r\n.\r\n".to_owned()),
+        2 => Just(format!("{EHLO}{MAIL}{RCPT}DATA\r\n")),
+        1 => Just("MAIL FROM:<> SIZE=2000\r\n".to_owned()),
+        1 => Just("RCPT TO:<bob@other.test>\r\n".to_owned()),
+        1 => Just("RSET\r\n".to_owned()),
+        1 => Just("QUIT\r\n".to_owned()),
+        1 => Just("..\r\n".to_owned()),
+        1 => Just("\n.\n".to_owned()),
+        1 => Just("\r".to_owned()),
+        1 => Just("\n".to_owned()),
+        1 => Just("text".to_owned()),
+        1 => Just("x".repeat(1500)),
+    ];
+    proptest::collection::vec(piece, 0..25).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn cuts_change_neither_replies_nor_messages(dialog in dialog(), cuts in proptest::collection::vec(0usize..8000, 0..8)) {
+        let octets = dialog.as_bytes();
+        let policy = OneDomain::default();
+        let outcomes = [Ok(()), Err(StoreError::Full)];
+        let mut ends: Vec<usize> = cuts.into_iter().filter(|&cut| cut <= octets.len()).collect();
+        ends.extend([0, octets.len()]);
+        ends.sort_unstable();
+        let pieces: Vec<&[u8]> = ends.windows(2).map(|ends| &octets[ends[0]..ends[1]]).collect();
+        let single: Vec<&[u8]> = octets.chunks(1).collect();
+        let whole = play_cut(&[octets], &policy, &outcomes);
+        prop_assert_eq!(&play_cut(&pieces, &policy, &outcomes), &whole);
+        prop_assert_eq!(&play_cut(&single, &policy, &outcomes), &whole);
+    }
+
+    #[test]
+    fn any_octets_get_well_formed_replies(octets in proptest::collection::vec(any::<u8>(), 0..300)) {
+        let played = play_cut(&[&octets], &OneDomain::default(), &[]);
+        for line in played.replies.split_terminator("\r\n") {
+            prop_assert!(line.len() <= 510 && line.bytes().all(|octet| matches!(octet, b' '..=b'~')));
+            prop_assert!(line[..3].parse::<u16>().is_ok());
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The receiver over real sockets, with a store that each test controls.
+
+mod sessions;
+mod stopping;
+mod store_double;
+mod storing;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tempmail::clock::SystemClock;
+use tempmail::config::{Config, Revision};
+use tempmail::domains::DomainTable;
+use tempmail::smtp::{Receiver, SmtpSettings, serve};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use store_double::StoreDouble;
+
+/// A receiver for example.test on a port of its own.
+struct TestReceiver {
+    address: SocketAddr,
+    store: Arc<StoreDouble>,
+    shutdown: CancellationToken,
+    serving: JoinHandle<()>,
+}
+
+impl TestReceiver {
+    async fn start(store: StoreDouble, change: impl FnOnce(&mut SmtpSettings)) -> Self {
+        let config = Config::of_revision(Revision::Two, PathBuf::from("unused"));
+        let mut settings = SmtpSettings::from_config(&config);
+        change(&mut settings);
+        let store = Arc::new(store);
+        let receiver = Receiver {
+            settings,
+            store: store.clone(),
+            domains: DomainTable::new(vec!["example.test".parse().expect("pattern")]),
+            clock: Arc::new(SystemClock),
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+        let address = listener.local_addr().expect("address");
+        let shutdown = CancellationToken::new();
+        let serving = tokio::spawn(serve(vec![listener], Arc::new(receiver), shutdown.clone()));
+        Self { address, store, shutdown, serving }
+    }
+
+    /// Stops it; afterwards no session is left.
+    async fn stop(self) -> Arc<StoreDouble> {
+        self.shutdown.cancel();
+        self.serving.await.expect("serve returns");
+        self.store
+    }
+}

@@ -1,0 +1,78 @@
+//! Bounds of a session, and of how many there are.
+
+use std::time::Duration;
+
+use super::TestReceiver;
+use super::store_double::StoreDouble;
+use crate::support::smtp_peer::SmtpPeer;
+
+#[tokio::test]
+async fn pipelined_commands_are_answered_in_order() {
+    let receiver = TestReceiver::start(StoreDouble::open(), |_| ()).await;
+    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    peer.send(
+        "EHLO client.test\r\nMAIL FROM:<>\r\nRCPT TO:<a@other.test>\r\nRCPT TO:<a@example.test>\r\nDATA\r\n\
+         hi\r\n.\r\nMAIL FROM:<>\r\nRSET\r\nQUIT\r\n",
+    )
+    .await;
+    for start in ["250", "250 2.1.0", "550 5.1.2", "250 2.1.5", "354", "250 2.0.0", "250 2.1.0", "250 2.0.0", "221"] {
+        peer.expect(start).await;
+    }
+    peer.expect_closed().await;
+}
+
+#[tokio::test]
+async fn octets_one_by_one_make_the_same_dialog() {
+    let receiver = TestReceiver::start(StoreDouble::open(), |_| ()).await;
+    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    for octet in b"HELO client.test\r\nMAIL FROM:<>\r\nRCPT TO:<a@example.test>\r\nDATA\r\nhi\r\n.\r\nQUIT\r\n" {
+        peer.send([*octet]).await;
+    }
+    for start in ["250 localhost", "250 2.1.0", "250 2.1.5", "354", "250 2.0.0", "221"] {
+        peer.expect(start).await;
+    }
+    assert_eq!(receiver.stop().await.kept()[0].raw, "hi\r\n");
+}
+
+#[tokio::test]
+async fn the_twentieth_error_is_the_last() {
+    let receiver = TestReceiver::start(StoreDouble::open(), |_| ()).await;
+    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    // More than the server will read: the 421 must arrive all the same.
+    peer.send("FOO\r\n".repeat(50_000)).await;
+    for _ in 0..20 {
+        peer.expect("500 5.5.2").await;
+    }
+    peer.expect("421 4.7.0").await;
+    peer.expect_closed().await;
+}
+
+#[tokio::test]
+async fn a_silent_client_is_told_to_go() {
+    let receiver =
+        TestReceiver::start(StoreDouble::open(), |settings| settings.idle_timeout = Duration::from_millis(50)).await;
+    let mut early = SmtpPeer::greeted(receiver.address).await;
+    early.expect("421 4.4.2").await;
+    early.expect_closed().await;
+    let mut amid_data = SmtpPeer::greeted(receiver.address).await;
+    amid_data.send("HELO a\r\nMAIL FROM:<>\r\nRCPT TO:<a@example.test>\r\nDATA\r\nhalf").await;
+    for start in ["250", "250", "250", "354", "421 4.4.2"] {
+        amid_data.expect(start).await;
+    }
+    amid_data.expect_closed().await;
+    assert_eq!(receiver.stop().await.kept(), []);
+}
+
+#[tokio::test]
+async fn one_connection_too_many_is_turned_away() {
+    let receiver = TestReceiver::start(StoreDouble::open(), |settings| settings.connections_max = 2).await;
+    let mut first = SmtpPeer::greeted(receiver.address).await;
+    let mut second = SmtpPeer::greeted(receiver.address).await;
+    let mut third = SmtpPeer::connect(receiver.address).await;
+    third.expect("421 4.3.2").await;
+    third.expect_closed().await;
+    second.command("NOOP", "250").await;
+    first.command("QUIT", "221").await;
+    first.expect_closed().await;
+    SmtpPeer::greeted_in_the_end(receiver.address).await;
+}

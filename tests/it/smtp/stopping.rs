@@ -1,0 +1,58 @@
+//! What each session is told when the service stops.
+
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+
+use super::TestReceiver;
+use super::store_double::StoreDouble;
+use crate::support::smtp_peer::SmtpPeer;
+
+#[tokio::test]
+async fn idle_clients_and_clients_amid_data_are_told_at_once() {
+    let receiver = TestReceiver::start(StoreDouble::open(), |_| ()).await;
+    let mut idle = SmtpPeer::greeted(receiver.address).await;
+    let mut amid_data = SmtpPeer::greeted(receiver.address).await;
+    amid_data.begin_data("bob@example.test").await;
+    amid_data.send("half a message").await;
+    receiver.shutdown.cancel();
+    idle.expect("421 4.3.2").await;
+    idle.expect_closed().await;
+    amid_data.expect("421 4.3.2").await;
+    amid_data.expect_closed().await;
+    drop((idle, amid_data));
+    let address = receiver.address;
+    assert_eq!(receiver.stop().await.kept(), []);
+    assert!(TcpStream::connect(address).await.is_err());
+}
+
+#[tokio::test]
+async fn a_message_at_the_store_gets_its_answer_first() {
+    let receiver = TestReceiver::start(StoreDouble::gated(), |_| ()).await;
+    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    peer.begin_data("bob@example.test").await;
+    // What follows the message comes too late.
+    peer.send("hi\r\n.\r\nNOOP\r\n").await;
+    receiver.store.wait_for_arrivals(1).await;
+    receiver.shutdown.cancel();
+    peer.expect_silence().await;
+    receiver.store.let_through(1);
+    peer.expect("250 2.0.0 Stored").await;
+    peer.expect("421 4.3.2").await;
+    peer.expect_closed().await;
+    drop(peer);
+    assert_eq!(receiver.stop().await.kept().len(), 1);
+}
+
+#[tokio::test]
+async fn a_store_that_does_not_answer_holds_nobody_up() {
+    let receiver =
+        TestReceiver::start(StoreDouble::gated(), |settings| settings.drain_timeout = Duration::from_millis(50)).await;
+    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    peer.begin_data("bob@example.test").await;
+    peer.send(".\r\n").await;
+    receiver.store.wait_for_arrivals(1).await;
+    let store = receiver.stop().await;
+    peer.expect_closed().await;
+    assert_eq!(store.kept(), []);
+}

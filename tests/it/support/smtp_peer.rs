@@ -1,0 +1,95 @@
+//! The other end of an SMTP connection, which says exactly what a test tells it to.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// How long a test waits for what must come.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A raw connection to an SMTP server.
+pub(crate) struct SmtpPeer {
+    stream: BufReader<TcpStream>,
+}
+
+impl SmtpPeer {
+    /// Connects and reads nothing.
+    pub(crate) async fn connect(address: SocketAddr) -> Self {
+        Self { stream: BufReader::new(TcpStream::connect(address).await.expect("connect")) }
+    }
+
+    /// Connects and reads the greeting, which must be 220.
+    pub(crate) async fn greeted(address: SocketAddr) -> Self {
+        let mut peer = Self::connect(address).await;
+        peer.expect("220").await;
+        peer
+    }
+
+    /// Connects until the server has a place free: a place is given back a moment after its connection has closed.
+    pub(crate) async fn greeted_in_the_end(address: SocketAddr) -> Self {
+        let attempts = async {
+            loop {
+                let mut peer = Self::connect(address).await;
+                if peer.reply().await.starts_with("220") {
+                    return peer;
+                }
+            }
+        };
+        timeout(PATIENCE, attempts).await.expect("a free place in time")
+    }
+
+    /// Sends octets as they are.
+    pub(crate) async fn send(&mut self, octets: impl AsRef<[u8]>) {
+        self.stream.write_all(octets.as_ref()).await.expect("write");
+    }
+
+    /// One whole reply, its lines joined by CRLF; the empty string when the connection was closed.
+    pub(crate) async fn reply(&mut self) -> String {
+        let mut reply = String::new();
+        loop {
+            let start = reply.len();
+            let read = timeout(PATIENCE, self.stream.read_line(&mut reply)).await.expect("a reply in time");
+            if read.unwrap_or(0) == 0 || reply.as_bytes().get(start + 3) != Some(&b'-') {
+                return reply.trim_end().to_owned();
+            }
+        }
+    }
+
+    /// The next reply must begin like this.
+    pub(crate) async fn expect(&mut self, start: &str) -> String {
+        let reply = self.reply().await;
+        assert!(reply.starts_with(start), "expected {start}, got {reply:?}");
+        reply
+    }
+
+    /// Sends a command and reads the reply, which must begin like this.
+    pub(crate) async fn command(&mut self, command: &str, start: &str) -> String {
+        self.send(format!("{command}\r\n")).await;
+        self.expect(start).await
+    }
+
+    /// Says everything up to the reply to DATA, for one recipient.
+    pub(crate) async fn begin_data(&mut self, recipient: &str) {
+        self.command("EHLO client.test", "250").await;
+        self.command("MAIL FROM:<ann@sender.test>", "250 2.1.0").await;
+        self.command(&format!("RCPT TO:<{recipient}>"), "250 2.1.5").await;
+        self.command("DATA", "354").await;
+    }
+
+    /// The connection must be closed in order, without another octet and without a reset, which could cost the last reply.
+    pub(crate) async fn expect_closed(&mut self) {
+        let mut rest = Vec::new();
+        timeout(PATIENCE, self.stream.read_to_end(&mut rest)).await.expect("the end in time").expect("no reset");
+        assert!(rest.is_empty(), "unexpected {:?}", rest.escape_ascii().to_string());
+    }
+
+    /// Nothing may come for a moment. There is no other way to see that something does not happen.
+    pub(crate) async fn expect_silence(&mut self) {
+        let mut octet = [0];
+        let read = timeout(Duration::from_millis(150), self.stream.read(&mut octet)).await;
+        assert!(read.is_err(), "unexpected {octet:?} ({read:?})");
+    }
+}
