@@ -1,6 +1,8 @@
 //! tempmail: disposable mail in one binary.
 
+pub mod client;
 pub mod clock;
 pub mod config;
+pub mod error;
 pub mod model;
 pub mod store;

@@ -1,10 +1,14 @@
 //! The settings of the daemon: one struct, validated once.
 
+mod args;
+
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::model::{DomainName, DomainPattern, RoleAddresses, Subaddressing};
+
+pub use args::ServeArgs;
 
 /// One of the two revisions of the interface: a preset of defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
