@@ -1,5 +1,6 @@
 //! tempmail: disposable mail in one binary.
 
+pub mod cli;
 pub mod client;
 pub mod clock;
 pub mod config;
