@@ -122,7 +122,8 @@ pub(super) fn say(label: &str, text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{label}{}", visible::block(text));
 }
 
-fn is_colored(choice: ColorChoice, is_terminal: bool, env: &BTreeMap<String, String>) -> bool {
+/// Whether a stream is coloured.
+pub(super) fn is_colored(choice: ColorChoice, is_terminal: bool, env: &BTreeMap<String, String>) -> bool {
     let is_set = |name: &str| env.get(name).is_some_and(|value| !value.is_empty());
     match choice {
         ColorChoice::Always => true,

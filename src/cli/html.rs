@@ -25,7 +25,7 @@ pub(super) fn to_text(html: &str, width: u16) -> String {
 }
 
 fn laid_out(html: &str, width: usize) -> Option<String> {
-    let config = html2text::config::plain().allow_width_overflow();
+    let config = html2text::config::plain().allow_width_overflow().no_table_borders();
     let dom = config.parse_html(html.as_bytes()).ok()?;
     if !is_shallow(&dom) {
         return None;

@@ -116,13 +116,7 @@ fn show(error: &Error, color: ColorChoice) -> Exit {
     if error.exit() == Exit::Ok {
         return Exit::Ok;
     }
-    let is_colored = match color {
-        ColorChoice::Always => true,
-        ColorChoice::Never => false,
-        ColorChoice::Auto => {
-            std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
-        }
-    };
+    let is_colored = context::is_colored(color, std::io::stderr().is_terminal(), &environment());
     context::say(if is_colored { "\u{1b}[1;31merror:\u{1b}[0m " } else { "error: " }, &error.to_string());
     if let Some(hint) = error.what_to_do() {
         context::say(if is_colored { "\u{1b}[1mhint:\u{1b}[0m " } else { "hint: " }, hint);

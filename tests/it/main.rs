@@ -1,1 +1,3 @@
 //! Tests of the whole program over real sockets.
+
+mod cli;
