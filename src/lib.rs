@@ -1,9 +1,12 @@
 //! tempmail: disposable mail in one binary.
 
+pub mod cli;
+pub mod client;
 pub mod clock;
 pub mod config;
 pub mod dns;
 pub mod domains;
+pub mod error;
 pub mod logging;
 pub mod model;
 pub mod process;

@@ -1,3 +1,7 @@
 //! The binary: parse, run, exit code.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    tempmail::cli::run(std::env::args_os()).into()
+}

@@ -1,5 +1,6 @@
 //! Tests of the whole program over real sockets.
 
+mod cli;
 mod config;
 mod domains;
 mod smtp;

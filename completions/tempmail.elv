@@ -1,0 +1,413 @@
+
+use builtin;
+use str;
+
+set edit:completion:arg-completer[tempmail] = {|@words|
+    fn spaces {|n|
+        builtin:repeat $n ' ' | str:join ''
+    }
+    fn cand {|text desc|
+        edit:complex-candidate $text &display=$text' '(spaces (- 14 (wcswidth $text)))$desc
+    }
+    var command = 'tempmail'
+    for word $words[1..-1] {
+        if (str:has-prefix $word '-') {
+            break
+        }
+        set command = $command';'$word
+    }
+    var completions = [
+        &'tempmail'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+            cand serve 'Run the service: receive mail over SMTP and answer over HTTP'
+            cand inbox 'List the mail of an address, newest first'
+            cand read 'Show one mail'
+            cand delete 'Delete mail: all of an address, or single mails by id'
+            cand send-test 'Send a small mail through SMTP and say where it ended'
+            cand domain 'Add, list, check and remove the domains that mail is received for'
+            cand status 'Show where the service listens, what it keeps and its limits'
+            cand completions 'Print the completions of a shell, or write those of every shell into a directory'
+            cand man 'Print the manual page, or write the pages of every command into a directory'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'tempmail;serve'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;inbox'= {
+            cand --page 'Which page, from 1'
+            cand --limit 'Mails per page; the service has a default and a maximum'
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;read'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --latest 'The newest mail of the address'
+            cand --html 'The HTML body and nothing else'
+            cand --raw 'The message as received, and nothing else'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;delete'= {
+            cand --id 'The id of a mail; several may follow'
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --dry-run 'Say what would go, and delete nothing'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;send-test'= {
+            cand --smtp 'Host and port of SMTP [default: the daemon''s listener; with --server port 2525 of its host]'
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;domain'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand add 'Register a domain whose MX record points at this service'
+            cand list 'List the domains'
+            cand ls 'List the domains'
+            cand check-dns 'Ask DNS whether the MX record of a domain points at this service'
+            cand verify 'Check the MX records of registered domains now, as happens every period'
+            cand remove 'Receive no more mail for a domain'
+            cand rm 'Receive no more mail for a domain'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'tempmail;domain;add'= {
+            cand --owner 'Name of the owner'
+            cand --email 'Contact address of the owner'
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --skip-dns-check 'Never ask DNS about this domain, now or later; for the administrator'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;domain;list'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --active 'Only the names of active domains, without wildcards'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;domain;ls'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --active 'Only the names of active domains, without wildcards'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;domain;check-dns'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;domain;verify'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --force 'Deactivate however many domains are found to point elsewhere'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;domain;remove'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;domain;rm'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;domain;help'= {
+            cand add 'Register a domain whose MX record points at this service'
+            cand list 'List the domains'
+            cand check-dns 'Ask DNS whether the MX record of a domain points at this service'
+            cand verify 'Check the MX records of registered domains now, as happens every period'
+            cand remove 'Receive no more mail for a domain'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'tempmail;domain;help;add'= {
+        }
+        &'tempmail;domain;help;list'= {
+        }
+        &'tempmail;domain;help;check-dns'= {
+        }
+        &'tempmail;domain;help;verify'= {
+        }
+        &'tempmail;domain;help;remove'= {
+        }
+        &'tempmail;domain;help;help'= {
+        }
+        &'tempmail;status'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;completions'= {
+            cand --dir 'Write a file for every shell into this directory'
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;man'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;help'= {
+            cand serve 'Run the service: receive mail over SMTP and answer over HTTP'
+            cand inbox 'List the mail of an address, newest first'
+            cand read 'Show one mail'
+            cand delete 'Delete mail: all of an address, or single mails by id'
+            cand send-test 'Send a small mail through SMTP and say where it ended'
+            cand domain 'Add, list, check and remove the domains that mail is received for'
+            cand status 'Show where the service listens, what it keeps and its limits'
+            cand completions 'Print the completions of a shell, or write those of every shell into a directory'
+            cand man 'Print the manual page, or write the pages of every command into a directory'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'tempmail;help;serve'= {
+        }
+        &'tempmail;help;inbox'= {
+        }
+        &'tempmail;help;read'= {
+        }
+        &'tempmail;help;delete'= {
+        }
+        &'tempmail;help;send-test'= {
+        }
+        &'tempmail;help;domain'= {
+            cand add 'Register a domain whose MX record points at this service'
+            cand list 'List the domains'
+            cand check-dns 'Ask DNS whether the MX record of a domain points at this service'
+            cand verify 'Check the MX records of registered domains now, as happens every period'
+            cand remove 'Receive no more mail for a domain'
+        }
+        &'tempmail;help;domain;add'= {
+        }
+        &'tempmail;help;domain;list'= {
+        }
+        &'tempmail;help;domain;check-dns'= {
+        }
+        &'tempmail;help;domain;verify'= {
+        }
+        &'tempmail;help;domain;remove'= {
+        }
+        &'tempmail;help;status'= {
+        }
+        &'tempmail;help;completions'= {
+        }
+        &'tempmail;help;man'= {
+        }
+        &'tempmail;help;help'= {
+        }
+    ]
+    $completions[$command]
+}

@@ -1,0 +1,370 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_tempmail_global_optspecs
+    string join \n server= token-file= data-dir= config= o/output= json q/quiet v/verbose color= yes h/help V/version
+end
+
+function __fish_tempmail_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_tempmail_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_tempmail_using_subcommand
+    set -l cmd (__fish_tempmail_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c tempmail -n "__fish_tempmail_needs_command" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_needs_command" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_needs_command" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_needs_command" -l config -d 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_needs_command" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_needs_command" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_needs_command" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_needs_command" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_needs_command" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_needs_command" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_needs_command" -s V -l version -d 'Print version'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "serve" -d 'Run the service: receive mail over SMTP and answer over HTTP'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "inbox" -d 'List the mail of an address, newest first'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "read" -d 'Show one mail'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "delete" -d 'Delete mail: all of an address, or single mails by id'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "send-test" -d 'Send a small mail through SMTP and say where it ended'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "domain" -d 'Add, list, check and remove the domains that mail is received for'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "status" -d 'Show where the service listens, what it keeps and its limits'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "completions" -d 'Print the completions of a shell, or write those of every shell into a directory'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "man" -d 'Print the manual page, or write the pages of every command into a directory'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l config -d 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l page -d 'Which page, from 1' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l limit -d 'Mails per page; the service has a default and a maximum' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l config -d 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l config -d 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l latest -d 'The newest mail of the address'
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l html -d 'The HTML body and nothing else'
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l raw -d 'The message as received, and nothing else'
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l id -d 'The id of a mail; several may follow' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l config -d 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l dry-run -d 'Say what would go, and delete nothing'
+complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l smtp -d 'Host and port of SMTP [default: the daemon\'s listener; with --server port 2525 of its host]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l config -d 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -l config -d 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -f -a "add" -d 'Register a domain whose MX record points at this service'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -f -a "list" -d 'List the domains'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -f -a "ls" -d 'List the domains'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -f -a "check-dns" -d 'Ask DNS whether the MX record of a domain points at this service'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -f -a "verify" -d 'Check the MX records of registered domains now, as happens every period'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -f -a "remove" -d 'Receive no more mail for a domain'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -f -a "rm" -d 'Receive no more mail for a domain'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l owner -d 'Name of the owner' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l email -d 'Contact address of the owner' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l config -d 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l skip-dns-check -d 'Never ask DNS about this domain, now or later; for the administrator'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l config -d 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l active -d 'Only the names of active domains, without wildcards'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l config -d 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l active -d 'Only the names of active domains, without wildcards'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -l config -d 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l config -d 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l force -d 'Deactivate however many domains are found to point elsewhere'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -l config -d 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l config -d 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from help" -f -a "add" -d 'Register a domain whose MX record points at this service'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the domains'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from help" -f -a "check-dns" -d 'Ask DNS whether the MX record of a domain points at this service'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Check the MX records of registered domains now, as happens every period'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from help" -f -a "remove" -d 'Receive no more mail for a domain'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l config -d 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand status" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand status" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand status" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l dir -d 'Write a file for every shell into this directory' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l config -d 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l config -d 'Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand man" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand man" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand man" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "serve" -d 'Run the service: receive mail over SMTP and answer over HTTP'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "inbox" -d 'List the mail of an address, newest first'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "read" -d 'Show one mail'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "delete" -d 'Delete mail: all of an address, or single mails by id'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "send-test" -d 'Send a small mail through SMTP and say where it ended'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "domain" -d 'Add, list, check and remove the domains that mail is received for'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "status" -d 'Show where the service listens, what it keeps and its limits'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "completions" -d 'Print the completions of a shell, or write those of every shell into a directory'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "man" -d 'Print the manual page, or write the pages of every command into a directory'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "add" -d 'Register a domain whose MX record points at this service'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "list" -d 'List the domains'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "check-dns" -d 'Ask DNS whether the MX record of a domain points at this service'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "verify" -d 'Check the MX records of registered domains now, as happens every period'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "remove" -d 'Receive no more mail for a domain'

@@ -1,0 +1,157 @@
+//! What every command is given: the flags, the way to the service, and the three streams.
+
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, IsTerminal, Write};
+
+use tokio::sync::OnceCell;
+
+use super::globals::{ColorChoice, Globals};
+use super::output::{Style, visible};
+use crate::client::{Assembly, Client, PATIENCE, Transport, choose};
+use crate::clock::{Clock, SystemClock};
+use crate::error::{Error, Exit};
+use crate::model::Timestamp;
+
+/// Columns assumed where a terminal does not tell.
+const WIDTH_DEFAULT: u16 = 80;
+/// Less than this holds no table.
+const WIDTH_MIN: u16 = 20;
+
+/// What every command is given.
+#[derive(Debug)]
+pub struct Context {
+    /// The flags that every command knows.
+    pub globals: Globals,
+    /// The environment.
+    pub env: BTreeMap<String, String>,
+    /// What standard output is and how it is used.
+    pub style: Style,
+    client: OnceCell<Client>,
+}
+
+impl Context {
+    /// The context of this process.
+    pub fn new(globals: Globals, env: BTreeMap<String, String>) -> Result<Self, Error> {
+        let is_terminal = std::io::stdout().is_terminal();
+        let style = Style {
+            is_terminal,
+            is_colored: is_colored(globals.color, is_terminal, &env),
+            width: is_terminal.then(|| width(&env)),
+            format: globals.format()?,
+        };
+        Ok(Self { globals, env, style, client: OnceCell::new() })
+    }
+
+    /// The client; the service is looked for at the first call.
+    pub async fn client(&self) -> Result<&Client, Error> {
+        self.client
+            .get_or_try_init(|| async {
+                let target = self.globals.target(&self.env)?;
+                let transport = choose(&target, &Assembly, PATIENCE).await?;
+                self.verbose(&match &transport {
+                    Transport::Http(_) => format!("asking the server at {}", transport.shown()),
+                    Transport::Unix(_) => format!("asking the daemon through {}", transport.shown()),
+                    Transport::InProcess(_) => format!("no daemon runs; opened {} in this process", transport.shown()),
+                });
+                Ok(Client::new(transport))
+            })
+            .await
+    }
+
+    /// Closes what the command opened.
+    pub async fn close(self) {
+        if let Some(client) = self.client.into_inner() {
+            client.close().await;
+        }
+    }
+
+    /// The time of day.
+    pub fn now(&self) -> Timestamp {
+        SystemClock.now()
+    }
+
+    /// Writes data to standard output.
+    pub fn print(&self, data: impl AsRef<[u8]>) -> Result<(), Error> {
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(data.as_ref()).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
+            // Whoever read the output has seen enough.
+            ErrorKind::BrokenPipe => Error::new(Exit::Ok, error),
+            _ => Error::new(Exit::Failure, format!("standard output: {error}")),
+        })
+    }
+
+    /// A hint for a person, on standard error; nothing with `--quiet`.
+    pub fn hint(&self, text: &str) {
+        if !self.globals.quiet {
+            say("", text);
+        }
+    }
+
+    /// What only `--verbose` shows, on standard error.
+    pub fn verbose(&self, text: &str) {
+        if self.globals.verbose > 0 {
+            say("", text);
+        }
+    }
+
+    /// Whether a question can be asked and answered.
+    pub fn can_ask(&self) -> bool {
+        std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    }
+
+    /// Asks a question on the terminal; only `y` and `yes` are a yes.
+    pub async fn ask(&self, question: &str) -> Result<bool, Error> {
+        let mut stderr = std::io::stderr().lock();
+        // A terminal that takes no question gives no answer either.
+        let _ = write!(stderr, "{} [y/N] ", visible::line(question)).and_then(|()| stderr.flush());
+        drop(stderr);
+        let read = tokio::task::spawn_blocking(|| {
+            let mut answer = String::new();
+            std::io::stdin().read_line(&mut answer).map(|_| answer)
+        });
+        let failed = |error: String| Error::new(Exit::Failure, format!("standard input: {error}"));
+        let answer =
+            read.await.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))?;
+        Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+    }
+}
+
+/// A line or more on standard error. Its text may come from a server.
+pub(super) fn say(label: &str, text: &str) {
+    // Nothing can be done where standard error is closed.
+    let _ = writeln!(std::io::stderr().lock(), "{label}{}", visible::block(text));
+}
+
+/// Whether a stream is coloured.
+pub(super) fn is_colored(choice: ColorChoice, is_terminal: bool, env: &BTreeMap<String, String>) -> bool {
+    let is_set = |name: &str| env.get(name).is_some_and(|value| !value.is_empty());
+    match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => is_terminal && !is_set("NO_COLOR") && env.get("TERM").is_none_or(|term| term != "dumb"),
+    }
+}
+
+fn width(env: &BTreeMap<String, String>) -> u16 {
+    let of_terminal = || rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col);
+    let of_env = || env.get("COLUMNS").and_then(|columns| columns.parse().ok());
+    of_terminal().filter(|&columns| columns > 0).or_else(of_env).unwrap_or(WIDTH_DEFAULT).max(WIDTH_MIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_follow_the_flag_then_the_environment() {
+        let env = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
+        let none = BTreeMap::new();
+        assert!(is_colored(ColorChoice::Auto, true, &none));
+        assert!(!is_colored(ColorChoice::Auto, false, &none));
+        assert!(!is_colored(ColorChoice::Auto, true, &env("NO_COLOR", "1")));
+        assert!(is_colored(ColorChoice::Auto, true, &env("NO_COLOR", "")));
+        assert!(!is_colored(ColorChoice::Auto, true, &env("TERM", "dumb")));
+        assert!(is_colored(ColorChoice::Always, false, &env("NO_COLOR", "1")));
+        assert!(!is_colored(ColorChoice::Never, true, &none));
+    }
+}

@@ -1,0 +1,216 @@
+//! `tempmail delete`: mail goes before its time.
+
+use std::io::{BufRead, Read as _};
+use std::str::FromStr;
+
+use serde_json::json;
+
+use super::Context;
+use super::output::{self, Cell, Row};
+use crate::client::{Client, ClientError};
+use crate::error::{Error, Exit};
+use crate::model::{Address, EmailId};
+
+/// The most addresses and ids that standard input may name.
+const TARGETS_MAX: usize = 100_000;
+/// The longest line of standard input in octets; an address has at most 64 + 1 + 253.
+const LINE_OCTETS_MAX: u64 = 1_024;
+
+/// Delete mail: all of an address, or single mails by id
+///
+/// Without a terminal it always needs --yes; on a terminal it asks when more than one mail goes. An address and the
+/// number of its deleted mails are a line each.
+#[derive(clap::Args, Debug)]
+#[command(group(clap::ArgGroup::new("what").required(true).args(["target", "id"])), after_help = "\
+Examples:
+  tempmail delete hello@example.test
+  tempmail delete hello@example.test --dry-run
+  tempmail delete --id 0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b
+  tempmail inbox hello@example.test -o id | tempmail delete - --yes")]
+pub(super) struct Delete {
+    /// An address, or - to read addresses and ids from standard input, one per line
+    #[arg(value_name = "ADDR|-")]
+    target: Option<String>,
+
+    /// The id of a mail; several may follow
+    #[arg(long, value_name = "ID", num_args = 1..)]
+    id: Vec<EmailId>,
+
+    /// Say what would go, and delete nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// What is to go.
+#[derive(Clone, Debug)]
+enum Target {
+    Inbox(Address),
+    Email(EmailId),
+}
+
+impl FromStr for Target {
+    type Err = Box<dyn std::error::Error + Send + Sync>;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.contains('@') { Ok(Self::Inbox(text.parse()?)) } else { Ok(Self::Email(text.parse()?)) }
+    }
+}
+
+/// What went.
+#[derive(serde::Serialize)]
+struct Deleted {
+    target: String,
+    deleted: u64,
+}
+
+impl Row for Deleted {
+    const HEADINGS: &'static [&'static str] = &["TARGET", "MAILS"];
+
+    fn cells(&self) -> Vec<Cell> {
+        vec![Cell::Text(self.target.clone()), Cell::Number(self.deleted)]
+    }
+
+    fn id(&self) -> String {
+        self.target.clone()
+    }
+}
+
+impl Delete {
+    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        let is_piped = self.target.as_deref() == Some("-");
+        let is_agreed = cx.globals.yes || self.dry_run;
+        if !is_agreed && (is_piped || !cx.can_ask()) {
+            return Err(Error::usage("deleting without a terminal to ask on needs --yes")
+                .hint("--yes deletes without a question, --dry-run shows what would go"));
+        }
+        let targets = self.targets()?;
+        let client = cx.client().await?;
+        if !is_agreed && !confirmed(cx, client, &targets).await? {
+            cx.hint("nothing was deleted");
+            return Ok(Exit::Ok);
+        }
+        let (rows, failure) = carry_out(client, &targets, self.dry_run).await;
+        let sum: u64 = rows.iter().map(|row| row.deleted).sum();
+        let whole = if self.dry_run { json!({ "wouldDelete": sum }) } else { json!({ "deleted": sum }) };
+        cx.print(output::list(cx.style, &rows, &whole, cx.now()))?;
+        if let Some(error) = failure {
+            return Err(error.into());
+        }
+        if self.dry_run {
+            cx.hint("dry run: nothing was deleted");
+        }
+        let is_unknown = |(target, row): &(&Target, &Deleted)| matches!(target, Target::Email(_)) && row.deleted == 0;
+        let unknown: Vec<&str> =
+            targets.iter().zip(&rows).filter(is_unknown).map(|(_, row)| row.target.as_str()).collect();
+        match unknown.as_slice() {
+            [] => Ok(Exit::Ok),
+            [first, ..] => {
+                Err(Error::new(Exit::NotFound, format!("{} of the ids name no mail, {first} for one", unknown.len()))
+                    .hint("it may have expired or been deleted; `tempmail inbox ADDR` lists what is there"))
+            }
+        }
+    }
+
+    /// Every target, checked before anything is deleted.
+    fn targets(&self) -> Result<Vec<Target>, Error> {
+        match self.target.as_deref() {
+            Some("-") => read_targets(std::io::stdin().lock()),
+            Some(address) => Ok(vec![Target::Inbox(
+                address
+                    .parse()
+                    .map_err(|error| Error::usage(error).hint("give an address, - for standard input, or --id ID"))?,
+            )]),
+            None => Ok(self.id.iter().copied().map(Target::Email).collect()),
+        }
+    }
+}
+
+fn read_targets(mut input: impl BufRead) -> Result<Vec<Target>, Error> {
+    let mut targets = Vec::new();
+    for number in 1.. {
+        let mut line = String::new();
+        let failed = |error: &dyn std::fmt::Display| Error::usage(format!("standard input, line {number}: {error}"));
+        if input.by_ref().take(LINE_OCTETS_MAX).read_line(&mut line).map_err(|error| failed(&error))? == 0 {
+            break;
+        }
+        if line.len() as u64 == LINE_OCTETS_MAX {
+            return Err(failed(&"the line is too long"));
+        }
+        // What `inbox` prints in a pipe has the id in its first field.
+        let word = line.split('\t').next().unwrap_or_default().trim();
+        if word.is_empty() {
+            continue;
+        }
+        if targets.len() == TARGETS_MAX {
+            return Err(failed(&format!("more than {TARGETS_MAX} addresses and ids")));
+        }
+        targets.push(word.parse().map_err(|error| failed(&format!("'{word}': {error}")))?);
+    }
+    Ok(targets)
+}
+
+/// Asks when more than one mail goes.
+async fn confirmed(cx: &Context, client: &Client, targets: &[Target]) -> Result<bool, Error> {
+    let question = match targets {
+        [Target::Inbox(address)] => match count(client, address).await? {
+            0 | 1 => return Ok(true),
+            total => format!("Delete all {total} mails of {address}?"),
+        },
+        [] | [_] => return Ok(true),
+        several => format!("Delete {} mails?", several.len()),
+    };
+    cx.ask(&question).await
+}
+
+async fn count(client: &Client, address: &Address) -> Result<u64, ClientError> {
+    Ok(client.list(address, None, Some(1)).await?.total)
+}
+
+/// One row per target up to the first failure: what is gone is gone, and is said.
+async fn carry_out(client: &Client, targets: &[Target], is_dry: bool) -> (Vec<Deleted>, Option<ClientError>) {
+    let mut rows = Vec::new();
+    for target in targets {
+        let (name, result) = match (target, is_dry) {
+            (Target::Inbox(address), false) => (address.to_string(), client.delete_all(address).await),
+            (Target::Inbox(address), true) => (address.to_string(), count(client, address).await),
+            (Target::Email(id), false) => (id.to_string(), client.delete_email(*id).await.map(u64::from)),
+            (Target::Email(id), true) => (id.to_string(), exists(client, *id).await.map(u64::from)),
+        };
+        match result {
+            Ok(deleted) => rows.push(Deleted { target: name, deleted }),
+            Err(error) => return (rows, Some(error)),
+        }
+    }
+    (rows, None)
+}
+
+async fn exists(client: &Client, id: EmailId) -> Result<bool, ClientError> {
+    match client.email(id).await {
+        Ok(_) => Ok(true),
+        Err(error) if error.problem().is_some_and(|problem| problem.status == 404) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn standard_input_names_addresses_ids_and_lists() {
+        let id = "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b";
+        let text = format!("a@x.test\n\n  {id}\r\n{id}\t2023-11-14T22:13:20Z\tann@x.test\tHi\n");
+        let targets = read_targets(text.as_bytes()).expect("targets");
+        assert!(matches!(&targets[..], [Target::Inbox(_), Target::Email(_), Target::Email(_)]), "{targets:?}");
+    }
+
+    #[test]
+    fn a_bad_line_is_named_and_stops_everything() {
+        let error = read_targets(&b"a@x.test\nnonsense\n"[..]).expect_err("bad line");
+        assert_eq!(error.exit(), Exit::Usage);
+        assert!(error.to_string().contains("line 2: 'nonsense'"), "{error}");
+        let long = "a".repeat(5_000);
+        assert!(read_targets(long.as_bytes()).expect_err("long").to_string().contains("too long"));
+        assert!(read_targets(&b"\xff\xfe\n"[..]).is_err());
+    }
+}

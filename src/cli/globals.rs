@@ -1,0 +1,147 @@
+//! The flags that every command knows, and what they come to.
+
+#![allow(clippy::doc_markdown, reason = "the comments on the flags are their help")]
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::output::Format;
+use crate::client::{LocalSources, ServerUrl, Target, Token};
+use crate::error::Error;
+
+const HEADING: &str = "Global options";
+
+/// When output is coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set or TERM is `dumb`.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The flags that every command knows.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Globals {
+    /// Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]
+    #[arg(long, global = true, value_name = "URL", help_heading = HEADING)]
+    pub server: Option<String>,
+
+    /// File with the administrator's token for --server [env: TEMPMAIL_TOKEN holds the token itself]
+    #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
+    pub token_file: Option<PathBuf>,
+
+    /// Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]
+    #[arg(long, global = true, value_name = "DIR", help_heading = HEADING)]
+    pub data_dir: Option<PathBuf>,
+
+    /// Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]
+    #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
+    pub config: Option<PathBuf>,
+
+    /// Form of the output [default: for people on a terminal, tab-separated lines in a pipe]
+    #[arg(short, long, global = true, value_name = "FORM", help_heading = HEADING)]
+    pub output: Option<Format>,
+
+    /// Same as --output json: the fields of the HTTP interface
+    #[arg(long, global = true, help_heading = HEADING)]
+    pub json: bool,
+
+    /// No hints on standard error, only errors
+    #[arg(short, long, global = true, help_heading = HEADING)]
+    pub quiet: bool,
+
+    /// Say more on standard error, for example which way the service was reached; twice for more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = HEADING)]
+    pub verbose: u8,
+
+    /// When to colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = HEADING)]
+    pub color: ColorChoice,
+
+    /// Do not ask before deleting
+    #[arg(long, global = true, help_heading = HEADING)]
+    pub yes: bool,
+}
+
+impl Globals {
+    /// The form asked for; `None` leaves it to the command.
+    pub fn format(&self) -> Result<Option<Format>, Error> {
+        match (self.output, self.json) {
+            (Some(format), true) if format != Format::Json => {
+                Err(Error::usage("--json and --output say different things").hint("give one of them"))
+            }
+            (_, true) => Ok(Some(Format::Json)),
+            (output, false) => Ok(output),
+        }
+    }
+
+    /// Where the command is to be carried out: flags first, then the environment.
+    pub fn target(&self, env: &BTreeMap<String, String>) -> Result<Target, Error> {
+        if self.server.is_some() && self.data_dir.is_some() {
+            return Err(Error::usage("--server and --data-dir exclude each other")
+                .hint("--server asks a service elsewhere; --data-dir names the one on this machine"));
+        }
+        let variable = |name: &str| env.get(name).filter(|value| !value.is_empty());
+        let of_env = || variable("TEMPMAIL_SERVER").filter(|_| self.data_dir.is_none()).cloned();
+        let Some(server) = self.server.clone().or_else(of_env) else {
+            return Ok(Target::Local(self.local_sources(env)));
+        };
+        let server: ServerUrl = server.parse().map_err(Error::usage)?;
+        let token = match (&self.token_file, variable("TEMPMAIL_TOKEN")) {
+            (Some(file), _) => Some(Token::read(file)?),
+            (None, Some(token)) => Some(Token::new(token)?),
+            (None, None) => None,
+        };
+        Ok(Target::Server(server, token))
+    }
+
+    /// Where the data and the configuration of this machine's service are looked for.
+    pub fn local_sources(&self, env: &BTreeMap<String, String>) -> LocalSources {
+        LocalSources { data_dir: self.data_dir.clone(), config_file: self.config.clone(), env: env.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Exit;
+
+    fn env(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn a_flag_goes_before_the_environment() {
+        let both = env(&[("TEMPMAIL_SERVER", "http://b.test"), ("TEMPMAIL_DATA_DIR", "/d")]);
+        let flag = Globals { server: Some("http://a.test".into()), ..Globals::default() };
+        assert!(matches!(flag.target(&both), Ok(Target::Server(url, None)) if url.base() == "http://a.test"));
+        let none = Globals::default();
+        assert!(matches!(none.target(&both), Ok(Target::Server(url, _)) if url.base() == "http://b.test"));
+        let local = Globals { data_dir: Some("/here".into()), ..Globals::default() };
+        assert!(matches!(local.target(&both), Ok(Target::Local(_))));
+        assert!(matches!(none.target(&env(&[])), Ok(Target::Local(_))));
+    }
+
+    #[test]
+    fn contradictions_are_usage_errors() {
+        let both = Globals { server: Some("http://a.test".into()), data_dir: Some("/d".into()), ..Globals::default() };
+        assert_eq!(both.target(&env(&[])).expect_err("both").exit(), Exit::Usage);
+        let forms = Globals { output: Some(Format::Tsv), json: true, ..Globals::default() };
+        assert_eq!(forms.format().expect_err("both").exit(), Exit::Usage);
+    }
+
+    #[test]
+    fn a_token_comes_from_the_environment_or_a_file() {
+        let server = Globals { server: Some("http://a.test".into()), ..Globals::default() };
+        let target = server.target(&env(&[("TEMPMAIL_TOKEN", "secret")]));
+        assert!(matches!(target, Ok(Target::Server(_, Some(_)))));
+        let missing = Globals { token_file: Some("/does/not/exist".into()), ..server };
+        assert_eq!(missing.target(&env(&[])).expect_err("no file").exit(), Exit::Usage);
+    }
+}

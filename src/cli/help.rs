@@ -1,0 +1,115 @@
+//! The command tree as help, manual pages and completions show it.
+
+use std::fmt::Write as _;
+
+use clap::CommandFactory;
+
+use super::Cli;
+
+/// The commands by what they are for; every command is in one group.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Service", &["serve", "status"]),
+    ("Mail", &["inbox", "read", "delete", "send-test"]),
+    ("Domains", &["domain"]),
+    ("Shell", &["completions", "man", "help"]),
+];
+
+/// Examples of the program as a whole.
+pub(super) const ROOT: &str = "\
+Examples:
+  tempmail serve                                start the service on this machine
+  tempmail send-test hello@example.test         send it a mail
+  tempmail inbox hello@example.test             list what arrived
+  tempmail read hello@example.test --latest     read the newest
+  tempmail inbox hello@example.test --json | jq -r '.emails[0].subject'
+  tempmail --server https://mail.example.org inbox hello@example.org
+
+Exit codes:
+  0 done   1 failure   2 bad argument   3 not found   4 not allowed   5 conflict   6 not reachable
+  7 too many requests   8 a check says no   75 port or data taken   78 bad configuration
+  124 timed out   130 interrupted";
+
+/// The command tree, with the commands of the root help in groups.
+pub fn command() -> clap::Command {
+    let mut command = Cli::command();
+    // Building adds the `help` command, which belongs into a group as well.
+    command.build();
+    let listing = listing(&command);
+    let header = clap::builder::Styles::styled().get_header().to_owned();
+    Cli::command()
+        .help_template(format!(
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{listing}{header}Options:{header:#}\n{{options}}{{after-help}}"
+        ))
+}
+
+fn listing(command: &clap::Command) -> String {
+    let header = clap::builder::Styles::styled().get_header().to_owned();
+    let literal = clap::builder::Styles::styled().get_literal().to_owned();
+    let width = command.get_subcommands().map(|sub| sub.get_name().len()).max().unwrap_or(0);
+    let mut text = String::new();
+    // Writing to a String does not fail.
+    for (group, names) in GROUPS {
+        let _ = writeln!(text, "{header}{group}:{header:#}");
+        for name in names {
+            let about = command.find_subcommand(name).and_then(|sub| sub.get_about()).map(ToString::to_string);
+            let _ = writeln!(text, "  {literal}{name:width$}{literal:#}  {}", about.unwrap_or_default());
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn walk(command: &clap::Command, visit: &mut dyn FnMut(&clap::Command)) {
+        visit(command);
+        command.get_subcommands().for_each(|sub| walk(sub, visit));
+    }
+
+    #[test]
+    fn the_tree_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let mut tree = Cli::command();
+        tree.build();
+        let mut there: Vec<&str> = tree.get_subcommands().map(clap::Command::get_name).collect();
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        there.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(grouped, there);
+    }
+
+    #[test]
+    fn every_help_has_examples_and_every_argument_a_description() {
+        walk(&command(), &mut |command| {
+            let name = command.get_name();
+            let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(examples.contains("Examples:\n  tempmail"), "{name} has no examples");
+            assert!(command.get_about().is_some(), "{name} has no description");
+            for argument in command.get_arguments() {
+                assert!(argument.get_help().is_some(), "{name} {} has no description", argument.get_id());
+            }
+        });
+    }
+
+    #[test]
+    fn the_root_help_lists_each_command_once() {
+        let help = command().render_help().to_string();
+        for name in ["serve", "inbox", "domain", "man"] {
+            assert_eq!(help.lines().filter(|line| line.starts_with(&format!("  {name} "))).count(), 1, "{help}");
+        }
+    }
+
+    #[test]
+    fn list_and_remove_have_their_short_names() {
+        let tree = command();
+        let domain = tree.find_subcommand("domain").expect("domain");
+        assert_eq!(domain.find_subcommand("ls").map(clap::Command::get_name), Some("list"));
+        assert_eq!(domain.find_subcommand("rm").map(clap::Command::get_name), Some("remove"));
+    }
+}

@@ -1,0 +1,80 @@
+//! `tempmail inbox`: the mail of an address.
+
+use super::Context;
+use super::output::{self, Cell, Row};
+use crate::client::{Client, Email};
+use crate::error::{Error, Exit};
+use crate::model::{Address, DomainStatus};
+
+/// List the mail of an address, newest first
+///
+/// In a pipe each mail is a line of four fields separated by tabs: id, time of receipt, sender, subject.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail inbox hello@example.test
+  tempmail inbox hello@example.test --page 2 --limit 50
+  tempmail inbox hello@example.test -o id | head -n 1
+  tempmail inbox hello@example.test --json | jq '.total'")]
+pub(super) struct Inbox {
+    /// The address
+    #[arg(value_name = "ADDR")]
+    address: Address,
+
+    /// Which page, from 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    page: Option<u64>,
+
+    /// Mails per page; the service has a default and a maximum
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    limit: Option<u64>,
+}
+
+impl Inbox {
+    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        let client = cx.client().await?;
+        let page = client.list(&self.address, self.page, self.limit).await?;
+        cx.print(output::list(cx.style, &page.emails, &page, cx.now()))?;
+        if page.total == 0 {
+            hint_empty(cx, client, &self.address).await;
+        } else if page.emails.is_empty() {
+            cx.hint(&format!("page {} is past the end; there are {}", page.page, page.pages));
+        } else if page.pages > 1 && cx.style.is_terminal {
+            cx.hint(&format!("page {} of {}, {} mails in all", page.page, page.pages, page.total));
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+/// Says why an inbox may be empty. That is no error: an inbox that never was is simply empty.
+async fn hint_empty(cx: &Context, client: &Client, address: &Address) {
+    let name = address.domain();
+    let Ok(domains) = client.domains().await else { return };
+    let mut covering = domains.iter().filter(|domain| domain.covers(name)).peekable();
+    if covering.peek().is_none() {
+        cx.hint(&format!("no mail is received for {name}; see `tempmail domain list`"));
+    } else if covering.all(|domain| domain.status == DomainStatus::Deactivated) {
+        cx.hint(&format!(
+            "{name} is deactivated: its MX record points elsewhere; see `tempmail domain check-dns {name}`"
+        ));
+    } else if cx.style.is_terminal {
+        cx.hint(&format!("no mail for {address}"));
+    }
+}
+
+impl Row for Email {
+    const HEADINGS: &'static [&'static str] = &["ID", "RECEIVED", "FROM", "SUBJECT"];
+
+    fn cells(&self) -> Vec<Cell> {
+        vec![
+            Cell::Text(self.id.clone()),
+            Cell::Time(Some(self.received_at.clone())),
+            Cell::Text(self.from.clone()),
+            Cell::Text(self.subject.clone()),
+        ]
+    }
+
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+}

@@ -1,0 +1,125 @@
+//! What the user types: one file per noun. Parses, asks the client, shows the result; decides nothing about mail.
+//!
+//! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
+
+mod completions;
+mod context;
+mod delete;
+mod domain;
+mod globals;
+mod help;
+mod html;
+mod inbox;
+mod man;
+pub mod output;
+mod read;
+mod send_test;
+mod serve;
+mod status;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::IsTerminal;
+
+use clap::{FromArgMatches, Parser, Subcommand};
+
+use crate::error::{Error, Exit};
+
+pub use context::Context;
+pub use globals::{ColorChoice, Globals};
+pub use help::command;
+
+/// Disposable mail in one binary: receives over SMTP, keeps mail for a short time, gives it out as JSON.
+#[derive(Parser, Debug)]
+#[command(name = "tempmail", version, about, after_help = help::ROOT, subcommand_required = true)]
+pub struct Cli {
+    #[command(flatten)]
+    globals: Globals,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Serve(serve::Serve),
+    Inbox(inbox::Inbox),
+    Read(read::Read),
+    Delete(delete::Delete),
+    SendTest(send_test::SendTest),
+    Domain(domain::Domain),
+    Status(status::Status),
+    Completions(completions::Completions),
+    Man(man::Man),
+}
+
+/// Carries out a command line; how the process is to end.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
+    let cli = match command().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help that nobody reads any more is no failure.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage } else { Exit::Ok };
+        }
+    };
+    let color = cli.globals.color;
+    carry_out(cli).unwrap_or_else(|error| show(&error, color))
+}
+
+fn carry_out(cli: Cli) -> Result<Exit, Error> {
+    let cx = Context::new(cli.globals, environment())?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::new(Exit::Failure, format!("no threads can be started: {error}")))?;
+    let result = runtime.block_on(async {
+        if let Command::Serve(serve) = cli.command {
+            // The daemon has its own way to stop.
+            return serve.run(&cx).await;
+        }
+        tokio::select! {
+            result = dispatch(cli.command, &cx) => {
+                cx.close().await;
+                result
+            }
+            _ = tokio::signal::ctrl_c() => Ok(Exit::Interrupted),
+        }
+    });
+    // A thread may still wait for an answer on the terminal.
+    runtime.shutdown_background();
+    result
+}
+
+async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
+    match command {
+        Command::Serve(serve) => serve.run(cx).await,
+        Command::Inbox(inbox) => inbox.run(cx).await,
+        Command::Read(read) => read.run(cx).await,
+        Command::Delete(delete) => delete.run(cx).await,
+        Command::SendTest(send_test) => send_test.run(cx).await,
+        Command::Domain(domain) => domain.run(cx).await,
+        Command::Status(status) => status.run(cx).await,
+        Command::Completions(completions) => completions.run(cx),
+        Command::Man(man) => man.run(cx),
+    }
+}
+
+/// The environment, without variables that are no UTF-8: none of ours can be meant by them.
+fn environment() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
+fn show(error: &Error, color: ColorChoice) -> Exit {
+    if error.exit() == Exit::Ok {
+        return Exit::Ok;
+    }
+    let is_colored = context::is_colored(color, std::io::stderr().is_terminal(), &environment());
+    context::say(if is_colored { "\u{1b}[1;31merror:\u{1b}[0m " } else { "error: " }, &error.to_string());
+    if let Some(hint) = error.what_to_do() {
+        context::say(if is_colored { "\u{1b}[1mhint:\u{1b}[0m " } else { "hint: " }, hint);
+    }
+    error.exit()
+}

@@ -1,0 +1,215 @@
+//! `tempmail read`: one mail for people.
+
+use std::borrow::Cow;
+use std::str::FromStr;
+
+use super::Context;
+use super::html;
+use super::output::{self, Format, Row as _, Style, time, visible};
+use crate::client::{Attachment, Client, EmailDetail};
+use crate::error::{Error, Exit};
+use crate::model::{Address, EmailId};
+
+/// Text is broken at this width where the terminal is wider or there is none.
+const TEXT_WIDTH_MAX: u16 = 100;
+/// The header fields that a reader needs.
+const FIELDS: [&str; 6] = ["From", "To", "Cc", "Reply-To", "Subject", "Date"];
+
+/// Show one mail
+///
+/// The mail is named by its id, or is the newest of an address. HTML is shown as text when there is no plain text.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail read 0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b
+  tempmail read hello@example.test --latest
+  tempmail read hello@example.test --latest --html > mail.html
+  tempmail read hello@example.test --latest --raw > mail.eml
+  tempmail read hello@example.test --latest --json | jq -r .bodyText")]
+pub(super) struct Read {
+    /// The id of a mail, or an address together with --latest
+    #[arg(value_name = "ID|ADDR")]
+    what: Wanted,
+
+    /// The newest mail of the address
+    #[arg(long)]
+    latest: bool,
+
+    /// The HTML body and nothing else
+    #[arg(long, conflicts_with = "raw")]
+    html: bool,
+
+    /// The message as received, and nothing else
+    #[arg(long)]
+    raw: bool,
+}
+
+/// Which mail is meant: an address has an `@`, an id has none.
+#[derive(Clone, Debug)]
+enum Wanted {
+    Id(EmailId),
+    Latest(Address),
+}
+
+impl FromStr for Wanted {
+    type Err = Box<dyn std::error::Error + Send + Sync>;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.contains('@') { Ok(Self::Latest(text.parse()?)) } else { Ok(Self::Id(text.parse()?)) }
+    }
+}
+
+impl Read {
+    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        match (&self.what, self.latest) {
+            (Wanted::Latest(address), false) => {
+                return Err(Error::usage(format!("{address} is an address; `read` shows one mail"))
+                    .hint("give --latest for its newest mail, or an id from `tempmail inbox`"));
+            }
+            (Wanted::Id(_), true) => return Err(Error::usage("--latest goes with an address, not with an id")),
+            _ => {}
+        }
+        if (self.html || self.raw) && cx.style.format.is_some() {
+            return Err(Error::usage("--html and --raw have a form of their own").hint("leave --output and --json out"));
+        }
+        let client = cx.client().await?;
+        let id = self.id(client).await?;
+        if self.raw {
+            let raw = client.raw(id).await?;
+            cx.print(plain(&raw, cx.style).as_ref())?;
+            return Ok(Exit::Ok);
+        }
+        let detail = client.email(id).await?;
+        if self.html {
+            cx.print(plain(detail.email.message.as_bytes(), cx.style).as_ref())?;
+            return Ok(Exit::Ok);
+        }
+        cx.print(match cx.style.of_document() {
+            Format::Table => page(&detail, cx.style),
+            Format::Json => output::json(&detail),
+            Format::Ndjson => output::json_line(&detail),
+            Format::Tsv | Format::Id => output::list(cx.style, std::slice::from_ref(&detail.email), &detail, cx.now()),
+        })?;
+        Ok(Exit::Ok)
+    }
+
+    async fn id(&self, client: &Client) -> Result<EmailId, Error> {
+        let address = match &self.what {
+            Wanted::Id(id) => return Ok(*id),
+            Wanted::Latest(address) => address,
+        };
+        let page = client.list(address, None, Some(1)).await?;
+        let newest = page.emails.first().ok_or_else(|| {
+            Error::new(Exit::NotFound, format!("there is no mail for {address}"))
+                .hint(format!("`tempmail send-test {address}` sends one"))
+        })?;
+        newest.id().parse().map_err(|error| Error::new(Exit::Unavailable, error))
+    }
+}
+
+/// Octets as they are in a pipe, and with nothing that steers it on a terminal.
+fn plain(octets: &[u8], style: Style) -> Cow<'_, [u8]> {
+    if !style.is_terminal {
+        return Cow::Borrowed(octets);
+    }
+    let mut text = visible::block(&String::from_utf8_lossy(octets)).into_owned();
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Cow::Owned(text.into_bytes())
+}
+
+/// The mail for people: header fields that matter, text, attachments.
+fn page(detail: &EmailDetail, style: Style) -> String {
+    let email = &detail.email;
+    let of_header = |name| {
+        detail.header(name).unwrap_or(match name {
+            "From" => &email.from,
+            "Subject" => &email.subject,
+            _ => "",
+        })
+    };
+    let mut fields: Vec<(&str, Cow<'_, str>)> = FIELDS.iter().map(|name| (*name, of_header(name).into())).collect();
+    fields.push(("Delivered-To", email.recipient.as_str().into()));
+    fields.push(("Received", time::rfc3339(&email.received_at).into()));
+    fields.push(("Expires", time::rfc3339(&detail.expires_at).into()));
+    fields.push(("Id", email.id.as_str().into()));
+    fields.retain(|(_, value)| !value.is_empty());
+
+    let label = |name: &str| style.paint("1", &format!("{name}:"));
+    let mut lines: Vec<String> =
+        fields.iter().map(|(name, value)| format!("{} {}", label(name), visible::line(value))).collect();
+    let text = body(detail, style.width.unwrap_or(TEXT_WIDTH_MAX).min(TEXT_WIDTH_MAX));
+    let text = if style.is_terminal { visible::block(&text) } else { Cow::Borrowed(text.as_str()) };
+    lines.push(String::new());
+    lines.push(text.trim_end().to_owned());
+    if !detail.attachments.is_empty() {
+        lines.push(String::new());
+        lines.push(label("Attachments"));
+        lines.extend(detail.attachments.iter().map(attachment_line));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn attachment_line(attachment: &Attachment) -> String {
+    let name = if attachment.filename.is_empty() { "(no name)" } else { &attachment.filename };
+    let (name, kind) = (visible::line(name), visible::line(&attachment.content_type));
+    format!("  {}  {name}  {kind}  {}", attachment.index, time::size(attachment.size))
+}
+
+fn body(detail: &EmailDetail, width: u16) -> String {
+    if detail.body_text.trim().is_empty() && !detail.email.message.is_empty() {
+        html::to_text(&detail.email.message, width)
+    } else {
+        detail.body_text.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const PIPE: Style = Style { is_terminal: false, is_colored: false, width: None, format: None };
+    const TERMINAL: Style = Style { is_terminal: true, is_colored: false, width: Some(80), format: None };
+
+    fn detail(message: &str, body_text: &str) -> EmailDetail {
+        serde_json::from_value(json!({
+            "id": "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b", "recipient": "hello@example.test", "from": "ann@x.test",
+            "subject": "Hi", "message": message, "receivedAt": "2023-11-14 22:13:20", "bodyText": body_text,
+            "headers": [{"name": "FROM", "value": "Ann \u{1b}[31m <ann@x.test>"}, {"name": "X-Spam", "value": "no"}],
+            "attachments": [{"index": 0, "filename": "a\nb.pdf", "contentType": "application/pdf", "size": 2048}],
+            "size": 5000, "expiresAt": "2023-11-15 00:13:20",
+        }))
+        .expect("detail")
+    }
+
+    #[test]
+    fn a_page_has_what_matters() {
+        let page = page(&detail("<p>x</p>", "one\r\ntwo\u{1b}c"), TERMINAL);
+        let expected = "From: Ann \u{241b}[31m <ann@x.test>\nSubject: Hi\nDelivered-To: hello@example.test\n\
+            Received: 2023-11-14T22:13:20Z\nExpires: 2023-11-15T00:13:20Z\nId: 0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b\n\n\
+            one\ntwo\u{241b}c\n\nAttachments:\n  0  a\u{240a}b.pdf  application/pdf  2 KB\n";
+        assert_eq!(page, expected);
+    }
+
+    #[test]
+    fn html_is_rendered_when_there_is_no_text() {
+        assert!(page(&detail("<p>Hello <b>you</b></p>", " \n"), PIPE).contains("\nHello"));
+    }
+
+    #[test]
+    fn octets_reach_a_pipe_as_they_are() {
+        assert_eq!(*plain(b"a\x1b\xff\r\n", PIPE), *b"a\x1b\xff\r\n");
+        assert_eq!(*plain(b"a\x1b\xff\r\nb", TERMINAL), *"a\u{241b}\u{fffd}\nb\n".as_bytes());
+    }
+
+    #[test]
+    fn an_id_and_an_address_are_told_apart() {
+        assert!(matches!("0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b".parse(), Ok(Wanted::Id(_))));
+        assert!(matches!("hello@example.test".parse(), Ok(Wanted::Latest(_))));
+        assert!("hello".parse::<Wanted>().is_err());
+        assert!("@".parse::<Wanted>().is_err());
+    }
+}

@@ -1,0 +1,134 @@
+//! Which transport a command gets. The user never chooses beyond `--server`.
+
+use std::hash::Hasher;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use siphasher::sip::SipHasher13;
+
+use super::{LocalSources, OpenError, OpenRouter, ServerUrl, Token, Transport};
+use crate::error::{Error, Exit};
+
+/// How long a command goes on trying while another process holds the lock and no socket answers.
+pub const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The socket of a daemon under systemd, which a command tries when no data directory is named.
+pub const SYSTEM_SOCKET: &str = "/run/tempmail/tempmail.sock";
+/// The longest path of a socket in octets: `sun_path` is 108 with its final zero.
+const SOCKET_PATH_OCTETS_MAX: usize = 107;
+
+/// Where a command is to be carried out.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// At a server, named by the user.
+    Server(ServerUrl, Option<Token>),
+    /// On this machine: by the daemon if one runs, else in this process.
+    Local(LocalSources),
+}
+
+/// The socket of the daemon on `data_dir`: `DIR/tempmail.sock`, or, where that path is too long for a socket, a name
+/// made from the directory's in `runtime_dir` (`$XDG_RUNTIME_DIR`). `None` if it is too long and there is no such
+/// directory.
+pub fn socket_path(data_dir: &Path, runtime_dir: Option<&Path>) -> Option<PathBuf> {
+    let inside = data_dir.join("tempmail.sock");
+    if inside.as_os_str().len() <= SOCKET_PATH_OCTETS_MAX {
+        return Some(inside);
+    }
+    // Fixed keys: daemon and command must come to the same name.
+    let mut hasher = SipHasher13::new_with_keys(0, 0);
+    hasher.write(data_dir.as_os_str().as_encoded_bytes());
+    let named = runtime_dir?.join(format!("tempmail-{:016x}.sock", hasher.finish()));
+    (named.as_os_str().len() <= SOCKET_PATH_OCTETS_MAX).then_some(named)
+}
+
+/// The transport to `target`.
+///
+/// Locally: a socket that answers wins; else the store is opened through `opener`, in a data directory that exists and
+/// is the caller's. While another process holds its lock both are tried again until `patience` has passed. Nothing is
+/// created.
+pub async fn choose(target: &Target, opener: &dyn OpenRouter, patience: Duration) -> Result<Transport, Error> {
+    let sources = match target {
+        Target::Server(server, token) => return Ok(Transport::http(server, token.clone())?),
+        Target::Local(sources) => sources,
+    };
+    let data_dir = sources.data_dir()?;
+    let sockets = sockets(sources, &data_dir);
+    let deadline = tokio::time::Instant::now() + patience;
+    loop {
+        let mut is_denied = None;
+        for socket in &sockets {
+            match probe(socket) {
+                Probe::Answers => return Ok(Transport::unix(socket)?),
+                Probe::Denied => is_denied = Some(socket),
+                Probe::Nobody => {}
+            }
+        }
+        check_ours(&data_dir, is_denied)?;
+        match opener.open(&data_dir, sources).await {
+            Ok(local) => return Ok(Transport::InProcess(local)),
+            Err(OpenError::Failed(error)) => return Err(error),
+            Err(OpenError::Locked) if tokio::time::Instant::now() < deadline => tokio::time::sleep(PAUSE).await,
+            Err(OpenError::Locked) => {
+                let cause = format!("another process holds {} and does not answer", data_dir.display());
+                return Err(Error::new(Exit::Unavailable, cause).hint("wait for it to end, or try again"));
+            }
+        }
+    }
+}
+
+fn sockets(sources: &LocalSources, data_dir: &Path) -> Vec<PathBuf> {
+    let runtime_dir = sources.variable("XDG_RUNTIME_DIR").map(Path::new);
+    let mut sockets: Vec<PathBuf> = socket_path(data_dir, runtime_dir).into_iter().collect();
+    if sources.named_data_dir().is_none() {
+        sockets.push(PathBuf::from(SYSTEM_SOCKET));
+    }
+    sockets
+}
+
+enum Probe {
+    Answers,
+    Denied,
+    Nobody,
+}
+
+/// A daemon that was killed leaves its socket behind; only a connection tells.
+fn probe(socket: &Path) -> Probe {
+    match UnixStream::connect(socket) {
+        Ok(_) => Probe::Answers,
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Probe::Denied,
+        // A full backlog is a daemon that is there.
+        Err(error) if error.kind() == ErrorKind::WouldBlock => Probe::Answers,
+        Err(_) => Probe::Nobody,
+    }
+}
+
+/// That the data directory exists and belongs to whoever runs this: root's command would else leave files in it that
+/// its owner's daemon cannot open.
+fn check_ours(data_dir: &Path, denied: Option<&PathBuf>) -> Result<(), Error> {
+    let not_ours = |path: &Path| {
+        Error::new(Exit::NotAllowed, format!("{} belongs to another user", path.display()))
+            .hint("run the command as that user, or give --server URL")
+    };
+    match std::fs::metadata(data_dir) {
+        Ok(found) if !found.is_dir() => {
+            Err(Error::new(Exit::Failure, format!("{} is no directory", data_dir.display()))
+                .hint("give --data-dir DIR"))
+        }
+        Ok(found) if found.uid() != rustix::process::geteuid().as_raw() => Err(not_ours(data_dir)),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(not_ours(data_dir)),
+        Err(_) if denied.is_some() => Err(not_ours(denied.map_or(data_dir, PathBuf::as_path))),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let cause = format!("no daemon runs and {} does not exist", data_dir.display());
+            Err(Error::new(Exit::Unavailable, cause).hint("start `tempmail serve`, or give --server URL"))
+        }
+        Err(error) => Err(Error::new(Exit::Failure, format!("{}: {error}", data_dir.display()))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

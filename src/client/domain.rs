@@ -1,0 +1,124 @@
+//! What the interface says of domains.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::model::{DomainName, DomainPattern, DomainStatus};
+
+/// A domain as the list gives it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Domain {
+    /// The name, or a pattern such as `*.example.test` that the administrator has fixed.
+    pub domain: String,
+    /// Whether mail is received for it.
+    pub status: DomainStatus,
+    /// UTC, `YYYY-MM-DD HH:MM:SS`; `None` for one from flags or file.
+    pub added_at: Option<String>,
+    /// The same form; `None` before the first check.
+    pub last_checked_at: Option<String>,
+    /// What the last check found, in one sentence.
+    pub last_check_result: Option<String>,
+    /// `owner`, `email`, `pinned` and `fixed` for the administrator, and fields of a later server.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+impl Domain {
+    /// Whether mail for `name` falls under this entry.
+    pub fn covers(&self, name: &DomainName) -> bool {
+        self.domain.parse::<DomainPattern>().is_ok_and(|pattern| pattern.matches(name))
+    }
+}
+
+/// A domain to register.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NewDomain {
+    /// Its name.
+    pub domain: DomainName,
+    /// Name of the owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// Contact address of the owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+}
+
+/// What became of a registration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AddedDomain {
+    /// The domain as it is now.
+    pub domain: Domain,
+    /// `false`: it was registered before and has been checked again.
+    pub is_new: bool,
+}
+
+/// What a check of a domain's MX found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MxCheck {
+    /// Whether it points at the service.
+    pub ok: bool,
+    /// The result in a sentence.
+    pub message: String,
+    /// The domain asked for.
+    #[serde(default)]
+    pub domain: String,
+    /// The records that would be right: a host name each, or preference and host name.
+    #[serde(default)]
+    pub expected: Vec<String>,
+    /// The records that are there, in the same form.
+    #[serde(default)]
+    pub found: Vec<String>,
+}
+
+/// What a round of verification did: the server's own fields, such as `checked` and `deactivated`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Round(pub Map<String, Value>);
+
+impl Round {
+    /// Whether domains would have been deactivated and were not, because they were too many at once.
+    pub fn is_held_back(&self) -> bool {
+        let held_back = self.0.get("heldBack").or_else(|| self.0.get("held_back"));
+        match held_back {
+            Some(Value::Bool(is)) => *is,
+            Some(Value::Number(count)) => count.as_u64() != Some(0),
+            Some(Value::Array(names)) => !names.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_pattern_covers_what_it_says() {
+        let domain = |name: &str| -> Domain {
+            serde_json::from_value(json!({"domain": name, "status": "active"})).expect("domain")
+        };
+        let name: DomainName = "a.example.test".parse().expect("name");
+        assert!(domain("*").covers(&name));
+        assert!(domain("*.example.test").covers(&name));
+        assert!(domain("a.example.test").covers(&name));
+        assert!(!domain("example.test").covers(&name));
+    }
+
+    #[test]
+    fn a_round_is_held_back_in_whatever_form_it_says_so() {
+        for (value, is_held_back) in [
+            (json!({"heldBack": true}), true),
+            (json!({"held_back": 5}), true),
+            (json!({"heldBack": ["a"]}), true),
+            (json!({"heldBack": false}), false),
+            (json!({"heldBack": 0}), false),
+            (json!({}), false),
+        ] {
+            let round: Round = serde_json::from_value(value.clone()).expect("round");
+            assert_eq!(round.is_held_back(), is_held_back, "{value}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What the interface says of Emails.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// An Email as the message list gives it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Email {
+    /// UUID; knowing it is enough to read and delete the Email.
+    pub id: String,
+    /// The envelope recipient.
+    pub recipient: String,
+    /// The header From's address, else the envelope sender; empty for the null sender.
+    pub from: String,
+    /// Decoded; empty if there is none.
+    pub subject: String,
+    /// The body as HTML.
+    pub message: String,
+    /// UTC, `YYYY-MM-DD HH:MM:SS`.
+    pub received_at: String,
+    /// Fields of a later server.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// One page of an inbox.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EmailPage {
+    /// Newest first.
+    pub emails: Vec<Email>,
+    /// Emails in the whole inbox.
+    pub total: u64,
+    /// Which page this is, from 1.
+    pub page: u64,
+    /// The page size used.
+    pub limit: u64,
+    /// How many pages there are; 0 when the inbox is empty.
+    pub pages: u64,
+}
+
+/// One header field, decoded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Header {
+    /// `{"name": …, "value": …}`
+    Named {
+        /// As the message spells it.
+        name: String,
+        /// Decoded to UTF-8, unfolded.
+        value: String,
+    },
+    /// `[name, value]`
+    Pair(String, String),
+}
+
+impl Header {
+    /// The field's name, as the message spells it.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Named { name, .. } | Self::Pair(name, _) => name,
+        }
+    }
+
+    /// The field's value.
+    pub fn value(&self) -> &str {
+        match self {
+            Self::Named { value, .. } | Self::Pair(_, value) => value,
+        }
+    }
+}
+
+/// One attachment of an Email.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attachment {
+    /// Its place among the Email's attachments.
+    pub index: u64,
+    /// As the message names it; empty if it does not.
+    #[serde(default)]
+    pub filename: String,
+    /// Its media type.
+    #[serde(default)]
+    pub content_type: String,
+    /// Octets when decoded.
+    #[serde(default)]
+    pub size: u64,
+    /// Fields of a later server.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// One Email with all that is known of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EmailDetail {
+    /// What the message list shows of it; `other` holds further fields, the envelope among them.
+    #[serde(flatten)]
+    pub email: Email,
+    /// The plain-text body; empty if the message has only HTML.
+    #[serde(default)]
+    pub body_text: String,
+    /// In the order of the message.
+    #[serde(default)]
+    pub headers: Vec<Header>,
+    /// In the order of the message.
+    #[serde(default)]
+    pub attachments: Vec<Attachment>,
+    /// Octets as received.
+    #[serde(default)]
+    pub size: u64,
+    /// When it goes: UTC, `YYYY-MM-DD HH:MM:SS`.
+    #[serde(default)]
+    pub expires_at: String,
+}
+
+impl EmailDetail {
+    /// The value of the first header field of this name, in any case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|header| header.name().eq_ignore_ascii_case(name)).map(Header::value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn fields_of_a_later_server_are_kept() {
+        let given = json!({
+            "id": "x", "recipient": "a@b", "from": "", "subject": "s", "message": "m", "receivedAt": "t",
+            "bodyText": "b", "headers": [{"name": "To", "value": "x"}], "attachments": [], "size": 5,
+            "expiresAt": "e", "envelope": {"helo": "h"}, "codes": ["1"],
+        });
+        let detail: EmailDetail = serde_json::from_value(given.clone()).expect("detail");
+        assert_eq!(detail.header("tO"), Some("x"));
+        assert_eq!(serde_json::to_value(&detail).expect("json"), given);
+    }
+
+    #[test]
+    fn headers_are_read_in_both_forms() {
+        let headers: Vec<Header> =
+            serde_json::from_value(json!([["A", "1"], {"name": "B", "value": "2"}])).expect("headers");
+        assert_eq!(headers.iter().map(|h| format!("{}={}", h.name(), h.value())).collect::<Vec<_>>(), ["A=1", "B=2"]);
+    }
+}

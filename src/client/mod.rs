@@ -1,0 +1,232 @@
+//! One client, one method per operation, three transports.
+//!
+//! A method asks what the interface calls by the same noun, and gives back the interface's own fields. What the command
+//! line shows, and to whom, is not decided here.
+
+mod choice;
+mod domain;
+mod email;
+mod local;
+mod problem;
+mod server;
+pub mod smtp;
+mod status;
+mod transport;
+
+use std::fmt::Write as _;
+
+use axum::http::Method;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::model::{Address, DomainName, EmailId};
+
+pub use choice::{PATIENCE, SYSTEM_SOCKET, Target, choose, socket_path};
+pub use domain::{AddedDomain, Domain, MxCheck, NewDomain, Round};
+pub use email::{Attachment, Email, EmailDetail, EmailPage, Header};
+pub use local::{Assembly, LocalRouter, LocalSources, OpenError, OpenRouter};
+pub use problem::{ClientError, Problem};
+pub use server::{ServerUrl, ServerUrlError, Token};
+pub use status::{DomainCounts, Status};
+pub use transport::{Transport, Wire};
+
+use transport::{Answer, Call};
+
+/// The largest answer that holds mail: a page of messages comes with their bodies.
+const MAIL_OCTETS_MAX: usize = 256 * 1024 * 1024;
+/// The largest other answer: a list of 10,000 domains is about 3 MB.
+const OCTETS_MAX: usize = 16 * 1024 * 1024;
+
+/// The operations of the service. Every method's error is a [`ClientError`].
+#[derive(Debug)]
+pub struct Client {
+    transport: Transport,
+}
+
+impl Client {
+    /// A client that asks through `transport`.
+    pub const fn new(transport: Transport) -> Self {
+        Self { transport }
+    }
+
+    /// How the service is reached.
+    pub const fn transport(&self) -> &Transport {
+        &self.transport
+    }
+
+    /// Whether the administrator's operations can be expected to be permitted.
+    pub const fn is_administrator(&self) -> bool {
+        self.transport.is_administrator()
+    }
+
+    /// Closes what this process opened. Without it nothing is lost, only the next start takes longer.
+    pub async fn close(self) {
+        if let Transport::InProcess(local) = self.transport {
+            (local.close)().await;
+        }
+    }
+
+    /// One page of the Emails of an address, newest first. Pages count from 1; the server's defaults stand for `None`.
+    pub async fn list(&self, to: &Address, page: Option<u64>, limit: Option<u64>) -> Result<EmailPage, ClientError> {
+        let number = |value: Option<u64>| value.map(|number| number.to_string());
+        let query = query(&[("to", Some(to.to_string())), ("page", number(page)), ("limit", number(limit))]);
+        self.get(format!("/api/mail/messages{query}"), MAIL_OCTETS_MAX).await
+    }
+
+    /// One Email with all that is known of it.
+    pub async fn email(&self, id: EmailId) -> Result<EmailDetail, ClientError> {
+        self.get(format!("/api/mail/messages/{id}"), MAIL_OCTETS_MAX).await
+    }
+
+    /// One message as received, with the trace fields that delivery adds.
+    pub async fn raw(&self, id: EmailId) -> Result<bytes::Bytes, ClientError> {
+        let path = format!("/api/mail/messages/{id}/raw");
+        let answer = self.ask(Call { method: Method::GET, path, body: None, octets_max: MAIL_OCTETS_MAX }).await?;
+        Ok(answer.body)
+    }
+
+    /// Deletes the Emails of an address; how many there were.
+    pub async fn delete_all(&self, to: &Address) -> Result<u64, ClientError> {
+        self.delete(format!("/api/mail/delete{}", query(&[("to", Some(to.to_string()))]))).await
+    }
+
+    /// Deletes one Email; `false` if there is none of this id.
+    pub async fn delete_email(&self, id: EmailId) -> Result<bool, ClientError> {
+        Ok(self.delete(format!("/api/mail/delete{}", query(&[("id", Some(id.to_string()))]))).await? > 0)
+    }
+
+    /// Every domain, without its owner's data.
+    pub async fn domains(&self) -> Result<Vec<Domain>, ClientError> {
+        self.get("/api/domains".to_owned(), OCTETS_MAX).await
+    }
+
+    /// The names of the active domains. Wildcards are no names and are not among them.
+    pub async fn active_domains(&self) -> Result<Vec<String>, ClientError> {
+        self.get("/api/domains/active".to_owned(), OCTETS_MAX).await
+    }
+
+    /// Registers a domain whose MX points at the service.
+    pub async fn add_domain(&self, new: &NewDomain) -> Result<AddedDomain, ClientError> {
+        self.post_domain("/api/domains", json!(new)).await
+    }
+
+    /// Asks whether the MX of a domain points at the service.
+    pub async fn check_dns(&self, name: &DomainName) -> Result<MxCheck, ClientError> {
+        let query = query(&[("domain", Some(name.to_string()))]);
+        self.get(format!("/api/domains/check-dns{query}"), OCTETS_MAX).await
+    }
+
+    /// Every domain with its owner's data. The administrator's.
+    pub async fn admin_domains(&self) -> Result<Vec<Domain>, ClientError> {
+        self.get("/api/admin/domains".to_owned(), OCTETS_MAX).await
+    }
+
+    /// Registers a domain without asking DNS, now or ever. The administrator's.
+    pub async fn pin_domain(&self, new: &NewDomain) -> Result<AddedDomain, ClientError> {
+        let mut body = json!(new);
+        body["skipDnsCheck"] = Value::Bool(true);
+        self.post_domain("/api/admin/domains", body).await
+    }
+
+    /// Removes a domain; `false` if it was not registered. Its mail stays until it expires. The administrator's.
+    pub async fn remove_domain(&self, name: &DomainName) -> Result<bool, ClientError> {
+        let query = query(&[("domain", Some(name.to_string()))]);
+        Ok(self.delete(format!("/api/admin/domains{query}")).await? > 0)
+    }
+
+    /// Verifies the MX of one domain, or of every one, now; `force` deactivates however many it finds. The
+    /// administrator's.
+    pub async fn verify_domains(&self, name: Option<&DomainName>, force: bool) -> Result<Round, ClientError> {
+        let query = query(&[("domain", name.map(ToString::to_string)), ("force", force.then(|| "true".to_owned()))]);
+        let path = format!("/api/admin/domains/verify{query}");
+        self.read(&self.ask(Call { method: Method::POST, path, body: None, octets_max: OCTETS_MAX }).await?)
+    }
+
+    /// What the daemon is, where it listens and how much it keeps. The administrator's.
+    pub async fn status(&self) -> Result<Status, ClientError> {
+        self.get("/api/admin/status".to_owned(), OCTETS_MAX).await
+    }
+
+    /// Whether the store and the listeners are ready. `false` is an answer, not an error.
+    pub async fn ready(&self) -> Result<bool, ClientError> {
+        let call = Call { method: Method::GET, path: "/readyz".to_owned(), body: None, octets_max: OCTETS_MAX };
+        match self.transport.send(call).await?.status {
+            200..=299 => Ok(true),
+            503 => Ok(false),
+            status => Err(self.unintelligible(format!("/readyz gave status {status}"))),
+        }
+    }
+
+    async fn post_domain(&self, path: &str, body: Value) -> Result<AddedDomain, ClientError> {
+        let call = Call { method: Method::POST, path: path.to_owned(), body: Some(body), octets_max: OCTETS_MAX };
+        let answer = self.ask(call).await?;
+        Ok(AddedDomain { domain: self.read(&answer)?, is_new: answer.status == 201 })
+    }
+
+    async fn get<T: DeserializeOwned>(&self, path: String, octets_max: usize) -> Result<T, ClientError> {
+        self.read(&self.ask(Call { method: Method::GET, path, body: None, octets_max }).await?)
+    }
+
+    async fn delete(&self, path: String) -> Result<u64, ClientError> {
+        #[derive(Deserialize)]
+        struct Deleted {
+            deleted: u64,
+        }
+        let answer = self.ask(Call { method: Method::DELETE, path, body: None, octets_max: OCTETS_MAX }).await?;
+        Ok(self.read::<Deleted>(&answer)?.deleted)
+    }
+
+    /// The answer of a success; anything else is an error.
+    async fn ask(&self, call: Call) -> Result<Answer, ClientError> {
+        let answer = self.transport.send(call).await?;
+        match answer.status {
+            200..=299 => Ok(answer),
+            300..=399 if answer.location.is_some() => Err(ClientError::Redirected {
+                server: self.transport.shown().to_owned(),
+                location: answer.location.unwrap_or_default(),
+            }),
+            status if answer.content_type.starts_with("application/problem+json") => {
+                let mut problem: Problem = self.read(&answer)?;
+                problem.status = status;
+                problem.retry_after = answer.retry_after;
+                Err(ClientError::Refused(problem))
+            }
+            status => Err(self.unintelligible(format!("it gave status {status} without a problem description"))),
+        }
+    }
+
+    fn read<T: DeserializeOwned>(&self, answer: &Answer) -> Result<T, ClientError> {
+        serde_json::from_slice(&answer.body).map_err(|error| self.unintelligible(error.to_string()))
+    }
+
+    fn unintelligible(&self, reason: String) -> ClientError {
+        ClientError::Unintelligible { server: self.transport.shown().to_owned(), reason }
+    }
+}
+
+/// A query string with its `?`, empty when no value is given.
+///
+/// Everything but RFC 3986's unreserved characters is percent-encoded: in a query of the interface a `+` is a plus and a
+/// blank is `%20`, unlike in a form.
+fn query(pairs: &[(&str, Option<String>)]) -> String {
+    let mut query = String::new();
+    for (name, value) in pairs.iter().filter_map(|(name, value)| Some((name, value.as_ref()?))) {
+        query.push(if query.is_empty() { '?' } else { '&' });
+        query.push_str(name);
+        query.push('=');
+        for octet in value.bytes() {
+            match octet {
+                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => query.push(char::from(octet)),
+                _ => {
+                    // Writing to a String does not fail.
+                    let _ = write!(query, "%{octet:02X}");
+                }
+            }
+        }
+    }
+    query
+}
+
+#[cfg(test)]
+mod tests;

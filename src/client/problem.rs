@@ -1,0 +1,178 @@
+//! What can go wrong when the service is asked for something.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Exit};
+
+/// A refusal as the server words it (RFC 9457).
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Problem {
+    /// The HTTP status.
+    pub status: u16,
+    /// The stable machine word, such as `mx_mismatch`.
+    pub code: String,
+    /// The status in words.
+    pub title: String,
+    /// What happened, in a sentence.
+    pub detail: String,
+    /// Whole seconds after which to ask again, where the server said so.
+    #[serde(skip)]
+    pub retry_after: Option<u64>,
+    /// Further members, such as what a DNS check expected and found.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+impl Problem {
+    /// The strings of a further member that is an array; `None` if there is no such member.
+    pub fn strings(&self, member: &str) -> Option<Vec<String>> {
+        let array = self.other.get(member)?.as_array()?;
+        Some(array.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+    }
+
+    fn sentence(&self) -> String {
+        match (self.detail.as_str(), self.title.as_str()) {
+            ("", "") => format!("the server answered {}", self.status),
+            ("", title) => title.to_owned(),
+            (detail, _) => detail.to_owned(),
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let wait = self.retry_after.map(|seconds| format!("try again in {seconds} s"));
+        let fixed = match (self.code.as_str(), self.status) {
+            ("mx_host_unset", _) => {
+                "start the daemon with --mx-host NAME: the name that the MX records of registered domains point to"
+            }
+            ("role_address", _) => "the administrator can: on the daemon's machine, as the user that runs it",
+            ("domain_fixed", _) => {
+                "it is set with --domain or in the configuration file of the daemon; change it there"
+            }
+            (_, 401) => "give --token-file FILE, or run the command on the daemon's machine as the user that runs it",
+            (_, 421) => "name the host in the daemon's http-allowed-hosts, or ask it by a loopback address",
+            (_, 507) => "free space on the disk that holds the daemon's data directory",
+            _ => return wait,
+        };
+        Some(fixed.to_owned())
+    }
+}
+
+/// Why an operation gave no result.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ClientError {
+    /// The server answered and refused.
+    #[error("{}", .0.sentence())]
+    Refused(Problem),
+    /// No connection, or it broke.
+    #[error("{server} cannot be reached: {reason}")]
+    Unreachable {
+        /// Where the question went.
+        server: String,
+        /// The operating system's or the HTTP client's words.
+        reason: String,
+    },
+    /// The server took the question and did not answer in time.
+    #[error("{server} did not answer in time")]
+    TimedOut {
+        /// Where the question went.
+        server: String,
+    },
+    /// The server names another place. Redirects are never followed: a token would go along.
+    #[error("{server} redirects to {location}")]
+    Redirected {
+        /// Where the question went.
+        server: String,
+        /// The answer's `Location`.
+        location: String,
+    },
+    /// The answer is larger than what may be held in memory.
+    #[error("the answer is larger than {octets_max} octets")]
+    TooLarge {
+        /// The bound.
+        octets_max: usize,
+    },
+    /// The answer is not one of this interface.
+    #[error("{server} does not answer like tempmail: {reason}")]
+    Unintelligible {
+        /// Where the question went.
+        server: String,
+        /// What was wrong with it.
+        reason: String,
+    },
+}
+
+impl ClientError {
+    /// The server's refusal, if it was one.
+    pub const fn problem(&self) -> Option<&Problem> {
+        match self {
+            Self::Refused(problem) => Some(problem),
+            _ => None,
+        }
+    }
+
+    /// Whether the server refused with this `code`.
+    pub fn is(&self, code: &str) -> bool {
+        self.problem().is_some_and(|problem| problem.code == code)
+    }
+}
+
+impl From<ClientError> for Error {
+    fn from(error: ClientError) -> Self {
+        let (exit, hint) = match &error {
+            ClientError::Refused(problem) => (Exit::of_problem(problem.status, &problem.code), problem.hint()),
+            ClientError::Unreachable { .. } => (
+                Exit::Unavailable,
+                Some("see that `tempmail serve` runs there and that the address is right".to_owned()),
+            ),
+            ClientError::TimedOut { .. } => {
+                (Exit::Unavailable, Some("try again; `tempmail status` shows its state".into()))
+            }
+            ClientError::Redirected { location, .. } => (
+                Exit::Unavailable,
+                Some(format!("redirects are not followed; if that is the place, give --server {location}")),
+            ),
+            ClientError::TooLarge { .. } => {
+                (Exit::Failure, Some("ask for less, for example with --limit 1".to_owned()))
+            }
+            ClientError::Unintelligible { .. } => {
+                (Exit::Unavailable, Some("see that --server names the service's base address".to_owned()))
+            }
+        };
+        let shown = Self::new(exit, error);
+        match hint {
+            Some(hint) => shown.hint(hint),
+            None => shown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_is_read_with_its_further_members() {
+        let problem: Problem = serde_json::from_str(
+            r#"{"type":"about:blank","title":"Unprocessable","status":422,"detail":"no","code":"mx_mismatch","expected":["mx.test"]}"#,
+        )
+        .expect("problem");
+        assert_eq!(problem.strings("expected"), Some(vec!["mx.test".to_owned()]));
+        assert_eq!(problem.strings("found"), None);
+        let error = Error::from(ClientError::Refused(problem));
+        assert_eq!((error.exit(), error.to_string().as_str()), (Exit::CheckFailed, "no"));
+    }
+
+    #[test]
+    fn what_to_do_is_said_where_it_is_known() {
+        let hint = |status, code: &str, retry_after| {
+            let problem = Problem { status, code: code.to_owned(), retry_after, ..Problem::default() };
+            Error::from(ClientError::Refused(problem)).what_to_do().unwrap_or_default().to_owned()
+        };
+        assert!(hint(503, "mx_host_unset", Some(60)).contains("--mx-host"));
+        assert!(hint(401, "unauthorized", None).contains("--token-file"));
+        assert_eq!(hint(429, "rate_limited", Some(7)), "try again in 7 s");
+        assert_eq!(hint(500, "internal", None), "");
+    }
+}

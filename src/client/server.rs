@@ -1,0 +1,185 @@
+//! The address of a server, and the token that is shown to it.
+
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+use std::str::FromStr;
+
+use axum::http::HeaderValue;
+use url::{Host, Url};
+
+use crate::error::{Error, Exit};
+
+/// The longest token in octets.
+const TOKEN_OCTETS_MAX: u64 = 4096;
+
+/// The base address of a server: http or https, a host, perhaps a path; no user information, query or fragment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerUrl {
+    url: Url,
+    base: String,
+}
+
+/// Why a text is no base address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ServerUrlError {
+    /// Not a URL, or one without a host.
+    #[error("'{0}' is no URL; an example is http://127.0.0.1:8080")]
+    Malformed(String),
+    /// Neither http nor https.
+    #[error("the URL of a server starts with http:// or https://, not {0}:")]
+    Scheme(String),
+    /// A name or password before the host.
+    #[error("the URL of a server has no user name or password; a token goes into the file of --token-file")]
+    UserInformation,
+    /// A query or a fragment.
+    #[error("the URL of a server has no query and no fragment")]
+    Query,
+}
+
+impl ServerUrl {
+    /// The address without a trailing `/`: paths of the interface are appended to it.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// The host alone, an IPv6 address without brackets.
+    pub fn host(&self) -> String {
+        match self.url.host() {
+            Some(Host::Ipv6(address)) => address.to_string(),
+            Some(host) => host.to_string(),
+            None => String::new(),
+        }
+    }
+
+    pub(super) fn is_tls(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
+    pub(super) fn is_loopback(&self) -> bool {
+        match self.url.host() {
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+            None => false,
+        }
+    }
+}
+
+impl FromStr for ServerUrl {
+    type Err = ServerUrlError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let malformed = || ServerUrlError::Malformed(text.to_owned());
+        // `localhost:8080` would parse, as the scheme `localhost`.
+        if !text.contains("://") {
+            return Err(malformed());
+        }
+        let url = Url::parse(text).map_err(|_| malformed())?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(ServerUrlError::Scheme(url.scheme().to_owned()));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(ServerUrlError::UserInformation);
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(ServerUrlError::Query);
+        }
+        let base = url.as_str().trim_end_matches('/').to_owned();
+        Ok(Self { url, base })
+    }
+}
+
+/// The administrator's token. Never shown.
+#[derive(Clone)]
+pub struct Token(HeaderValue);
+
+impl Token {
+    /// A token from the environment or a file: visible ASCII, surrounding blanks and line ends removed.
+    pub fn new(text: &str) -> Result<Self, Error> {
+        let token = text.trim();
+        let is_sound = !token.is_empty() && token.bytes().all(|octet| octet.is_ascii_graphic());
+        let header = is_sound.then(|| HeaderValue::from_str(&format!("Bearer {token}")).ok()).flatten();
+        let mut header =
+            header.ok_or_else(|| Error::usage("the token is empty or holds more than visible ASCII characters"))?;
+        header.set_sensitive(true);
+        Ok(Self(header))
+    }
+
+    /// The token in a file of at most 4,096 octets.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let failed = |error: std::io::Error| Error::new(Exit::Usage, format!("{}: {error}", path.display()));
+        let mut text = String::new();
+        let file = std::fs::File::open(path).map_err(failed)?;
+        file.take(TOKEN_OCTETS_MAX + 1).read_to_string(&mut text).map_err(failed)?;
+        if text.len() as u64 > TOKEN_OCTETS_MAX {
+            return Err(Error::usage(format!("{}: a token has at most {TOKEN_OCTETS_MAX} octets", path.display())));
+        }
+        Self::new(&text)
+    }
+
+    pub(super) fn header(&self) -> HeaderValue {
+        self.0.clone()
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_base_address_loses_its_trailing_slash_and_keeps_its_path() {
+        for (text, base) in [
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
+            ("HTTPS://Mail.Example.test/", "https://mail.example.test"),
+            ("https://example.test/mail/", "https://example.test/mail"),
+        ] {
+            assert_eq!(text.parse::<ServerUrl>().expect(text).base(), base);
+        }
+    }
+
+    #[test]
+    fn what_is_no_base_address_is_refused() {
+        for (text, error) in [
+            ("localhost:8080", ServerUrlError::Malformed("localhost:8080".into())),
+            ("http://", ServerUrlError::Malformed("http://".into())),
+            ("ftp://example.test", ServerUrlError::Scheme("ftp".into())),
+            ("http://ann@example.test", ServerUrlError::UserInformation),
+            ("http://:pw@example.test", ServerUrlError::UserInformation),
+            ("http://example.test/?x", ServerUrlError::Query),
+            ("http://example.test/#x", ServerUrlError::Query),
+        ] {
+            assert_eq!(text.parse::<ServerUrl>(), Err(error), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_loopback_hosts_go_past_the_proxy() {
+        for (text, is_loopback) in [
+            ("http://127.9.9.9", true),
+            ("http://[::1]:8080", true),
+            ("http://localhost", true),
+            ("http://a.localhost", true),
+            ("http://192.0.2.1", false),
+            ("http://localhost.example.test", false),
+        ] {
+            assert_eq!(text.parse::<ServerUrl>().expect(text).is_loopback(), is_loopback, "{text}");
+        }
+        assert_eq!("http://[::1]:1".parse::<ServerUrl>().expect("url").host(), "::1");
+    }
+
+    #[test]
+    fn a_token_is_visible_ascii_and_never_shown() {
+        let token = Token::new(" secret\n").expect("token");
+        assert_eq!(token.header().to_str().expect("header"), "Bearer secret");
+        assert_eq!(format!("{token:?}{:?}", token.header()), "TokenSensitive");
+        assert!(Token::new("a b").is_err());
+        assert!(Token::new("").is_err());
+    }
+}

@@ -1,0 +1,311 @@
+//! Just enough of an SMTP client (RFC 5321) to hand one small message to a receiver. It sends nothing but test mail.
+
+use std::fmt;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+
+use crate::error::{Error, Exit};
+
+const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+const REPLY_WITHIN: Duration = Duration::from_secs(30);
+/// RFC 5321 section 4.5.3.1.5: a reply line has at most 512 octets. Some servers write more.
+const LINE_OCTETS_MAX: u64 = 2048;
+const LINES_MAX: usize = 100;
+
+/// A message to hand over.
+#[derive(Clone, Debug)]
+pub struct Submission {
+    /// The reverse-path without angle brackets.
+    pub reverse_path: String,
+    /// The recipient without angle brackets.
+    pub recipient: String,
+    /// The message with CRLF line ends, the last line's included.
+    pub message: String,
+}
+
+/// A reply of the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// The three digits.
+    pub code: u16,
+    /// Its lines without the code, joined by blanks.
+    pub text: String,
+}
+
+impl Reply {
+    /// Subject and detail of the enhanced status code (RFC 3463), if the text begins with one of the code's class.
+    pub fn enhanced(&self) -> Option<(u16, u16)> {
+        let mut numbers = self.text.split(' ').next()?.split('.').map(str::parse::<u16>);
+        let (class, subject, detail) = (numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?);
+        (class == self.code / 100 && numbers.next().is_none()).then_some((subject, detail))
+    }
+}
+
+impl fmt::Display for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.code, self.text)
+    }
+}
+
+/// Why a message was not handed over.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SmtpError {
+    /// No connection, or it broke.
+    #[error("SMTP at {server} cannot be reached: {reason}")]
+    Unreachable {
+        /// Host and port.
+        server: String,
+        /// The operating system's words.
+        reason: String,
+    },
+    /// No reply in time.
+    #[error("SMTP at {server} did not answer {step} in time")]
+    TimedOut {
+        /// Host and port.
+        server: String,
+        /// The command that it was to answer.
+        step: &'static str,
+    },
+    /// A reply that no SMTP server gives.
+    #[error("{server} does not speak SMTP")]
+    NotSmtp {
+        /// Host and port.
+        server: String,
+    },
+    /// A reply that refuses.
+    #[error("SMTP at {server} refused {step}: {reply}")]
+    Refused {
+        /// Host and port.
+        server: String,
+        /// The command that it answered.
+        step: &'static str,
+        /// Its answer.
+        reply: Reply,
+    },
+}
+
+impl From<SmtpError> for Error {
+    fn from(error: SmtpError) -> Self {
+        let exit = match &error {
+            SmtpError::Refused { reply, .. } => Exit::of_smtp(reply.code, reply.enhanced()),
+            _ => Exit::Unavailable,
+        };
+        let hint = match &error {
+            SmtpError::Refused { .. } if exit == Exit::NotFound => {
+                "`tempmail domain list` shows the domains that mail is received for"
+            }
+            SmtpError::Refused { .. } => "the reply says why; 4yz is temporary, 5yz is not",
+            _ => "see that `tempmail serve` runs there, or give --smtp HOST:PORT",
+        };
+        Self::new(exit, error).hint(hint)
+    }
+}
+
+/// Hands a message to the receiver at `server` (host and port); its last reply.
+///
+/// `Ok` means that the receiver has taken responsibility for the message.
+pub async fn submit(server: &str, submission: &Submission) -> Result<Reply, SmtpError> {
+    let mut session = Session::connect(server).await?;
+    session.expect("the connection", 200).await?;
+    session.command("EHLO", "EHLO localhost", 200).await?;
+    session.command("MAIL", &format!("MAIL FROM:<{}>", submission.reverse_path), 200).await?;
+    session.command("RCPT", &format!("RCPT TO:<{}>", submission.recipient), 200).await?;
+    session.command("DATA", "DATA", 300).await?;
+    let reply = session.command("the message", &format!("{}.", stuffed(&submission.message)), 200).await?;
+    // The message is the receiver's by now, whatever becomes of the farewell.
+    let _ = session.command("QUIT", "QUIT", 200).await;
+    Ok(reply)
+}
+
+/// RFC 5321 section 4.5.2: a line that begins with a dot gets another.
+fn stuffed(message: &str) -> String {
+    message
+        .split_inclusive('\n')
+        .map(|line| if line.starts_with('.') { format!(".{line}") } else { line.to_owned() })
+        .collect()
+}
+
+struct Session {
+    server: String,
+    stream: BufReader<TcpStream>,
+}
+
+impl Session {
+    async fn connect(server: &str) -> Result<Self, SmtpError> {
+        let unreachable = |reason: String| SmtpError::Unreachable { server: server.to_owned(), reason };
+        match tokio::time::timeout(CONNECT_WITHIN, TcpStream::connect(server)).await {
+            Ok(Ok(stream)) => Ok(Self { server: server.to_owned(), stream: BufReader::new(stream) }),
+            Ok(Err(error)) => Err(unreachable(error.to_string())),
+            Err(_) => Err(unreachable("no answer".to_owned())),
+        }
+    }
+
+    /// Sends a line and demands a reply of the class `wanted` (200 or 300).
+    async fn command(&mut self, step: &'static str, line: &str, wanted: u16) -> Result<Reply, SmtpError> {
+        let octets = format!("{line}\r\n");
+        match tokio::time::timeout(REPLY_WITHIN, self.stream.get_mut().write_all(octets.as_bytes())).await {
+            Ok(Ok(())) => self.expect(step, wanted).await,
+            Ok(Err(error)) => Err(self.broken(&error)),
+            Err(_) => Err(SmtpError::TimedOut { server: self.server.clone(), step }),
+        }
+    }
+
+    async fn expect(&mut self, step: &'static str, wanted: u16) -> Result<Reply, SmtpError> {
+        let Ok(reply) = tokio::time::timeout(REPLY_WITHIN, self.reply()).await else {
+            return Err(SmtpError::TimedOut { server: self.server.clone(), step });
+        };
+        let reply = reply?;
+        if reply.code / 100 == wanted / 100 {
+            Ok(reply)
+        } else {
+            Err(SmtpError::Refused { server: self.server.clone(), step, reply })
+        }
+    }
+
+    async fn reply(&mut self) -> Result<Reply, SmtpError> {
+        let mut lines = Vec::new();
+        for _ in 0..LINES_MAX {
+            let mut line = Vec::new();
+            let read = (&mut self.stream).take(LINE_OCTETS_MAX).read_until(b'\n', &mut line).await;
+            if let Err(error) = read {
+                return Err(self.broken(&error));
+            }
+            if line.is_empty() {
+                return Err(self.broken(&"the server closed the connection"));
+            }
+            let (code, is_last, text) =
+                parse(&line).ok_or_else(|| SmtpError::NotSmtp { server: self.server.clone() })?;
+            lines.push(text);
+            if is_last {
+                return Ok(Reply { code, text: lines.join(" ") });
+            }
+        }
+        Err(SmtpError::NotSmtp { server: self.server.clone() })
+    }
+
+    fn broken(&self, reason: &dyn fmt::Display) -> SmtpError {
+        SmtpError::Unreachable { server: self.server.clone(), reason: reason.to_string() }
+    }
+}
+
+/// The code of a reply line, whether it is the reply's last, and its text.
+fn parse(line: &[u8]) -> Option<(u16, bool, String)> {
+    let line = line.strip_suffix(b"\n")?;
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let (code, rest) = line.split_at_checked(3)?;
+    let code = std::str::from_utf8(code).ok()?.parse().ok().filter(|code| (200..600).contains(code))?;
+    let is_last = match rest.first() {
+        None | Some(b' ') => true,
+        Some(b'-') => false,
+        Some(_) => return None,
+    };
+    Some((code, is_last, String::from_utf8_lossy(rest.get(1..).unwrap_or_default()).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_line_is_told_from_noise() {
+        assert_eq!(parse(b"250-x.test\r\n"), Some((250, false, "x.test".to_owned())));
+        assert_eq!(parse(b"250 2.1.0 ok\r\n"), Some((250, true, "2.1.0 ok".to_owned())));
+        assert_eq!(parse(b"220\n"), Some((220, true, String::new())));
+        for noise in [&b"HTTP/1.1 400 Bad Request\r\n"[..], b"25\r\n", b"250 no end", b"999 x\r\n", b"+25 x\r\n", b""] {
+            assert_eq!(parse(noise), None, "{}", noise.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn an_enhanced_code_must_be_of_the_replys_class() {
+        let enhanced = |code, text: &str| Reply { code, text: text.to_owned() }.enhanced();
+        assert_eq!(enhanced(550, "5.1.2 no such domain"), Some((1, 2)));
+        assert_eq!(enhanced(550, "4.1.2 odd"), None);
+        assert_eq!(enhanced(550, "5.1 short"), None);
+        assert_eq!(enhanced(550, "no such domain"), None);
+    }
+
+    #[test]
+    fn leading_dots_are_doubled() {
+        assert_eq!(stuffed(".a\r\nb.\r\n..\r\n"), "..a\r\nb.\r\n...\r\n");
+    }
+
+    /// A server that gives each command its prepared reply; what it was sent.
+    async fn server(replies: &'static [&'static str]) -> (String, tokio::task::JoinHandle<Vec<String>>) {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("bind");
+        let address = listener.local_addr().expect("address").to_string();
+        let task = tokio::spawn(async move {
+            let (stream, _) = listener.accept().await.expect("accept");
+            let mut stream = BufReader::new(stream);
+            let mut lines = Vec::new();
+            for reply in replies {
+                stream.get_mut().write_all(reply.as_bytes()).await.expect("write");
+                let mut line = String::new();
+                while stream.read_line(&mut line).await.unwrap_or(0) > 0 {
+                    let is_content = reply.starts_with("354") && line.trim_end() != ".";
+                    lines.push(std::mem::take(&mut line).trim_end().to_owned());
+                    if !is_content {
+                        break;
+                    }
+                }
+            }
+            lines
+        });
+        (address, task)
+    }
+
+    fn submission() -> Submission {
+        Submission {
+            reverse_path: "a@x.test".to_owned(),
+            recipient: "b@x.test".to_owned(),
+            message: "Subject: s\r\n\r\n.dot\r\n".to_owned(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_message_is_handed_over() {
+        let (address, task) = server(&[
+            "220 x.test ESMTP\r\n",
+            "250-x.test\r\n250 SIZE 1000\r\n",
+            "250 ok\r\n",
+            "250 ok\r\n",
+            "354 go on\r\n",
+            "250 2.0.0 stored\r\n",
+            "221 bye\r\n",
+        ])
+        .await;
+        let reply = submit(&address, &submission()).await.expect("taken");
+        assert_eq!(reply.to_string(), "250 2.0.0 stored");
+        let sent = task.await.expect("server");
+        let expected = [
+            "EHLO localhost",
+            "MAIL FROM:<a@x.test>",
+            "RCPT TO:<b@x.test>",
+            "DATA",
+            "Subject: s",
+            "",
+            "..dot",
+            ".",
+            "QUIT",
+        ];
+        assert_eq!(sent, expected);
+    }
+
+    #[tokio::test]
+    async fn a_refusal_says_which_step_and_why() {
+        let (address, _task) = server(&["220 x\r\n", "250 x\r\n", "250 ok\r\n", "550 5.1.2 no such domain\r\n"]).await;
+        let error = submit(&address, &submission()).await.expect_err("refused");
+        assert!(matches!(&error, SmtpError::Refused { step: "RCPT", .. }), "{error}");
+        assert_eq!(Error::from(error).exit(), Exit::NotFound);
+    }
+
+    #[tokio::test]
+    async fn what_is_no_smtp_server_is_unavailable() {
+        let (address, _task) = server(&["HTTP/1.1 400 Bad Request\r\n"]).await;
+        let error = submit(&address, &submission()).await.expect_err("not SMTP");
+        assert_eq!(error, SmtpError::NotSmtp { server: address });
+        assert_eq!(Error::from(error).exit(), Exit::Unavailable);
+    }
+}

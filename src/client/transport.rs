@@ -1,0 +1,203 @@
+//! How a question reaches the service: over TCP, over the daemon's socket, or by calling the router in this process.
+//!
+//! Every answer is bounded in octets and in time, and no redirect is followed.
+
+use std::path::Path;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, LOCATION, RETRY_AFTER};
+use axum::http::{HeaderMap, HeaderName, Method, Request};
+use bytes::{Bytes, BytesMut};
+use serde_json::Value;
+use tower::ServiceExt;
+use url::Url;
+
+use super::{ClientError, LocalRouter, ServerUrl, Token};
+
+const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+/// Enough for the deletion of an inbox of 100,000 and for a DNS check whose servers do not answer.
+const ANSWER_WITHIN: Duration = Duration::from_mins(2);
+
+/// One question.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) method: Method,
+    /// Path and query below the base address, percent-encoded, with a leading `/`.
+    pub(super) path: String,
+    pub(super) body: Option<Value>,
+    /// The largest answer that is read.
+    pub(super) octets_max: usize,
+}
+
+/// One answer.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) content_type: String,
+    pub(super) retry_after: Option<u64>,
+    pub(super) location: Option<String>,
+    pub(super) body: Bytes,
+}
+
+/// Where the service is and how it is spoken to.
+#[derive(Debug)]
+pub enum Transport {
+    /// A server anywhere, by its base address.
+    Http(Wire),
+    /// The daemon on this machine, through the socket in its data directory. The caller is the administrator.
+    Unix(Wire),
+    /// The router in this process, over the store that this process opened. The caller is the administrator.
+    InProcess(LocalRouter),
+}
+
+/// A connection pool to one place.
+#[derive(Debug)]
+pub struct Wire {
+    http: reqwest::Client,
+    base: String,
+    shown: String,
+    token: Option<Token>,
+}
+
+impl Transport {
+    /// Over TCP to `server`, with the administrator's token if there is one.
+    pub fn http(server: &ServerUrl, token: Option<Token>) -> Result<Self, ClientError> {
+        let mut builder = builder();
+        if !server.is_tls() {
+            // Without TLS no certificate is needed, so a machine without any can still ask.
+            builder = builder.tls_certs_only([]);
+        }
+        if server.is_loopback() {
+            builder = builder.no_proxy();
+        }
+        let base = server.base().to_owned();
+        Ok(Self::Http(Wire { http: build(builder, &base)?, shown: base.clone(), base, token }))
+    }
+
+    /// Through the socket at `path`.
+    pub fn unix(path: &Path) -> Result<Self, ClientError> {
+        let shown = path.display().to_string();
+        let http = build(builder().tls_certs_only([]).unix_socket(path), &shown)?;
+        Ok(Self::Unix(Wire { http, shown, base: "http://localhost".to_owned(), token: None }))
+    }
+
+    /// Where questions go, for a person.
+    pub fn shown(&self) -> &str {
+        match self {
+            Self::Http(wire) | Self::Unix(wire) => &wire.shown,
+            Self::InProcess(local) => &local.shown,
+        }
+    }
+
+    /// Whether the service takes the caller for the administrator, as far as can be told from here.
+    pub const fn is_administrator(&self) -> bool {
+        match self {
+            Self::Http(wire) => wire.token.is_some(),
+            Self::Unix(_) | Self::InProcess(_) => true,
+        }
+    }
+
+    pub(super) async fn send(&self, call: Call) -> Result<Answer, ClientError> {
+        let answer = async {
+            match self {
+                Self::Http(wire) | Self::Unix(wire) => wire.send(call).await,
+                Self::InProcess(local) => in_process(&local.router, &local.shown, call).await,
+            }
+        };
+        match tokio::time::timeout(ANSWER_WITHIN, answer).await {
+            Ok(answer) => answer,
+            Err(_) => Err(ClientError::TimedOut { server: self.shown().to_owned() }),
+        }
+    }
+}
+
+fn builder() -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
+        .user_agent(concat!("tempmail-cli/", env!("CARGO_PKG_VERSION")))
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(CONNECT_WITHIN)
+}
+
+fn build(builder: reqwest::ClientBuilder, server: &str) -> Result<reqwest::Client, ClientError> {
+    builder.build().map_err(|error| ClientError::Unreachable { server: server.to_owned(), reason: root_cause(&error) })
+}
+
+impl Wire {
+    async fn send(&self, call: Call) -> Result<Answer, ClientError> {
+        let url =
+            Url::parse(&format!("{}{}", self.base, call.path)).map_err(|error| self.unreachable(error.to_string()))?;
+        let mut request = self.http.request(call.method, url);
+        if let Some(token) = &self.token {
+            request = request.header(AUTHORIZATION, token.header());
+        }
+        if let Some(body) = &call.body {
+            request = request.json(body);
+        }
+        let mut response = request.send().await.map_err(|error| self.failed(&error))?;
+        let mut body = BytesMut::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.failed(&error))? {
+            if body.len() + chunk.len() > call.octets_max {
+                return Err(ClientError::TooLarge { octets_max: call.octets_max });
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(answer(response.status().as_u16(), response.headers(), body.freeze()))
+    }
+
+    fn failed(&self, error: &reqwest::Error) -> ClientError {
+        if error.is_timeout() {
+            ClientError::TimedOut { server: self.shown.clone() }
+        } else {
+            self.unreachable(root_cause(error))
+        }
+    }
+
+    fn unreachable(&self, reason: String) -> ClientError {
+        ClientError::Unreachable { server: self.shown.clone(), reason }
+    }
+}
+
+async fn in_process(router: &Router, shown: &str, call: Call) -> Result<Answer, ClientError> {
+    let mut request = Request::builder().method(call.method).uri(call.path).header(HOST, "localhost");
+    let body = match call.body {
+        Some(value) => {
+            request = request.header(CONTENT_TYPE, "application/json");
+            Body::from(value.to_string())
+        }
+        None => Body::empty(),
+    };
+    let unintelligible = |reason: String| ClientError::Unintelligible { server: shown.to_owned(), reason };
+    let request = request.body(body).map_err(|error| unintelligible(error.to_string()))?;
+    let response = match router.clone().oneshot(request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    };
+    let (head, body) = response.into_parts();
+    // The router's own bodies do not fail, so an error can only be the bound.
+    let body = axum::body::to_bytes(body, call.octets_max)
+        .await
+        .map_err(|_| ClientError::TooLarge { octets_max: call.octets_max })?;
+    Ok(answer(head.status.as_u16(), &head.headers, body))
+}
+
+fn answer(status: u16, headers: &HeaderMap, body: Bytes) -> Answer {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    Answer {
+        status,
+        content_type: text(CONTENT_TYPE).unwrap_or_default(),
+        retry_after: text(RETRY_AFTER).and_then(|seconds| seconds.trim().parse().ok()),
+        location: text(LOCATION),
+        body,
+    }
+}
+
+/// The innermost cause: the HTTP client's own sentences name its layers, not what happened.
+fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}

@@ -1,0 +1,241 @@
+//! How the program ends: the one table of exit codes, and the error that a person is shown.
+//!
+//! Causes that come from another program (an HTTP problem, an SMTP reply) become an exit code here and nowhere else.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use crate::store::StoreError;
+
+/// Every way in which the program can end. A number never changes its meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Exit {
+    /// It did what it was asked; also when whoever read its output went away.
+    Ok,
+    /// A failure that no other code names: a full disk, a damaged data directory.
+    Failure,
+    /// The command line or a value in it is wrong.
+    Usage,
+    /// No such message, webhook or registered domain.
+    NotFound,
+    /// Not allowed.
+    NotAllowed,
+    /// It conflicts with what is there, or with a daemon that runs.
+    Conflict,
+    /// The server cannot be reached, or cannot answer now.
+    Unavailable,
+    /// Too many requests.
+    RateLimited,
+    /// A check was made and says no.
+    CheckFailed,
+    /// `serve`: the port or the data directory is taken.
+    Taken,
+    /// `serve`: the configuration is not valid.
+    BadConfig,
+    /// What was waited for did not come in time.
+    TimedOut,
+    /// SIGINT.
+    Interrupted,
+}
+
+impl Exit {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 13] = [
+        Self::Ok,
+        Self::Failure,
+        Self::Usage,
+        Self::NotFound,
+        Self::NotAllowed,
+        Self::Conflict,
+        Self::Unavailable,
+        Self::RateLimited,
+        Self::CheckFailed,
+        Self::Taken,
+        Self::BadConfig,
+        Self::TimedOut,
+        Self::Interrupted,
+    ];
+
+    /// The number that the process ends with.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Failure => 1,
+            Self::Usage => 2,
+            Self::NotFound => 3,
+            Self::NotAllowed => 4,
+            Self::Conflict => 5,
+            Self::Unavailable => 6,
+            Self::RateLimited => 7,
+            Self::CheckFailed => 8,
+            Self::Taken => 75,
+            Self::BadConfig => 78,
+            Self::TimedOut => 124,
+            Self::Interrupted => 130,
+        }
+    }
+
+    /// What an HTTP answer that is no success means: the problem's `code` first, then the status.
+    ///
+    /// `mx_mismatch` is a check that says no; any other 422 is a request that is well formed and conflicts with what is
+    /// there. `mx_host_unset` is a 503 like the others: nothing was found out about the domain.
+    pub fn of_problem(status: u16, code: &str) -> Self {
+        match (code, status) {
+            ("mx_mismatch", _) => Self::CheckFailed,
+            (_, 401 | 403 | 421) => Self::NotAllowed,
+            (_, 404 | 410) => Self::NotFound,
+            (_, 409 | 422) => Self::Conflict,
+            (_, 429) => Self::RateLimited,
+            (_, 400..=499) => Self::Usage,
+            (_, 502..=504) => Self::Unavailable,
+            _ => Self::Failure,
+        }
+    }
+
+    /// What an SMTP reply that refuses means: `code` of RFC 5321 and, where the server gave one, the enhanced status
+    /// code's subject and detail of RFC 3463.
+    pub fn of_smtp(code: u16, enhanced: Option<(u16, u16)>) -> Self {
+        match (code, enhanced) {
+            (400..=499, Some((7, 0))) => Self::RateLimited,
+            (452, Some((3, 1))) => Self::Failure,
+            (400..=499, _) => Self::Unavailable,
+            (552, _) | (500..=599, Some((3, 4))) => Self::Usage,
+            (500..=599, Some((1, _))) => Self::NotFound,
+            (500..=504, _) | (500..=599, Some((5, _))) => Self::Usage,
+            (500..=599, Some((7, _))) => Self::NotAllowed,
+            _ => Self::Failure,
+        }
+    }
+
+    /// What a failure of the store means.
+    pub const fn of_store(error: &StoreError) -> Self {
+        match error {
+            StoreError::Full | StoreError::Damaged { .. } => Self::Failure,
+            StoreError::TooLarge { .. } => Self::Usage,
+            StoreError::Failed(_) | StoreError::OutcomeUnknown | StoreError::Stopping => Self::Unavailable,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+/// An error as a person is shown it: what happened, what to do about it, and how the program ends.
+#[derive(Debug)]
+pub struct Error {
+    exit: Exit,
+    cause: Box<dyn std::error::Error + Send + Sync>,
+    hint: Option<String>,
+}
+
+impl Error {
+    /// `cause` ends the program with `exit`.
+    pub fn new(exit: Exit, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self { exit, cause: cause.into(), hint: None }
+    }
+
+    /// A wrong command line: exit code 2.
+    pub fn usage(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::new(Exit::Usage, cause)
+    }
+
+    /// The same error, with what to do about it. It may have several lines.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// How the program ends.
+    pub const fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    /// What to do about it.
+    pub fn what_to_do(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.cause.fmt(f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.source()
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        Self::new(Exit::of_store(&error), error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_are_those_of_the_manual() {
+        let codes: Vec<u8> = Exit::ALL.iter().map(|exit| exit.code()).collect();
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 75, 78, 124, 130]);
+    }
+
+    #[test]
+    fn an_http_problem_has_one_exit_code() {
+        for (status, code, exit) in [
+            (400, "address_invalid", Exit::Usage),
+            (401, "unauthorized", Exit::NotAllowed),
+            (403, "role_address", Exit::NotAllowed),
+            (404, "not_found", Exit::NotFound),
+            (405, "method_not_allowed", Exit::Usage),
+            (409, "domain_fixed", Exit::Conflict),
+            (413, "body_too_large", Exit::Usage),
+            (415, "media_type", Exit::Usage),
+            (421, "host_not_allowed", Exit::NotAllowed),
+            (422, "mx_mismatch", Exit::CheckFailed),
+            (422, "too_many_domains", Exit::Conflict),
+            (429, "rate_limited", Exit::RateLimited),
+            (500, "internal", Exit::Failure),
+            (503, "mx_host_unset", Exit::Unavailable),
+            (503, "store_failed", Exit::Unavailable),
+            (507, "storage_full", Exit::Failure),
+        ] {
+            assert_eq!(Exit::of_problem(status, code), exit, "{status} {code}");
+        }
+    }
+
+    #[test]
+    fn an_smtp_refusal_has_one_exit_code() {
+        for (code, enhanced, exit) in [
+            (452, Some((3, 1)), Exit::Failure),
+            (451, Some((3, 0)), Exit::Unavailable),
+            (421, Some((3, 2)), Exit::Unavailable),
+            (421, Some((7, 0)), Exit::RateLimited),
+            (421, None, Exit::Unavailable),
+            (550, Some((1, 2)), Exit::NotFound),
+            (552, Some((3, 4)), Exit::Usage),
+            (501, Some((5, 4)), Exit::Usage),
+            (500, Some((5, 2)), Exit::Usage),
+            (501, Some((1, 3)), Exit::NotFound),
+            (550, Some((7, 1)), Exit::NotAllowed),
+            (554, None, Exit::Failure),
+        ] {
+            assert_eq!(Exit::of_smtp(code, enhanced), exit, "{code} {enhanced:?}");
+        }
+    }
+
+    #[test]
+    fn a_failure_of_the_store_has_one_exit_code() {
+        assert_eq!(Error::from(StoreError::Full).exit(), Exit::Failure);
+        assert_eq!(Error::from(StoreError::Stopping).exit(), Exit::Unavailable);
+        assert_eq!(Error::from(StoreError::TooLarge { limit: 1 }).exit(), Exit::Usage);
+    }
+}

@@ -1,0 +1,150 @@
+//! What holds for every command: transports, exit codes, streams.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::service::{Service, email, id_of};
+use super::{run, tempmail};
+
+const TO: &str = "hello@example.test";
+
+#[test]
+fn flag_environment_and_socket_lead_to_the_same_answer() {
+    let service = Service::start();
+    service.held().emails = vec![email(1, TO, "one")];
+    let by_flag = service.run(&["-v", "inbox", TO]);
+    let by_env = tempmail().env("TEMPMAIL_SERVER", service.url()).args(["inbox", TO]).output().expect("run");
+    let by_socket = service.run_local(&["-v", "inbox", TO]);
+    let by_env_dir = tempmail().env("TEMPMAIL_DATA_DIR", service.data_dir()).args(["inbox", TO]).output().expect("run");
+    assert!(by_flag.stdout.contains("one"));
+    assert_eq!(by_flag.stdout, by_socket.stdout);
+    assert_eq!(by_flag.stdout.as_bytes(), by_env.stdout);
+    assert_eq!(by_flag.stdout.as_bytes(), by_env_dir.stdout);
+    assert!(by_flag.stderr.contains(&service.url()), "{}", by_flag.stderr);
+    assert!(by_socket.stderr.contains("tempmail.sock"), "{}", by_socket.stderr);
+}
+
+#[test]
+fn a_data_directory_that_is_not_there_is_said_and_not_made() {
+    let dir = tempfile::tempdir().expect("directory");
+    let missing = dir.path().join("data");
+    let outcome = run(&["--data-dir", missing.to_str().expect("path"), "inbox", TO]);
+    assert_eq!(outcome.code, Some(6));
+    assert!(
+        outcome.stderr.contains("does not exist") && outcome.stderr.contains("tempmail serve"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(!missing.exists());
+}
+
+#[test]
+fn what_no_server_can_answer_is_exit_code_2() {
+    for args in [
+        &["inbox"][..],
+        &["inbox", "no-address"],
+        &["inbox", TO, "--limit", "0"],
+        &["inbox", TO, "--page", "x"],
+        &["--server", "localhost:8080", "inbox", TO],
+        &["--server", "http://ann:pw@127.0.0.1", "inbox", TO],
+        &["--server", "ftp://127.0.0.1", "inbox", TO],
+        &["--server", "http://127.0.0.1", "--data-dir", "/x", "inbox", TO],
+        &["inbox", TO, "--json", "-o", "tsv"],
+        &["read", "not-an-id"],
+        &["unknown"],
+        &["domain", "add", "-x"],
+        &[],
+    ] {
+        let outcome = run(args);
+        assert_eq!(outcome.code, Some(2), "{args:?}: {}", outcome.stderr);
+        assert_eq!(outcome.stdout, "", "{args:?}");
+        assert_ne!(outcome.stderr, "", "{args:?}");
+    }
+}
+
+#[test]
+fn a_server_that_is_not_there_or_not_ours_is_exit_code_6() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("bind").local_addr().expect("address");
+    let outcome = run(&["--server", &format!("http://{free}"), "inbox", TO]);
+    assert_eq!(outcome.code, Some(6), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("cannot be reached"), "{}", outcome.stderr);
+
+    let service = Service::start();
+    let noise = service.run(&["inbox", "noise@example.test"]);
+    assert_eq!(noise.code, Some(6));
+    assert!(noise.stderr.contains("does not answer like tempmail"), "{}", noise.stderr);
+
+    let redirecting = format!("{}/redirecting", service.url());
+    let outcome = run(&["--server", &redirecting, "inbox", TO]);
+    assert_eq!(outcome.code, Some(6));
+    assert!(outcome.stderr.contains("https://elsewhere.test/"), "{}", outcome.stderr);
+}
+
+#[test]
+fn too_many_requests_is_exit_code_7_and_says_how_long_to_wait() {
+    let outcome = Service::start().run(&["inbox", "busy@example.test"]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(7), ""));
+    assert!(outcome.stderr.contains("60 s"), "{}", outcome.stderr);
+}
+
+#[test]
+fn the_token_comes_from_a_file_or_the_environment() {
+    let service = Service::start();
+    let file = tempfile::NamedTempFile::new().expect("file");
+    std::fs::write(file.path(), "secret\n").expect("write");
+    let path = file.path().to_str().expect("path");
+    assert_eq!(service.run(&["domain", "verify"]).code, Some(4));
+    assert_eq!(service.run(&["--token-file", path, "domain", "verify"]).code, Some(0));
+    let by_env =
+        tempmail().env("TEMPMAIL_TOKEN", "secret").args(["--server", &service.url(), "domain", "verify"]).output();
+    assert_eq!(by_env.expect("run").status.code(), Some(0));
+    assert_eq!(service.held().tokens, ["Bearer secret", "Bearer secret"]);
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_failure() {
+    let service = Service::start();
+    service.held().emails = vec![email(1, TO, "one")];
+    let (reader, writer) = std::io::pipe().expect("pipe");
+    drop(reader);
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("tempmail"));
+    let output = command.args(["--server", &service.url(), "inbox", TO]).stdout(writer).stderr(Stdio::piped()).spawn();
+    let output = output.expect("spawn").wait_with_output().expect("wait");
+    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+}
+
+#[test]
+fn an_interrupt_ends_a_waiting_command_with_130() {
+    let service = Service::start();
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("tempmail"));
+    let mut child = command.args(["--server", &service.url(), "inbox", "hang@example.test"]).spawn().expect("spawn");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while service.held().requests.is_empty() {
+        assert!(Instant::now() < deadline, "no request came");
+        std::thread::yield_now();
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("kill");
+    let status = child.wait().expect("wait");
+    assert_eq!((status.code(), status.signal()), (Some(130), None));
+}
+
+#[test]
+fn a_pipe_is_never_coloured_unless_asked() {
+    let service = Service::start();
+    service.held().emails = vec![email(1, TO, "one")];
+    let plain = service.run(&["inbox", TO, "-o", "table"]);
+    assert!(plain.stdout.starts_with("ID") && !plain.stdout.contains('\u{1b}'), "{}", plain.stdout);
+    assert!(plain.stdout.contains(&id_of(1)));
+    assert!(service.run(&["inbox", TO, "-o", "table", "--color", "always"]).stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn help_and_version_go_to_standard_output() {
+    for args in [&["--help"][..], &["--version"], &["domain", "add", "--help"], &["help", "read"]] {
+        let outcome = run(args);
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{args:?}");
+        assert_ne!(outcome.stdout, "");
+    }
+}

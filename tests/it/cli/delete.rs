@@ -1,0 +1,94 @@
+//! `tempmail delete`
+
+use super::service::{Service, email, id_of};
+use super::{Outcome, tempmail};
+
+const TO: &str = "hello@example.test";
+
+fn service() -> Service {
+    let service = Service::start();
+    service.held().emails = vec![email(3, "other@example.test", "x"), email(2, TO, "b"), email(1, TO, "a")];
+    service
+}
+
+fn left(service: &Service) -> usize {
+    service.held().emails.len()
+}
+
+fn with_input(service: &Service, args: &[&str], input: &str) -> Outcome {
+    let mut command = tempmail();
+    command.args(["--server", &service.url()]).args(args).write_stdin(input.to_owned());
+    command.output().expect("run").into()
+}
+
+#[test]
+fn without_a_terminal_yes_is_demanded_and_named() {
+    let service = service();
+    for args in [&["delete", TO][..], &["delete", "--id", &id_of(1)], &["delete", "-"]] {
+        let outcome = with_input(&service, args, "y\n");
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{args:?}");
+        assert!(outcome.stderr.contains("--yes"), "{}", outcome.stderr);
+    }
+    assert!(service.held().requests.is_empty());
+}
+
+#[test]
+fn an_inbox_goes_and_is_counted() {
+    let service = service();
+    assert_eq!(service.run(&["delete", TO, "--yes"]).stdout, format!("{TO}\t2\n"));
+    assert_eq!(left(&service), 1);
+    let again = service.run(&["delete", TO, "--yes", "--json"]);
+    assert_eq!((again.code, again.stdout.as_str()), (Some(0), "{\n  \"deleted\": 0\n}\n"));
+}
+
+#[test]
+fn ids_go_one_by_one_and_an_unknown_one_is_exit_code_3() {
+    let service = service();
+    let outcome = service.run(&["delete", "--yes", "--id", &id_of(1), &id_of(9), &id_of(2)]);
+    assert_eq!(outcome.code, Some(3));
+    assert_eq!(outcome.stdout, format!("{}\t1\n{}\t0\n{}\t1\n", id_of(1), id_of(9), id_of(2)));
+    assert!(outcome.stderr.contains(&id_of(9)), "{}", outcome.stderr);
+    assert_eq!(left(&service), 1);
+}
+
+#[test]
+fn a_dry_run_needs_no_yes_and_deletes_nothing() {
+    let service = service();
+    let outcome = service.run(&["delete", TO, "--dry-run"]);
+    assert_eq!((outcome.code, outcome.stdout), (Some(0), format!("{TO}\t2\n")));
+    assert_eq!(
+        service.run(&["delete", "--dry-run", "--id", &id_of(1), "--json"]).stdout,
+        "{\n  \"wouldDelete\": 1\n}\n"
+    );
+    assert_eq!(service.run(&["delete", "--dry-run", "--id", &id_of(9)]).code, Some(3));
+    assert_eq!(left(&service), 3);
+    assert!(service.held().requests.iter().all(|request| request.starts_with("GET ")));
+}
+
+#[test]
+fn standard_input_names_what_goes() {
+    let service = service();
+    let listed = service.run(&["inbox", TO]).stdout;
+    let outcome = with_input(&service, &["delete", "-", "--yes"], &format!("{listed}other@example.test\n"));
+    assert_eq!((outcome.code, left(&service)), (Some(0), 0), "{}", outcome.stderr);
+}
+
+#[test]
+fn one_bad_line_stops_everything_before_it_begins() {
+    let service = service();
+    let outcome = with_input(&service, &["delete", "-", "--yes"], &format!("{}\nnonsense\n", id_of(1)));
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.stderr.contains("line 2"), "{}", outcome.stderr);
+    assert_eq!(left(&service), 3);
+}
+
+#[test]
+fn something_must_be_named_and_only_once() {
+    let service = service();
+    for args in
+        [&["delete"][..], &["delete", TO, "--id", &id_of(1)], &["delete", "nobody", "--yes"], &["delete", "--id", "x"]]
+    {
+        assert_eq!(service.run(args).code, Some(2), "{args:?}");
+    }
+    assert_eq!(left(&service), 3);
+}

@@ -1,0 +1,53 @@
+//! `man/` and `completions/` are what the command tree gives.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::run;
+
+const REMEDY: &str = "regenerate them with: cargo run -- man man && cargo run -- completions --dir completions";
+
+fn files(dir: &Path) -> BTreeMap<String, String> {
+    std::fs::read_dir(dir)
+        .unwrap_or_else(|error| panic!("{}: {error}; {REMEDY}", dir.display()))
+        .map(|entry| entry.expect("entry").path())
+        .map(|path| {
+            let name = path.file_name().expect("name").to_string_lossy().into_owned();
+            (name, std::fs::read_to_string(&path).expect("text"))
+        })
+        .collect()
+}
+
+fn compare(committed: &str, generated: &Path) {
+    let committed = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join(committed));
+    let generated = files(generated);
+    let names = |files: &BTreeMap<String, String>| files.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&committed), names(&generated), "{REMEDY}");
+    for (name, text) in &generated {
+        assert!(committed.get(name) == Some(text), "{name} is stale; {REMEDY}");
+    }
+}
+
+#[test]
+fn manual_pages_are_those_of_the_command_tree() {
+    let dir = tempfile::tempdir().expect("directory");
+    assert_eq!(run(&["man", dir.path().to_str().expect("path")]).code, Some(0));
+    compare("man", dir.path());
+}
+
+#[test]
+fn completions_are_those_of_the_command_tree() {
+    let dir = tempfile::tempdir().expect("directory");
+    assert_eq!(run(&["completions", "--dir", dir.path().to_str().expect("path")]).code, Some(0));
+    compare("completions", dir.path());
+    let files = files(dir.path());
+    for (shell, file) in [
+        ("bash", "tempmail.bash"),
+        ("zsh", "_tempmail"),
+        ("fish", "tempmail.fish"),
+        ("elvish", "tempmail.elv"),
+        ("powershell", "_tempmail.ps1"),
+    ] {
+        assert_eq!(run(&["completions", shell]).stdout, files[file], "{shell}");
+    }
+}

@@ -1,0 +1,50 @@
+//! The binary against a small service that answers as the interface says.
+
+mod contract;
+mod delete;
+mod domain;
+mod generated;
+mod inbox;
+mod read;
+mod send_test;
+mod service;
+mod status;
+
+use std::process::Output;
+
+use assert_cmd::Command;
+
+/// The binary, with nothing of the caller's environment that it would heed.
+fn tempmail() -> Command {
+    let mut command = Command::cargo_bin("tempmail").expect("binary");
+    for name in
+        ["TEMPMAIL_SERVER", "TEMPMAIL_TOKEN", "TEMPMAIL_DATA_DIR", "STATE_DIRECTORY", "XDG_RUNTIME_DIR", "COLUMNS"]
+    {
+        command.env_remove(name);
+    }
+    command.timeout(std::time::Duration::from_mins(1));
+    command
+}
+
+/// What came of a command: exit code, standard output, standard error.
+#[derive(Debug)]
+struct Outcome {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl From<Output> for Outcome {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+/// Runs the binary with `args`.
+fn run(args: &[&str]) -> Outcome {
+    tempmail().args(args).output().expect("run").into()
+}

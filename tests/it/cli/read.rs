@@ -1,0 +1,71 @@
+//! `tempmail read`
+
+use serde_json::{Value, json};
+
+use super::service::{Service, email, id_of};
+
+const TO: &str = "hello@example.test";
+
+fn service() -> Service {
+    let service = Service::start();
+    let mut newest = email(2, TO, "newest");
+    newest["bodyText"] = json!("line one\r\nline \u{1b}two");
+    newest["message"] = json!("<b>html</b>");
+    newest["attachments"] = json!([{"index": 0, "filename": "a.pdf", "contentType": "application/pdf", "size": 2048}]);
+    service.held().emails = vec![newest, email(1, TO, "first")];
+    service
+}
+
+#[test]
+fn the_newest_mail_of_an_address_is_shown_for_people() {
+    let outcome = service().run(&["read", TO, "--latest"]);
+    let expected = format!(
+        "From: Ann <ann@sender.test>\nSubject: newest\nDelivered-To: {TO}\nReceived: 2023-11-14T22:13:20Z\n\
+         Expires: 2023-11-15T00:13:20Z\nId: {}\n\nline one\r\nline \u{1b}two\n\nAttachments:\n  0  a.pdf  application/pdf  2 KB\n",
+        id_of(2)
+    );
+    assert_eq!((outcome.code, outcome.stdout, outcome.stderr), (Some(0), expected, String::new()));
+}
+
+#[test]
+fn a_mail_with_html_alone_is_shown_as_text() {
+    let outcome = service().run(&["read", &id_of(1)]);
+    assert!(outcome.stdout.ends_with("\n\nHello\n"), "{}", outcome.stdout);
+}
+
+#[test]
+fn html_and_raw_are_given_as_they_are() {
+    let service = service();
+    assert_eq!(service.run(&["read", &id_of(2), "--html"]).stdout, "<b>html</b>");
+    let raw = super::tempmail().args(["--server", &service.url(), "read", &id_of(2), "--raw"]).output().expect("run");
+    assert_eq!(raw.stdout, b"Return-Path: <>\r\nSubject: \x1b\xff\r\n\r\nx\r\n");
+}
+
+#[test]
+fn json_has_every_field() {
+    let outcome = service().run(&["read", TO, "--latest", "--json"]);
+    let detail: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    assert_eq!((&detail["bodyText"], &detail["size"]), (&json!("line one\r\nline \u{1b}two"), &json!(100)));
+}
+
+#[test]
+fn what_is_not_there_is_exit_code_3() {
+    let service = service();
+    for args in [&["read", &id_of(9)][..], &["read", "nobody@example.test", "--latest"]] {
+        let outcome = service.run(args);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(3), ""), "{args:?}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn an_address_needs_latest_and_an_id_must_not_have_it() {
+    let service = service();
+    let id = id_of(1);
+    let address = service.run(&["read", TO]);
+    assert_eq!(address.code, Some(2));
+    assert!(address.stderr.contains("--latest"), "{}", address.stderr);
+    assert_eq!(service.run(&["read", &id, "--latest"]).code, Some(2));
+    assert_eq!(service.run(&["read", &id, "--raw", "--html"]).code, Some(2));
+    assert_eq!(service.run(&["read", &id, "--raw", "--json"]).code, Some(2));
+    assert!(service.held().requests.is_empty());
+}

@@ -1,0 +1,281 @@
+//! A service in memory that answers as the interface says, on a TCP port and on a socket in a data directory.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use axum::Router;
+use axum::extract::{Path as UrlPath, Query, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get, post};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+
+/// What the service holds, and what it was asked.
+#[derive(Default)]
+pub(super) struct Held {
+    /// Newest first, as `GET /api/mail/messages/{id}` gives them.
+    pub(super) emails: Vec<Value>,
+    pub(super) domains: Vec<Value>,
+    /// Method, path and query of every request.
+    pub(super) requests: Vec<String>,
+    /// Every `Authorization` that was sent.
+    pub(super) tokens: Vec<String>,
+    pub(super) smtp_listen: Vec<String>,
+    /// Whether there is a name for MX records to point to.
+    pub(super) has_mx_host: bool,
+}
+
+type Shared = Arc<Mutex<Held>>;
+
+/// A running service; it ends with the value.
+pub(super) struct Service {
+    held: Shared,
+    address: SocketAddr,
+    data_dir: TempDir,
+    _stop: oneshot::Sender<()>,
+}
+
+impl Service {
+    pub(super) fn start() -> Self {
+        let held: Shared = Arc::default();
+        held.lock().expect("lock").has_mx_host = true;
+        let data_dir = tempfile::tempdir().expect("directory");
+        let (stop, stopped) = oneshot::channel();
+        let (ready, address) = std::sync::mpsc::channel();
+        let (state, socket) = (Arc::clone(&held), data_dir.path().join("tempmail.sock"));
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime");
+            runtime.block_on(async move {
+                let tcp = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("bind");
+                let unix = tokio::net::UnixListener::bind(socket).expect("socket");
+                ready.send(tcp.local_addr().expect("address")).expect("test waits");
+                tokio::select! {
+                    _ = async { axum::serve(tcp, router(&state, false)).await } => {}
+                    _ = async { axum::serve(unix, router(&state, true)).await } => {}
+                    _ = stopped => {}
+                }
+            });
+        });
+        Self { held, address: address.recv().expect("address"), data_dir, _stop: stop }
+    }
+
+    pub(super) fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().expect("lock")
+    }
+
+    pub(super) fn shared(&self) -> Shared {
+        Arc::clone(&self.held)
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub(super) fn data_dir(&self) -> &Path {
+        self.data_dir.path()
+    }
+
+    /// Runs the binary with `--server` and `args`.
+    pub(super) fn run(&self, args: &[&str]) -> super::Outcome {
+        super::tempmail().arg("--server").arg(self.url()).args(args).output().expect("run").into()
+    }
+
+    /// Runs the binary as the administrator on this machine, with `--data-dir` and `args`.
+    pub(super) fn run_local(&self, args: &[&str]) -> super::Outcome {
+        super::tempmail().arg("--data-dir").arg(self.data_dir()).args(args).output().expect("run").into()
+    }
+}
+
+/// An Email as the service gives it.
+pub(super) fn email(id: u8, to: &str, subject: &str) -> Value {
+    json!({
+        "id": id_of(id), "recipient": to, "from": "ann@sender.test", "subject": subject, "message": "<p>Hello</p>",
+        "receivedAt": "2023-11-14 22:13:20", "bodyText": "", "headers": [{"name": "From", "value": "Ann <ann@sender.test>"}],
+        "attachments": [], "size": 100, "expiresAt": "2023-11-15 00:13:20",
+    })
+}
+
+/// The id that ends with `id`.
+pub(super) fn id_of(id: u8) -> String {
+    format!("0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a{id:02x}")
+}
+
+pub(super) fn domain(name: &str, status: &str) -> Value {
+    json!({"domain": name, "status": status, "addedAt": "2023-11-14 22:13:20", "lastCheckedAt": null, "lastCheckResult": null})
+}
+
+fn problem(status: u16, code: &str, detail: &str) -> Response {
+    let body = json!({"type": "about:blank", "title": "", "status": status, "detail": detail, "code": code});
+    let status = StatusCode::from_u16(status).expect("status");
+    (status, [(header::CONTENT_TYPE, "application/problem+json"), (header::RETRY_AFTER, "60")], body.to_string())
+        .into_response()
+}
+
+fn router(state: &Shared, is_administrator: bool) -> Router {
+    let admin = Router::new()
+        .route("/domains", get(domains).post(add_domain).delete(remove_domain))
+        .route("/domains/verify", post(verify))
+        .route("/status", get(status));
+    let record = Arc::clone(state);
+    Router::new()
+        .route("/api/mail/messages", get(messages))
+        .route("/api/mail/messages/{id}", get(message))
+        .route("/api/mail/messages/{id}/raw", get(raw))
+        .route("/api/mail/delete", delete(delete_mail))
+        .route("/api/domains", get(domains).post(add_domain))
+        .route("/api/domains/active", get(active))
+        .route("/api/domains/check-dns", get(check_dns))
+        .route("/readyz", get(|| async { "ready" }))
+        .route(
+            "/redirecting/{*rest}",
+            get(|| async { (StatusCode::FOUND, [(header::LOCATION, "https://elsewhere.test/")]) }),
+        )
+        .nest("/api/admin", admin)
+        .layer(axum::middleware::from_fn(move |request: Request, next: axum::middleware::Next| {
+            let record = Arc::clone(&record);
+            async move {
+                let is_admin_path = request.uri().path().starts_with("/api/admin");
+                let token = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+                let is_permitted = !is_admin_path || is_administrator || token == Some("Bearer secret");
+                {
+                    let mut held = record.lock().expect("lock");
+                    held.requests.push(format!("{} {}", request.method(), request.uri()));
+                    held.tokens.extend(token.map(str::to_owned));
+                }
+                if is_permitted {
+                    next.run(request).await
+                } else {
+                    problem(401, "unauthorized", "the administrator's alone")
+                }
+            }
+        }))
+        .with_state(Arc::clone(state))
+}
+
+type Parameters = Query<HashMap<String, String>>;
+
+async fn messages(State(held): State<Shared>, Query(query): Parameters) -> Response {
+    let to = query.get("to").cloned().unwrap_or_default();
+    if to.starts_with("hang@") {
+        std::future::pending::<()>().await;
+    }
+    if to.starts_with("noise@") {
+        return "<html>It works!</html>".into_response();
+    }
+    if to.starts_with("busy@") {
+        return problem(429, "rate_limited", "too many requests");
+    }
+    let number = |name: &str, default: usize| query.get(name).map_or(default, |text| text.parse().expect("number"));
+    let (page, limit) = (number("page", 1), number("limit", 20).min(100));
+    let held = held.lock().expect("lock");
+    let all: Vec<&Value> = held.emails.iter().filter(|email| email["recipient"] == to.as_str()).collect();
+    let six = ["id", "recipient", "from", "subject", "message", "receivedAt"];
+    let emails: Vec<Value> = all
+        .iter()
+        .skip((page - 1) * limit)
+        .take(limit)
+        .map(|email| six.iter().map(|field| ((*field).to_owned(), email[*field].clone())).collect())
+        .collect();
+    let pages = all.len().div_ceil(limit);
+    axum::Json(json!({"emails": emails, "total": all.len(), "page": page, "limit": limit, "pages": pages}))
+        .into_response()
+}
+
+async fn message(State(held): State<Shared>, UrlPath(id): UrlPath<String>) -> Response {
+    let held = held.lock().expect("lock");
+    match held.emails.iter().find(|email| email["id"] == id.as_str()) {
+        Some(email) => axum::Json(email).into_response(),
+        None => problem(404, "not_found", "there is no such message"),
+    }
+}
+
+async fn raw(State(_): State<Shared>, UrlPath(_): UrlPath<String>) -> Response {
+    ([(header::CONTENT_TYPE, "message/rfc822")], b"Return-Path: <>\r\nSubject: \x1b\xff\r\n\r\nx\r\n".to_vec())
+        .into_response()
+}
+
+async fn delete_mail(State(held): State<Shared>, Query(query): Parameters) -> Response {
+    let mut held = held.lock().expect("lock");
+    let before = held.emails.len();
+    held.emails.retain(|email| {
+        let is = |name: &str, field: &str| query.get(name).is_some_and(|value| email[field] == value.as_str());
+        !is("to", "recipient") && !is("id", "id")
+    });
+    axum::Json(json!({"deleted": before - held.emails.len()})).into_response()
+}
+
+async fn domains(State(held): State<Shared>) -> Response {
+    axum::Json(&held.lock().expect("lock").domains).into_response()
+}
+
+async fn active(State(held): State<Shared>) -> Response {
+    let held = held.lock().expect("lock");
+    let names: Vec<&Value> = held.domains.iter().filter(|d| d["status"] == "active").map(|d| &d["domain"]).collect();
+    axum::Json(names).into_response()
+}
+
+async fn add_domain(State(held): State<Shared>, headers: HeaderMap, body: String) -> Response {
+    assert_eq!(
+        headers.get(header::CONTENT_TYPE).map(axum::http::HeaderValue::as_bytes),
+        Some(&b"application/json"[..])
+    );
+    let body: Value = serde_json::from_str(&body).expect("JSON");
+    let name = body["domain"].as_str().expect("domain");
+    let mut held = held.lock().expect("lock");
+    if body["skipDnsCheck"] != true {
+        if !held.has_mx_host {
+            return problem(503, "mx_host_unset", "no mx-host is configured");
+        }
+        if name.starts_with("elsewhere") {
+            return problem(422, "mx_mismatch", "the MX record points elsewhere");
+        }
+    }
+    let is_known = held.domains.iter().any(|domain| domain["domain"] == name);
+    if !is_known {
+        held.domains.push(domain(name, "active"));
+    }
+    (if is_known { StatusCode::OK } else { StatusCode::CREATED }, axum::Json(domain(name, "active"))).into_response()
+}
+
+async fn check_dns(Query(query): Parameters) -> Response {
+    let name = query.get("domain").cloned().unwrap_or_default();
+    let ok = !name.starts_with("elsewhere");
+    let found = if ok { "10 mx.tempmail.example." } else { "5 mail.other.example." };
+    let message = if ok { "the MX record points here" } else { "the MX record points elsewhere" };
+    axum::Json(
+        json!({"ok": ok, "message": message, "domain": name, "expected": ["mx.tempmail.example"], "found": [found]}),
+    )
+    .into_response()
+}
+
+async fn remove_domain(State(held): State<Shared>, Query(query): Parameters) -> Response {
+    let name = query.get("domain").cloned().unwrap_or_default();
+    if name == "fixed.test" {
+        return problem(409, "domain_fixed", "fixed.test is fixed by the administrator");
+    }
+    let mut held = held.lock().expect("lock");
+    let before = held.domains.len();
+    held.domains.retain(|domain| domain["domain"] != name.as_str());
+    axum::Json(json!({"deleted": before - held.domains.len()})).into_response()
+}
+
+async fn verify(Query(query): Parameters) -> Response {
+    let is_forced = query.get("force").is_some_and(|value| value == "true");
+    axum::Json(json!({"checked": 10, "deactivated": if is_forced { 9 } else { 0 }, "reactivated": 0, "failed": 0, "heldBack": !is_forced}))
+        .into_response()
+}
+
+async fn status(State(held): State<Shared>) -> Response {
+    let smtp_listen = held.lock().expect("lock").smtp_listen.clone();
+    axum::Json(json!({
+        "version": "0.1.0", "revision": 2, "startedAt": "2023-11-14 22:13:20", "smtpListen": smtp_listen,
+        "httpListen": ["127.0.0.1:8080"], "dataDir": "/data", "hostname": "localhost", "mxHosts": [],
+        "retentionSeconds": 7200, "maxMessageOctets": 307_200, "domains": {"active": 1, "deactivated": 0},
+        "store": {"emails": 3},
+    }))
+    .into_response()
+}
