@@ -1,0 +1,80 @@
+//! What the person who started the daemon on a terminal is told: where everything is, and what to type next.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use super::Listeners;
+use crate::config::Config;
+use crate::config::value::{show_duration, show_size};
+use crate::model::DomainPattern;
+
+/// The facts of a start.
+#[derive(Clone, Debug)]
+pub struct Banner {
+    smtp: Vec<SocketAddr>,
+    http: Vec<SocketAddr>,
+    data_dir: PathBuf,
+    domains: Vec<String>,
+    is_first_start: bool,
+    retention: String,
+    message_size: String,
+    revision: u8,
+    example: String,
+}
+
+impl Banner {
+    pub(super) fn of(config: &Config, listeners: &Listeners) -> Self {
+        let is_first_start = config.domains == [super::example_domain()];
+        let example = config.domains.iter().find_map(|pattern| match pattern {
+            DomainPattern::Exact(name) => Some(name.to_string()),
+            DomainPattern::Below(parent) => Some(format!("any.{parent}")),
+            DomainPattern::Any => None,
+        });
+        Self {
+            smtp: listeners.smtp_addresses(),
+            http: listeners.http_addresses(),
+            data_dir: config.data_dir.clone(),
+            domains: config.domains.iter().map(ToString::to_string).collect(),
+            is_first_start,
+            retention: show_duration(config.retention),
+            message_size: show_size(config.message_octets_max),
+            revision: config.revision.number(),
+            example: example.unwrap_or_else(|| "example.test".into()),
+        }
+    }
+}
+
+fn list<T: ToString>(items: &[T]) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+impl fmt::Display for Banner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let version = env!("CARGO_PKG_VERSION");
+        writeln!(f, "tempmail {version} is ready (revision {} of the interface)", self.revision)?;
+        writeln!(f)?;
+        writeln!(f, "  SMTP       {}", list(&self.smtp))?;
+        let urls: Vec<String> = self.http.iter().map(|address| format!("http://{address}")).collect();
+        writeln!(f, "  HTTP       {}", list(&urls))?;
+        writeln!(f, "  data       {}", self.data_dir.display())?;
+        writeln!(f, "  mail       kept for {}, at most {} each", self.retention, self.message_size)?;
+        if self.domains.is_empty() {
+            writeln!(f, "  domains    those that are registered: tempmail domain list")?;
+        } else {
+            writeln!(f, "  domains    {}", list(&self.domains))?;
+        }
+        if self.is_first_start {
+            writeln!(f, "             reserved for tests (RFC 2606): it works here and nowhere on the Internet")?;
+        }
+        writeln!(f)?;
+        writeln!(f, "Try in another terminal:")?;
+        writeln!(f, "  tempmail send-test hello@{}", self.example)?;
+        writeln!(f, "  tempmail inbox hello@{}", self.example)?;
+        if let Some(url) = urls.first() {
+            writeln!(f, "  curl '{url}/api/mail/messages?to=hello@{}'", self.example)?;
+        }
+        writeln!(f)?;
+        writeln!(f, "Ctrl-C stops it.")
+    }
+}

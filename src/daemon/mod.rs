@@ -1,0 +1,164 @@
+//! The daemon: bind, assemble, run, drain. The only module that knows everybody.
+
+mod assembly;
+mod banner;
+mod holder;
+mod listeners;
+mod socket;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::domains::verifier;
+use crate::http::{self, DaemonStatus, HttpLimits};
+use crate::model::DomainPattern;
+use crate::smtp::{self, Receiver, SmtpSettings};
+use crate::store::disk::Directory;
+use crate::store::{EmbeddedStore, OpenError, Store, StoreError, StoreOptions};
+use crate::{dns, expiry};
+
+pub use assembly::{Assembled, assemble};
+pub use banner::Banner;
+pub use listeners::{BindError, Listeners};
+pub use socket::ControlSocket;
+
+/// How long a start waits for a data directory that another process holds: a command of a moment, or a predecessor that
+/// is stopping.
+pub const LOCK_PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_RETRY_EVERY: Duration = Duration::from_millis(50);
+
+/// Why the daemon can't run.
+#[derive(Debug, thiserror::Error)]
+pub enum DaemonError {
+    /// The store can't be opened.
+    #[error("{0}")]
+    Open(#[from] OpenError),
+    /// The store failed while everything was put together.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// The settings of the resolver can't be used.
+    #[error("the system's DNS servers can't be read: {0}")]
+    Resolver(String),
+    /// The control socket can't be made.
+    #[error("{path}: {error}")]
+    Socket {
+        /// Its path.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The system gives no thread or socket.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+/// Opens the store of the data directory, which is made if it is missing. Waits [`LOCK_PATIENCE`] for its lock.
+pub async fn open_store(config: &Config) -> Result<EmbeddedStore, OpenError> {
+    let deadline = tokio::time::Instant::now() + LOCK_PATIENCE;
+    Directory::create(&config.data_dir)?;
+    loop {
+        let (path, options) = (config.data_dir.clone(), StoreOptions::from_config(config));
+        let opened = tokio::task::spawn_blocking(move || EmbeddedStore::open(&path, &options)).await;
+        match opened {
+            Ok(Err(OpenError::Locked { .. })) if tokio::time::Instant::now() < deadline => {
+                tokio::time::sleep(LOCK_RETRY_EVERY).await;
+            }
+            Ok(opened) => return opened,
+            Err(ended) => {
+                return Err(OpenError::Io { path: config.data_dir.clone(), reason: ended.to_string() });
+            }
+        }
+    }
+}
+
+/// Everything of a daemon that is bound and open, and has answered nobody yet.
+pub struct Daemon {
+    assembled: Assembled,
+    listeners: Listeners,
+    control: ControlSocket,
+    clock: Arc<dyn Clock>,
+    store: Arc<dyn Store>,
+}
+
+impl Daemon {
+    /// Puts a daemon together over an open store.
+    pub async fn new(
+        config: Config,
+        store: Arc<dyn Store>,
+        listeners: Listeners,
+        control: ControlSocket,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, DaemonError> {
+        let status = DaemonStatus {
+            started_at: clock.now(),
+            smtp_listen: listeners.smtp_addresses(),
+            http_listen: listeners.http_addresses(),
+        };
+        let assembled = assemble(config, Arc::clone(&store), Arc::clone(&clock), Some(status)).await?;
+        Ok(Self { assembled, listeners, control, clock, store })
+    }
+
+    /// The settings in effect.
+    pub fn config(&self) -> &Config {
+        &self.assembled.config
+    }
+
+    /// What to say to the person who started it.
+    pub fn banner(&self) -> Banner {
+        Banner::of(&self.assembled.config, &self.listeners)
+    }
+
+    /// Runs until `shutdown` is cancelled; then every open transaction and request gets its answer, and the store is
+    /// closed. Bounded by the drain timeouts of SMTP and HTTP.
+    pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
+        let Self { assembled, listeners, control, clock, store } = self;
+        let Assembled { config, registry, router } = assembled;
+        let receiver = Arc::new(Receiver {
+            settings: SmtpSettings::from_config(&config),
+            store: Arc::clone(&store),
+            domains: registry.table(),
+            clock: Arc::clone(&clock),
+        });
+        let limits = HttpLimits::from_config(&config);
+        let (smtp_listeners, http_listeners) = (tokio_all(listeners.smtp)?, tokio_all(listeners.http)?);
+        // The workers stop at once; mail and requests that are under way still need the store.
+        let mut running = JoinSet::new();
+        running.spawn(smtp::serve(smtp_listeners, receiver, shutdown.clone()));
+        running.spawn(http::serve_tcp(http_listeners, router.clone(), limits, shutdown.clone()));
+        running.spawn(http::serve_unix(control.listener()?, router, limits, shutdown.clone()));
+        running.spawn(verifier::run(registry, shutdown.clone()));
+        running.spawn(expiry::run(Arc::clone(&store), clock, shutdown.clone()));
+        while let Some(ended) = running.join_next().await {
+            if let Err(error) = ended {
+                tracing::error!(%error, "a part of the daemon ended early; stopping");
+                shutdown.cancel();
+            }
+        }
+        store.close().await?;
+        drop(control);
+        Ok(())
+    }
+}
+
+fn tokio_all(listeners: Vec<std::net::TcpListener>) -> io::Result<Vec<TcpListener>> {
+    listeners.into_iter().map(TcpListener::from_std).collect()
+}
+
+/// The domain that is fixed where none is configured or stored and no mail host is named, so that a first start works.
+/// RFC 2606 reserves it; it can't be used on the Internet.
+fn example_domain() -> DomainPattern {
+    DomainPattern::Exact("example.test".parse().expect("a constant domain name"))
+}
+
+/// The resolver that the settings ask for.
+fn resolver(config: &Config) -> dns::ResolverSettings {
+    dns::ResolverSettings::new(config.resolvers.clone())
+}
