@@ -2,5 +2,6 @@
 
 pub mod clock;
 pub mod config;
+pub mod mime;
 pub mod model;
 pub mod store;
