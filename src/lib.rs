@@ -2,6 +2,8 @@
 
 pub mod clock;
 pub mod config;
+pub mod domains;
+pub mod http;
 pub mod mime;
 pub mod model;
 pub mod store;

@@ -2,7 +2,7 @@
 //!
 //! Pure and total: any octets give a [`Content`], in time and memory linear in their number. The octets stay the truth;
 //! nothing here is stored, and nothing here decides whether a mail is accepted. The structure of a message is read by
-//! [`structure`], which bounds it; the grammar of fields, charsets and base64 is mail-parser's. That crate's own reader of
+//! `structure`, which bounds it; the grammar of fields, charsets and base64 is mail-parser's. That crate's own reader of
 //! whole messages is not used: it follows messages within messages as deep as they go and overflows the stack.
 
 mod attachment;

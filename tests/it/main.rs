@@ -1,1 +1,4 @@
 //! Tests of the whole program over real sockets.
+
+mod http;
+mod support;

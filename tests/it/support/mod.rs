@@ -1,0 +1,5 @@
+//! What tests share.
+
+pub(crate) mod clock;
+pub(crate) mod fixed_domains;
+pub(crate) mod memory_store;
