@@ -7,7 +7,7 @@ use axum::Router;
 use super::{DaemonError, example_domain, resolver};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::dns::HickoryResolver;
+use crate::dns::DnsResolver;
 use crate::domains::Registry;
 use crate::http::{self, Api, DaemonStatus};
 use crate::mime::Parser;
@@ -37,13 +37,13 @@ pub async fn assemble(
         config.domains.push(example_domain());
     }
     let config = Arc::new(config);
-    let resolver = HickoryResolver::new(resolver(&config));
+    let resolver = DnsResolver::new(resolver(&config));
     let registry =
         Registry::open(Arc::clone(&config), Arc::clone(&store), Arc::new(resolver), Arc::clone(&clock)).await?;
     let router = http::router(Api {
         config: Arc::clone(&config),
         store,
-        registry: Arc::clone(&registry),
+        registry: Arc::clone(&registry) as Arc<dyn http::Domains>,
         parser: Parser::start(PARSERS)?,
         clock,
         status: status.map(Arc::new),

@@ -23,14 +23,14 @@ pub(super) fn of(address: SocketAddr) -> Option<String> {
 }
 
 /// The inode of the socket that listens on `port`, from the kernel's table.
-fn listening_inode(table: &str, port: u16) -> Option<&str> {
+fn listening_inode(table: &str, port: u16) -> Option<String> {
     let port = format!("{port:04X}");
     table.lines().skip(1).find_map(|line| {
         let mut columns = line.split_whitespace().skip(1);
         let (_, local_port) = columns.next()?.rsplit_once(':')?;
         let state = columns.nth(1)?;
         let inode = columns.nth(5)?;
-        (local_port == port && state == LISTEN).then_some(inode)
+        (local_port == port && state == LISTEN).then(|| inode.to_owned())
     })
 }
 

@@ -3,6 +3,7 @@
 mod cli;
 mod config;
 mod domains;
+mod http;
 mod smtp;
 mod store;
 mod support;

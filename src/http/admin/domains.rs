@@ -1,0 +1,67 @@
+//! `/api/admin/domains`: domains with their owners; pin, remove and verify.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Serialize;
+
+use crate::domains::{DomainEntry, Round};
+use crate::http::Api;
+use crate::http::body::JsonObject;
+use crate::http::delete::Deleted;
+use crate::http::domains::{DomainJson, new_domain, status};
+use crate::http::problem::Problem;
+use crate::http::query::Query;
+
+/// A domain as the administrator sees it.
+#[derive(Debug, Serialize)]
+pub(super) struct AdminDomainJson {
+    #[serde(flatten)]
+    public: DomainJson,
+    owner: Option<String>,
+    email: Option<String>,
+    pinned: bool,
+    fixed: bool,
+}
+
+impl From<DomainEntry> for AdminDomainJson {
+    fn from(entry: DomainEntry) -> Self {
+        Self {
+            owner: entry.owner.clone(),
+            email: entry.email.clone(),
+            pinned: entry.pinned,
+            fixed: entry.fixed,
+            public: entry.into(),
+        }
+    }
+}
+
+/// `GET /api/admin/domains`
+pub(super) async fn list(State(api): State<Arc<Api>>) -> Result<Json<Vec<AdminDomainJson>>, Problem> {
+    Ok(Json(api.registry.list().await?.into_iter().map(AdminDomainJson::from).collect()))
+}
+
+/// `POST /api/admin/domains`: as the public's, and `skipDnsCheck` pins the domain.
+pub(super) async fn add(
+    State(api): State<Arc<Api>>,
+    body: JsonObject,
+) -> Result<(StatusCode, Json<AdminDomainJson>), Problem> {
+    let new = new_domain(&body)?;
+    let skips_dns = body.flag("skipDnsCheck")?;
+    let registered = if skips_dns { api.registry.pin(new).await? } else { api.registry.register(new).await? };
+    Ok((status(&registered), Json(registered.entry.into())))
+}
+
+/// `DELETE /api/admin/domains?domain=`
+pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Result<Json<Deleted>, Problem> {
+    let is_removed = api.registry.remove(&query.domain("domain")?).await?;
+    Ok(Json(Deleted { deleted: u64::from(is_removed) }))
+}
+
+/// `POST /api/admin/domains/verify?domain=&force=`: one domain, or all.
+pub(super) async fn verify(State(api): State<Arc<Api>>, query: Query) -> Result<Json<Round>, Problem> {
+    let which = query.get("domain")?.is_some().then(|| query.domain("domain")).transpose()?;
+    Ok(Json(api.registry.verify(which.as_ref(), query.flag("force")?).await?))
+}

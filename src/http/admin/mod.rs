@@ -1,0 +1,41 @@
+//! `/api/admin`: the administrator's. Everyone else gets 401, whatever the path.
+
+mod domains;
+mod status;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderValue, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+
+use super::Api;
+use super::principal::Principal;
+use super::problem::{Code, Problem};
+
+pub use status::DaemonStatus;
+
+/// The routes below `/api/admin`.
+pub(super) fn routes() -> Router<Arc<Api>> {
+    Router::new()
+        .route("/domains", get(domains::list).post(domains::add).delete(domains::remove))
+        .route("/domains/verify", post(domains::verify))
+        .route("/status", get(status::show))
+        .fallback(super::unknown_path)
+        .layer(middleware::from_fn(administrator_only))
+}
+
+async fn administrator_only(principal: Principal, request: Request, next: Next) -> Response {
+    if principal == Principal::Administrator {
+        return next.run(request).await;
+    }
+    Problem::new(
+        Code::Unauthorized,
+        "this is the administrator's; use the tempmail command on the machine of the service",
+    )
+    .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
+    .into_response()
+}

@@ -1,0 +1,85 @@
+//! JSON bodies, bounded in size and time.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde_json::{Map, Value};
+
+use super::problem::{Code, Problem};
+
+/// The longest body in octets.
+const BODY_OCTETS_MAX: usize = 64 * 1024;
+
+/// How long a body may take, in the extensions of a request; without it, [`BodyTimeout::default`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BodyTimeout(pub(super) Duration);
+
+impl Default for BodyTimeout {
+    fn default() -> Self {
+        Self(Duration::from_secs(10))
+    }
+}
+
+/// A JSON object that a request carries.
+#[derive(Clone, Debug)]
+pub(super) struct JsonObject(Map<String, Value>);
+
+impl JsonObject {
+    /// The text in a field; `None` if the field is missing or null, an error with `code` if it is something else.
+    pub(super) fn text(&self, name: &str, code: Code) -> Result<Option<&str>, Problem> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(Problem::new(code, format!("'{name}' must be a string"))),
+        }
+    }
+
+    /// The boolean in a field; `false` if the field is missing or null.
+    pub(super) fn flag(&self, name: &str) -> Result<bool, Problem> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(_) => Err(Problem::new(Code::BooleanInvalid, format!("'{name}' must be true or false"))),
+        }
+    }
+}
+
+impl<S: Sync> FromRequest<S> for JsonObject {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        if !is_json(request.headers()) {
+            return Err(Problem::new(
+                Code::ContentTypeUnsupported,
+                "the body must be JSON with 'Content-Type: application/json'",
+            ));
+        }
+        let BodyTimeout(timeout) = request.extensions().get().copied().unwrap_or_default();
+        let read = tokio::time::timeout(timeout, read(request.into_body())).await;
+        let octets = read.map_err(|_| Problem::new(Code::BodyTimeout, "the body took too long"))??;
+        match serde_json::from_slice(&octets) {
+            Ok(Value::Object(object)) => Ok(Self(object)),
+            Ok(_) => Err(Problem::new(Code::JsonInvalid, "the body must be a JSON object")),
+            Err(error) => Err(Problem::new(Code::JsonInvalid, format!("the body is not JSON: {error}"))),
+        }
+    }
+}
+
+async fn read(body: Body) -> Result<axum::body::Bytes, Problem> {
+    match Limited::new(body, BODY_OCTETS_MAX).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => {
+            Err(Problem::new(Code::BodyTooLarge, format!("the body is longer than {BODY_OCTETS_MAX} octets")))
+        }
+        Err(_) => Err(Problem::new(Code::BodyIncomplete, "the body broke off")),
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
+}

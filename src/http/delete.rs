@@ -1,0 +1,52 @@
+//! `DELETE /api/mail/delete`: one Email by `id`, or all of an address by `to`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+
+use super::Api;
+use super::principal::Principal;
+use super::problem::{Code, Problem};
+use super::query::Query;
+use crate::model::EmailId;
+
+/// How many were deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Deleted {
+    pub(super) deleted: u64,
+}
+
+/// Deletes, and says how many. An unknown id and an empty mailbox are no errors.
+pub(super) async fn delete(
+    State(api): State<Arc<Api>>,
+    principal: Principal,
+    query: Query,
+) -> Result<Json<Deleted>, Problem> {
+    let deleted = match (query.get("to")?, query.get("id")?) {
+        (Some(_), None) => {
+            let mailbox = query.address("to")?.mailbox(api.config.subaddressing);
+            api.permit(principal, &mailbox)?;
+            api.store.delete_all(&mailbox, api.clock.now()).await?
+        }
+        (None, Some(_)) => u64::from(delete_one(&api, principal, query.id("id")?).await?),
+        (None, None) => return Err(Problem::new(Code::ParameterMissing, "either 'to' or 'id' must be given")),
+        (Some(_), Some(_)) => {
+            return Err(Problem::new(Code::ParametersConflict, "'to' and 'id' can't be given together"));
+        }
+    };
+    Ok(Json(Deleted { deleted }))
+}
+
+async fn delete_one(api: &Api, principal: Principal, id: EmailId) -> Result<bool, Problem> {
+    // Whose Email it is stands in its envelope; the administrator may delete one that can't be read any more.
+    if principal == Principal::Public {
+        match api.email(principal, id).await {
+            Ok(_) => {}
+            Err(problem) if problem.code() == Code::NotFound => return Ok(false),
+            Err(problem) => return Err(problem),
+        }
+    }
+    Ok(api.store.delete(id, api.clock.now()).await?)
+}

@@ -1,0 +1,143 @@
+//! `/api/domains`: list, register and check domains.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Serialize;
+
+use super::Api;
+use super::body::JsonObject;
+use super::problem::{Code, Problem};
+use super::query::{self, Query};
+use crate::dns::MxReport;
+use crate::domains::{DomainEntry, DomainError, NewDomain, Registered, Registry, Round};
+use crate::model::{DomainName, DomainStatus};
+use crate::store::StoreError;
+
+/// The longest owner in characters.
+const OWNER_CHARS_MAX: usize = 256;
+
+/// What the HTTP interface needs of the registry of domains.
+#[async_trait]
+pub trait Domains: Send + Sync + 'static {
+    /// Every domain, those in flags and file included.
+    async fn list(&self) -> Result<Vec<DomainEntry>, StoreError>;
+    /// The names of the active domains.
+    fn active(&self) -> Vec<DomainName>;
+    /// Asks DNS whether a domain's MX points here.
+    async fn check(&self, name: &DomainName) -> Result<MxReport, DomainError>;
+    /// Registers a domain whose MX points here, or checks one again that is registered.
+    async fn register(&self, new: NewDomain) -> Result<Registered, DomainError>;
+    /// Registers a domain without asking DNS, then or ever.
+    async fn pin(&self, new: NewDomain) -> Result<Registered, DomainError>;
+    /// Removes a domain; `false` if it is not registered.
+    async fn remove(&self, name: &DomainName) -> Result<bool, DomainError>;
+    /// Verifies one domain or all, now.
+    async fn verify(&self, which: Option<&DomainName>, force: bool) -> Result<Round, DomainError>;
+}
+
+#[async_trait]
+impl Domains for Registry {
+    async fn list(&self) -> Result<Vec<DomainEntry>, StoreError> {
+        self.list().await
+    }
+
+    fn active(&self) -> Vec<DomainName> {
+        self.table().active()
+    }
+
+    async fn check(&self, name: &DomainName) -> Result<MxReport, DomainError> {
+        self.check(name).await
+    }
+
+    async fn register(&self, new: NewDomain) -> Result<Registered, DomainError> {
+        self.register(new).await
+    }
+
+    async fn pin(&self, new: NewDomain) -> Result<Registered, DomainError> {
+        self.pin(new).await
+    }
+
+    async fn remove(&self, name: &DomainName) -> Result<bool, DomainError> {
+        self.remove(name).await
+    }
+
+    async fn verify(&self, which: Option<&DomainName>, force: bool) -> Result<Round, DomainError> {
+        self.verify(which, force).await
+    }
+}
+
+/// A domain as the public sees it: without its owner.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DomainJson {
+    domain: String,
+    status: DomainStatus,
+    added_at: Option<String>,
+    last_checked_at: Option<String>,
+    last_check_result: Option<String>,
+}
+
+impl From<DomainEntry> for DomainJson {
+    fn from(entry: DomainEntry) -> Self {
+        Self {
+            domain: entry.domain,
+            status: entry.status,
+            added_at: entry.added_at.map(crate::model::Timestamp::to_interface),
+            last_checked_at: entry.last_checked_at.map(crate::model::Timestamp::to_interface),
+            last_check_result: entry.last_check_result,
+        }
+    }
+}
+
+/// `GET /api/domains`
+pub(super) async fn list(State(api): State<Arc<Api>>) -> Result<Json<Vec<DomainJson>>, Problem> {
+    Ok(Json(api.registry.list().await?.into_iter().map(DomainJson::from).collect()))
+}
+
+/// `GET /api/domains/active`
+pub(super) async fn active(State(api): State<Arc<Api>>) -> Json<Vec<DomainName>> {
+    Json(api.registry.active())
+}
+
+/// `GET /api/domains/check-dns`
+pub(super) async fn check_dns(State(api): State<Arc<Api>>, query: Query) -> Result<Json<MxReport>, Problem> {
+    let name = query.domain("domain")?;
+    Ok(Json(api.registry.check(&name).await?))
+}
+
+/// `POST /api/domains`: 201 for a new domain, 200 for one that was registered and is checked again.
+pub(super) async fn register(
+    State(api): State<Arc<Api>>,
+    body: JsonObject,
+) -> Result<(StatusCode, Json<DomainJson>), Problem> {
+    let registered = api.registry.register(new_domain(&body)?).await?;
+    Ok((status(&registered), Json(registered.entry.into())))
+}
+
+pub(super) fn status(registered: &Registered) -> StatusCode {
+    if registered.created { StatusCode::CREATED } else { StatusCode::OK }
+}
+
+/// The domain that a body asks for.
+pub(super) fn new_domain(body: &JsonObject) -> Result<NewDomain, Problem> {
+    let name = body.text("domain", Code::DomainInvalid)?;
+    let name = name.ok_or_else(|| Problem::new(Code::FieldMissing, "the field 'domain' is missing"))?;
+    let name = query::domain(name)?;
+    let owner = body.text("owner", Code::OwnerInvalid)?;
+    let is_owner = |owner: &str| {
+        !owner.trim().is_empty() && owner.chars().count() <= OWNER_CHARS_MAX && !owner.contains(char::is_control)
+    };
+    if !owner.is_none_or(is_owner) {
+        let detail = format!("'owner' must have 1 to {OWNER_CHARS_MAX} characters, none of them a control character");
+        return Err(Problem::new(Code::OwnerInvalid, detail));
+    }
+    let email = body.text("email", Code::EmailInvalid)?;
+    if let Some(Err(detail)) = email.map(query::address) {
+        return Err(Problem::new(Code::EmailInvalid, format!("'email': {detail}")));
+    }
+    Ok(NewDomain { name, owner: owner.map(str::to_owned), email: email.map(str::to_owned) })
+}

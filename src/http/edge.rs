@@ -1,0 +1,118 @@
+//! What every request and every answer passes: host, origin, panics, and the fields that each answer carries.
+
+use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
+
+use super::host::{AllowedHosts, authority};
+use super::origin::{AllowedOrigins, Grant};
+use super::problem::{Code, Problem};
+use crate::config::Config;
+
+/// The address that a request over TCP came from, in its extensions. The rules for hosts and origins hold for such
+/// requests alone: no browser reaches a Unix socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer(pub SocketAddr);
+
+/// Who may ask over TCP, made from the settings once.
+#[derive(Clone, Debug)]
+pub(super) struct Edge {
+    hosts: AllowedHosts,
+    origins: AllowedOrigins,
+}
+
+impl Edge {
+    pub(super) fn from_config(config: &Config) -> Arc<Self> {
+        let is_local = config.is_http_local();
+        let hosts =
+            if is_local { AllowedHosts::Loopback(config.http_allowed_hosts.clone()) } else { AllowedHosts::Any };
+        let origins = match &config.http_allowed_origins {
+            Some(origins) if origins.iter().any(|origin| origin == "*") => AllowedOrigins::Any,
+            Some(origins) => AllowedOrigins::Listed(origins.clone()),
+            None if is_local => AllowedOrigins::Loopback,
+            None => AllowedOrigins::Any,
+        };
+        Arc::new(Self { hosts, origins })
+    }
+
+    /// What to say to the page that asks, if one does.
+    fn admit(&self, request: &Request) -> Result<Option<Grant>, Problem> {
+        if request.extensions().get::<Peer>().is_none() {
+            return Ok(None);
+        }
+        self.hosts.check(request)?;
+        let grant = self.origins.grant(request.headers().get(header::ORIGIN), authority(request).ok().flatten());
+        // A form can POST without asking first, so what a page may not read it must not write either.
+        let is_write = ![Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
+        if is_write && !grant.is_allowed {
+            return Err(Problem::new(
+                Code::OriginNotAllowed,
+                "pages of this origin may not write here; the setting http-allowed-origins permits origins",
+            ));
+        }
+        Ok(Some(grant))
+    }
+}
+
+/// The outermost layer.
+pub(super) async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Response {
+    let is_options = request.method() == Method::OPTIONS;
+    let (grant, mut response) = match edge.admit(&request) {
+        Err(problem) => (None, problem.into_response()),
+        Ok(grant) if is_options => (grant, options()),
+        Ok(grant) => (grant, answer(request, next).await),
+    };
+    finish(response.headers_mut(), grant);
+    response
+}
+
+async fn answer(request: Request, next: Next) -> Response {
+    let target = format!("{} {}", request.method(), request.uri().path());
+    let Ok(response) = AssertUnwindSafe(next.run(request)).catch_unwind().await else {
+        tracing::error!(%target, "a handler panicked");
+        return Problem::internal().into_response();
+    };
+    if response.status() != StatusCode::METHOD_NOT_ALLOWED {
+        return response;
+    }
+    let problem = Problem::new(Code::MethodNotAllowed, "this path has other methods; see the field Allow");
+    match response.headers().get(header::ALLOW) {
+        Some(allow) => problem.with_header(header::ALLOW, allow.clone()).into_response(),
+        None => problem.into_response(),
+    }
+}
+
+/// The answer to OPTIONS, for every path: what a page may send.
+fn options() -> Response {
+    let fields = [
+        (header::ALLOW, "GET, HEAD, POST, DELETE, OPTIONS"),
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "Content-Type"),
+        (header::ACCESS_CONTROL_MAX_AGE, "600"),
+    ];
+    (StatusCode::NO_CONTENT, fields).into_response()
+}
+
+/// Mail is nobody else's to keep, guess the type of, or name in a Referer.
+fn finish(headers: &mut HeaderMap, grant: Option<Grant>) {
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'; sandbox"),
+    );
+    let Some(grant) = grant else { return };
+    if let Some(origin) = grant.allow_origin {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    }
+    if grant.varies {
+        headers.append(header::VARY, HeaderValue::from_static("Origin"));
+    }
+}

@@ -1,0 +1,60 @@
+//! An Email as JSON, and the rules for getting hold of one.
+
+use serde::Serialize;
+
+use super::Api;
+use super::principal::Principal;
+use super::problem::{Code, Problem};
+use crate::mime::Content;
+use crate::model::{EmailId, Mailbox, StoredEmail};
+
+/// The six fields of the interface document, section 2. None is ever absent or null.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct EmailJson<'a> {
+    id: EmailId,
+    recipient: &'a str,
+    from: &'a str,
+    subject: &'a str,
+    message: &'a str,
+    received_at: String,
+}
+
+impl<'a> EmailJson<'a> {
+    /// `None` only if the store gave out an Email that its envelope lacks.
+    pub(super) fn of(email: &'a StoredEmail, content: &'a Content) -> Option<Self> {
+        Some(Self {
+            id: email.listed.id,
+            recipient: &email.recipient()?.address,
+            from: content.from.as_deref().unwrap_or(&email.envelope.reverse_path),
+            subject: &content.subject,
+            message: &content.message,
+            received_at: email.listed.received_at.to_interface(),
+        })
+    }
+}
+
+impl Api {
+    /// Refuses a mailbox that only the administrator may use.
+    pub(super) fn permit(&self, principal: Principal, mailbox: &Mailbox) -> Result<(), Problem> {
+        if principal == Principal::Public && self.config.role_addresses.contains(mailbox) {
+            return Err(Problem::new(
+                Code::RoleAddress,
+                "mail of this address bears on control of its domain and is the administrator's alone",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The Email with that id, if `principal` may have it.
+    pub(super) async fn email(&self, principal: Principal, id: EmailId) -> Result<StoredEmail, Problem> {
+        let listed = self.store.find(id, self.clock.now()).await?.ok_or_else(Problem::no_such_email)?;
+        let email = self.store.load(&listed).await?.ok_or_else(Problem::no_such_email)?;
+        let Some(mailbox) = email.mailbox() else {
+            tracing::error!(%id, "an Email is not in its own envelope");
+            return Err(Problem::internal());
+        };
+        self.permit(principal, mailbox)?;
+        Ok(email)
+    }
+}

@@ -1,0 +1,163 @@
+//! Host names in requests: which are loopback, and which are answered for.
+//!
+//! A page of some site can make its own name resolve to 127.0.0.1 and then read what a service on loopback says to that
+//! name (DNS rebinding). So while HTTP listens on loopback only, it answers for loopback names and addresses alone.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use axum::http::{Request, Version, header};
+
+use super::problem::{Code, Problem};
+
+/// The hosts that are answered for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum AllowedHosts {
+    /// Every one.
+    Any,
+    /// Loopback ones, and these: `host` for every port of it, or `host:port`; in lower case.
+    Loopback(Vec<String>),
+}
+
+impl AllowedHosts {
+    /// Refuses a request whose host is not answered for. The target's host counts before the field Host
+    /// (RFC 9112 section 3.2.2).
+    pub(super) fn check<B>(&self, request: &Request<B>) -> Result<(), Problem> {
+        let Self::Loopback(others) = self else { return Ok(()) };
+        let Some(authority) = authority(request)? else { return Ok(()) };
+        let Some(host) = host_of(authority) else {
+            return Err(Problem::new(Code::HostInvalid, "the Host of the request is no host"));
+        };
+        let is_allowed = is_loopback(host)
+            || others.iter().any(|other| other.eq_ignore_ascii_case(host) || other.eq_ignore_ascii_case(authority));
+        if is_allowed {
+            return Ok(());
+        }
+        Err(Problem::new(
+            Code::HostNotAllowed,
+            "this service listens on loopback only and does not answer for this Host; the setting http-allowed-hosts adds one",
+        ))
+    }
+}
+
+/// `host[:port]` of a request; `None` for a request of HTTP/1.0 without one.
+pub(super) fn authority<B>(request: &Request<B>) -> Result<Option<&str>, Problem> {
+    if let Some(authority) = request.uri().authority() {
+        return Ok(Some(authority.as_str()));
+    }
+    let invalid = |detail: &'static str| Problem::new(Code::HostInvalid, detail);
+    let mut values = request.headers().get_all(header::HOST).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().map(Some).map_err(|_| invalid("the Host of the request is no host")),
+        (Some(_), Some(_)) => Err(invalid("the request has more than one Host")),
+        (None, _) if request.version() < Version::HTTP_11 => Ok(None),
+        (None, _) => Err(invalid("the request has no Host")),
+    }
+}
+
+/// The host in `host[:port]`; an IPv6 address keeps its brackets. `None` for anything else.
+pub(super) fn host_of(authority: &str) -> Option<&str> {
+    let end = match authority.strip_prefix('[') {
+        Some(rest) => rest.find(']')? + 2,
+        None => authority.find(':').unwrap_or(authority.len()),
+    };
+    let (host, port) = authority.split_at(end);
+    let is_port =
+        port.is_empty() || port.strip_prefix(':').is_some_and(|port| port.bytes().all(|b| b.is_ascii_digit()));
+    let is_host = !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._[]:".contains(&b));
+    (is_host && is_port).then_some(host)
+}
+
+/// Whether a host is a name or an address of loopback (RFC 6761 section 6.3, RFC 1122, RFC 4291).
+pub(super) fn is_loopback(host: &str) -> bool {
+    let host = host.to_ascii_lowercase();
+    if let Some(address) = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+        return address.parse::<Ipv6Addr>().is_ok_and(|address| address.to_canonical().is_loopback());
+    }
+    let name = host.strip_suffix('.').unwrap_or(&host);
+    name == "localhost"
+        || name.ends_with(".localhost")
+        || name.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_is_told_from_what_looks_like_it() {
+        for host in [
+            "localhost",
+            "LOCALHOST",
+            "localhost.",
+            "a.localhost",
+            "127.0.0.1",
+            "127.8.9.1",
+            "[::1]",
+            "[::ffff:127.0.0.1]",
+        ] {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in [
+            "",
+            "example.test",
+            "localhost.example.test",
+            "notlocalhost",
+            "127.0.0.1.example.test",
+            "128.0.0.1",
+            "0.0.0.0",
+            "[::2]",
+            "[::]",
+            "::1",
+            "2130706433",
+            "0x7f.1",
+        ] {
+            assert!(!is_loopback(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn the_host_is_what_stands_before_the_port() {
+        for (authority, host) in [
+            ("localhost:8080", Some("localhost")),
+            ("localhost", Some("localhost")),
+            ("[::1]:80", Some("[::1]")),
+            ("[::1]", Some("[::1]")),
+            ("localhost:", Some("localhost")),
+            ("localhost:80@evil.test", None),
+            ("user@localhost", None),
+            ("localhost:x", None),
+            ("[::1", None),
+            ("[::1]x", None),
+            ("", None),
+            (":80", None),
+            ("a b", None),
+        ] {
+            assert_eq!(host_of(authority), host, "{authority}");
+        }
+    }
+
+    #[test]
+    fn every_spelling_of_the_host_is_checked() {
+        let hosts = AllowedHosts::Loopback(vec!["mail.example.test".into(), "box.test:8080".into()]);
+        let code = |target: &str, host: Option<&str>, version| {
+            let mut request = Request::builder().uri(target).version(version);
+            if let Some(host) = host {
+                request = request.header("host", host);
+            }
+            hosts.check(&request.body(()).expect("request")).err().map(|problem| problem.code())
+        };
+        let http11 = Version::HTTP_11;
+        assert_eq!(code("/", Some("127.0.0.1:8080"), http11), None);
+        assert_eq!(code("/", Some("Mail.Example.test:99"), http11), None);
+        assert_eq!(code("/", Some("box.test:8080"), http11), None);
+        assert_eq!(code("/", Some("box.test"), http11), Some(Code::HostNotAllowed));
+        assert_eq!(code("/", Some("evil.test"), http11), Some(Code::HostNotAllowed));
+        assert_eq!(code("http://evil.test/", Some("localhost"), http11), Some(Code::HostNotAllowed));
+        assert_eq!(code("http://localhost/", Some("localhost"), http11), None);
+        assert_eq!(code("/", Some("a b"), http11), Some(Code::HostInvalid));
+        assert_eq!(code("/", None, http11), Some(Code::HostInvalid));
+        assert_eq!(code("/", None, Version::HTTP_10), None);
+        let twice = Request::builder().uri("/").header("host", "localhost").header("host", "evil.test");
+        assert!(hosts.check(&twice.body(()).expect("request")).is_err());
+    }
+}

@@ -1,0 +1,111 @@
+//! `GET /api/mail/messages/{id}`: one Email with all that is known of it.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use super::Api;
+use super::email::EmailJson;
+use super::principal::Principal;
+use super::problem::{Code, Problem};
+use super::query;
+use crate::mime::{Attachment, Content};
+use crate::model::{EmailId, Envelope, StoredEmail};
+
+/// The six fields of the list and what stands beside them.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct MessageJson<'a> {
+    #[serde(flatten)]
+    email: EmailJson<'a>,
+    body_text: &'a str,
+    headers: Vec<HeaderJson<'a>>,
+    attachments: Vec<AttachmentJson<'a>>,
+    /// Octets as received.
+    size: u64,
+    expires_at: String,
+    envelope: EnvelopeJson<'a>,
+}
+
+#[derive(Serialize)]
+struct HeaderJson<'a> {
+    name: &'a str,
+    value: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AttachmentJson<'a> {
+    index: usize,
+    filename: &'a str,
+    content_type: &'a str,
+    size: u64,
+}
+
+/// What SMTP said, except for the other recipients: they may be of a Bcc.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct EnvelopeJson<'a> {
+    reverse_path: &'a str,
+    client: String,
+    helo: &'a str,
+    protocol: &'static str,
+}
+
+/// Answers with the Email.
+pub(super) async fn show(
+    State(api): State<Arc<Api>>,
+    principal: Principal,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<Response, Problem> {
+    let email = api.email(principal, id(path)?).await?;
+    let content = api.parser.parse(email.raw.clone()).await;
+    let json = MessageJson::of(&email, &content).ok_or_else(Problem::internal)?;
+    Ok(Json(json).into_response())
+}
+
+/// The id in the path. Octets that are no UTF-8 are no id either.
+pub(super) fn id(path: Result<Path<String>, PathRejection>) -> Result<EmailId, Problem> {
+    let Path(text) = path.map_err(|_| Problem::new(Code::IdInvalid, "the id in the path is not valid"))?;
+    query::id(&text)
+}
+
+impl<'a> MessageJson<'a> {
+    fn of(email: &'a StoredEmail, content: &'a Content) -> Option<Self> {
+        Some(Self {
+            email: EmailJson::of(email, content)?,
+            body_text: &content.body_text,
+            headers: content.headers.iter().map(|(name, value)| HeaderJson { name, value }).collect(),
+            attachments: content.attachments.iter().map(AttachmentJson::of).collect(),
+            size: email.listed.size_octets,
+            expires_at: email.listed.expires_at.to_interface(),
+            envelope: EnvelopeJson::of(&email.envelope),
+        })
+    }
+}
+
+impl<'a> AttachmentJson<'a> {
+    fn of(attachment: &'a Attachment) -> Self {
+        Self {
+            index: attachment.index,
+            filename: &attachment.filename,
+            content_type: &attachment.content_type,
+            size: attachment.size_octets,
+        }
+    }
+}
+
+impl<'a> EnvelopeJson<'a> {
+    fn of(envelope: &'a Envelope) -> Self {
+        Self {
+            reverse_path: &envelope.reverse_path,
+            client: envelope.client.to_string(),
+            helo: &envelope.helo,
+            protocol: envelope.protocol.as_str(),
+        }
+    }
+}

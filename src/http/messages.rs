@@ -1,0 +1,130 @@
+//! `GET /api/mail/messages`: a page of a mailbox.
+
+use std::sync::Arc;
+use std::vec;
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use serde::Serialize;
+
+use super::Api;
+use super::email::EmailJson;
+use super::principal::Principal;
+use super::problem::{Code, Problem};
+use super::query::Query;
+use crate::model::Listed;
+use crate::store::{Part, StoreError};
+
+/// Answers with a page, one Email at a time, so that a page of large messages never sits in memory as a whole.
+///
+/// An Email that vanishes between the list and its turn is left out, and so is one whose octets are damaged (the log says
+/// so): one bad mail must not make the others unreadable. If the store fails, it is an error as long as nothing was sent,
+/// and then the body breaks off, which no client takes for its end.
+pub(super) async fn list(State(api): State<Arc<Api>>, principal: Principal, query: Query) -> Result<Response, Problem> {
+    let mailbox = query.address("to")?.mailbox(api.config.subaddressing);
+    let page = query.number("page", Code::PageInvalid, 1)?;
+    let limit_max = api.config.page_size_max as u64;
+    let limit = query.number("limit", Code::LimitInvalid, api.config.page_size_default as u64)?.min(limit_max);
+    api.permit(principal, &mailbox)?;
+
+    let part =
+        Part::Offset { offset: (page - 1).saturating_mul(limit), limit: usize::try_from(limit).unwrap_or(usize::MAX) };
+    let part = api.store.list(&mailbox, part, api.clock.now()).await?;
+    let foot = Foot { total: part.total, page, limit, pages: part.total.div_ceil(limit) };
+    let mut emails = Emails { api, listed: part.emails.into_iter() };
+    let first = emails.next(HEAD).await?;
+    let page = Page { emails, foot, next: first.map_or(Next::Empty, Next::First) };
+    let body = Body::from_stream(stream::try_unfold(page, Page::step));
+    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response())
+}
+
+/// How the body begins.
+const HEAD: &str = "{\"emails\":[";
+
+/// What follows the Emails (interface document, section 2).
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Foot {
+    total: u64,
+    page: u64,
+    limit: u64,
+    pages: u64,
+}
+
+impl Foot {
+    /// The end of the body: the list is closed, then come the other members of the object.
+    fn after(self, head: &str) -> Result<Vec<u8>, StoreError> {
+        let members = serde_json::to_string(&self).map_err(|error| StoreError::Failed(error.to_string()))?;
+        Ok(format!("{head}],{}", members.trim_start_matches('{')).into_bytes())
+    }
+}
+
+/// The body of the answer, and how much of it is written.
+struct Page {
+    emails: Emails,
+    foot: Foot,
+    next: Next,
+}
+
+/// What is written next.
+enum Next {
+    /// Head and foot: there is no Email.
+    Empty,
+    /// The head with the first Email.
+    First(Vec<u8>),
+    /// Another Email, or the foot.
+    Rest,
+    /// Nothing.
+    End,
+}
+
+impl Page {
+    async fn step(mut self) -> Result<Option<(Bytes, Self)>, StoreError> {
+        let (chunk, next) = match self.next {
+            Next::End => return Ok(None),
+            Next::Empty => (self.foot.after(HEAD)?, Next::End),
+            Next::First(email) => (email, Next::Rest),
+            Next::Rest => match self.emails.next(",").await? {
+                Some(email) => (email, Next::Rest),
+                None => (self.foot.after("")?, Next::End),
+            },
+        };
+        self.next = next;
+        Ok(Some((chunk.into(), self)))
+    }
+}
+
+/// The Emails of a page, loaded and parsed as they are asked for.
+struct Emails {
+    api: Arc<Api>,
+    listed: vec::IntoIter<Listed>,
+}
+
+impl Emails {
+    /// The next Email as JSON after `prefix`.
+    async fn next(&mut self, prefix: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        for listed in self.listed.by_ref() {
+            let email = match self.api.store.load(&listed).await {
+                Ok(Some(email)) => email,
+                Ok(None) => continue,
+                Err(error @ StoreError::Damaged { .. }) => {
+                    tracing::error!(id = %listed.id, %error, "left an Email out of a list");
+                    continue;
+                }
+                Err(error) => {
+                    tracing::error!(%error, "a list failed");
+                    return Err(error);
+                }
+            };
+            let content = self.api.parser.parse(email.raw.clone()).await;
+            let mut json = prefix.as_bytes().to_vec();
+            if EmailJson::of(&email, &content).is_some_and(|email| serde_json::to_writer(&mut json, &email).is_ok()) {
+                return Ok(Some(json));
+            }
+            tracing::error!(id = %listed.id, "left an Email out of a list that is not in its own envelope");
+        }
+        Ok(None)
+    }
+}

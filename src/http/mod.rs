@@ -1,0 +1,84 @@
+//! The HTTP interface: URL to handler, one file per resource, and the connections that carry it.
+//!
+//! [`router`] is the whole interface without a socket; the command line uses it in its own process. It knows the store,
+//! the domains and the parser, never SMTP. Every error is a [`Problem`]; every value from outside is bounded before it is
+//! used. What a caller may do depends on the [`Principal`] that its transport puts into the request.
+
+mod admin;
+mod body;
+mod delete;
+mod domains;
+mod edge;
+mod email;
+mod health;
+mod host;
+mod message;
+mod messages;
+mod origin;
+mod principal;
+pub mod problem;
+mod query;
+mod raw;
+mod root;
+mod server;
+mod stall;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware;
+use axum::routing::get;
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::mime::Parser;
+use crate::store::Store;
+
+pub use admin::DaemonStatus;
+pub use domains::Domains;
+pub use edge::Peer;
+pub use principal::Principal;
+pub use problem::{Code, Problem};
+pub use server::{HttpLimits, serve_tcp, serve_unix};
+
+/// All that the handlers use.
+#[derive(Clone)]
+pub struct Api {
+    /// The settings in effect.
+    pub config: Arc<Config>,
+    /// Where mail is.
+    pub store: Arc<dyn Store>,
+    /// Which domains are served.
+    pub registry: Arc<dyn Domains>,
+    /// What reads messages.
+    pub parser: Parser,
+    /// What tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// What only a running daemon knows; `None` in a process without one.
+    pub status: Option<Arc<DaemonStatus>>,
+}
+
+/// The interface as a service. It reads a [`Principal`] and a [`Peer`] from the request's extensions; without the first
+/// the caller is the public, without the second the rules for hosts and origins are left out.
+pub fn router(api: Api) -> Router {
+    let edge = edge::Edge::from_config(&api.config);
+    Router::new()
+        .route("/", get(root::show))
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .route("/api/mail/messages", get(messages::list))
+        .route("/api/mail/messages/{id}", get(message::show))
+        .route("/api/mail/messages/{id}/raw", get(raw::show))
+        .route("/api/mail/delete", axum::routing::delete(delete::delete))
+        .route("/api/domains", get(domains::list).post(domains::register))
+        .route("/api/domains/active", get(domains::active))
+        .route("/api/domains/check-dns", get(domains::check_dns))
+        .nest("/api/admin", admin::routes())
+        .fallback(unknown_path)
+        .with_state(Arc::new(api))
+        .layer(middleware::from_fn_with_state(edge, edge::pass))
+}
+
+async fn unknown_path() -> Problem {
+    Problem::new(Code::UnknownPath, "nothing has this path; GET / says what is here")
+}

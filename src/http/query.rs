@@ -1,0 +1,201 @@
+//! Query strings, read strictly.
+//!
+//! A literal `+` is a plus, since addresses carry it and clients write it so; a blank is `%20`. Unknown parameters are
+//! ignored; a known one may be there once.
+
+use std::str::FromStr;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+
+use super::problem::{Code, Problem};
+use crate::model::{Address, DomainName, EmailId};
+
+/// The longest query in octets that is read: room for the longest address with each octet percent-encoded, and more.
+const QUERY_OCTETS_MAX: usize = 8 * 1024;
+/// The longest address in octets: a local part of 64 and a domain of 253, which in U-labels may be some times longer.
+const ADDRESS_OCTETS_MAX: usize = 1024;
+
+/// The parameters of a request, decoded.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Query(Vec<(String, String)>);
+
+impl Query {
+    /// Reads what follows the `?`.
+    pub(super) fn parse(query: &str) -> Result<Self, Problem> {
+        if query.len() > QUERY_OCTETS_MAX {
+            return Err(Problem::new(
+                Code::QueryTooLong,
+                format!("the query is longer than {QUERY_OCTETS_MAX} octets"),
+            ));
+        }
+        let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            Some((decode(name)?, decode(value)?))
+        });
+        let pairs = pairs.collect::<Option<_>>();
+        pairs.map(Self).ok_or_else(|| Problem::new(Code::QueryInvalid, "the query is not percent-encoded UTF-8"))
+    }
+
+    /// The value of a parameter that may be missing.
+    pub(super) fn get(&self, name: &str) -> Result<Option<&str>, Problem> {
+        let mut values = self.0.iter().filter(|(found, _)| found == name).map(|(_, value)| value.as_str());
+        let value = values.next();
+        if values.next().is_some() {
+            return Err(Problem::new(
+                Code::ParameterRepeated,
+                format!("the parameter '{name}' is there more than once"),
+            ));
+        }
+        Ok(value)
+    }
+
+    fn required(&self, name: &str) -> Result<&str, Problem> {
+        let missing = || Problem::new(Code::ParameterMissing, format!("the parameter '{name}' is missing"));
+        self.get(name)?.ok_or_else(missing)
+    }
+
+    /// The address in a parameter that must be there.
+    pub(super) fn address(&self, name: &str) -> Result<Address, Problem> {
+        let text = self.required(name)?;
+        address(text).map_err(|detail| Problem::new(Code::AddressInvalid, format!("'{name}': {detail}")))
+    }
+
+    /// The domain in a parameter that must be there.
+    pub(super) fn domain(&self, name: &str) -> Result<DomainName, Problem> {
+        domain(self.required(name)?)
+    }
+
+    /// The id in a parameter that must be there.
+    pub(super) fn id(&self, name: &str) -> Result<EmailId, Problem> {
+        id(self.required(name)?)
+    }
+
+    /// A number from 1 in decimal digits, or `default`. One that is too large for `u64` is taken as the largest.
+    pub(super) fn number(&self, name: &str, code: Code, default: u64) -> Result<u64, Problem> {
+        let Some(text) = self.get(name)? else { return Ok(default) };
+        let is_number = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+        let number = if is_number { u64::from_str(text).unwrap_or(u64::MAX) } else { 0 };
+        if number == 0 {
+            return Err(Problem::new(code, format!("'{name}' must be a whole number from 1")));
+        }
+        Ok(number)
+    }
+
+    /// `true` or `false`; missing is `false`.
+    pub(super) fn flag(&self, name: &str) -> Result<bool, Problem> {
+        match self.get(name)? {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => Err(Problem::new(Code::BooleanInvalid, format!("'{name}' must be 'true' or 'false'"))),
+        }
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Query {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Self::parse(parts.uri.query().unwrap_or_default())
+    }
+}
+
+/// An address, or why the text is none.
+pub(super) fn address(text: &str) -> Result<Address, String> {
+    if text.len() > ADDRESS_OCTETS_MAX {
+        return Err(format!("an address has at most {ADDRESS_OCTETS_MAX} octets"));
+    }
+    text.parse().map_err(|error: crate::model::AddressError| error.to_string())
+}
+
+/// A domain name from outside.
+pub(super) fn domain(text: &str) -> Result<DomainName, Problem> {
+    if text.len() > ADDRESS_OCTETS_MAX {
+        return Err(Problem::new(Code::DomainInvalid, "the domain name is too long"));
+    }
+    text.parse().map_err(|error: crate::model::DomainNameError| Problem::new(Code::DomainInvalid, error.to_string()))
+}
+
+/// The id of an Email from outside.
+pub(super) fn id(text: &str) -> Result<EmailId, Problem> {
+    text.parse().map_err(|error: crate::model::id::EmailIdError| Problem::new(Code::IdInvalid, error.to_string()))
+}
+
+/// Undoes percent-encoding; `None` if it is malformed or not UTF-8.
+fn decode(text: &str) -> Option<String> {
+    let mut octets = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&octet, tail)) = rest.split_first() {
+        rest = tail;
+        octets.push(match octet {
+            b'%' => {
+                let digits = rest.get(..2).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))?;
+                rest = &rest[2..];
+                u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()?
+            }
+            octet => octet,
+        });
+    }
+    String::from_utf8(octets).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(text: &str) -> Query {
+        Query::parse(text).expect(text)
+    }
+
+    fn code<T: std::fmt::Debug>(result: Result<T, Problem>) -> Code {
+        result.expect_err("a problem").code()
+    }
+
+    #[test]
+    fn a_plus_is_a_plus_and_a_blank_is_percent_20() {
+        assert_eq!(query("to=a+b@x.test").get("to"), Ok(Some("a+b@x.test")));
+        assert_eq!(query("to=a%2Bb%40x.test").get("to"), Ok(Some("a+b@x.test")));
+        assert_eq!(query("to=%22a%20b%22@x.test").get("to"), Ok(Some("\"a b\"@x.test")));
+        assert_eq!(query("%74o=%C3%BC").get("to"), Ok(Some("ü")));
+        assert_eq!(query("&&to&x=1=2").get("to"), Ok(Some("")));
+        assert_eq!(query("to&x=1=2").get("x"), Ok(Some("1=2")));
+        assert_eq!(query("").get("to"), Ok(None));
+    }
+
+    #[test]
+    fn what_is_malformed_is_refused() {
+        for bad in ["to=%", "to=%4", "to=%zz", "to=%+1", "to=%ff", "%ff=1", "other=%"] {
+            assert_eq!(code(Query::parse(bad)), Code::QueryInvalid, "{bad}");
+        }
+        assert_eq!(code(Query::parse(&"a".repeat(QUERY_OCTETS_MAX + 1))), Code::QueryTooLong);
+    }
+
+    #[test]
+    fn a_known_parameter_may_be_there_once() {
+        let query = query("to=a&x=1&x=2&t%6F=b");
+        assert_eq!(code(query.get("to")), Code::ParameterRepeated);
+    }
+
+    #[test]
+    fn numbers_are_digits_from_one() {
+        let number = |text: &str| query(text).number("page", Code::PageInvalid, 7);
+        assert_eq!(number(""), Ok(7));
+        assert_eq!(number("page=1"), Ok(1));
+        assert_eq!(number("page=0012"), Ok(12));
+        assert_eq!(number("page=99999999999999999999999"), Ok(u64::MAX));
+        for bad in ["page=", "page", "page=0", "page=-1", "page=+1", "page=1.0", "page=1e3", "page=%201", "page=x"] {
+            assert_eq!(code(number(bad)), Code::PageInvalid, "{bad}");
+        }
+    }
+
+    #[test]
+    fn each_kind_of_value_has_its_code() {
+        assert_eq!(code(query("").address("to")), Code::ParameterMissing);
+        assert_eq!(code(query("to=").address("to")), Code::AddressInvalid);
+        assert_eq!(code(query(&format!("to={}@x.test", "a".repeat(2000))).address("to")), Code::AddressInvalid);
+        assert_eq!(code(query("domain=-").domain("domain")), Code::DomainInvalid);
+        assert_eq!(code(query("id=1").id("id")), Code::IdInvalid);
+        assert_eq!(code(query("force=yes").flag("force")), Code::BooleanInvalid);
+        assert_eq!(query("force=true").flag("force"), Ok(true));
+    }
+}

@@ -1,0 +1,123 @@
+//! `GET /api/mail/messages/{id}/raw`: the octets as received, with the trace that a receiver puts before them.
+
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+
+use super::Api;
+use super::message;
+use super::principal::Principal;
+use super::problem::Problem;
+use crate::model::{DomainName, StoredEmail};
+
+/// Answers with the message.
+pub(super) async fn show(
+    State(api): State<Arc<Api>>,
+    principal: Principal,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<Response, Problem> {
+    let email = api.email(principal, message::id(path)?).await?;
+    let trace = Bytes::from(trace(&email, &api.config.hostname));
+    let length = trace.len() + email.raw.len();
+    let octets = stream::iter([trace, email.raw].map(Ok::<_, Infallible>));
+    let fields = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("message/rfc822")),
+        (header::CONTENT_LENGTH, HeaderValue::from(length)),
+    ];
+    Ok((fields, Body::from_stream(octets)).into_response())
+}
+
+/// Return-Path and Received (RFC 5321 section 4.4), made from the envelope.
+///
+/// `for` only when there was one recipient: naming one of several would betray a Bcc. No `id`: the one that would fit
+/// opens the Email.
+fn trace(email: &StoredEmail, hostname: &DomainName) -> String {
+    let envelope = &email.envelope;
+    let client = match envelope.client.to_canonical() {
+        IpAddr::V4(address) => format!("[{address}]"),
+        IpAddr::V6(address) => format!("[IPv6:{address}]"),
+    };
+    let recipient = match envelope.recipients.as_slice() {
+        [only] => format!("\r\n\tfor <{}>", harmless(&only.address)),
+        _ => String::new(),
+    };
+    format!(
+        "Return-Path: <{}>\r\nReceived: from {} ({client})\r\n\tby {hostname} with {}{recipient};\r\n\t{}\r\n",
+        harmless(&envelope.reverse_path),
+        word(&envelope.helo),
+        envelope.protocol.as_str(),
+        email.listed.received_at.to_rfc5322(),
+    )
+}
+
+/// What a client called itself, if that can stand in the field as one word.
+fn word(helo: &str) -> &str {
+    let is_word = !helo.is_empty() && helo.bytes().all(|b| b.is_ascii_graphic() && !b"();<>\\\"".contains(&b));
+    if is_word { helo } else { "unknown" }
+}
+
+/// The text without what could end its line.
+fn harmless(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{EmailId, Envelope, Listed, Place, Protocol, Subaddressing, Timestamp};
+
+    fn email(client: &str, helo: &str, reverse_path: &str, recipients: &[&str]) -> StoredEmail {
+        let at = Timestamp::from_millis(1_700_000_000_000);
+        let addresses: Vec<_> = recipients.iter().map(|text| text.parse().expect("address")).collect();
+        let envelope = Envelope::new(
+            client.parse().expect("address"),
+            helo.to_owned(),
+            Protocol::Esmtp,
+            reverse_path.to_owned(),
+            &addresses,
+            Subaddressing::Keep,
+            at,
+        );
+        let id = envelope.recipients.first().map_or(EmailId::fresh(at), |recipient| recipient.id);
+        let listed = Listed { id, sequence: 1, received_at: at, expires_at: at, size_octets: 0, place: Place([0; 16]) };
+        StoredEmail { listed, envelope, raw: Bytes::new() }
+    }
+
+    fn trace_of(email: &StoredEmail) -> String {
+        trace(email, &"mx.example.test".parse().expect("name"))
+    }
+
+    #[test]
+    fn the_trace_says_what_the_envelope_says() {
+        assert_eq!(
+            trace_of(&email("192.0.2.1", "client.test", "ann@example.test", &["Bob@example.test"])),
+            "Return-Path: <ann@example.test>\r\n\
+             Received: from client.test ([192.0.2.1])\r\n\
+             \tby mx.example.test with ESMTP\r\n\
+             \tfor <Bob@example.test>;\r\n\
+             \tTue, 14 Nov 2023 22:13:20 +0000\r\n"
+        );
+    }
+
+    #[test]
+    fn several_recipients_are_not_named() {
+        let trace = trace_of(&email("2001:db8::1", "c", "", &["a@example.test", "b@example.test"]));
+        assert!(trace.starts_with("Return-Path: <>\r\nReceived: from c ([IPv6:2001:db8::1])\r\n"), "{trace}");
+        assert!(!trace.contains("for <"), "{trace}");
+    }
+
+    #[test]
+    fn nothing_in_the_envelope_makes_a_line() {
+        let trace = trace_of(&email("192.0.2.1", "x\r\nEvil: 1", "a\r\nEvil: 2@x.test", &["a@example.test"]));
+        assert!(trace.contains("from unknown ("), "{trace}");
+        assert_eq!(trace.matches("\r\n").count(), 5, "{trace}");
+        assert!(!trace.contains("\r\nEvil"), "{trace}");
+    }
+}

@@ -1,0 +1,28 @@
+//! `GET /`: a short pointer to what is here.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde_json::{Value, json};
+
+use super::Api;
+
+/// Answers with the paths that a newcomer needs.
+pub(super) async fn show(State(api): State<Arc<Api>>) -> Json<Value> {
+    Json(json!({
+        "service": "tempmail",
+        "version": env!("CARGO_PKG_VERSION"),
+        "revision": api.config.revision.number(),
+        "endpoints": {
+            "inbox": "GET /api/mail/messages?to=ADDRESS",
+            "message": "GET /api/mail/messages/ID",
+            "raw": "GET /api/mail/messages/ID/raw",
+            "delete": "DELETE /api/mail/delete?to=ADDRESS or ?id=ID",
+            "domains": "GET /api/domains",
+            "activeDomains": "GET /api/domains/active",
+            "addDomain": "POST /api/domains",
+            "checkDns": "GET /api/domains/check-dns?domain=DOMAIN",
+        },
+    }))
+}

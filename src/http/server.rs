@@ -1,0 +1,164 @@
+//! Connections: accept, bound, serve, drain.
+//!
+//! axum's own server has no timer, so that a request which never ends its head would hold a connection for ever. hyper's
+//! connection is built here with one, and with bounds on everything that a peer decides.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Extensions, Request};
+use axum::serve::{Listener, ListenerExt};
+use futures_util::future::join_all;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+use super::body::BodyTimeout;
+use super::edge::Peer;
+use super::principal::Principal;
+use super::stall::Stalling;
+use crate::config::Config;
+
+/// Bounds on connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HttpLimits {
+    /// The most connections served at once, over all listeners of a call; others wait.
+    pub connections_max: usize,
+    /// How long a request's head may take from the moment it could begin; also how long an idle connection is kept.
+    pub head_timeout: Duration,
+    /// How long a request's body may take.
+    pub body_timeout: Duration,
+    /// How long a peer may take nothing of an answer.
+    pub stall_timeout: Duration,
+    /// The most octets of a request's head; at least 8,192. A longer one gets 431.
+    pub head_octets_max: usize,
+    /// The most header fields of a request. More get 431.
+    pub fields_max: usize,
+    /// How long answers at hand may take once the service stops.
+    pub drain_timeout: Duration,
+}
+
+impl HttpLimits {
+    /// The limits that the settings give.
+    pub fn from_config(config: &Config) -> Self {
+        Self {
+            connections_max: config.http_connections_max,
+            head_timeout: Duration::from_secs(10),
+            body_timeout: Duration::from_secs(10),
+            stall_timeout: Duration::from_secs(30),
+            head_octets_max: 32 * 1024,
+            fields_max: 100,
+            drain_timeout: Duration::from_secs(8),
+        }
+    }
+}
+
+/// Serves the public over TCP until `shutdown` is cancelled; returns when all connections have ended, at the latest
+/// `drain_timeout` later.
+pub async fn serve_tcp(listeners: Vec<TcpListener>, router: Router, limits: HttpLimits, shutdown: CancellationToken) {
+    let slots = Arc::new(Semaphore::new(limits.connections_max));
+    let server = Server { router, limits, slots, shutdown };
+    join_all(listeners.into_iter().map(|listener| {
+        let listener = listener.tap_io(|stream| {
+            // Only latency is lost when this fails.
+            let _ = stream.set_nodelay(true);
+        });
+        server.accept(listener, |peer, extensions| {
+            extensions.insert(Peer(peer));
+        })
+    }))
+    .await;
+}
+
+/// Serves the administrator over a Unix socket, like [`serve_tcp`]. Whoever can open the socket is the administrator.
+pub async fn serve_unix(listener: UnixListener, router: Router, limits: HttpLimits, shutdown: CancellationToken) {
+    let slots = Arc::new(Semaphore::new(limits.connections_max));
+    let server = Server { router, limits, slots, shutdown };
+    let accept = server.accept(listener, |_, extensions| {
+        extensions.insert(Principal::Administrator);
+    });
+    accept.await;
+}
+
+#[derive(Clone)]
+struct Server {
+    router: Router,
+    limits: HttpLimits,
+    slots: Arc<Semaphore>,
+    shutdown: CancellationToken,
+}
+
+impl Server {
+    /// Accepts and serves; `describe` puts what the transport knows of a caller into its requests.
+    async fn accept<L>(&self, mut listener: L, describe: impl Fn(L::Addr, &mut Extensions))
+    where
+        L: Listener,
+    {
+        let mut connections = JoinSet::new();
+        loop {
+            let (stream, peer) = tokio::select! {
+                () = self.shutdown.cancelled() => break,
+                Some(_) = connections.join_next() => continue,
+                accepted = listener.accept() => accepted,
+            };
+            // The slot comes after the connection: an idle listener must not hold one that another could use.
+            let slot = tokio::select! {
+                () = self.shutdown.cancelled() => break,
+                slot = Arc::clone(&self.slots).acquire_owned() => slot,
+            };
+            let mut extensions = Extensions::new();
+            describe(peer, &mut extensions);
+            extensions.insert(BodyTimeout(self.limits.body_timeout));
+            let server = self.clone();
+            connections.spawn(async move {
+                server.serve(stream, extensions).await;
+                drop(slot);
+            });
+        }
+        drop(listener);
+        let drained = async { while connections.join_next().await.is_some() {} };
+        if tokio::time::timeout(self.limits.drain_timeout, drained).await.is_err() {
+            tracing::warn!("cutting off HTTP connections that did not end in time");
+            connections.shutdown().await;
+        }
+    }
+
+    /// Serves one connection to its end.
+    async fn serve<S>(&self, stream: S, extensions: Extensions)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let service = service_fn(|request: Request<Incoming>| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().extend(extensions.clone());
+            self.router.clone().oneshot(request)
+        });
+        let stream = TokioIo::new(Stalling::new(stream, self.limits.stall_timeout));
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.limits.head_timeout)
+            .max_buf_size(self.limits.head_octets_max.max(8192))
+            .max_headers(self.limits.fields_max)
+            .serve_connection(stream, service);
+        tokio::pin!(connection);
+        let result = tokio::select! {
+            result = connection.as_mut() => result,
+            () = self.shutdown.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        if let Err(error) = result {
+            tracing::debug!(%error, "an HTTP connection ended early");
+        }
+    }
+}

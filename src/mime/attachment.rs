@@ -1,0 +1,85 @@
+//! What is said of an attachment.
+
+use super::limits::FILENAME_OCTETS_MAX;
+use super::structure::Leaf;
+
+/// A part of a message that is not its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attachment {
+    /// Its position among the attachments, from 0.
+    pub index: usize,
+    /// A name that holds no path: 1 to 255 octets, no separator, no control character, never `.` or `..`.
+    pub filename: String,
+    /// `type/subtype` in lower case, as the mail says; nothing was looked at to confirm it.
+    pub content_type: String,
+    /// Length once decoded.
+    pub size_octets: u64,
+}
+
+impl Attachment {
+    pub(super) fn of(leaf: &Leaf<'_>, index: usize) -> Self {
+        let content_type = leaf.part.content_type.clone();
+        let filename = leaf.part.filename.as_deref().map(sanitized).filter(|name| !name.is_empty());
+        Self {
+            index,
+            filename: filename.unwrap_or_else(|| format!("attachment-{index}{}", extension(&content_type))),
+            content_type,
+            size_octets: leaf.part.encoding.decode(leaf.octets).len() as u64,
+        }
+    }
+}
+
+/// The name without what could make it a path, hide its end, or break a line; empty if nothing is left.
+fn sanitized(name: &str) -> String {
+    let replaced: String = name
+        .chars()
+        .map(|c| match c {
+            // The last three turn the direction of writing, so that `exe.txt` shows where `txt.exe` is.
+            '/' | '\\' | ':' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '_',
+            c if c.is_control() => '_',
+            c => c,
+        })
+        .collect();
+    let trimmed = replaced.trim_matches(|c: char| c == '.' || c.is_whitespace());
+    let mut end = trimmed.len().min(FILENAME_OCTETS_MAX);
+    while !trimmed.is_char_boundary(end) {
+        end -= 1;
+    }
+    trimmed[..end].to_owned()
+}
+
+fn extension(content_type: &str) -> &'static str {
+    match content_type {
+        "message/rfc822" => ".eml",
+        "text/plain" => ".txt",
+        "text/html" => ".html",
+        "text/calendar" => ".ics",
+        "application/pdf" => ".pdf",
+        "image/png" => ".png",
+        "image/jpeg" => ".jpg",
+        "image/gif" => ".gif",
+        _ => ".bin",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_never_a_path() {
+        for (name, expected) in [
+            ("report.pdf", "report.pdf"),
+            ("../../etc/passwd", "_.._etc_passwd"),
+            ("C:\\boot.ini", "C__boot.ini"),
+            ("a\r\nb\0", "a__b_"),
+            ("txt.\u{202e}exe", "txt._exe"),
+            ("...", ""),
+            (" . ", ""),
+            ("grün.txt", "grün.txt"),
+        ] {
+            assert_eq!(sanitized(name), expected, "{name:?}");
+        }
+        assert_eq!(sanitized(&"ü".repeat(200)).len(), 254);
+    }
+}

@@ -1,0 +1,132 @@
+//! Transfer encodings (RFC 2045 section 6): the octets that a part carries.
+
+use std::borrow::Cow;
+
+use mail_parser::decoders::base64::base64_decode;
+
+/// How the octets of a part are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Encoding {
+    /// As they are: `7bit`, `8bit`, `binary`, nothing, or a word that nobody knows.
+    #[default]
+    Identity,
+    /// RFC 2045 section 6.8.
+    Base64,
+    /// RFC 2045 section 6.7.
+    QuotedPrintable,
+}
+
+impl Encoding {
+    /// The encoding that the value of a Content-Transfer-Encoding field names.
+    pub(super) fn of_field(value: &[u8]) -> Self {
+        let word = value.split(|octet| b" \t;(".contains(octet)).next().unwrap_or_default();
+        if word.eq_ignore_ascii_case(b"base64") {
+            Self::Base64
+        } else if word.eq_ignore_ascii_case(b"quoted-printable") {
+            Self::QuotedPrintable
+        } else {
+            Self::Identity
+        }
+    }
+
+    /// The octets meant. Total: what is malformed is taken as it stands.
+    pub(super) fn decode(self, octets: &[u8]) -> Cow<'_, [u8]> {
+        match self {
+            Self::Identity => Cow::Borrowed(octets),
+            Self::Base64 => Cow::Owned(decode_base64(octets)),
+            Self::QuotedPrintable => Cow::Owned(decode_quoted_printable(octets)),
+        }
+    }
+}
+
+/// Octets outside the alphabet are ignored, as RFC 2045 section 6.8 says: mailing lists add their footer to base64 too.
+fn decode_base64(octets: &[u8]) -> Vec<u8> {
+    base64_decode(octets).unwrap_or_else(|| {
+        let is_alphabet = |octet: &u8| octet.is_ascii_alphanumeric() || b"+/=".contains(octet);
+        let alphabet: Vec<u8> = octets.iter().copied().filter(is_alphabet).collect();
+        base64_decode(&alphabet).unwrap_or_default()
+    })
+}
+
+/// An `=` that begins neither a soft line break nor an octet stands for itself. Blanks before a line's end are padding
+/// and go.
+fn decode_quoted_printable(octets: &[u8]) -> Vec<u8> {
+    let mut decoded = Vec::with_capacity(octets.len());
+    for line in octets.split_inclusive(|&octet| octet == b'\n') {
+        let (text, end) = match line {
+            [text @ .., b'\r', b'\n'] => (text, &b"\r\n"[..]),
+            [text @ .., b'\n'] => (text, &b"\n"[..]),
+            text => (text, &b""[..]),
+        };
+        let (text, end) = match text.trim_ascii_end() {
+            [text @ .., b'='] => (text, &b""[..]),
+            text => (text, end),
+        };
+        let mut rest = text;
+        while let Some((&octet, tail)) = rest.split_first() {
+            let (octet, tail) = match (octet, tail) {
+                (b'=', [high, low, tail @ ..]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                    (hex(*high) << 4 | hex(*low), tail)
+                }
+                plain => plain,
+            };
+            decoded.push(octet);
+            rest = tail;
+        }
+        decoded.extend_from_slice(end);
+    }
+    decoded
+}
+
+/// The value of a hexadecimal digit; for anything else some other value.
+fn hex(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        _ => (digit | 0x20).wrapping_sub(b'a').wrapping_add(10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_ignores_what_is_not_of_its_alphabet() {
+        for (written, meant) in [
+            ("aGVsbG8=", "hello"),
+            ("aGVs\r\nbG8=\r\n", "hello"),
+            ("aGVsbG8", "hello"),
+            ("a!G.V-s bG8=", "hello"),
+            ("", ""),
+            ("=", ""),
+        ] {
+            assert_eq!(Encoding::Base64.decode(written.as_bytes()), meant.as_bytes(), "{written}");
+        }
+    }
+
+    #[test]
+    fn quoted_printable_is_read_and_what_is_malformed_stays() {
+        for (written, meant) in [
+            ("gr=C3=bcn", "grün"),
+            ("a=\r\nb=  \r\nc  \r\nd", "abc\r\nd"),
+            ("1==2 =zz =4", "1==2 =zz =4"),
+            ("a=\nb\n", "ab\n"),
+            ("end=", "end"),
+            ("", ""),
+        ] {
+            assert_eq!(
+                String::from_utf8_lossy(&Encoding::QuotedPrintable.decode(written.as_bytes())),
+                meant,
+                "{written:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_field_names_the_encoding() {
+        assert_eq!(Encoding::of_field(b"BASE64"), Encoding::Base64);
+        assert_eq!(Encoding::of_field(b"quoted-printable (really)"), Encoding::QuotedPrintable);
+        assert_eq!(Encoding::of_field(b"x-uuencode"), Encoding::Identity);
+        assert_eq!(Encoding::of_field(b""), Encoding::Identity);
+    }
+}

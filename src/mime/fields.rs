@@ -1,0 +1,239 @@
+//! Lines and header fields (RFC 5322 section 2.2): where a header section ends, and its fields as text.
+//!
+//! A line ends with LF, with or without a CR before it: SMTP lets bare LF into a message as content, and mail that some
+//! programs hand in is written that way throughout.
+
+use mail_parser::parsers::MessageStream;
+use mail_parser::{Address, HeaderValue};
+
+use super::charset;
+use super::limits::{FIELD_OCTETS_MAX, HEADER_SECTION_OCTETS_MAX};
+
+/// A line without its end, and where it and the next one begin.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) start: usize,
+    pub(super) next: usize,
+}
+
+impl<'a> Line<'a> {
+    /// The line of `raw` that begins at `start`; `None` at the end.
+    pub(super) fn at(raw: &'a [u8], start: usize) -> Option<Self> {
+        let rest = raw.get(start..).filter(|rest| !rest.is_empty())?;
+        let (length, next) = match rest.iter().position(|&octet| octet == b'\n') {
+            Some(position) => (position, start + position + 1),
+            None => (rest.len(), raw.len()),
+        };
+        let text = &rest[..length];
+        Some(Self { text: text.strip_suffix(b"\r").unwrap_or(text), start, next })
+    }
+}
+
+/// A header field: its name, and its value still folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Field<'a> {
+    pub(super) name: &'a str,
+    value: &'a [u8],
+}
+
+/// The fields at the beginning of a message or part, and where its body begins.
+#[derive(Debug)]
+pub(super) struct Section<'a> {
+    pub(super) fields: Vec<Field<'a>>,
+    pub(super) body_start: usize,
+}
+
+impl<'a> Section<'a> {
+    /// Reads the section that begins at `start`.
+    ///
+    /// It ends with an empty line, before a line for which `is_end` holds, or before the first line that is no field:
+    /// a message that begins with its text has no fields (Postfix reads it so).
+    pub(super) fn read(raw: &'a [u8], start: usize, is_end: impl Fn(&[u8]) -> bool) -> Self {
+        let mut fields: Vec<Field<'a>> = Vec::new();
+        let mut is_in_field = false;
+        let mut value_start = start;
+        let mut at = start;
+        while let Some(line) = Line::at(raw, at) {
+            if line.text.is_empty() {
+                return Self { fields, body_start: line.next };
+            }
+            if is_end(line.text) {
+                break;
+            }
+            let end = line.start + line.text.len();
+            // Once it is false it stays so: what is beyond the bound is skipped, not taken for the body.
+            let is_read = end - start <= HEADER_SECTION_OCTETS_MAX;
+            if is_in_field && matches!(line.text[0], b' ' | b'\t') {
+                if let (true, Some(field)) = (is_read, fields.last_mut()) {
+                    field.value = &raw[value_start..end];
+                }
+            } else if let Some((name, value)) = split(line.text) {
+                is_in_field = true;
+                value_start = end - value.len();
+                if is_read {
+                    fields.push(Field { name, value });
+                }
+            } else if line.start != start || !line.text.starts_with(b"From ") {
+                // The one exception is the line that mbox files put before a message.
+                break;
+            }
+            at = line.next;
+        }
+        Self { fields, body_start: at }
+    }
+
+    /// The first field of that name, in any case.
+    pub(super) fn first(&self, name: &str) -> Option<&Field<'a>> {
+        self.fields.iter().find(|field| field.name.eq_ignore_ascii_case(name))
+    }
+}
+
+/// Name and value of a line that begins a field. Blanks before the colon are obsolete syntax and allowed.
+fn split(line: &[u8]) -> Option<(&str, &[u8])> {
+    let colon = line.iter().position(|&octet| octet == b':')?;
+    let name = line[..colon].trim_ascii_end();
+    if name.is_empty() || !name.iter().all(u8::is_ascii_graphic) {
+        return None;
+    }
+    Some((str::from_utf8(name).ok()?, &line[colon + 1..]))
+}
+
+impl Field<'_> {
+    /// The value on one line, as octets, at most `octets_max` of them.
+    pub(super) fn unfolded(&self, octets_max: usize) -> Vec<u8> {
+        let mut line: Vec<u8> =
+            self.value.iter().copied().filter(|octet| !matches!(octet, b'\r' | b'\n')).take(octets_max).collect();
+        line.truncate(line.trim_ascii_end().len());
+        line.drain(..line.len() - line.trim_ascii_start().len());
+        line
+    }
+
+    /// The value on one line as text: encoded words decoded (RFC 2047), control characters replaced by blanks.
+    pub(super) fn text(&self) -> String {
+        let value = self.unfolded(HEADER_SECTION_OCTETS_MAX);
+        let text = if value.len() <= FIELD_OCTETS_MAX && value.windows(2).any(|pair| pair == b"=?") {
+            match MessageStream::new(&terminated(value)).parse_unstructured() {
+                HeaderValue::Text(text) => text.into_owned(),
+                _ => String::new(),
+            }
+        } else {
+            charset::decode(&value, None)
+        };
+        visible(&text)
+    }
+
+    /// The first address in the value; `None` if there is none that has an `@`.
+    pub(super) fn address(&self) -> Option<String> {
+        let value = terminated(self.unfolded(FIELD_OCTETS_MAX));
+        let HeaderValue::Address(addresses) = MessageStream::new(&value).parse_address() else { return None };
+        let mut all = match &addresses {
+            Address::List(list) => list.iter().collect::<Vec<_>>(),
+            Address::Group(groups) => groups.iter().flat_map(|group| &group.addresses).collect(),
+        }
+        .into_iter();
+        all.find_map(|address| {
+            let address = address.address.as_deref()?.trim();
+            (address.contains('@') && !address.chars().any(char::is_control)).then(|| address.to_owned())
+        })
+    }
+}
+
+/// The value as the parsers of fields want it: they read up to the end of the line.
+pub(super) fn terminated(mut value: Vec<u8>) -> Vec<u8> {
+    value.push(b'\n');
+    value
+}
+
+/// The text with each control character as a blank: an encoded word can carry line ends, and whoever writes the text
+/// into a header or onto a terminal would pass them on.
+pub(super) fn visible(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(raw: &[u8]) -> (Vec<(String, String)>, usize) {
+        let section = Section::read(raw, 0, |_| false);
+        let fields = section.fields.iter().map(|field| (field.name.to_owned(), field.text())).collect();
+        (fields, section.body_start)
+    }
+
+    fn text(value: &str) -> String {
+        read(format!("X: {value}\r\n\r\n").as_bytes()).0.remove(0).1
+    }
+
+    fn address(value: &str) -> Option<String> {
+        let raw = format!("From: {value}\r\n\r\n");
+        Section::read(raw.as_bytes(), 0, |_| false).first("from").and_then(Field::address)
+    }
+
+    #[test]
+    fn fields_come_unfolded_and_in_order() {
+        let raw = b"From ann Thu Jan  1\nA: 1\r\nB :\r\n two\r\n\tthree \r\nA: 4\r\n\r\nbody";
+        let (fields, body_start) = read(raw);
+        let expected = [("A", "1"), ("B", "two three"), ("A", "4")];
+        assert_eq!(fields, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        assert_eq!(&raw[body_start..], b"body");
+    }
+
+    #[test]
+    fn the_first_line_that_is_no_field_begins_the_body() {
+        for (raw, body) in [
+            (&b"hello world\r\nA: 1\r\n"[..], &b"hello world\r\nA: 1\r\n"[..]),
+            (b"A: 1\nno field\n", b"no field\n"),
+            (b" A: 1\n", b" A: 1\n"),
+            (b"A: 1", b""),
+            (b"\r\nA: 1", b"A: 1"),
+            (b"", b""),
+            (b"\xff\xfe: 1\n", b"\xff\xfe: 1\n"),
+        ] {
+            assert_eq!(&raw[read(raw).1..], body, "{}", String::from_utf8_lossy(raw));
+        }
+    }
+
+    #[test]
+    fn fields_beyond_the_bound_are_skipped_and_the_body_is_still_found() {
+        let mut raw = b"A: 1\r\n".repeat(HEADER_SECTION_OCTETS_MAX / 6 + 1_000);
+        raw.extend_from_slice(b" folded\r\n\r\nbody");
+        let (fields, body_start) = read(&raw);
+        assert_eq!(fields.len(), HEADER_SECTION_OCTETS_MAX.div_ceil(6));
+        assert_eq!(&raw[body_start..], b"body");
+    }
+
+    #[test]
+    fn encoded_words_and_raw_octets_become_text() {
+        for (value, expected) in [
+            ("=?utf-8?q?Gr=C3=BC=C3=9Fe?= an alle", "Grüße an alle"),
+            ("=?utf-8?B?w6Q=?= =?utf-8?B?w7Y=?=", "äö"),
+            ("=?shift_jis?B?g26DjYFb?=", "ハロー"),
+            ("=?utf-8?q?a=0D=0ABcc:_x?=", "a  Bcc: x"),
+            ("=?nonsense", "=?nonsense"),
+            ("grün", "grün"),
+            ("", ""),
+        ] {
+            assert_eq!(text(value), expected, "{value}");
+        }
+        assert_eq!(read(b"X: gr\xfcn\n\n").0[0].1, "grün");
+        let long = format!("=?utf-8?q?a?= {}", "x".repeat(FIELD_OCTETS_MAX));
+        assert_eq!(text(&long), long);
+    }
+
+    #[test]
+    fn the_address_alone_is_taken() {
+        for (value, expected) in [
+            ("Ann <ann@example.test>", Some("ann@example.test")),
+            ("ann@example.test (Ann)", Some("ann@example.test")),
+            ("\"B, Ann\" <ann@example.test>, bob@example.test", Some("ann@example.test")),
+            ("=?utf-8?q?=C3=84nn?= <ann@example.test>", Some("ann@example.test")),
+            ("Team: ann@example.test, bob@example.test;", Some("ann@example.test")),
+            ("MAILER-DAEMON", None),
+            ("undisclosed:;", None),
+            ("", None),
+        ] {
+            assert_eq!(address(value).as_deref(), expected, "{value}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What pages in a browser may do: hosts and origins.
+
+use axum::body::Body;
+use axum::http::Request;
+
+use super::{Answer, TestApi, public};
+
+const INBOX: &str = "/api/mail/messages?to=a@example.test";
+
+async fn from_page(api: &TestApi, method: &str, target: &str, origin: &str) -> Answer {
+    api.send(public(method, target).header("origin", origin).body(Body::empty()).expect("request")).await
+}
+
+async fn to_host(api: &TestApi, host: &str) -> Answer {
+    let mut request = public("GET", INBOX);
+    request.headers_mut().expect("headers").insert("host", host.parse().expect("value"));
+    api.send(request.body(Body::empty()).expect("request")).await
+}
+
+fn public_service() -> TestApi {
+    TestApi::with(|config| config.http_listen = vec!["0.0.0.0:8080".parse().expect("address")])
+}
+
+#[tokio::test]
+async fn on_loopback_only_loopback_pages_may_read() {
+    let api = TestApi::new();
+    for origin in ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:1", "http://app.localhost"] {
+        let answer = from_page(&api, "GET", INBOX, origin).await;
+        assert_eq!((answer.status.as_u16(), answer.header("access-control-allow-origin")), (200, Some(origin)));
+        assert_eq!(answer.header("vary"), Some("Origin"));
+        assert_eq!(answer.header("access-control-allow-credentials"), None);
+    }
+    for origin in ["https://evil.test", "null"] {
+        let answer = from_page(&api, "GET", INBOX, origin).await;
+        assert_eq!(answer.header("access-control-allow-origin"), None, "{origin}");
+        assert_eq!(answer.header("vary"), Some("Origin"));
+    }
+}
+
+#[tokio::test]
+async fn on_loopback_other_pages_may_not_write() {
+    let api = TestApi::new();
+    api.receive(&["a@example.test"], "").await;
+    let answer = from_page(&api, "DELETE", "/api/mail/delete?to=a@example.test", "https://evil.test").await;
+    assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (403, "origin_not_allowed"));
+    assert_eq!(from_page(&api, "POST", "/api/domains", "null").await.problem(), "origin_not_allowed");
+    assert_eq!(api.get(INBOX).await.json()["total"], 1);
+    let answer = from_page(&api, "DELETE", "/api/mail/delete?to=a@example.test", "http://localhost:3000").await;
+    assert_eq!(answer.status, 200);
+}
+
+#[tokio::test]
+async fn on_loopback_only_loopback_hosts_are_answered_for() {
+    let api = TestApi::with(|config| config.http_allowed_hosts = vec!["mail.example.test".into()]);
+    for host in ["localhost", "127.0.0.1:8080", "[::1]:8080", "app.localhost:1", "mail.example.test"] {
+        assert_eq!(to_host(&api, host).await.status, 200, "{host}");
+    }
+    for host in ["evil.test", "evil.test:8080", "localhost.evil.test", "192.0.2.1"] {
+        let answer = to_host(&api, host).await;
+        assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (421, "host_not_allowed"), "{host}");
+        assert!(String::from_utf8_lossy(&answer.body).contains("http-allowed-hosts"));
+        assert_eq!(answer.header("access-control-allow-origin"), None);
+    }
+}
+
+#[tokio::test]
+async fn beyond_loopback_any_page_may_and_any_host_is_answered_for() {
+    let api = public_service();
+    assert_eq!(to_host(&api, "mail.example.test").await.status, 200);
+    for origin in ["https://app.example", "null"] {
+        let answer = from_page(&api, "GET", INBOX, origin).await;
+        assert_eq!(answer.header("access-control-allow-origin"), Some("*"), "{origin}");
+        assert_eq!(answer.header("access-control-allow-credentials"), None);
+        assert_eq!(from_page(&api, "DELETE", "/api/mail/delete?to=a@example.test", origin).await.status, 200);
+    }
+    assert_eq!(
+        from_page(&api, "GET", "/no-such", "https://x.test").await.header("access-control-allow-origin"),
+        Some("*")
+    );
+}
+
+#[tokio::test]
+async fn listed_origins_replace_the_rule() {
+    let api = TestApi::with(|config| config.http_allowed_origins = Some(vec!["https://app.example".into()]));
+    let granted = from_page(&api, "GET", INBOX, "https://app.example").await;
+    assert_eq!(granted.header("access-control-allow-origin"), Some("https://app.example"));
+    let refused = from_page(&api, "GET", INBOX, "http://localhost:3000").await;
+    assert_eq!(refused.header("access-control-allow-origin"), None);
+}
+
+#[tokio::test]
+async fn options_is_204_everywhere() {
+    for api in [TestApi::new(), public_service()] {
+        for target in [INBOX, "/api/domains", "/no/such/path", "/api/admin/status"] {
+            let answer = from_page(&api, "OPTIONS", target, "http://localhost:3000").await;
+            assert_eq!((answer.status.as_u16(), answer.body.len()), (204, 0), "{target}");
+            assert_eq!(answer.header("access-control-allow-methods"), Some("GET, POST, DELETE"));
+            assert_eq!(answer.header("access-control-allow-headers"), Some("Content-Type"));
+            assert!(answer.header("access-control-allow-origin").is_some());
+        }
+    }
+}
+
+#[tokio::test]
+async fn without_tcp_there_is_no_browser_and_no_rule() {
+    let api = TestApi::new();
+    let request = Request::builder().uri(INBOX).header("host", "whatever").header("origin", "https://evil.test");
+    let answer = api.send(request.body(Body::empty()).expect("request")).await;
+    assert_eq!(answer.status, 200);
+}

@@ -1,0 +1,67 @@
+//! `DELETE /api/mail/delete`.
+
+use serde_json::json;
+use tempmail::store::StoreError;
+
+use super::TestApi;
+
+const UNKNOWN: &str = "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b";
+
+#[tokio::test]
+async fn one_message_goes_by_its_id() {
+    let api = TestApi::new();
+    let id = api.receive(&["ann@example.test"], "").await[0];
+    let target = format!("/api/mail/delete?id={id}");
+    let answer = api.call("DELETE", &target).await;
+    assert_eq!((answer.status.as_u16(), answer.json()), (200, json!({ "deleted": 1 })));
+    assert_eq!(api.call("DELETE", &target).await.json(), json!({ "deleted": 0 }));
+}
+
+#[tokio::test]
+async fn all_messages_of_an_address_go_and_no_others() {
+    let api = TestApi::new();
+    api.receive(&["ann@example.test", "bob@example.test"], "").await;
+    api.receive(&["ann@example.test"], "").await;
+    assert_eq!(api.call("DELETE", "/api/mail/delete?to=ANN@example.test").await.json(), json!({ "deleted": 2 }));
+    assert_eq!(api.call("DELETE", "/api/mail/delete?to=ann@example.test").await.json(), json!({ "deleted": 0 }));
+    assert_eq!(api.get("/api/mail/messages?to=bob@example.test").await.json()["total"], 1);
+}
+
+#[tokio::test]
+async fn exactly_one_of_the_parameters_is_wanted() {
+    let api = TestApi::new();
+    for (query, code) in [
+        (String::new(), "parameter_missing"),
+        (format!("?to=a@example.test&id={UNKNOWN}"), "parameters_conflict"),
+        (format!("?to=&id={UNKNOWN}"), "parameters_conflict"),
+        (format!("?id={UNKNOWN}&id={UNKNOWN}"), "parameter_repeated"),
+        ("?id=1".into(), "id_invalid"),
+        ("?id=".into(), "id_invalid"),
+        ("?to=ann".into(), "address_invalid"),
+    ] {
+        let answer = api.call("DELETE", &format!("/api/mail/delete{query}")).await;
+        assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (400, code), "{query}");
+    }
+    assert_eq!(api.call("DELETE", &format!("/api/mail/delete?id={UNKNOWN}")).await.json(), json!({ "deleted": 0 }));
+}
+
+#[tokio::test]
+async fn role_addresses_are_deleted_by_the_administrator_alone() {
+    let api = TestApi::new();
+    let id = api.receive(&["abuse@example.com"], "").await[0];
+    for target in ["/api/mail/delete?to=abuse@example.com".to_owned(), format!("/api/mail/delete?id={id}")] {
+        let answer = api.call("DELETE", &target).await;
+        assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (403, "role_address"), "{target}");
+    }
+    let answer = api.administrator("DELETE", &format!("/api/mail/delete?id={id}"), "").await;
+    assert_eq!(answer.json(), json!({ "deleted": 1 }));
+}
+
+#[tokio::test]
+async fn an_unknown_outcome_is_said_to_be_one() {
+    let api = TestApi::new();
+    api.store.fail_with(Some(StoreError::OutcomeUnknown));
+    let answer = api.call("DELETE", "/api/mail/delete?to=ann@example.test").await;
+    assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (503, "store_unavailable"));
+    assert!(answer.header("retry-after").is_some());
+}

@@ -1,0 +1,124 @@
+//! `GET /api/mail/messages/{id}` and its raw form.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tempmail::store::StoreError;
+
+use super::TestApi;
+
+const RAW: &str = "From: bob@sender.test\r\nTo: ann@example.test\r\nSubject: s\r\n\
+                   Content-Type: multipart/mixed; boundary=m\r\n\r\n--m\r\n\r\ntext & more\r\n--m\r\n\
+                   Content-Type: application/pdf; name=a.pdf\r\nContent-Transfer-Encoding: base64\r\n\r\naGVsbG8=\r\n--m--\r\n";
+
+#[tokio::test]
+async fn a_message_shows_all_that_is_known() {
+    let api = TestApi::new();
+    let id = api.receive(&["ann@example.test"], RAW).await[0];
+    let answer = api.get(&format!("/api/mail/messages/{id}")).await;
+    assert_eq!(answer.status, 200);
+    assert_eq!(
+        answer.json(),
+        json!({
+            "id": id.to_string(),
+            "recipient": "ann@example.test",
+            "from": "bob@sender.test",
+            "subject": "s",
+            "message": "text &amp; more",
+            "receivedAt": "2023-11-14 22:13:20",
+            "bodyText": "text & more",
+            "headers": [
+                { "name": "From", "value": "bob@sender.test" },
+                { "name": "To", "value": "ann@example.test" },
+                { "name": "Subject", "value": "s" },
+                { "name": "Content-Type", "value": "multipart/mixed; boundary=m" },
+            ],
+            "attachments": [{ "index": 0, "filename": "a.pdf", "contentType": "application/pdf", "size": 5 }],
+            "size": RAW.len(),
+            "expiresAt": "2023-11-15 00:13:20",
+            "envelope": {
+                "reversePath": "bounces@sender.test",
+                "client": "192.0.2.1",
+                "helo": "client.test",
+                "protocol": "ESMTP",
+            },
+        })
+    );
+}
+
+#[tokio::test]
+async fn raw_is_the_trace_and_then_the_octets() {
+    let api = TestApi::new();
+    let id = api.receive(&["ann@example.test"], RAW).await[0];
+    let answer = api.get(&format!("/api/mail/messages/{id}/raw")).await;
+    assert_eq!(answer.header("content-type"), Some("message/rfc822"));
+    assert_eq!(answer.header("content-length"), Some(answer.body.len().to_string().as_str()));
+    let text = String::from_utf8(answer.body.to_vec()).expect("text");
+    let trace = text.strip_suffix(RAW).expect("the octets as received");
+    assert!(trace.starts_with("Return-Path: <bounces@sender.test>\r\nReceived: from client.test ([192.0.2.1])\r\n"));
+    assert!(trace.contains("for <ann@example.test>;"));
+}
+
+#[tokio::test]
+async fn one_recipient_never_learns_of_another() {
+    let api = TestApi::new();
+    let ids = api.receive(&["ann@example.test", "secret@example.test"], "Subject: s\r\n\r\n").await;
+    for target in [format!("/api/mail/messages/{}", ids[0]), format!("/api/mail/messages/{}/raw", ids[0])] {
+        let body = api.get(&target).await.body;
+        let text = String::from_utf8_lossy(&body);
+        assert!(!text.contains("secret") && !text.contains(&ids[1].to_string()), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn unknown_and_bad_ids_are_told_apart() {
+    let api = TestApi::new();
+    let id = api.receive(&["ann@example.test"], "").await[0];
+    for tail in ["", "/raw"] {
+        for bad in ["1", "%ff", "0190b6a57c3e7d2f8a4b1c5d9e0f2a3b", "..%2f..%2fetc"] {
+            let answer = api.get(&format!("/api/mail/messages/{bad}{tail}")).await;
+            assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (400, "id_invalid"), "{bad}");
+        }
+        let unknown = api.get(&format!("/api/mail/messages/0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b{tail}")).await;
+        assert_eq!((unknown.status.as_u16(), unknown.problem().as_str()), (404, "not_found"));
+        assert_eq!(api.get(&format!("/api/mail/messages/{}{tail}", id.to_string().to_uppercase())).await.status, 200);
+    }
+    api.clock.advance(Duration::from_hours(2));
+    assert_eq!(api.get(&format!("/api/mail/messages/{id}")).await.problem(), "not_found", "it has expired");
+}
+
+#[tokio::test]
+async fn an_id_opens_no_role_address() {
+    let api = TestApi::new();
+    let id = api.receive(&["postmaster@example.com"], "").await[0];
+    for target in [format!("/api/mail/messages/{id}"), format!("/api/mail/messages/{id}/raw")] {
+        assert_eq!(api.get(&target).await.problem(), "role_address");
+        assert_eq!(api.administrator("GET", &target, "").await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn damaged_octets_are_named() {
+    let api = TestApi::new();
+    let id = api.receive(&["ann@example.test"], "").await[0];
+    api.store.fail_load(id, Some(StoreError::Damaged { segment: 7, offset: 8 }));
+    let answer = api.get(&format!("/api/mail/messages/{id}")).await;
+    assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (500, "email_damaged"));
+    assert!(!String::from_utf8_lossy(&answer.body).contains("segment"));
+}
+
+#[tokio::test]
+async fn head_works_where_get_does() {
+    let api = TestApi::new();
+    let id = api.receive(&["ann@example.test"], RAW).await[0];
+    for target in [
+        "/".to_owned(),
+        "/healthz".to_owned(),
+        format!("/api/mail/messages/{id}"),
+        format!("/api/mail/messages/{id}/raw"),
+    ] {
+        let (head, get) = (api.call("HEAD", &target).await, api.get(&target).await);
+        assert_eq!((head.status, head.body.len()), (get.status, 0), "{target}");
+        assert_eq!(head.header("content-type"), get.header("content-type"));
+    }
+}

@@ -1,0 +1,148 @@
+//! The HTTP interface: as a service without a socket, and its connections.
+
+mod admin;
+mod browsers;
+mod delete;
+mod domains;
+mod health;
+mod message;
+mod messages;
+mod problems;
+mod server;
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, Request, StatusCode, header};
+use http_body_util::BodyExt;
+use serde_json::Value;
+use tempmail::clock::Clock;
+use tempmail::config::{Config, Revision};
+use tempmail::http::{Api, Peer, Principal, router};
+use tempmail::mime::Parser;
+use tempmail::model::{Address, Delivery, EmailId, Envelope, Protocol, Subaddressing, Timestamp};
+use tempmail::store::Store;
+use tower::ServiceExt;
+
+use crate::support::clock::SetClock;
+use crate::support::fixed_domains::FixedDomains;
+use crate::support::memory_store::MemoryStore;
+
+/// 2023-11-14 22:13:20 UTC.
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+/// The interface over doubles.
+struct TestApi {
+    store: Arc<MemoryStore>,
+    domains: Arc<FixedDomains>,
+    clock: Arc<SetClock>,
+    router: Router,
+}
+
+/// An answer with its whole body.
+#[derive(Debug)]
+struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        assert_eq!(self.header("content-type"), Some("application/json"), "{self:?}");
+        serde_json::from_slice(&self.body).expect("JSON")
+    }
+
+    /// The code of a problem, whose every member is looked at on the way.
+    fn problem(&self) -> String {
+        assert_eq!(self.header("content-type"), Some("application/problem+json"), "{self:?}");
+        let body: Value = serde_json::from_slice(&self.body).expect("JSON");
+        assert_eq!(body["status"], self.status.as_u16());
+        assert_eq!(body["type"], "about:blank");
+        assert_eq!(body["title"], self.status.canonical_reason().expect("phrase"));
+        assert!(!body["detail"].as_str().expect("detail").is_empty());
+        body["code"].as_str().expect("code").to_owned()
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().expect("text"))
+    }
+}
+
+impl TestApi {
+    fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    fn with(configure: impl FnOnce(&mut Config)) -> Self {
+        let mut config = Config::of_revision(Revision::Two, "/nowhere".into());
+        configure(&mut config);
+        let store = Arc::new(MemoryStore::default());
+        let domains = Arc::new(FixedDomains::default());
+        let clock = Arc::new(SetClock::at(NOW));
+        let router = router(Api {
+            config: Arc::new(config),
+            store: Arc::clone(&store) as Arc<dyn Store>,
+            registry: domains.clone(),
+            parser: Parser::start(1).expect("thread"),
+            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            status: None,
+        });
+        Self { store, domains, clock, router }
+    }
+
+    /// Puts a mail into the store and gives the ids of its Emails.
+    async fn receive(&self, recipients: &[&str], raw: &str) -> Vec<EmailId> {
+        let now = self.clock.now();
+        let addresses: Vec<Address> = recipients.iter().map(|text| text.parse().expect(text)).collect();
+        let envelope = Envelope::new(
+            IpAddr::from([192, 0, 2, 1]),
+            "client.test".into(),
+            Protocol::Esmtp,
+            "bounces@sender.test".into(),
+            &addresses,
+            Subaddressing::Keep,
+            now,
+        );
+        let ids = envelope.recipients.iter().map(|recipient| recipient.id).collect();
+        let expires_at = now.plus(Duration::from_hours(2));
+        let delivery = Delivery { envelope, raw: Bytes::from(raw.to_owned()), received_at: now, expires_at };
+        self.store.receive(delivery).await.expect("store");
+        ids
+    }
+
+    async fn send(&self, request: Request<Body>) -> Answer {
+        let (head, body) = self.router.clone().oneshot(request).await.expect("infallible").into_parts();
+        let body = body.collect().await.expect("body").to_bytes();
+        Answer { status: head.status, headers: head.headers, body }
+    }
+
+    /// A request as a local process makes it: over TCP, to a loopback host.
+    async fn call(&self, method: &str, target: &str) -> Answer {
+        self.send(public(method, target).body(Body::empty()).expect("request")).await
+    }
+
+    async fn get(&self, target: &str) -> Answer {
+        self.call("GET", target).await
+    }
+
+    async fn post(&self, target: &str, body: &str) -> Answer {
+        let request = public("POST", target).header(header::CONTENT_TYPE, "application/json");
+        self.send(request.body(Body::from(body.to_owned())).expect("request")).await
+    }
+
+    /// A request as the local socket passes it on.
+    async fn administrator(&self, method: &str, target: &str, body: &str) -> Answer {
+        let request = Request::builder().method(method).uri(target).extension(Principal::Administrator);
+        let request = request.header(header::CONTENT_TYPE, "application/json");
+        self.send(request.body(Body::from(body.to_owned())).expect("request")).await
+    }
+}
+
+fn public(method: &str, target: &str) -> axum::http::request::Builder {
+    let peer = Peer(SocketAddr::from(([127, 0, 0, 1], 50_000)));
+    Request::builder().method(method).uri(target).header(header::HOST, "127.0.0.1:8080").extension(peer)
+}

@@ -1,0 +1,76 @@
+//! Errors: their exact bodies, and those that no resource makes.
+
+use tempmail::store::StoreError;
+
+use super::TestApi;
+
+#[tokio::test]
+async fn a_problem_has_these_members_in_this_order() {
+    let api = TestApi::new();
+    let answer = api.get("/api/mail/messages").await;
+    assert_eq!(
+        String::from_utf8_lossy(&answer.body),
+        r#"{"type":"about:blank","title":"Bad Request","status":400,"detail":"the parameter 'to' is missing","code":"parameter_missing"}"#
+    );
+    let answer = api.get("/no/such/path").await;
+    assert_eq!(
+        String::from_utf8_lossy(&answer.body),
+        r#"{"type":"about:blank","title":"Not Found","status":404,"detail":"nothing has this path; GET / says what is here","code":"unknown_path"}"#
+    );
+}
+
+#[tokio::test]
+async fn unknown_paths_are_404_webhooks_among_them() {
+    let api = TestApi::new();
+    for target in
+        ["/api/webhooks", "/api", "/api/", "/api/mail/messages/", "/api/mail/Messages", "/%61pi/mail/messages", "//"]
+    {
+        let answer = api.get(target).await;
+        assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (404, "unknown_path"), "{target}");
+    }
+    assert_eq!(api.post("/api/webhooks", "{}").await.problem(), "unknown_path");
+}
+
+#[tokio::test]
+async fn other_methods_are_405_with_those_allowed() {
+    let api = TestApi::new();
+    for (method, target, allow) in [
+        ("POST", "/api/mail/messages?to=a@example.test", "GET,HEAD"),
+        ("GET", "/api/mail/delete", "DELETE"),
+        ("DELETE", "/api/domains", "GET,HEAD,POST"),
+        ("PATCH", "/", "GET,HEAD"),
+    ] {
+        let answer = api.call(method, target).await;
+        assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (405, "method_not_allowed"), "{target}");
+        assert_eq!(answer.header("allow"), Some(allow));
+    }
+}
+
+#[tokio::test]
+async fn errors_of_the_store_show_nothing_of_its_inside() {
+    let api = TestApi::new();
+    for (error, status, code) in [
+        (StoreError::Full, 507, "storage_full"),
+        (StoreError::Failed("secret".into()), 503, "store_unavailable"),
+        (StoreError::OutcomeUnknown, 503, "store_unavailable"),
+        (StoreError::Stopping, 503, "store_unavailable"),
+        (StoreError::TooLarge { limit: 5 }, 500, "internal"),
+    ] {
+        api.store.fail_with(Some(error));
+        let answer = api.get("/api/mail/messages?to=a@example.test").await;
+        assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (status, code));
+        assert_eq!(answer.header("retry-after").is_some(), status == 503);
+        assert!(!String::from_utf8_lossy(&answer.body).contains("secret"));
+    }
+}
+
+#[tokio::test]
+async fn every_answer_carries_the_fields_that_guard_mail() {
+    let api = TestApi::new();
+    for target in ["/", "/api/mail/messages?to=a@example.test", "/no-such-path"] {
+        let answer = api.get(target).await;
+        assert_eq!(answer.header("cache-control"), Some("no-store"), "{target}");
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+        assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
+    }
+}

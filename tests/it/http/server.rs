@@ -1,0 +1,269 @@
+//! Connections, over real sockets.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::Router;
+use axum::routing::get;
+use tempmail::config::{Config, Revision};
+use tempmail::http::{HttpLimits, serve_tcp, serve_unix};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::TestApi;
+
+struct Server {
+    address: SocketAddr,
+    shutdown: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+fn limits() -> HttpLimits {
+    HttpLimits::from_config(&Config::of_revision(Revision::Two, "/nowhere".into()))
+}
+
+async fn serve(router: Router, limits: HttpLimits) -> Server {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+    let address = listener.local_addr().expect("address");
+    let shutdown = CancellationToken::new();
+    let task = tokio::spawn(serve_tcp(vec![listener], router, limits, shutdown.clone()));
+    Server { address, shutdown, task }
+}
+
+impl Server {
+    async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.expect("connect")
+    }
+
+    /// Sends octets and gives all that comes back until the server closes.
+    async fn exchange(&self, octets: &[u8]) -> String {
+        let mut stream = self.connect().await;
+        // A server that has closed already has said why.
+        let _ = stream.write_all(octets).await;
+        read_to_end(&mut stream).await
+    }
+}
+
+async fn read_to_end(stream: &mut TcpStream) -> String {
+    let mut all = Vec::new();
+    let mut buffer = [0; 4096];
+    // A reset ends it like a close: the server may close with octets of ours unread.
+    while let Ok(length @ 1..) = stream.read(&mut buffer).await {
+        all.extend_from_slice(&buffer[..length]);
+    }
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+/// Reads until `marker` has come `count` times.
+async fn read_until(stream: &mut TcpStream, marker: &str, count: usize) -> String {
+    let mut all = String::new();
+    let mut buffer = [0; 4096];
+    while all.matches(marker).count() < count {
+        let length = stream.read(&mut buffer).await.expect("read");
+        assert_ne!(length, 0, "closed after {all:?}");
+        all.push_str(&String::from_utf8_lossy(&buffer[..length]));
+    }
+    all
+}
+
+#[tokio::test]
+async fn pipelined_requests_are_answered_in_order_on_one_connection() {
+    let server = serve(TestApi::new().router, limits()).await;
+    let answers = server
+        .exchange(
+            b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /no-such HTTP/1.1\r\nHost: localhost\r\n\r\n\
+              GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+        )
+        .await;
+    let found: Vec<_> = answers.split("HTTP/1.1 ").skip(1).map(|answer| &answer[..3]).collect();
+    assert_eq!(found, ["200", "404", "200"], "{answers}");
+}
+
+#[tokio::test]
+async fn the_host_rule_holds_over_tcp() {
+    let server = serve(TestApi::new().router, limits()).await;
+    for (head, status) in [
+        ("GET / HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n", "421"),
+        ("GET http://evil.test/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "421"),
+        ("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "200"),
+        ("GET / HTTP/1.1\r\nConnection: close\r\n\r\n", "400"),
+        ("GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.test\r\nConnection: close\r\n\r\n", "400"),
+        ("GET / HTTP/1.0\r\n\r\n", "200"),
+    ] {
+        let answer = server.exchange(head.as_bytes()).await;
+        assert_eq!(answer.split(' ').nth(1), Some(status), "{head}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_that_never_ends_is_cut_off() {
+    let server = serve(TestApi::new().router, HttpLimits { head_timeout: Duration::from_millis(50), ..limits() }).await;
+    for start in ["", "GET / HTTP/1.1\r\nHost: loc"] {
+        let mut stream = server.connect().await;
+        stream.write_all(start.as_bytes()).await.expect("write");
+        let answer = read_to_end(&mut stream).await;
+        assert!(!answer.contains("200"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn garbage_and_heads_too_large_do_no_harm() {
+    let server = serve(TestApi::new().router, limits()).await;
+    let endless = format!("GET / HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n", "x".repeat(100_000));
+    let many = format!("GET / HTTP/1.1\r\nHost: localhost\r\n{}\r\n", "X: 1\r\n".repeat(200));
+    let target = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(100_000));
+    for octets in [b"\x00\xff\x16\x03\x01garbage\r\n\r\n".to_vec(), endless.into(), many.into(), target.into()] {
+        let answer = server.exchange(&octets).await;
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
+    }
+    let answer = server.exchange(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 200"));
+}
+
+#[tokio::test]
+async fn a_body_that_never_comes_is_given_up() {
+    let server = serve(TestApi::new().router, HttpLimits { body_timeout: Duration::from_millis(50), ..limits() }).await;
+    let answer = server
+        .exchange(
+            b"POST /api/domains HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\
+              Connection: close\r\n\r\n{",
+        )
+        .await;
+    assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("body_timeout"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_client_that_reads_nothing_is_given_up() {
+    let endless = || async {
+        let chunks = futures_util::stream::repeat_with(|| Ok::<_, std::io::Error>(vec![b'x'; 64 * 1024]));
+        axum::body::Body::from_stream(chunks)
+    };
+    let router = Router::new().route("/", get(endless));
+    let server =
+        serve(router, HttpLimits { stall_timeout: Duration::from_millis(50), connections_max: 1, ..limits() }).await;
+    let mut stuck = server.connect().await;
+    stuck.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("write");
+    // The only slot comes free when the first is given up.
+    let mut next = server.connect().await;
+    next.write_all(b"GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("write");
+    read_until(&mut next, "HTTP/1.1 404", 1).await;
+    drop(stuck);
+}
+
+#[tokio::test]
+async fn more_connections_than_permitted_wait() {
+    let server = serve(TestApi::new().router, HttpLimits { connections_max: 1, ..limits() }).await;
+    let request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let mut first = server.connect().await;
+    first.write_all(request).await.expect("write");
+    read_until(&mut first, "HTTP/1.1 200", 1).await;
+    let mut second = server.connect().await;
+    second.write_all(request).await.expect("write");
+    first.write_all(request).await.expect("write");
+    read_until(&mut first, "HTTP/1.1 200", 1).await;
+    drop(first);
+    read_until(&mut second, "HTTP/1.1 200", 1).await;
+}
+
+#[tokio::test]
+async fn an_idle_listener_holds_no_slot() {
+    let listeners =
+        [TcpListener::bind("127.0.0.1:0").await.expect("bind"), TcpListener::bind("127.0.0.1:0").await.expect("bind")];
+    let addresses = listeners.each_ref().map(|listener| listener.local_addr().expect("address"));
+    let limits = HttpLimits { connections_max: 1, ..limits() };
+    tokio::spawn(serve_tcp(listeners.into(), TestApi::new().router, limits, CancellationToken::new()));
+    for address in addresses {
+        let mut stream = TcpStream::connect(address).await.expect("connect");
+        stream.write_all(b"GET /healthz HTTP/1.0\r\n\r\n").await.expect("write");
+        assert!(read_to_end(&mut stream).await.starts_with("HTTP/1.0 200"));
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_a_500_and_nothing_else() {
+    let api = TestApi::new();
+    // A poisoned lock makes the double panic in every later call.
+    let domains = api.domains.clone();
+    let poisoned = std::thread::spawn(move || {
+        let _entries = domains.entries.lock().expect("entries");
+        panic!("on purpose");
+    });
+    assert!(poisoned.join().is_err());
+    let server = serve(api.router, limits()).await;
+    let answer = server
+        .exchange(
+            b"GET /api/domains HTTP/1.1\r\nHost: localhost\r\n\r\n\
+              GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+        )
+        .await;
+    assert!(answer.starts_with("HTTP/1.1 500") && answer.contains("\"internal\""), "{answer}");
+    assert!(answer.contains("HTTP/1.1 200"), "{answer}");
+}
+
+#[tokio::test]
+async fn stopping_finishes_what_is_at_hand_and_closes_what_is_idle() {
+    let gate = CancellationToken::new();
+    let (entered, mut has_entered) = tokio::sync::mpsc::channel(1);
+    let waiting = {
+        let gate = gate.clone();
+        move || async move {
+            entered.send(()).await.expect("test");
+            gate.cancelled().await;
+            "done"
+        }
+    };
+    let server = serve(Router::new().route("/", get(waiting)), limits()).await;
+    let mut idle = server.connect().await;
+    idle.write_all(b"GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("write");
+    read_until(&mut idle, "HTTP/1.1 404", 1).await;
+    let mut busy = server.connect().await;
+    busy.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("write");
+    has_entered.recv().await.expect("entered");
+
+    server.shutdown.cancel();
+    assert_eq!(read_to_end(&mut idle).await, "");
+    gate.cancel();
+    assert!(read_to_end(&mut busy).await.ends_with("done"));
+    server.task.await.expect("served");
+    assert!(TcpStream::connect(server.address).await.is_err(), "nobody listens any more");
+}
+
+#[tokio::test]
+async fn stopping_does_not_wait_for_ever() {
+    let router = Router::new().route("/", get(std::future::pending::<()>));
+    let server = serve(router, HttpLimits { drain_timeout: Duration::from_millis(50), ..limits() }).await;
+    let mut stream = server.connect().await;
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("write");
+    // A second connection is answered after the first was accepted.
+    let mut probe = server.connect().await;
+    probe.write_all(b"GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("write");
+    read_until(&mut probe, "HTTP/1.1 404", 1).await;
+    server.shutdown.cancel();
+    server.task.await.expect("served");
+    assert_eq!(read_to_end(&mut stream).await, "");
+}
+
+#[tokio::test]
+async fn whoever_opens_the_local_socket_is_the_administrator() {
+    let directory = tempfile::tempdir().expect("directory");
+    let path = directory.path().join("tempmail.sock");
+    let listener = UnixListener::bind(&path).expect("bind");
+    let shutdown = CancellationToken::new();
+    let task = tokio::spawn(serve_unix(listener, TestApi::new().router, limits(), shutdown.clone()));
+    let mut stream = UnixStream::connect(&path).await.expect("connect");
+    stream
+        .write_all(b"GET /api/admin/status HTTP/1.1\r\nHost: tempmail\r\nConnection: close\r\n\r\n")
+        .await
+        .expect("write");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.expect("read");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    shutdown.cancel();
+    task.await.expect("served");
+
+    let server = serve(TestApi::new().router, limits()).await;
+    let answer = server.exchange(b"GET /api/admin/status HTTP/1.0\r\nHost: localhost\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.0 401"), "{answer}");
+}
