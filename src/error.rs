@@ -5,6 +5,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use crate::config::ConfigError;
 use crate::store::StoreError;
 
 /// Every way in which the program can end. A number never changes its meaning.
@@ -86,8 +87,8 @@ impl Exit {
             (_, 404 | 410) => Self::NotFound,
             (_, 409 | 422) => Self::Conflict,
             (_, 429) => Self::RateLimited,
+            (_, 408 | 502..=504) => Self::Unavailable,
             (_, 400..=499) => Self::Usage,
-            (_, 502..=504) => Self::Unavailable,
             _ => Self::Failure,
         }
     }
@@ -178,6 +179,12 @@ impl From<StoreError> for Error {
     }
 }
 
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        Self::new(Exit::BadConfig, error)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,6 +203,7 @@ mod tests {
             (403, "role_address", Exit::NotAllowed),
             (404, "not_found", Exit::NotFound),
             (405, "method_not_allowed", Exit::Usage),
+            (408, "body_timeout", Exit::Unavailable),
             (409, "domain_fixed", Exit::Conflict),
             (413, "body_too_large", Exit::Usage),
             (415, "media_type", Exit::Usage),

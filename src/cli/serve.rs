@@ -21,13 +21,15 @@ pub(super) struct Serve {
 }
 
 impl Serve {
-    // SEAM: the daemon goes here. It gets `self.settings`, `cx.globals` (data-dir, config, verbose) and `cx.env`.
+    // SEAM: the daemon goes here: `config::load(&sources)`, logging by `cx.globals.verbose`, then `daemon::run`.
     #[expect(clippy::unused_async, reason = "the daemon is async")]
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         if cx.globals.server.is_some() {
             return Err(Error::usage("serve runs the service on this machine; --server names one elsewhere"));
         }
-        let cause = format!("this build has no daemon to start with {:?}", self.settings);
+        let sources = cx.globals.sources(self.settings, &cx.env);
+        let loaded = crate::config::load(&sources)?;
+        let cause = format!("this build has no daemon to run on {}", loaded.config.data_dir.display());
         Err(Error::new(Exit::Failure, cause))
     }
 }

@@ -1,6 +1,18 @@
 //! The settings of the daemon: one struct, validated once.
+//!
+//! Flags > `TEMPMAIL_*` > the TOML file > the defaults of the revision. One table, [`SETTINGS`], makes the flags, the
+//! variables, the keys of the file and what `config show` lists: a new setting is a field of [`Config`], its default,
+//! and one entry there.
 
 mod args;
+mod check;
+mod error;
+mod file;
+mod load;
+mod parse;
+mod paths;
+mod settings;
+pub mod value;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -9,6 +21,10 @@ use std::time::Duration;
 use crate::model::{DomainName, DomainPattern, RoleAddresses, Subaddressing};
 
 pub use args::ServeArgs;
+pub use error::{ConfigError, Contradiction, Origin, Place, Problem, Warning};
+pub use load::{Loaded, Sources, load};
+pub use paths::{default_data_dir, user_config_file};
+pub use settings::{SETTINGS, Setting, Shape};
 
 /// One of the two revisions of the interface: a preset of defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -49,6 +65,10 @@ pub struct Config {
     pub smtp_listen: Vec<SocketAddr>,
     /// Where HTTP listens.
     pub http_listen: Vec<SocketAddr>,
+    /// Nobody named `smtp_listen`: an IPv6 address among them may be left out on a host without IPv6.
+    pub smtp_listen_is_default: bool,
+    /// Nobody named `http_listen`: an IPv6 address among them may be left out on a host without IPv6.
+    pub http_listen_is_default: bool,
     /// Domains fixed by the administrator: active without DNS, never stored.
     pub domains: Vec<DomainPattern>,
     /// Wildcard domains are permitted although SMTP listens beyond loopback.
@@ -79,9 +99,11 @@ pub struct Config {
     pub role_addresses: RoleAddresses,
     /// What `+tag` means.
     pub subaddressing: Subaddressing,
-    /// Hosts besides loopback that HTTP answers for while it listens on loopback only.
+    /// Hosts besides loopback that HTTP answers for while it listens on loopback only: canonical domain names, and IP
+    /// addresses without brackets; no ports.
     pub http_allowed_hosts: Vec<String>,
-    /// Origins whose pages may read answers; `None`: any where HTTP listens beyond loopback, else loopback ones.
+    /// Origins whose pages may read answers, as browsers send them, or `*` for any; `None`: any where HTTP listens beyond
+    /// loopback, else loopback ones.
     pub http_allowed_origins: Option<Vec<String>>,
     /// HTTP requests per minute and client address; `None`: unlimited.
     pub rate_limit: Option<u32>,
@@ -121,6 +143,8 @@ impl Config {
             data_dir,
             smtp_listen: both_loopbacks(2525),
             http_listen: both_loopbacks(8080),
+            smtp_listen_is_default: true,
+            http_listen_is_default: true,
             domains: Vec::new(),
             accept_any_domain: false,
             mx_hosts: Vec::new(),

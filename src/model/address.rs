@@ -202,6 +202,13 @@ impl RoleAddresses {
         Self(local_parts.into_iter().map(|part| part.nfc().map(|c| c.to_ascii_lowercase()).collect()).collect())
     }
 
+    /// The local parts in their canonical form, sorted.
+    pub fn local_parts(&self) -> Vec<&str> {
+        let mut local_parts: Vec<_> = self.0.iter().map(String::as_str).collect();
+        local_parts.sort_unstable();
+        local_parts
+    }
+
     /// Whether only the administrator may read `mailbox`.
     pub fn contains(&self, mailbox: &Mailbox) -> bool {
         let is_testing = mailbox.domain().parse::<DomainName>().is_ok_and(|domain| domain.is_reserved_for_testing());

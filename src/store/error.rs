@@ -1,4 +1,7 @@
-//! What can go wrong with a store in use.
+//! What can go wrong when a store is opened and when it is used.
+
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Why a store could not do what it was asked. Cloned to every caller whose change was in the same group.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,4 +32,91 @@ pub enum StoreError {
         /// The largest message in octets.
         limit: u64,
     },
+}
+
+impl StoreError {
+    /// What an error of the disk means for the change it befell.
+    pub(crate) fn from_io(error: &io::Error) -> Self {
+        if is_out_of_space(error) { Self::Full } else { Self::Failed(error.to_string()) }
+    }
+}
+
+/// Whether an error of the disk says that there is no room, by the file system or by a quota.
+pub(crate) fn is_out_of_space(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
+}
+
+/// Why a store could not be opened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// Another process holds the data directory.
+    #[error("{path} is in use{}", process.map(|id| format!(" by process {id}")).unwrap_or_default())]
+    Locked {
+        /// The data directory.
+        path: PathBuf,
+        /// The process that holds it, where it could be read.
+        process: Option<u32>,
+    },
+    /// Another user owns the data directory.
+    #[error("{path} belongs to user {owner}; run the command as that user, or choose another data directory")]
+    NotOurs {
+        /// The data directory.
+        path: PathBuf,
+        /// Numeric id of the owner.
+        owner: u32,
+    },
+    /// There is no data directory.
+    #[error("{path} does not exist")]
+    Missing {
+        /// The data directory.
+        path: PathBuf,
+    },
+    /// The directory can't be read or written.
+    #[error("{path}: {reason}")]
+    Io {
+        /// The data directory, or a file in it.
+        path: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
+    /// A newer version of the program wrote it.
+    #[error(
+        "{file} has format {found}; this version reads format {known}. Use the version that wrote it, or a newer one"
+    )]
+    Format {
+        /// The file.
+        file: String,
+        /// The format found.
+        found: u32,
+        /// The format that is read.
+        known: u32,
+    },
+    /// What is on disk is not what was acknowledged.
+    #[error("segment {segment} of the journal is damaged at offset {offset}: {what}")]
+    Damaged {
+        /// Number of the segment.
+        segment: u64,
+        /// Octet in its file.
+        offset: u64,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// The index can't be used.
+    #[error("the index is damaged: {0}")]
+    Index(String),
+    /// The settings don't fit.
+    #[error("the segment size must be at least {least} octets, to take a message of the largest size")]
+    SegmentTooSmall {
+        /// The smallest size in octets.
+        least: u64,
+    },
+}
+
+impl OpenError {
+    pub(crate) fn from_io(path: &Path, error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::NotFound {
+            return Self::Missing { path: path.into() };
+        }
+        Self::Io { path: path.into(), reason: error.to_string() }
+    }
 }

@@ -4,15 +4,23 @@
 //! database below it. The trait is made so that a cluster can stand behind it as well: every method is a whole
 //! intention, ids and times are the caller's, and whether an Email is still readable is decided by `now` when it is read.
 
+mod change;
+pub mod disk;
+mod embedded;
 mod error;
+mod index;
+mod journal;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 
+use crate::config::Config;
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
-pub use error::StoreError;
+pub use embedded::EmbeddedStore;
+pub use error::{OpenError, StoreError};
+use index::IndexError;
 
 /// Which part of a mailbox to list, newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,4 +146,27 @@ pub struct StoreOptions {
     pub segment_octets: u64,
     /// How much of the index may be held in memory, in octets.
     pub index_cache_octets: usize,
+    /// How much journal may have to be replayed after a crash, in octets: a checkpoint is due after as much.
+    pub checkpoint_octets: u64,
+    /// A checkpoint is due after this long without a change.
+    pub checkpoint_quiet: Duration,
+}
+
+impl StoreOptions {
+    /// [`StoreOptions::checkpoint_octets`] unless there is a reason for another.
+    pub const CHECKPOINT_OCTETS: u64 = 32 << 20;
+    /// [`StoreOptions::checkpoint_quiet`] unless there is a reason for another.
+    pub const CHECKPOINT_QUIET: Duration = Duration::from_secs(2);
+
+    /// The options that the daemon's settings ask for.
+    pub fn from_config(config: &Config) -> Self {
+        Self {
+            retention: config.retention,
+            message_octets_max: config.message_octets_max,
+            segment_octets: config.segment_octets,
+            index_cache_octets: config.index_cache_octets,
+            checkpoint_octets: Self::CHECKPOINT_OCTETS,
+            checkpoint_quiet: Self::CHECKPOINT_QUIET,
+        }
+    }
 }

@@ -1,0 +1,59 @@
+//! Values that depend on each other: defaults that follow another value, and contradictions.
+
+use std::collections::HashSet;
+
+use super::error::Contradiction;
+use super::value::show_size;
+use super::{Config, Revision};
+use crate::model::DomainName;
+
+/// The largest page of revision 1 (interface document, section 8).
+const PAGE_SIZE_MAX_OF_REVISION_ONE: usize = 100;
+
+/// Sets the defaults that follow other values. `is_given` tells whether a key was set by anybody.
+pub(super) fn derive(config: &mut Config, machine_name: &str, is_given: impl Fn(&str) -> bool) {
+    if !is_given("hostname") {
+        let of_machine = || machine_name.parse::<DomainName>().ok();
+        if let Some(name) = config.mx_hosts.first().cloned().or_else(of_machine) {
+            config.hostname = name;
+        }
+    }
+    if !is_given("segment-size") {
+        config.segment_octets = config.segment_octets.max(2 * config.message_octets_max);
+    }
+    if !is_given("page-size-default") {
+        config.page_size_default = config.page_size_default.min(config.page_size_max);
+    }
+    config.smtp_listen_is_default = !is_given("smtp-listen");
+    config.http_listen_is_default = !is_given("http-listen");
+}
+
+/// Every contradiction, each with the key that should be changed.
+pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, Contradiction)> {
+    let mut found = Vec::new();
+    let (default, max) = (config.page_size_default, config.page_size_max);
+    if default > max {
+        found.push(("page-size-default", Contradiction::PageSizes { default, max }));
+    }
+    if config.revision == Revision::One && max > PAGE_SIZE_MAX_OF_REVISION_ONE {
+        found.push(("page-size-max", Contradiction::PageSizeOfRevisionOne { max }));
+    }
+    if config.segment_octets < config.message_octets_max.saturating_mul(2) {
+        let (segment, message) = (show_size(config.segment_octets), show_size(config.message_octets_max));
+        found.push(("segment-size", Contradiction::SegmentTooSmall { segment, message }));
+    }
+    let wildcard = config.domains.iter().find(|pattern| pattern.is_wildcard());
+    let reachable = config.smtp_listen.iter().find(|address| !address.ip().is_loopback());
+    if let (Some(pattern), Some(&listen), false) = (wildcard, reachable, config.accept_any_domain) {
+        let pattern = pattern.to_string();
+        found.push(("domain", Contradiction::WildcardBeyondLoopback { pattern, listen }));
+    }
+    let mut seen = HashSet::new();
+    let lists = [("smtp-listen", &config.smtp_listen), ("http-listen", &config.http_listen)];
+    for (key, address) in lists.into_iter().flat_map(|(key, list)| list.iter().map(move |address| (key, address))) {
+        if address.port() != 0 && !seen.insert(address) {
+            found.push((key, Contradiction::AddressTwice(*address)));
+        }
+    }
+    found
+}

@@ -1,0 +1,222 @@
+//! Where a value came from, and everything that can be wrong with the settings.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use super::value::ValueError;
+use super::{Revision, settings};
+
+/// The source of a value in effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The command line.
+    Flag,
+    /// A variable `TEMPMAIL_*`.
+    Environment,
+    /// The configuration file.
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// The line of the key, counted from 1.
+        line: usize,
+    },
+    /// The defaults of a revision.
+    Default(Revision),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag => f.write_str("flag"),
+            Self::Environment => f.write_str("environment"),
+            Self::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Self::Default(revision) => write!(f, "default of revision {}", revision.number()),
+        }
+    }
+}
+
+/// A key at the place where it was given: what an error begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The key.
+    pub key: String,
+    /// Where it stands.
+    pub origin: Origin,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.origin {
+            Origin::Flag => write!(f, "--{}", self.key),
+            Origin::Environment => f.write_str(&settings::variable(&self.key)),
+            Origin::File { .. } => write!(f, "{}: {}", self.origin, self.key),
+            Origin::Default(_) => write!(f, "{} ({})", self.key, self.origin),
+        }
+    }
+}
+
+/// Everything that is wrong with the settings, one line each. `serve` ends with exit code 78.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", lines(.problems))]
+pub struct ConfigError {
+    /// At least one.
+    pub problems: Vec<Problem>,
+}
+
+fn lines(problems: &[Problem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// One thing that is wrong with the settings.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// A value that the setting does not accept.
+    #[error("{place}: {error}")]
+    Value {
+        /// Where the value stands.
+        place: Place,
+        /// What is wrong and what is accepted.
+        error: ValueError,
+    },
+    /// A key of the file that is no setting.
+    #[error("{place}: unknown key{}", did_you_mean(.nearest.as_deref()))]
+    UnknownKey {
+        /// Where the key stands.
+        place: Place,
+        /// The setting with the most similar name, if one is similar.
+        nearest: Option<String>,
+    },
+    /// A value of the file whose TOML type no setting takes.
+    #[error("{place}: {found} is not accepted here; accepted is {accepted}")]
+    Type {
+        /// Where the value stands.
+        place: Place,
+        /// The TOML type found.
+        found: &'static str,
+        /// What is accepted.
+        accepted: &'static str,
+    },
+    /// The file is no TOML.
+    #[error("{}:{line}: {message}", .path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What the parser says.
+        message: String,
+    },
+    /// The file cannot be read.
+    #[error("cannot read the configuration file {}: {error}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The environment names no home and nothing names a data directory.
+    #[error("no data directory: neither --data-dir, TEMPMAIL_DATA_DIR, XDG_DATA_HOME nor HOME is set")]
+    NoDataDir,
+    /// Two values that contradict each other.
+    #[error("{place}: {contradiction}")]
+    Contradiction {
+        /// Where the value stands that should be changed.
+        place: Place,
+        /// What contradicts what.
+        contradiction: Contradiction,
+    },
+}
+
+impl Problem {
+    /// The line of the file that it is about.
+    pub(super) fn line(&self) -> Option<usize> {
+        match self {
+            Self::Syntax { line, .. } => Some(*line),
+            Self::Value { place, .. }
+            | Self::UnknownKey { place, .. }
+            | Self::Type { place, .. }
+            | Self::Contradiction { place, .. } => match place.origin {
+                Origin::File { line, .. } => Some(line),
+                _ => None,
+            },
+            Self::Unreadable { .. } | Self::NoDataDir => None,
+        }
+    }
+}
+
+/// Two values that contradict each other.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Contradiction {
+    /// The default page is larger than the largest.
+    #[error("{default} is more than page-size-max, which is {max}")]
+    PageSizes {
+        /// `page-size-default`.
+        default: usize,
+        /// `page-size-max`.
+        max: usize,
+    },
+    /// Revision 1 fixes the largest page.
+    #[error("{max} is more than 100, the most that revision 1 has; use revision 2")]
+    PageSizeOfRevisionOne {
+        /// `page-size-max`.
+        max: usize,
+    },
+    /// Two of the largest messages do not fit into a segment.
+    #[error("{segment} is less than twice max-message-size, which is {message}")]
+    SegmentTooSmall {
+        /// `segment-size`, as it is written.
+        segment: String,
+        /// `max-message-size`, as it is written.
+        message: String,
+    },
+    /// A wildcard domain where strangers can reach SMTP.
+    #[error(
+        "'{pattern}' takes mail for any domain, but SMTP listens on {listen}, which is not loopback; listen on loopback or set accept-any-domain"
+    )]
+    WildcardBeyondLoopback {
+        /// The domain.
+        pattern: String,
+        /// The first listening address that is not loopback.
+        listen: SocketAddr,
+    },
+    /// An address that can be bound once is to be bound twice.
+    #[error("{0} is listed twice among smtp-listen and http-listen")]
+    AddressTwice(SocketAddr),
+}
+
+/// Something that is probably not what was meant, but stops nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Warning {
+    /// A variable `TEMPMAIL_*` that nothing reads.
+    #[error("{name} is set, but there is no such setting{}", did_you_mean(.nearest.as_deref()))]
+    UnknownVariable {
+        /// The variable.
+        name: String,
+        /// The variable with the most similar name, if one is similar.
+        nearest: Option<String>,
+    },
+    /// A public address has no effect without a name for MX records.
+    #[error("public-address has no effect without an mx-host")]
+    PublicAddressWithoutMxHost,
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |nearest| format!("; did you mean {nearest}?"))
+}
+
+/// The candidate most like `word`, if it is like it at all.
+pub(super) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let likeness = |candidate: &str| strsim::jaro_winkler(&word.to_lowercase().replace('_', "-"), candidate);
+    candidates
+        .map(|candidate| (likeness(&candidate.to_lowercase().replace('_', "-")), candidate))
+        .filter(|(likeness, _)| *likeness >= 0.75)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, candidate)| candidate)
+}
+
+/// The place of `key` at line `line` of the file `path`.
+pub(super) fn in_file(key: &str, path: &Path, line: usize) -> Place {
+    Place { key: key.to_owned(), origin: Origin::File { path: path.to_owned(), line } }
+}

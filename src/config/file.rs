@@ -1,0 +1,144 @@
+//! The configuration file: TOML to values and the lines they stand on.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use toml::de::{DeTable, DeValue};
+
+use super::error::{Problem, in_file, nearest};
+use super::settings::{SETTINGS, Setting, Shape};
+use super::value::ValueError;
+
+/// The largest file that is read, in octets.
+const FILE_OCTETS_MAX: u64 = 1 << 20;
+
+/// One key of the file.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) setting: &'static Setting,
+    /// As [`Setting::set`] takes them.
+    pub(super) values: Vec<String>,
+    /// Counted from 1.
+    pub(super) line: usize,
+}
+
+/// The file to read: `named`, which must exist, else the first of `usual` that exists.
+pub(super) fn find<'a>(named: Option<&'a Path>, usual: impl Iterator<Item = &'a Path>) -> Option<&'a Path> {
+    // A file that is there but cannot be opened is an error later: somebody relies on it. One in a directory that cannot
+    // be searched is passed over: HOME is often still that of the user before privileges were dropped.
+    named.or_else(|| usual.into_iter().find(|path| path.exists()))
+}
+
+/// Reads the file. What is usable is returned beside the problems, so that all are reported at once.
+pub(super) fn read(path: &Path) -> (Vec<Entry>, Vec<Problem>) {
+    match text_of(path) {
+        Ok(text) => Reader { path, text: &text, entries: Vec::new(), problems: Vec::new() }.read(),
+        Err(error) => (Vec::new(), vec![Problem::Unreadable { path: PathBuf::from(path), error }]),
+    }
+}
+
+fn text_of(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(FILE_OCTETS_MAX + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > FILE_OCTETS_MAX {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 1 MB"));
+    }
+    Ok(text)
+}
+
+struct Reader<'a> {
+    path: &'a Path,
+    text: &'a str,
+    entries: Vec<Entry>,
+    problems: Vec<Problem>,
+}
+
+impl Reader<'_> {
+    fn read(mut self) -> (Vec<Entry>, Vec<Problem>) {
+        let (table, errors) = DeTable::parse_recoverable(self.text);
+        if !errors.is_empty() {
+            let syntax = |error: toml::de::Error| Problem::Syntax {
+                path: self.path.to_owned(),
+                line: self.line(error.span().unwrap_or_default()),
+                message: error.message().to_owned(),
+            };
+            // What was recovered is guesswork: only the syntax is reported.
+            return (Vec::new(), errors.into_iter().map(syntax).collect());
+        }
+        for (key, value) in table.get_ref() {
+            self.key(key.get_ref(), self.line(key.span()), value.get_ref());
+        }
+        (self.entries, self.problems)
+    }
+
+    fn line(&self, span: Range<usize>) -> usize {
+        let before = self.text.as_bytes().get(..span.start).unwrap_or(self.text.as_bytes());
+        before.split(|&b| b == b'\n').count()
+    }
+
+    fn key(&mut self, key: &str, line: usize, value: &DeValue<'_>) {
+        let Some(setting) = Setting::find(key) else {
+            let nearest = nearest(key, SETTINGS.iter().map(|setting| setting.key)).map(str::to_owned);
+            self.problems.push(Problem::UnknownKey { place: in_file(key, self.path, line), nearest });
+            return;
+        };
+        let values = match value {
+            DeValue::Array(array) if setting.shape == Shape::Several => {
+                let texts = array.iter().map(|item| self.item(setting, self.line(item.span()), item.get_ref()));
+                texts.collect::<Result<Vec<String>, Box<Problem>>>()
+            }
+            DeValue::String(text) if setting.shape == Shape::Several => Ok(super::load::split(text)),
+            value => {
+                scalar(value).map(|text| vec![text]).ok_or_else(|| Box::new(self.wrong_type(setting, line, value)))
+            }
+        };
+        match values {
+            Ok(values) => self.entries.push(Entry { setting, values, line }),
+            Err(problem) => self.problems.push(*problem),
+        }
+    }
+
+    /// One element of an array; `[[domain]]` is an array of tables with a `name`.
+    fn item(&self, setting: &'static Setting, line: usize, value: &DeValue<'_>) -> Result<String, Box<Problem>> {
+        let Some(table) = value.as_table().filter(|_| setting.key == "domain") else {
+            return scalar(value).ok_or_else(|| Box::new(self.wrong_type(setting, line, value)));
+        };
+        for key in table.keys() {
+            if key.get_ref() != "name" {
+                let place = in_file(&format!("domain.{}", key.get_ref()), self.path, self.line(key.span()));
+                return Err(Box::new(Problem::UnknownKey { place, nearest: Some("domain.name".to_owned()) }));
+            }
+        }
+        let name = table.get("name").ok_or_else(|| {
+            let error = ValueError::Missing { accepted: "name = \"example.com\"" };
+            Problem::Value { place: in_file("domain", self.path, line), error }
+        })?;
+        scalar(name.get_ref()).ok_or_else(|| Box::new(self.wrong_type(setting, line, name.get_ref())))
+    }
+
+    fn wrong_type(&self, setting: &Setting, line: usize, value: &DeValue<'_>) -> Problem {
+        let accepted = match (setting.shape, setting.key) {
+            (Shape::Switch, _) => "true or false",
+            (Shape::One, _) => "one string or number",
+            (Shape::Several, "domain") => "a string, an array of strings, or tables [[domain]] with a name",
+            (Shape::Several, _) => "a string or an array of strings",
+        };
+        Problem::Type { place: in_file(setting.key, self.path, line), found: value.type_str(), accepted }
+    }
+}
+
+/// A string, a number or a truth value as text, so that one parser serves every source.
+fn scalar(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.clone().into_owned()),
+        DeValue::Integer(number) => match i128::from_str_radix(number.as_str(), number.radix()) {
+            Ok(number) => Some(number.to_string()),
+            Err(_) => Some(number.as_str().to_owned()),
+        },
+        DeValue::Float(number) => Some(number.as_str().to_owned()),
+        DeValue::Boolean(truth) => Some(truth.to_string()),
+        DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
+    }
+}

@@ -1,0 +1,228 @@
+//! Values of settings that are names, addresses or words.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use url::Url;
+
+use super::value::{self, ValueError};
+use super::{LogFormat, Revision};
+use crate::model::{Address, DomainName, DomainPattern, RoleAddresses, Subaddressing};
+
+/// The port of DNS (RFC 1035 section 4.2).
+const DNS_PORT: u16 = 53;
+
+pub(super) fn listen_address(text: &str) -> Result<SocketAddr, ValueError> {
+    text.parse().map_err(|_| {
+        ValueError::malformed(text, "an IP address with a port, such as 127.0.0.1:2525, 0.0.0.0:25 or [::1]:2525")
+    })
+}
+
+pub(super) fn domain_name(text: &str) -> Result<DomainName, ValueError> {
+    text.parse().map_err(|reason| ValueError::invalid(text, &reason, "a domain name such as mail.example.com"))
+}
+
+pub(super) fn domain_pattern(text: &str) -> Result<DomainPattern, ValueError> {
+    text.parse().map_err(|reason| ValueError::invalid(text, &reason, "a domain name, '*.' and a domain name, or '*'"))
+}
+
+/// `IP`, `IP:PORT`, `[IPv6]` or `[IPv6]:PORT`.
+pub(super) fn resolver(text: &str) -> Result<SocketAddr, ValueError> {
+    let malformed = || {
+        ValueError::malformed(text, "the address of a DNS server, such as 9.9.9.9, 127.0.0.1:5353, ::1 or [::1]:5353")
+    };
+    let address = ip(text)
+        .map(|ip| SocketAddr::new(ip, DNS_PORT))
+        .or_else(|| text.parse().ok())
+        .filter(|address| address.port() != 0 && !address.ip().is_unspecified());
+    address.ok_or_else(malformed)
+}
+
+pub(super) fn public_address(text: &str) -> Result<IpAddr, ValueError> {
+    ip(text)
+        .filter(|ip| !ip.is_unspecified() && !ip.is_multicast())
+        .ok_or_else(|| ValueError::malformed(text, "an IP address of this service, such as 192.0.2.1 or 2001:db8::1"))
+}
+
+/// A host in the form in which it is compared: a canonical domain name, or an IP address without brackets.
+pub(super) fn allowed_host(text: &str) -> Result<String, ValueError> {
+    if let Some(ip) = ip(text) {
+        return Ok(ip.to_string());
+    }
+    let accepted = "a host name or IP address without a port, such as mail.example.com";
+    text.parse::<DomainName>().map(String::from).map_err(|reason| ValueError::invalid(text, &reason, accepted))
+}
+
+/// `None` for no value, so that the rule by listening address holds; an empty list for `none`; `*` stays as it is.
+pub(super) fn origins(values: &[String]) -> Result<Option<Vec<String>>, ValueError> {
+    match values {
+        [] => Ok(None),
+        [none] if none == "none" => Ok(Some(Vec::new())),
+        _ => values.iter().map(|value| origin(value)).collect::<Result<_, _>>().map(Some),
+    }
+}
+
+/// An origin as browsers send it (RFC 6454 section 6.2).
+fn origin(text: &str) -> Result<String, ValueError> {
+    if text == "*" {
+        return Ok(text.to_owned());
+    }
+    let malformed = || ValueError::malformed(text, "an origin such as https://app.example or http://localhost:3000");
+    let url = Url::parse(text).map_err(|_| malformed())?;
+    let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
+    if !is_bare || !matches!(url.scheme(), "http" | "https") || text.ends_with('/') {
+        return Err(malformed());
+    }
+    Ok(url.origin().ascii_serialization())
+}
+
+/// The list of role addresses; `none` alone is the empty one.
+pub(super) fn roles(values: &[String]) -> Result<RoleAddresses, ValueError> {
+    if matches!(values, [none] if none == "none") {
+        return Ok(RoleAddresses::new([]));
+    }
+    for value in values {
+        if format!("{value}@localhost").parse::<Address>().is_err() || value.starts_with('"') {
+            return Err(ValueError::malformed(value, "a local part without quotes, such as postmaster"));
+        }
+    }
+    Ok(RoleAddresses::new(values.iter().map(String::as_str)))
+}
+
+fn ip(text: &str) -> Option<IpAddr> {
+    let bracketed = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    match bracketed {
+        Some(inner) => inner.parse::<Ipv6Addr>().ok().map(IpAddr::V6),
+        None => text.parse().ok(),
+    }
+}
+
+pub(super) fn data_dir(text: &str) -> Result<PathBuf, ValueError> {
+    let accepted = "the path of a directory; '~' is expanded by shells alone";
+    if text.is_empty() || text.starts_with('~') || text.contains('\0') {
+        return Err(ValueError::malformed(text, accepted));
+    }
+    Ok(Path::new(text).to_owned())
+}
+
+pub(super) fn revision(text: &str) -> Result<Revision, ValueError> {
+    match text {
+        "1" => Ok(Revision::One),
+        "2" => Ok(Revision::Two),
+        _ => Err(ValueError::malformed(text, "1 or 2")),
+    }
+}
+
+pub(super) fn subaddressing(text: &str) -> Result<Subaddressing, ValueError> {
+    match text {
+        "keep" => Ok(Subaddressing::Keep),
+        "strip" => Ok(Subaddressing::Strip),
+        _ => Err(ValueError::malformed(text, "keep or strip")),
+    }
+}
+
+pub(super) fn rate_limit(text: &str) -> Result<Option<u32>, ValueError> {
+    match text {
+        "off" => Ok(None),
+        _ if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) => {
+            Err(ValueError::malformed(text, "a number of requests per minute, or off"))
+        }
+        _ => value::number(text, 1..=10_000_000).map(Some),
+    }
+}
+
+pub(super) fn log_format(text: &str) -> Result<LogFormat, ValueError> {
+    match text {
+        "text" => Ok(LogFormat::Text),
+        "json" => Ok(LogFormat::Json),
+        _ => Err(ValueError::malformed(text, "text or json")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owned(values: &[&str]) -> Vec<String> {
+        values.iter().map(|&value| value.to_owned()).collect()
+    }
+
+    #[test]
+    fn a_resolver_has_port_53_unless_it_names_one() {
+        for (text, address) in [
+            ("9.9.9.9", "9.9.9.9:53"),
+            ("127.0.0.1:5353", "127.0.0.1:5353"),
+            ("::1", "[::1]:53"),
+            ("[::1]", "[::1]:53"),
+            ("[::1]:5353", "[::1]:5353"),
+        ] {
+            assert_eq!(resolver(text), Ok(address.parse().expect("address")), "{text}");
+        }
+        for bad in
+            ["", "dns.example", "9.9.9.9:", "9.9.9.9:0", "9.9.9.9:65536", "0.0.0.0", "[9.9.9.9]", "::1:53:", "[::1"]
+        {
+            assert!(resolver(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_listening_address_needs_its_port() {
+        assert!(listen_address("0.0.0.0:25").is_ok());
+        for bad in ["", "25", ":25", "localhost:25", "127.0.0.1", "::1:25", "127.0.0.1:70000"] {
+            assert!(listen_address(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn hosts_have_one_form() {
+        for (text, host) in
+            [("Mail.Example.COM.", "mail.example.com"), ("[2001:DB8::1]", "2001:db8::1"), ("192.0.2.1", "192.0.2.1")]
+        {
+            assert_eq!(allowed_host(text).as_deref(), Ok(host));
+        }
+        for bad in ["", "mail.example.com:80", "http://x", "*", "[x]"] {
+            assert!(allowed_host(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn origins_are_as_browsers_send_them() {
+        let read = |values: &[&str]| origins(&owned(values));
+        assert_eq!(read(&[]), Ok(None));
+        assert_eq!(read(&["none"]), Ok(Some(vec![])));
+        assert_eq!(read(&["*"]), Ok(Some(owned(&["*"]))));
+        let given = ["HTTPS://App.Example:443", "http://localhost:3000"];
+        assert_eq!(read(&given), Ok(Some(owned(&["https://app.example", "http://localhost:3000"]))));
+        for bad in [
+            "",
+            "app.example",
+            "https://app.example/",
+            "https://a.example/x",
+            "https://u@a.example",
+            "null",
+            "file:///x",
+        ] {
+            assert!(read(&[bad]).is_err(), "{bad}");
+        }
+        assert!(read(&["none", "https://app.example"]).is_err());
+    }
+
+    #[test]
+    fn role_addresses_are_local_parts() {
+        assert_eq!(roles(&owned(&["none"])), Ok(RoleAddresses::new([])));
+        assert_eq!(roles(&[]), Ok(RoleAddresses::new([])));
+        assert_eq!(roles(&owned(&["Admin", "root"])), Ok(RoleAddresses::new(["admin", "root"])));
+        for bad in ["", "a b", "admin@example.com", "\"a\""] {
+            assert!(roles(&owned(&[bad])).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_public_address_can_be_reached() {
+        assert!(public_address("192.0.2.1").is_ok());
+        assert!(public_address("2001:db8::1").is_ok());
+        for bad in ["0.0.0.0", "::", "224.0.0.1", "192.0.2.1:25", "mail.example.com"] {
+            assert!(public_address(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Log lines: structured, to stderr.
+
+use std::env;
+use std::io::{self, IsTerminal};
+
+use tracing::Subscriber;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::config::LogFormat;
+
+/// Sends the log of the whole process to stderr.
+///
+/// `verbosity` counts `-v`: 0 shows what an operator needs, 1 what helps to find a fault, 2 and more everything.
+/// `RUST_LOG`, where it is set and valid, takes the place of it. Colour is used on a terminal unless `NO_COLOR` is set.
+/// Only the first call in a process has an effect.
+pub fn init(format: LogFormat, verbosity: u8) {
+    let given = env::var(EnvFilter::DEFAULT_ENV).unwrap_or_default();
+    let is_colour_unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let has_colour = io::stderr().is_terminal() && !is_colour_unwanted;
+    // A second daemon in the same process logs to where the first one does.
+    let _ =
+        tracing::subscriber::set_global_default(subscriber(format, filter(&given, verbosity), has_colour, io::stderr));
+    if EnvFilter::try_new(&given).is_err() {
+        tracing::warn!("RUST_LOG is not valid and has no effect");
+    }
+}
+
+/// What is logged: `given` in the syntax of `RUST_LOG`, else what `verbosity` stands for.
+fn filter(given: &str, verbosity: u8) -> EnvFilter {
+    let by_verbosity = match verbosity {
+        0 => "warn,tempmail=info",
+        1 => "info,tempmail=debug",
+        _ => "debug,tempmail=trace",
+    };
+    let given = Some(given).filter(|given| !given.is_empty());
+    given.and_then(|given| EnvFilter::try_new(given).ok()).unwrap_or_else(|| EnvFilter::new(by_verbosity))
+}
+
+fn subscriber<W>(format: LogFormat, filter: EnvFilter, has_colour: bool, writer: W) -> Box<dyn Subscriber + Send + Sync>
+where
+    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+{
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(has_colour);
+    match format {
+        LogFormat::Text => Box::new(builder.with_target(false).finish()),
+        LogFormat::Json => Box::new(builder.json().flatten_event(true).with_current_span(false).finish()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Lines {
+        fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("lock").write(octets)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What is logged while `log` runs.
+    fn logged(format: LogFormat, given: &str, verbosity: u8, has_colour: bool, log: impl FnOnce()) -> String {
+        let lines = Lines::default();
+        let writer = lines.clone();
+        let subscriber = subscriber(format, filter(given, verbosity), has_colour, move || writer.clone());
+        tracing::subscriber::with_default(subscriber, log);
+        String::from_utf8(lines.0.lock().expect("lock").clone()).expect("UTF-8")
+    }
+
+    fn a_line_of_each_level() {
+        tracing::warn!(target: "other", "other-warn");
+        tracing::info!(target: "other", "other-info");
+        tracing::info!(target: "tempmail::x", "own-info");
+        tracing::debug!(target: "tempmail::x", "own-debug");
+        tracing::trace!(target: "tempmail::x", "own-trace");
+    }
+
+    #[test]
+    fn each_v_shows_more_and_rust_log_wins() {
+        for (given, verbosity, shown) in [
+            ("", 0, &["other-warn", "own-info"][..]),
+            ("", 1, &["other-warn", "other-info", "own-info", "own-debug"]),
+            ("", 2, &["other-warn", "other-info", "own-info", "own-debug", "own-trace"]),
+            ("", 255, &["other-warn", "other-info", "own-info", "own-debug", "own-trace"]),
+            ("other=info", 2, &["other-warn", "other-info"]),
+            ("=,=", 0, &["other-warn", "own-info"]),
+        ] {
+            let text = logged(LogFormat::Text, given, verbosity, false, a_line_of_each_level);
+            let words: Vec<_> = text.lines().filter_map(|line| line.split(' ').next_back()).collect();
+            assert_eq!(words, shown, "{given} {verbosity}");
+        }
+    }
+
+    #[test]
+    fn a_json_line_is_one_object_with_its_fields() {
+        let text = logged(LogFormat::Json, "", 0, false, || tracing::info!(port = 25, "listening\nhere"));
+        let value: serde_json::Value = serde_json::from_str(text.trim_end()).expect("one object");
+        assert_eq!(
+            (&value["port"], &value["message"], &value["level"]),
+            (&25.into(), &"listening\nhere".into(), &"INFO".into())
+        );
+        assert_eq!(text.lines().count(), 1);
+    }
+
+    #[test]
+    fn colour_is_there_only_when_asked_for() {
+        let log = || tracing::info!("a line");
+        assert!(!logged(LogFormat::Text, "", 0, false, log).contains('\x1b'));
+        assert!(logged(LogFormat::Text, "", 0, true, log).contains('\x1b'));
+    }
+}

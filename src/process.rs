@@ -1,0 +1,53 @@
+//! Limits that the system puts on the process.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::config::Config;
+
+/// Open files besides connections: listeners, segments, index, lock, DNS sockets, the runtime's own, and some to spare.
+const OTHER_FILES: u64 = 128;
+
+/// Raises the soft limit of open files to the hard one and returns the limit then in effect; `None` is no limit.
+///
+/// A refusal leaves the limit as it was: what can be done about it is said by [`open_files_warning`].
+pub fn raise_open_files_limit() -> Option<u64> {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    getrlimit(Resource::Nofile).current
+}
+
+/// What to tell the operator when `limit` open files (`None`: no limit) are fewer than the connection limits need.
+pub fn open_files_warning(limit: Option<u64>, config: &Config) -> Option<String> {
+    let limit = limit?;
+    let (smtp, http) = (config.smtp_connections_max, config.http_connections_max);
+    let needed = (smtp as u64).saturating_add(http as u64).saturating_add(OTHER_FILES);
+    (needed > limit).then(|| {
+        format!(
+            "at most {limit} files can be open, but max-smtp-connections ({smtp}), max-http-connections ({http}) and \
+             {OTHER_FILES} others need {needed}: raise the limit (ulimit -Hn, LimitNOFILE=) or lower these settings"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Revision;
+
+    #[test]
+    fn the_soft_limit_becomes_the_hard_one() {
+        let hard = getrlimit(Resource::Nofile).maximum;
+        assert_eq!(raise_open_files_limit(), hard);
+        assert_eq!(getrlimit(Resource::Nofile).current, hard);
+    }
+
+    #[test]
+    fn too_few_files_for_the_connections_are_warned_about() {
+        let mut config = Config::of_revision(Revision::Two, "/nonexistent".into());
+        (config.smtp_connections_max, config.http_connections_max) = (600, 300);
+        assert_eq!(open_files_warning(None, &config), None);
+        assert_eq!(open_files_warning(Some(1028), &config), None);
+        let warning = open_files_warning(Some(1027), &config).expect("a warning");
+        assert!(warning.contains("1027") && warning.contains("1028"), "{warning}");
+    }
+}

@@ -1,0 +1,52 @@
+//! Every write, as one value of one enum: what the journal holds and replay does again.
+//!
+//! Times and ids are inside; everything else (sequence numbers, counts, which rows are due) is decided from the index alone
+//! when a change is applied, so applying the same changes in the same order decides the same again. A change for
+//! something that is gone by then does nothing.
+
+use serde::{Deserialize, Serialize};
+
+use super::Registration;
+use crate::model::{DomainName, DomainRecord, EmailId, Envelope, Mailbox, Timestamp};
+
+/// A write. The order of the variants is part of the journal's format: new ones go to the end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Change {
+    /// A message was received; its octets are the record's content.
+    Received { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp },
+    /// One Email is deleted if it is readable at `now`.
+    Deleted { id: EmailId, now: Timestamp },
+    /// At most `limit` Emails of a mailbox are deleted, oldest first, none with a sequence number above `through`.
+    MailboxDeleted { mailbox: Mailbox, through: u64, now: Timestamp, limit: u32 },
+    /// Emails that have expired by `now` are removed, about `limit` of them.
+    Expired { now: Timestamp, limit: u32 },
+    /// A domain is registered unless it is or `limit` are.
+    DomainRegistered { record: DomainRecord, limit: u32 },
+    /// The record of a registered domain is replaced.
+    DomainUpdated { record: DomainRecord },
+    /// A domain is removed.
+    DomainRemoved { name: DomainName },
+}
+
+/// What a change did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The message is kept.
+    Received,
+    /// Emails were removed; `more` may be left to remove by the same change again.
+    Removed { readable: u64, all: u64, more: bool },
+    /// What became of a registration.
+    Registered(Registration),
+    /// Whether the domain was there to be changed.
+    Domain(bool),
+}
+
+impl Change {
+    /// Whether the change makes room, so that it must work on a disk that is nearly full.
+    pub(crate) fn frees_space(&self) -> bool {
+        matches!(
+            self,
+            Self::Deleted { .. } | Self::MailboxDeleted { .. } | Self::Expired { .. } | Self::DomainRemoved { .. }
+        )
+    }
+}

@@ -1,0 +1,156 @@
+//! The real disk: a directory of the file system, held by one process.
+
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{FallocateFlags, FlockOperation};
+
+use super::{Disk, DiskFile};
+use crate::store::OpenError;
+
+/// Name of the file whose lock says who holds the directory.
+const LOCK_NAME: &str = "lock";
+/// How much is written at once where zeros are.
+const ZEROS_OCTETS: usize = 1 << 20;
+/// Only the owner may enter the directory, read and write its files.
+const DIRECTORY_MODE: u32 = 0o700;
+const FILE_MODE: u32 = 0o600;
+
+/// A data directory, locked from [`Directory::lock`] until it is dropped.
+#[derive(Debug)]
+pub struct Directory {
+    path: PathBuf,
+    handle: File,
+    /// Held open for its lock.
+    _lock: File,
+}
+
+impl Directory {
+    /// Makes the directory with its parents if it is missing, for the owner alone.
+    pub fn create(path: &Path) -> Result<(), OpenError> {
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(DIRECTORY_MODE)
+            .create(path)
+            .map_err(|error| OpenError::from_io(path, &error))
+    }
+
+    /// Opens and locks a directory that exists.
+    ///
+    /// [`OpenError::Locked`] names the process that holds it; [`OpenError::NotOurs`] says that another user owns it.
+    pub fn lock(path: &Path) -> Result<Self, OpenError> {
+        let from_io = |error: io::Error| OpenError::from_io(path, &error);
+        let handle = File::open(path).map_err(from_io)?;
+        let metadata = handle.metadata().map_err(from_io)?;
+        if !metadata.is_dir() {
+            return Err(OpenError::Io { path: path.into(), reason: "not a directory".into() });
+        }
+        if metadata.uid() != rustix::process::geteuid().as_raw() {
+            return Err(OpenError::NotOurs { path: path.into(), owner: metadata.uid() });
+        }
+        let mut lock = open_options().create(true).open(path.join(LOCK_NAME)).map_err(from_io)?;
+        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            let mut text = String::new();
+            // The number is a courtesy; without it the refusal still stands.
+            let _ = lock.read_to_string(&mut text);
+            return Err(OpenError::Locked { path: path.into(), process: text.trim().parse().ok() });
+        }
+        // An older directory may be open to others; what is inside is private.
+        handle.set_permissions(Permissions::from_mode(DIRECTORY_MODE)).map_err(from_io)?;
+        lock.set_len(0).map_err(from_io)?;
+        lock.seek(SeekFrom::Start(0)).map_err(from_io)?;
+        // A full disk must not keep the store from opening: deleting is what makes room.
+        let _ = write!(lock, "{}", std::process::id());
+        Ok(Self { path: path.into(), handle, _lock: lock })
+    }
+}
+
+fn open_options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).mode(FILE_MODE);
+    options
+}
+
+impl Disk for Directory {
+    fn list(&self) -> io::Result<Vec<String>> {
+        std::fs::read_dir(&self.path)?
+            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+            .filter(|name| name.as_ref().is_ok_and(|name| name != LOCK_NAME))
+            .collect()
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        let file = open_options().create_new(true).open(self.path.join(name))?;
+        // The mode at creation is subject to the umask.
+        file.set_permissions(Permissions::from_mode(FILE_MODE))?;
+        Ok(Arc::new(file))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(Arc::new(open_options().open(self.path.join(name))?))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        std::fs::remove_file(self.path.join(name))
+    }
+
+    fn sync_dir(&self) -> io::Result<()> {
+        self.handle.sync_all()
+    }
+
+    fn free_octets(&self) -> io::Result<u64> {
+        let space = rustix::fs::fstatvfs(&self.handle)?;
+        Ok(space.f_bavail.saturating_mul(space.f_frsize))
+    }
+}
+
+impl DiskFile for File {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn set_len(&self, octets: u64) -> io::Result<()> {
+        Self::set_len(self, octets)
+    }
+
+    fn allocate(&self, octets: u64) -> io::Result<()> {
+        // Where it is refused the zeros below do the work alone; it only keeps the file in one piece.
+        let _ = rustix::fs::fallocate(self, FallocateFlags::empty(), 0, octets);
+        write_zeros(self, 0, octets)
+    }
+
+    fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        FileExt::write_all_at(self, data, offset)
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        FileExt::read_exact_at(self, out, offset)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+
+    fn punch(&self, offset: u64, octets: u64) -> io::Result<()> {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        if rustix::fs::fallocate(self, flags, offset, octets).is_ok() {
+            return Ok(());
+        }
+        write_zeros(self, offset, octets)
+    }
+}
+
+fn write_zeros(file: &File, offset: u64, octets: u64) -> io::Result<()> {
+    let zeros = vec![0; ZEROS_OCTETS];
+    let end = offset + octets;
+    let mut at = offset;
+    while at < end {
+        let piece = usize::try_from(end - at).map_or(ZEROS_OCTETS, |left| left.min(ZEROS_OCTETS));
+        file.write_all_at(&zeros[..piece], at)?;
+        at += piece as u64;
+    }
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! The embedded store: journal and index, tied together by one writer thread.
+
+mod open;
+mod queue;
+mod shared;
+mod writer;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use queue::Queue;
+use shared::Shared;
+
+use super::change::{Change, Outcome};
+use super::disk::{Directory, Disk};
+use super::index::{View, record_place};
+use super::{
+    Expired, IndexError, MailboxPart, OpenError, Part, Registration, Store, StoreError, StoreOptions, StoreStats,
+};
+use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
+
+/// How many Emails one change of [`Store::delete_all`] removes.
+const DELETE_STEP: u32 = 1000;
+
+/// The store that lives in a directory of this machine, held by this process alone.
+#[derive(Debug)]
+pub struct EmbeddedStore {
+    shared: Arc<Shared>,
+    queue: Queue,
+}
+
+impl EmbeddedStore {
+    /// Opens the store in a directory that exists, or makes one there if it is empty. Blocks on the disk.
+    pub fn open(path: &Path, options: &StoreOptions) -> Result<Self, OpenError> {
+        Self::open_on(Arc::new(Directory::lock(path)?), options)
+    }
+
+    /// Opens the store on any disk. Blocks on it.
+    pub fn open_on(disk: Arc<dyn Disk>, options: &StoreOptions) -> Result<Self, OpenError> {
+        let opened = open::open(&disk, options)?;
+        let shared = Arc::new(Shared::new(&opened, *options));
+        let queue = writer::start(Arc::clone(&shared), opened)?;
+        Ok(Self { shared, queue })
+    }
+
+    async fn change(&self, change: Change, content: Bytes) -> Result<Outcome, StoreError> {
+        self.queue.submit(change, content).await
+    }
+
+    /// Runs a read on a thread that may block.
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&View) -> Result<T, IndexError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let shared = Arc::clone(&self.shared);
+        blocking(move || shared.read(read)).await
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(_) => Err(StoreError::Failed("a read ended early".into())),
+    }
+}
+
+#[async_trait]
+impl Store for EmbeddedStore {
+    async fn receive(&self, delivery: Delivery) -> Result<(), StoreError> {
+        let Delivery { envelope, raw, received_at, expires_at } = delivery;
+        let limit = self.shared.options().message_octets_max;
+        if raw.len() as u64 > limit {
+            return Err(StoreError::TooLarge { limit });
+        }
+        self.change(Change::Received { envelope, received_at, expires_at }, raw).await.map(|_| ())
+    }
+
+    fn accepts(&self) -> Result<(), StoreError> {
+        if self.queue.is_closed() {
+            return Err(StoreError::Stopping);
+        }
+        self.shared.accepts()
+    }
+
+    async fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, StoreError> {
+        let mailbox = mailbox.clone();
+        self.read(move |view| view.list(&mailbox, part, now)).await
+    }
+
+    async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError> {
+        self.read(move |view| view.find(id, now)).await
+    }
+
+    async fn load(&self, listed: &Listed) -> Result<Option<StoredEmail>, StoreError> {
+        let shared = Arc::clone(&self.shared);
+        let listed = listed.clone();
+        blocking(move || shared.load(listed)).await
+    }
+
+    async fn delete(&self, id: EmailId, now: Timestamp) -> Result<bool, StoreError> {
+        // Nothing is written for an id that isn't there: anybody may ask.
+        if self.find(id, now).await?.is_none() {
+            return Ok(false);
+        }
+        match self.change(Change::Deleted { id, now }, Bytes::new()).await? {
+            Outcome::Removed { readable, .. } => Ok(readable > 0),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    async fn delete_all(&self, mailbox: &Mailbox, now: Timestamp) -> Result<u64, StoreError> {
+        let part = Part::Offset { offset: 0, limit: 1 };
+        let wanted = mailbox.clone();
+        let (total, through) =
+            self.read(move |view| Ok((view.list(&wanted, part, now)?.total, view.last_sequence()?))).await?;
+        let mut deleted = 0;
+        let mut is_left = total > 0;
+        while is_left {
+            let change = Change::MailboxDeleted { mailbox: mailbox.clone(), through, now, limit: DELETE_STEP };
+            match self.change(change, Bytes::new()).await? {
+                Outcome::Removed { readable, more, .. } => {
+                    deleted += readable;
+                    is_left = more;
+                }
+                other => return Err(unexpected(&other)),
+            }
+        }
+        Ok(deleted)
+    }
+
+    async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError> {
+        let next_due_at = self.read(View::next_due).await?;
+        if next_due_at.is_none_or(|due| due > now) {
+            return Ok(Expired { removed: 0, next_due_at });
+        }
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        let removed = match self.change(Change::Expired { now, limit }, Bytes::new()).await? {
+            Outcome::Removed { all, .. } => usize::try_from(all).unwrap_or(usize::MAX),
+            other => return Err(unexpected(&other)),
+        };
+        Ok(Expired { removed, next_due_at: self.read(View::next_due).await? })
+    }
+
+    async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError> {
+        self.read(View::domains).await
+    }
+
+    async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError> {
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        match self.change(Change::DomainRegistered { record, limit }, Bytes::new()).await? {
+            Outcome::Registered(registration) => Ok(registration),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    async fn update_domain(&self, record: DomainRecord) -> Result<bool, StoreError> {
+        match self.change(Change::DomainUpdated { record }, Bytes::new()).await? {
+            Outcome::Domain(was_registered) => Ok(was_registered),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
+        match self.change(Change::DomainRemoved { name: name.clone() }, Bytes::new()).await? {
+            Outcome::Domain(was_registered) => Ok(was_registered),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    async fn stats(&self) -> Result<StoreStats, StoreError> {
+        let shared = Arc::clone(&self.shared);
+        blocking(move || shared.stats()).await
+    }
+
+    async fn close(&self) -> Result<(), StoreError> {
+        self.queue.close().await;
+        Ok(())
+    }
+}
+
+impl Shared {
+    fn load(&self, listed: Listed) -> Result<Option<StoredEmail>, StoreError> {
+        let place = record_place(&listed);
+        let content = self.segments().content(place).map_err(|error| StoreError::from_io(&error))?;
+        if let Some(content) = content {
+            return Ok(Some(StoredEmail { listed, envelope: content.envelope, raw: content.raw }));
+        }
+        // Deleted and punched since it was listed, or else what is there is not what was written.
+        let id = listed.id;
+        match self.read(move |view| view.find(id, Timestamp::from_millis(i64::MIN)))? {
+            None => Ok(None),
+            Some(_) => Err(StoreError::Damaged { segment: place.segment, offset: u64::from(place.offset) }),
+        }
+    }
+}
+
+fn unexpected(outcome: &Outcome) -> StoreError {
+    StoreError::Failed(format!("a change was answered with {outcome:?}"))
+}

@@ -1,0 +1,86 @@
+//! The way to the writer: bounded in octets, so that a slow disk is felt by the senders and not by the memory.
+
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+
+use bytes::Bytes;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+use crate::store::StoreError;
+use crate::store::change::{Change, Outcome};
+
+/// What waits at most for the writer, in units of [`UNIT_OCTETS`].
+const UNITS_MAX: u32 = 64 << 10;
+const UNIT_OCTETS: usize = 1 << 10;
+
+/// A change on its way, and whom to tell what became of it.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) change: Change,
+    pub(super) content: Bytes,
+    pub(super) answer: oneshot::Sender<Result<Outcome, StoreError>>,
+    /// Its share of the queue, given back with the job.
+    _share: OwnedSemaphorePermit,
+}
+
+/// What the writer is told.
+#[derive(Debug)]
+pub(super) enum Message {
+    Change(Job),
+    /// Finish, and drop the sender when everything is durable.
+    Close(oneshot::Sender<()>),
+}
+
+/// The senders' end. Dropping it closes the store as [`Queue::close`] does.
+#[derive(Debug)]
+pub(super) struct Queue {
+    /// `None` only while it is dropped.
+    sender: Option<mpsc::Sender<Message>>,
+    room: Arc<Semaphore>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl Queue {
+    pub(super) fn new(sender: mpsc::Sender<Message>, writer: JoinHandle<()>) -> Self {
+        Self { sender: Some(sender), room: Arc::new(Semaphore::new(UNITS_MAX as usize)), writer: Some(writer) }
+    }
+
+    fn send(&self, message: Message) -> Result<(), StoreError> {
+        let ended = || StoreError::Failed("the writer has ended".into());
+        self.sender.as_ref().ok_or_else(ended)?.send(message).map_err(|_| ended())
+    }
+
+    /// Hands a change over, waits for room if there is none, and then for what became of it.
+    ///
+    /// Dropping the future does not take the change back once it was handed over.
+    pub(super) async fn submit(&self, change: Change, content: Bytes) -> Result<Outcome, StoreError> {
+        let units = u32::try_from(1 + content.len() / UNIT_OCTETS).unwrap_or(u32::MAX).min(UNITS_MAX);
+        let share = Arc::clone(&self.room).acquire_many_owned(units).await.map_err(|_| StoreError::Stopping)?;
+        let (answer, answered) = oneshot::channel();
+        let job = Job { change, content, answer, _share: share };
+        self.send(Message::Change(job))?;
+        answered.await.unwrap_or(Err(StoreError::OutcomeUnknown))
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.room.is_closed()
+    }
+
+    /// Takes no more changes and waits until those at hand are done and durable.
+    pub(super) async fn close(&self) {
+        self.room.close();
+        let (done, is_done) = oneshot::channel();
+        if self.send(Message::Close(done)).is_ok() {
+            let _ = is_done.await;
+        }
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        self.sender = None;
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
+        }
+    }
+}

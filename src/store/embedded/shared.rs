@@ -1,0 +1,119 @@
+//! What the writer and the readers of an embedded store share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+
+use super::open::Opened;
+use crate::store::index::{Index, IndexError, View};
+use crate::store::journal::{Segments, SpareView};
+use crate::store::{StoreError, StoreOptions, StoreStats};
+
+/// How long the writer waits for readers to let go of an index that is to be reopened.
+const READERS_GRACE: Duration = Duration::from_secs(5);
+
+/// The index while it is open, the segments, and what decides whether more mail is taken.
+#[derive(Debug)]
+pub(super) struct Shared {
+    /// Empty while the index is being reopened and after the close.
+    index: ArcSwapOption<Index>,
+    index_octets: AtomicU64,
+    segments: Segments,
+    spare: SpareView,
+    options: StoreOptions,
+}
+
+impl Shared {
+    pub(super) fn new(opened: &Opened, options: StoreOptions) -> Self {
+        let shared = Self {
+            index: ArcSwapOption::from(Some(Arc::clone(&opened.index))),
+            index_octets: AtomicU64::new(0),
+            segments: opened.journal.segments().clone(),
+            spare: opened.journal.spare(),
+            options,
+        };
+        shared.measure_index();
+        shared
+    }
+
+    pub(super) fn options(&self) -> &StoreOptions {
+        &self.options
+    }
+
+    pub(super) fn segments(&self) -> &Segments {
+        &self.segments
+    }
+
+    pub(super) fn index(&self) -> Option<Arc<Index>> {
+        self.index.load_full()
+    }
+
+    pub(super) fn set_index(&self, index: Arc<Index>) {
+        self.index.store(Some(index));
+    }
+
+    /// Closes the index. Readers that are at it are waited for, since the file can be opened only once.
+    pub(super) fn close_index(&self) -> Result<(), StoreError> {
+        let Some(mut index) = self.index.swap(None) else { return Ok(()) };
+        let deadline = std::time::Instant::now() + READERS_GRACE;
+        loop {
+            match Arc::try_unwrap(index) {
+                Ok(index) => {
+                    drop(index);
+                    return Ok(());
+                }
+                Err(shared) if std::time::Instant::now() < deadline => {
+                    index = shared;
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(shared) => {
+                    self.index.store(Some(shared));
+                    return Err(StoreError::Failed("a reader holds the index".into()));
+                }
+            }
+        }
+    }
+
+    pub(super) fn read<T>(&self, read: impl FnOnce(&View) -> Result<T, IndexError>) -> Result<T, StoreError> {
+        let index = self.index().ok_or_else(|| StoreError::Failed("the index is not open".into()))?;
+        let view = index.view().map_err(|error| error.to_store_error())?;
+        read(&view).map_err(|error| error.to_store_error())
+    }
+
+    /// Notes how large the index is: it grows by doubling, and the room for that must be there.
+    pub(super) fn measure_index(&self) {
+        let octets = Index::octets(self.segments.disk()).unwrap_or(0);
+        self.index_octets.store(octets, Ordering::Relaxed);
+    }
+
+    /// Whether a message of the largest size would find room: the index's next growth, one more segment, and one and a
+    /// half times the message.
+    pub(super) fn accepts(&self) -> Result<(), StoreError> {
+        if let Some((is_full, reason)) = self.spare.failure() {
+            return Err(if is_full { StoreError::Full } else { StoreError::Failed(reason) });
+        }
+        if self.index.load().is_none() {
+            return Err(StoreError::Failed("the index is not open".into()));
+        }
+        let StoreOptions { segment_octets, message_octets_max, .. } = self.options;
+        let needed = self.index_octets.load(Ordering::Relaxed) + segment_octets + message_octets_max * 3 / 2;
+        match self.segments.disk().free_octets() {
+            Ok(free) if free < needed => Err(StoreError::Full),
+            Ok(_) => Ok(()),
+            Err(error) => Err(StoreError::from_io(&error)),
+        }
+    }
+
+    pub(super) fn stats(&self) -> Result<StoreStats, StoreError> {
+        let mut stats = self.read(View::stats)?;
+        let numbers = self.segments.numbers();
+        stats.segments = numbers.len() as u64;
+        stats.disk_octets = Index::octets(self.segments.disk()).unwrap_or(0);
+        for file in numbers.into_iter().filter_map(|number| self.segments.file(number)) {
+            stats.disk_octets += file.size().map_err(|error| StoreError::from_io(&error))?;
+        }
+        Ok(stats)
+    }
+}

@@ -1,0 +1,292 @@
+//! Applying a group of changes: the only place where the index is written while it is in use.
+
+use std::collections::BTreeMap;
+
+use redb::{ReadableTable, Table, WriteTransaction};
+
+use super::IndexError;
+use super::tables::{
+    DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow, PUNCHES,
+    SEGMENTS, SHARED, State, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
+};
+use crate::model::{DomainRecord, EmailId, Envelope, Mailbox, Timestamp};
+use crate::store::Registration;
+use crate::store::change::{Change, Outcome};
+use crate::store::journal::{Position, RecordPlace};
+
+/// The tables of one redb transaction, open for writing.
+pub(super) struct Apply<'t> {
+    meta: Table<'t, u8, &'static [u8]>,
+    mail: Table<'t, &'static MailKey, &'static [u8]>,
+    ids: Table<'t, &'static [u8; 16], &'static MailKey>,
+    expiry: Table<'t, (u64, u64), &'static [u8]>,
+    shared: Table<'t, (u64, u32), u32>,
+    segments: Table<'t, u64, (u64, u64)>,
+    punches: Table<'t, (u64, u32), (u32, u32)>,
+    domains: Table<'t, &'static str, &'static [u8]>,
+    hash_key: HashKey,
+    state: State,
+    /// What the group changes about its segments: messages and octets.
+    alive: BTreeMap<u64, (i64, i64)>,
+    /// The group's new keys by the second in which they expire.
+    expiring: BTreeMap<u64, Vec<MailKey>>,
+}
+
+/// How far a removal goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Removal {
+    /// Somebody asked for it: the octets leave the disk.
+    Delete,
+    /// The octets go with their segment.
+    Expire,
+}
+
+impl<'t> Apply<'t> {
+    pub(super) fn begin(transaction: &'t WriteTransaction, hash_key: HashKey) -> Result<Self, IndexError> {
+        let meta = transaction.open_table(META)?;
+        let state = meta
+            .get(META_STATE)?
+            .and_then(|row| postcard::from_bytes(row.value()).ok())
+            .ok_or(IndexError::Corrupt("the state row is missing"))?;
+        Ok(Self {
+            meta,
+            mail: transaction.open_table(MAIL)?,
+            ids: transaction.open_table(IDS)?,
+            expiry: transaction.open_table(EXPIRY)?,
+            shared: transaction.open_table(SHARED)?,
+            segments: transaction.open_table(SEGMENTS)?,
+            punches: transaction.open_table(PUNCHES)?,
+            domains: transaction.open_table(DOMAINS)?,
+            hash_key,
+            state,
+            alive: BTreeMap::new(),
+            expiring: BTreeMap::new(),
+        })
+    }
+
+    /// Writes what the group leaves behind, and that the index is complete up to `position`.
+    pub(super) fn finish(mut self, position: Position) -> Result<(), IndexError> {
+        self.flush_expiring()?;
+        for (segment, (messages, octets)) in std::mem::take(&mut self.alive) {
+            let (old_messages, old_octets) = self.segments.get(segment)?.map_or((0, 0), |row| row.value());
+            let now = (old_messages.saturating_add_signed(messages), old_octets.saturating_add_signed(octets));
+            self.segments.insert(segment, now)?;
+        }
+        self.state.set_position(position);
+        let state = postcard::to_stdvec(&self.state).map_err(|_| IndexError::Corrupt("the state can't be written"))?;
+        self.meta.insert(META_STATE, &state[..])?;
+        Ok(())
+    }
+
+    pub(super) fn change(&mut self, change: &Change, place: RecordPlace) -> Result<Outcome, IndexError> {
+        match change {
+            Change::Received { envelope, received_at, expires_at } => {
+                self.receive(envelope, *received_at, *expires_at, place)?;
+                Ok(Outcome::Received)
+            }
+            Change::Deleted { id, now } => self.delete(*id, *now),
+            Change::MailboxDeleted { mailbox, through, now, limit } => {
+                self.delete_mailbox(mailbox, *through, *now, *limit as usize)
+            }
+            Change::Expired { now, limit } => self.expire(*now, *limit as usize),
+            Change::DomainRegistered { record, limit } => self.register_domain(record, u64::from(*limit)),
+            Change::DomainUpdated { record } => {
+                let is_registered = self.domains.get(record.name.as_str())?.is_some();
+                if is_registered {
+                    self.put_domain(record)?;
+                }
+                Ok(Outcome::Domain(is_registered))
+            }
+            Change::DomainRemoved { name } => Ok(Outcome::Domain(self.domains.remove(name.as_str())?.is_some())),
+        }
+    }
+
+    fn receive(
+        &mut self,
+        envelope: &Envelope,
+        received_at: Timestamp,
+        expires_at: Timestamp,
+        place: RecordPlace,
+    ) -> Result<(), IndexError> {
+        let Some(first) = envelope.recipients.first() else { return Ok(()) };
+        if self.ids.get(&first.id.octets())?.is_some() {
+            return Ok(());
+        }
+        let is_shared = envelope.recipients.len() > 1;
+        for recipient in &envelope.recipients {
+            let key = mail_key(mailbox_hash(&self.hash_key, &recipient.mailbox), self.state.next_sequence);
+            self.state.next_sequence += 1;
+            let row = MailRow { id: recipient.id, received_at, expires_at, place, is_shared };
+            self.mail.insert(&key, &row.encode()[..])?;
+            self.ids.insert(&recipient.id.octets(), &key)?;
+            self.expiring.entry(expiry_second(expires_at)).or_default().push(key);
+            let mut head = self.head(&key)?;
+            head.is_mixed |= expires_at < head.latest_expiry;
+            head.latest_expiry = head.latest_expiry.max(expires_at);
+            head.emails += 1;
+            self.state.mailboxes += u64::from(head.emails == 1);
+            self.mail.insert(&head_key(&key), &head.encode()[..])?;
+            self.state.emails += 1;
+        }
+        if is_shared {
+            let shares = u32::try_from(envelope.recipients.len()).unwrap_or(u32::MAX);
+            self.shared.insert((place.segment, place.offset), shares)?;
+        }
+        self.count(place, 1);
+        Ok(())
+    }
+
+    fn head(&self, key: &MailKey) -> Result<HeadRow, IndexError> {
+        match self.mail.get(&head_key(key))? {
+            None => Ok(HeadRow::EMPTY),
+            Some(row) => HeadRow::decode(row.value()).ok_or(IndexError::Corrupt("a mailbox's head has a wrong length")),
+        }
+    }
+
+    fn row(&self, key: &MailKey) -> Result<Option<MailRow>, IndexError> {
+        match self.mail.get(key)? {
+            None => Ok(None),
+            Some(row) => {
+                MailRow::decode(row.value()).map(Some).ok_or(IndexError::Corrupt("a row of mail has a wrong length"))
+            }
+        }
+    }
+
+    fn delete(&mut self, id: EmailId, now: Timestamp) -> Result<Outcome, IndexError> {
+        let key = self.ids.get(&id.octets())?.map(|key| *key.value());
+        let mut readable = 0;
+        if let Some(key) = key
+            && let Some(row) = self.row(&key)?
+            && row.expires_at > now
+        {
+            self.remove(&key, &row, Removal::Delete)?;
+            readable = 1;
+        }
+        Ok(Outcome::Removed { readable, all: readable, more: false })
+    }
+
+    fn delete_mailbox(
+        &mut self,
+        mailbox: &Mailbox,
+        through: u64,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Outcome, IndexError> {
+        let hash = mailbox_hash(&self.hash_key, mailbox);
+        let mut rows = Vec::new();
+        for row in self.mail.range::<&MailKey>(&mail_key(hash, 1)..=&mail_key(hash, through))?.take(limit) {
+            let (key, row) = row?;
+            rows.push((
+                *key.value(),
+                MailRow::decode(row.value()).ok_or(IndexError::Corrupt("a row of mail has a wrong length"))?,
+            ));
+        }
+        for (key, row) in &rows {
+            self.remove(key, row, Removal::Delete)?;
+        }
+        let readable = rows.iter().filter(|(_, row)| row.expires_at > now).count() as u64;
+        Ok(Outcome::Removed { readable, all: rows.len() as u64, more: rows.len() == limit })
+    }
+
+    fn expire(&mut self, now: Timestamp, limit: usize) -> Result<Outcome, IndexError> {
+        self.flush_expiring()?;
+        let due = u64::try_from(now.millis()).unwrap_or(0) / 1000;
+        let mut keys = Vec::new();
+        let mut rows = Vec::new();
+        for row in self.expiry.range(..(due + 1, 0))? {
+            if keys.len() >= limit {
+                break;
+            }
+            let (row, value) = row?;
+            rows.push(row.value());
+            keys.extend(value.value().as_chunks::<24>().0);
+        }
+        let more = keys.len() >= limit;
+        for row in rows {
+            self.expiry.remove(row)?;
+        }
+        let mut all = 0;
+        for key in keys {
+            // A row that was deleted before has left its key behind.
+            if let Some(row) = self.row(&key)? {
+                self.remove(&key, &row, Removal::Expire)?;
+                all += 1;
+            }
+        }
+        Ok(Outcome::Removed { readable: 0, all, more })
+    }
+
+    fn remove(&mut self, key: &MailKey, row: &MailRow, removal: Removal) -> Result<(), IndexError> {
+        self.mail.remove(key)?;
+        self.ids.remove(&row.id.octets())?;
+        self.state.emails = self.state.emails.saturating_sub(1);
+        let mut head = self.head(key)?;
+        head.emails = head.emails.saturating_sub(1);
+        if head.emails == 0 {
+            self.mail.remove(&head_key(key))?;
+            self.state.mailboxes = self.state.mailboxes.saturating_sub(1);
+        } else {
+            self.mail.insert(&head_key(key), &head.encode()[..])?;
+        }
+        if row.is_shared && self.release_share(row.place)? {
+            return Ok(());
+        }
+        self.count(row.place, -1);
+        if removal == Removal::Delete {
+            let RecordPlace { segment, offset, length, content } = row.place;
+            self.punches.insert((segment, offset), (length, content))?;
+        }
+        Ok(())
+    }
+
+    /// Whether other Emails still share the record.
+    fn release_share(&mut self, place: RecordPlace) -> Result<bool, IndexError> {
+        let record = (place.segment, place.offset);
+        let shares = self.shared.get(record)?.map_or(0, |row| row.value());
+        if shares > 1 {
+            self.shared.insert(record, shares - 1)?;
+            return Ok(true);
+        }
+        self.shared.remove(record)?;
+        Ok(false)
+    }
+
+    fn count(&mut self, place: RecordPlace, messages: i64) {
+        let octets = messages * i64::from(place.content);
+        let segment = self.alive.entry(place.segment).or_default();
+        segment.0 += messages;
+        segment.1 += octets;
+        self.state.live_octets = self.state.live_octets.saturating_add_signed(octets);
+    }
+
+    fn flush_expiring(&mut self) -> Result<(), IndexError> {
+        for (second, keys) in std::mem::take(&mut self.expiring) {
+            for keys in keys.chunks(EXPIRY_ROW_KEYS) {
+                self.expiry.insert((second, sequence_of(&keys[0])), keys.as_flattened())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn register_domain(&mut self, record: &DomainRecord, limit: u64) -> Result<Outcome, IndexError> {
+        let taken = match self.domains.get(record.name.as_str())? {
+            None => None,
+            Some(row) => Some(super::decode_domain(row.value())?),
+        };
+        let registration = match taken {
+            Some(taken) => Registration::Taken(taken),
+            None if redb::ReadableTableMetadata::len(&self.domains)? >= limit => Registration::Full,
+            None => {
+                self.put_domain(record)?;
+                Registration::Won
+            }
+        };
+        Ok(Outcome::Registered(registration))
+    }
+
+    fn put_domain(&mut self, record: &DomainRecord) -> Result<(), IndexError> {
+        let value = postcard::to_stdvec(record).map_err(|_| IndexError::Corrupt("a domain can't be written"))?;
+        self.domains.insert(record.name.as_str(), &value[..])?;
+        Ok(())
+    }
+}

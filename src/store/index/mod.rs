@@ -1,0 +1,241 @@
+//! The index: redb, for the questions. Small rows only; the octets of messages are the journal's.
+//!
+//! Every group is applied in one redb transaction that also writes up to which position of the journal the index is
+//! complete, without waiting for the disk. A [checkpoint](Index::checkpoint) makes all of that durable. So the index always
+//! knows what it holds, is never ahead of the synced journal, and everything it lost is replayed.
+
+mod apply;
+mod backend;
+mod read;
+mod retention;
+mod tables;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use redb::{Database, Durability, ReadableDatabase, ReadableTable};
+
+use apply::Apply;
+use backend::Backend;
+pub(crate) use read::View;
+pub(crate) use tables::record_place;
+use tables::{
+    DOMAINS, EXPIRY, FORMAT, HashKey, IDS, MAIL, META, META_FORMAT, META_HASH_KEY, META_RETENTION, META_STATE, PUNCHES,
+    SEGMENTS, SHARED, State,
+};
+
+use super::change::{Change, Outcome};
+use super::disk::Disk;
+use super::error::{OpenError, StoreError, is_out_of_space};
+use super::journal::{Position, RecordPlace};
+use crate::model::DomainRecord;
+
+/// The file of the index.
+const NAME: &str = "index.redb";
+
+/// What can go wrong inside the index.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum IndexError {
+    #[error("{0}")]
+    Redb(Box<redb::Error>),
+    #[error("{0}")]
+    Corrupt(&'static str),
+}
+
+impl<E: Into<redb::Error>> From<E> for IndexError {
+    fn from(error: E) -> Self {
+        Self::Redb(Box::new(error.into()))
+    }
+}
+
+impl IndexError {
+    /// What the error means for a caller whose change it befell.
+    pub(crate) fn to_store_error(&self) -> StoreError {
+        match self {
+            Self::Redb(error) if matches!(&**error, redb::Error::Io(io) if is_out_of_space(io)) => StoreError::Full,
+            _ => StoreError::Failed(format!("index: {self}")),
+        }
+    }
+}
+
+impl From<IndexError> for OpenError {
+    fn from(error: IndexError) -> Self {
+        Self::Index(error.to_string())
+    }
+}
+
+/// The index, open.
+#[derive(Debug)]
+pub(crate) struct Index {
+    database: Database,
+    hash_key: HashKey,
+}
+
+/// What a checkpoint leaves to be done with the journal's files.
+#[derive(Debug)]
+pub(crate) struct Checkpoint {
+    /// Up to where the journal is not needed for replay any more.
+    pub(crate) position: Position,
+    /// The segments in which something lives.
+    pub(crate) alive: BTreeSet<u64>,
+    /// Records whose content was deleted.
+    pub(crate) deleted: Vec<RecordPlace>,
+}
+
+impl Index {
+    /// Makes the index of a new store, durable when this returns.
+    pub(crate) fn create(disk: &Arc<dyn Disk>, cache_octets: usize) -> Result<Self, OpenError> {
+        // What a creation that was cut off left behind. The caller has made sure that no journal exists.
+        let _ = disk.remove(NAME);
+        let failed = |error: std::io::Error| OpenError::Io { path: NAME.into(), reason: error.to_string() };
+        let file = disk.create(NAME).map_err(failed)?;
+        let database = Database::builder()
+            .set_cache_size(cache_octets)
+            .create_with_backend(Backend(file))
+            .map_err(IndexError::from)?;
+        let hash_key: HashKey = rand::random();
+        initialize(&database, &hash_key)?;
+        disk.sync_dir().map_err(failed)?;
+        Ok(Self { database, hash_key })
+    }
+
+    /// Opens the index of an existing store; `Ok(None)` if there is no file, or one whose creation was cut off.
+    pub(crate) fn open(disk: &Arc<dyn Disk>, cache_octets: usize) -> Result<Option<Self>, OpenError> {
+        let names = disk.list().map_err(|error| OpenError::Io { path: NAME.into(), reason: error.to_string() })?;
+        if !names.iter().any(|name| name == NAME) {
+            return Ok(None);
+        }
+        let file = disk.open(NAME).map_err(|error| OpenError::Io { path: NAME.into(), reason: error.to_string() })?;
+        let database = Database::builder()
+            .set_cache_size(cache_octets)
+            .create_with_backend(Backend(file))
+            .map_err(IndexError::from)?;
+        let transaction = database.begin_read().map_err(IndexError::from)?;
+        let meta = match transaction.open_table(META) {
+            Ok(meta) => meta,
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok(None),
+            Err(error) => return Err(IndexError::from(error).into()),
+        };
+        let read =
+            |key: u8| -> Result<Option<Vec<u8>>, IndexError> { Ok(meta.get(key)?.map(|row| row.value().to_vec())) };
+        let format = read(META_FORMAT)?.and_then(|row| Some(u32::from_le_bytes(row.try_into().ok()?)));
+        match format {
+            Some(FORMAT) => {}
+            Some(found) => return Err(OpenError::Format { file: NAME.into(), found, known: FORMAT }),
+            None => return Err(OpenError::Index("it does not say its format".into())),
+        }
+        let hash_key = read(META_HASH_KEY)?
+            .and_then(|row| row.try_into().ok())
+            .ok_or(OpenError::Index("its hash key is missing".into()))?;
+        drop((meta, transaction));
+        Ok(Some(Self { database, hash_key }))
+    }
+
+    /// Length of the index's file.
+    pub(crate) fn octets(disk: &Arc<dyn Disk>) -> std::io::Result<u64> {
+        disk.open(NAME)?.size()
+    }
+
+    /// Up to where of the journal the index is complete.
+    pub(crate) fn position(&self) -> Result<Position, IndexError> {
+        Ok(read_state(&self.database)?.position())
+    }
+
+    /// One consistent view for a reader. It must not outlive the reader's request: it keeps pages from being freed.
+    pub(crate) fn view(&self) -> Result<View, IndexError> {
+        Ok(View::new(self.database.begin_read()?, self.hash_key))
+    }
+
+    /// Applies a group, all or nothing; what each change did. Visible to every view from here on, durable with the next
+    /// checkpoint.
+    pub(crate) fn apply<'c>(
+        &self,
+        changes: impl IntoIterator<Item = (&'c Change, RecordPlace)>,
+        end: Position,
+    ) -> Result<Vec<Outcome>, IndexError> {
+        let mut transaction = self.database.begin_write()?;
+        transaction.set_durability(Durability::None)?;
+        let mut apply = Apply::begin(&transaction, self.hash_key)?;
+        let outcomes =
+            changes.into_iter().map(|(change, place)| apply.change(change, place)).collect::<Result<_, _>>()?;
+        apply.finish(end)?;
+        transaction.commit()?;
+        Ok(outcomes)
+    }
+
+    /// Makes everything applied so far durable, and lets go of the segments in which nothing lives.
+    pub(crate) fn checkpoint(&self) -> Result<Checkpoint, IndexError> {
+        let mut transaction = self.database.begin_write()?;
+        transaction.set_durability(Durability::Immediate)?;
+        transaction.set_quick_repair(true);
+        let position = read_state(&self.database)?.position();
+        let mut alive = BTreeSet::new();
+        let mut deleted = Vec::new();
+        {
+            let mut segments = transaction.open_table(SEGMENTS)?;
+            segments.retain_in(..position.segment, |_, (messages, _)| messages > 0)?;
+            for row in segments.iter()? {
+                alive.insert(row?.0.value());
+            }
+            for row in transaction.open_table(PUNCHES)?.iter()? {
+                let (key, value) = row?;
+                let ((segment, offset), (length, content)) = (key.value(), value.value());
+                deleted.push(RecordPlace { segment, offset, length, content });
+            }
+        }
+        transaction.commit()?;
+        Ok(Checkpoint { position, alive, deleted })
+    }
+
+    /// Forgets records whose content is gone from the disk.
+    pub(crate) fn punched(&self, places: &[RecordPlace]) -> Result<(), IndexError> {
+        let mut transaction = self.database.begin_write()?;
+        transaction.set_durability(Durability::None)?;
+        {
+            let mut punches = transaction.open_table(PUNCHES)?;
+            for place in places {
+                punches.remove((place.segment, place.offset))?;
+            }
+        }
+        Ok(transaction.commit()?)
+    }
+
+    /// Brings every expiry within `retention` of its receipt, if it is shorter than the store had before.
+    pub(crate) fn bring_within(&self, retention: Duration) -> Result<(), IndexError> {
+        retention::bring_within(&self.database, retention)
+    }
+}
+
+fn initialize(database: &Database, hash_key: &HashKey) -> Result<(), IndexError> {
+    let mut transaction = database.begin_write()?;
+    transaction.set_durability(Durability::Immediate)?;
+    transaction.set_quick_repair(true);
+    {
+        let mut meta = transaction.open_table(META)?;
+        meta.insert(META_FORMAT, &FORMAT.to_le_bytes()[..])?;
+        meta.insert(META_HASH_KEY, &hash_key[..])?;
+        meta.insert(META_RETENTION, &u64::MAX.to_le_bytes()[..])?;
+        let state = postcard::to_stdvec(&State::NEW).map_err(|_| IndexError::Corrupt("the state can't be written"))?;
+        meta.insert(META_STATE, &state[..])?;
+        transaction.open_table(MAIL)?;
+        transaction.open_table(IDS)?;
+        transaction.open_table(EXPIRY)?;
+        transaction.open_table(SHARED)?;
+        transaction.open_table(SEGMENTS)?;
+        transaction.open_table(PUNCHES)?;
+        transaction.open_table(DOMAINS)?;
+    }
+    Ok(transaction.commit()?)
+}
+
+fn read_state(database: &Database) -> Result<State, IndexError> {
+    let transaction = database.begin_read()?;
+    let meta = transaction.open_table(META)?;
+    let row = meta.get(META_STATE)?.ok_or(IndexError::Corrupt("the state row is missing"))?;
+    postcard::from_bytes(row.value()).map_err(|_| IndexError::Corrupt("the state row does not read"))
+}
+
+fn decode_domain(row: &[u8]) -> Result<DomainRecord, IndexError> {
+    postcard::from_bytes(row).map_err(|_| IndexError::Corrupt("a domain does not read"))
+}

@@ -1,0 +1,118 @@
+//! What readers ask of the index. Every function is one short read transaction.
+
+use redb::{ReadTransaction, ReadableTable};
+
+use super::tables::{
+    DOMAINS, EXPIRY, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow, State, mail_key, mailbox_hash,
+};
+use super::{IndexError, decode_domain};
+use crate::model::{DomainRecord, EmailId, Listed, Mailbox, Timestamp};
+use crate::store::{MailboxPart, Part, StoreStats};
+
+/// One consistent view of the index.
+pub(crate) struct View {
+    transaction: ReadTransaction,
+    hash_key: HashKey,
+}
+
+impl View {
+    pub(super) fn new(transaction: ReadTransaction, hash_key: HashKey) -> Self {
+        Self { transaction, hash_key }
+    }
+
+    pub(crate) fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, IndexError> {
+        let hash = mailbox_hash(&self.hash_key, mailbox);
+        let total = self.total(hash, now)?;
+        let (newest, skip, limit) = match part {
+            Part::Offset { offset, limit } => (u64::MAX, offset, limit),
+            Part::Before { sequence, limit } => (sequence.saturating_sub(1), 0, limit),
+        };
+        // Without this a page far past the end would walk the whole mailbox.
+        if total == 0 || skip >= total || newest == 0 {
+            return Ok(MailboxPart { emails: Vec::new(), total });
+        }
+        let table = self.transaction.open_table(MAIL)?;
+        let mut emails = Vec::with_capacity(limit.min(1024));
+        let mut to_skip = skip;
+        for row in table.range::<&MailKey>(&mail_key(hash, 1)..=&mail_key(hash, newest))?.rev() {
+            if emails.len() == limit {
+                break;
+            }
+            let (key, row) = row?;
+            let row = decode_row(row.value())?;
+            if row.expires_at <= now {
+                continue;
+            }
+            if to_skip > 0 {
+                to_skip -= 1;
+                continue;
+            }
+            emails.push(row.listed(key.value()));
+        }
+        Ok(MailboxPart { emails, total })
+    }
+
+    /// The mailbox's count less its rows that have expired and wait to be removed.
+    fn total(&self, hash: [u8; 16], now: Timestamp) -> Result<u64, IndexError> {
+        let table = self.transaction.open_table(MAIL)?;
+        let Some(head) = table.get(&mail_key(hash, 0))? else { return Ok(0) };
+        let head = HeadRow::decode(head.value()).ok_or(IndexError::Corrupt("a mailbox's head has a wrong length"))?;
+        let mut expired = 0;
+        for row in table.range::<&MailKey>(&mail_key(hash, 1)..=&mail_key(hash, u64::MAX))? {
+            let (_, row) = row?;
+            if decode_row(row.value())?.expires_at <= now {
+                expired += 1;
+            } else if !head.is_mixed {
+                break;
+            }
+        }
+        Ok(head.emails.saturating_sub(expired))
+    }
+
+    pub(crate) fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, IndexError> {
+        Ok(self.row(id)?.filter(|(_, row)| row.expires_at > now).map(|(key, row)| row.listed(&key)))
+    }
+
+    fn row(&self, id: EmailId) -> Result<Option<(MailKey, MailRow)>, IndexError> {
+        let Some(key) = self.transaction.open_table(IDS)?.get(&id.octets())?.map(|key| *key.value()) else {
+            return Ok(None);
+        };
+        match self.transaction.open_table(MAIL)?.get(&key)? {
+            None => Ok(None),
+            Some(row) => Ok(Some((key, decode_row(row.value())?))),
+        }
+    }
+
+    /// When the first Emails are due to be removed; `None` if there are none.
+    pub(crate) fn next_due(&self) -> Result<Option<Timestamp>, IndexError> {
+        let table = self.transaction.open_table(EXPIRY)?;
+        let first = table.first()?.map(|(key, _)| key.value().0);
+        Ok(first.map(|second| Timestamp::from_millis(i64::try_from(second.saturating_mul(1000)).unwrap_or(i64::MAX))))
+    }
+
+    /// The highest sequence number given so far.
+    pub(crate) fn last_sequence(&self) -> Result<u64, IndexError> {
+        Ok(self.state()?.next_sequence.saturating_sub(1))
+    }
+
+    pub(crate) fn domains(&self) -> Result<Vec<DomainRecord>, IndexError> {
+        let table = self.transaction.open_table(DOMAINS)?;
+        table.iter()?.map(|row| decode_domain(row?.1.value())).collect()
+    }
+
+    /// Counts of what is alive; the sizes of files are not the index's to know.
+    pub(crate) fn stats(&self) -> Result<StoreStats, IndexError> {
+        let State { emails, mailboxes, live_octets, .. } = self.state()?;
+        Ok(StoreStats { emails, mailboxes, live_octets, segments: 0, disk_octets: 0 })
+    }
+
+    fn state(&self) -> Result<State, IndexError> {
+        let table = self.transaction.open_table(META)?;
+        let row = table.get(META_STATE)?.ok_or(IndexError::Corrupt("the state row is missing"))?;
+        postcard::from_bytes(row.value()).map_err(|_| IndexError::Corrupt("the state row does not read"))
+    }
+}
+
+fn decode_row(octets: &[u8]) -> Result<MailRow, IndexError> {
+    MailRow::decode(octets).ok_or(IndexError::Corrupt("a row of mail has a wrong length"))
+}

@@ -1,0 +1,228 @@
+//! The tables of the index and the layout of their rows. Numbers in keys are big-endian, so that keys sort by them.
+
+use std::hash::Hasher;
+
+use redb::TableDefinition;
+use serde::{Deserialize, Serialize};
+use siphasher::sip128::{Hasher128, SipHasher13};
+
+use crate::model::{EmailId, Listed, Mailbox, Place, Timestamp};
+use crate::store::journal::{Position, RecordPlace};
+
+/// The format that this version writes and reads.
+pub(super) const FORMAT: u32 = 1;
+
+/// Single values: see the `META_…` keys.
+pub(super) const META: TableDefinition<u8, &[u8]> = TableDefinition::new("meta");
+pub(super) const META_FORMAT: u8 = 0;
+/// The secret under which mailboxes are hashed.
+pub(super) const META_HASH_KEY: u8 = 1;
+/// [`State`]: rewritten by every group.
+pub(super) const META_STATE: u8 = 2;
+/// The retention that all expiries are within, in milliseconds.
+pub(super) const META_RETENTION: u8 = 3;
+
+/// (mailbox, sequence) to [`MailRow`]; (mailbox, 0) to [`HeadRow`].
+pub(super) const MAIL: TableDefinition<&MailKey, &[u8]> = TableDefinition::new("mail");
+/// Id to the key in [`MAIL`].
+pub(super) const IDS: TableDefinition<&[u8; 16], &MailKey> = TableDefinition::new("ids");
+/// (second from which they have expired, sequence of the first) to keys in [`MAIL`], one after the other. One row holds
+/// what one group brought for one second.
+pub(super) const EXPIRY: TableDefinition<(u64, u64), &[u8]> = TableDefinition::new("expiry");
+/// (segment, offset) of a record to the number of Emails that share it, where it is more than one from the start.
+pub(super) const SHARED: TableDefinition<(u64, u32), u32> = TableDefinition::new("shared");
+/// Segment to the number and octets of the messages alive in it.
+pub(super) const SEGMENTS: TableDefinition<u64, (u64, u64)> = TableDefinition::new("segments");
+/// (segment, offset) of a record whose content was deleted to (its length, its content's).
+pub(super) const PUNCHES: TableDefinition<(u64, u32), (u32, u32)> = TableDefinition::new("punches");
+/// Name to record.
+pub(super) const DOMAINS: TableDefinition<&str, &[u8]> = TableDefinition::new("domains");
+
+/// The most keys in one row of [`EXPIRY`].
+pub(super) const EXPIRY_ROW_KEYS: usize = 64;
+
+/// A hashed mailbox and a sequence number.
+///
+/// The hash is 128 bits under a secret of this store, so nobody can choose two mailboxes that meet; it keeps keys short
+/// without a table of short ids, and a mailbox's rows and its head side by side. A sequence number is never given twice, so
+/// a key that outlives its row can't come to mean another Email.
+pub(super) type MailKey = [u8; 24];
+
+/// The secret of [`META_HASH_KEY`].
+pub(super) type HashKey = [u8; 16];
+
+/// The first part of the keys of a mailbox.
+pub(super) fn mailbox_hash(secret: &HashKey, mailbox: &Mailbox) -> [u8; 16] {
+    let mut hasher = SipHasher13::new_with_key(secret);
+    hasher.write(mailbox.as_str().as_bytes());
+    hasher.finish128().as_bytes()
+}
+
+pub(super) fn mail_key(hash: [u8; 16], sequence: u64) -> MailKey {
+    let mut key = [0; 24];
+    key[..16].copy_from_slice(&hash);
+    key[16..].copy_from_slice(&sequence.to_be_bytes());
+    key
+}
+
+pub(super) fn head_key(key: &MailKey) -> MailKey {
+    let mut head = *key;
+    head[16..].fill(0);
+    head
+}
+
+pub(super) fn sequence_of(key: &MailKey) -> u64 {
+    u64::from_be_bytes(array(&key[16..]))
+}
+
+/// The second at whose start everything that expires at `at` has expired.
+pub(super) fn expiry_second(at: Timestamp) -> u64 {
+    u64::try_from(at.millis()).unwrap_or(0).div_ceil(1000)
+}
+
+/// What is known of an Email without its octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MailRow {
+    pub(super) id: EmailId,
+    pub(super) received_at: Timestamp,
+    pub(super) expires_at: Timestamp,
+    pub(super) place: RecordPlace,
+    /// Other Emails have the same record.
+    pub(super) is_shared: bool,
+}
+
+impl MailRow {
+    pub(super) const OCTETS: usize = 53;
+
+    pub(super) fn encode(&self) -> [u8; Self::OCTETS] {
+        let mut out = [0; Self::OCTETS];
+        out[..16].copy_from_slice(&self.id.octets());
+        out[16..24].copy_from_slice(&self.received_at.millis().to_le_bytes());
+        out[24..32].copy_from_slice(&self.expires_at.millis().to_le_bytes());
+        out[32..40].copy_from_slice(&self.place.segment.to_le_bytes());
+        out[40..44].copy_from_slice(&self.place.offset.to_le_bytes());
+        out[44..48].copy_from_slice(&self.place.length.to_le_bytes());
+        out[48..52].copy_from_slice(&self.place.content.to_le_bytes());
+        out[52] = u8::from(self.is_shared);
+        out
+    }
+
+    /// `None` if the octets are no row; the index wrote none such.
+    pub(super) fn decode(octets: &[u8]) -> Option<Self> {
+        if octets.len() != Self::OCTETS {
+            return None;
+        }
+        Some(Self {
+            id: EmailId::from_octets(array(&octets[..16])),
+            received_at: Timestamp::from_millis(i64::from_le_bytes(array(&octets[16..24]))),
+            expires_at: Timestamp::from_millis(i64::from_le_bytes(array(&octets[24..32]))),
+            place: RecordPlace {
+                segment: u64::from_le_bytes(array(&octets[32..40])),
+                offset: u32::from_le_bytes(array(&octets[40..44])),
+                length: u32::from_le_bytes(array(&octets[44..48])),
+                content: u32::from_le_bytes(array(&octets[48..52])),
+            },
+            is_shared: octets[52] != 0,
+        })
+    }
+
+    pub(super) fn listed(&self, key: &MailKey) -> Listed {
+        let mut place = [0; 16];
+        place[..8].copy_from_slice(&self.place.segment.to_le_bytes());
+        place[8..12].copy_from_slice(&self.place.offset.to_le_bytes());
+        place[12..].copy_from_slice(&self.place.length.to_le_bytes());
+        Listed {
+            id: self.id,
+            sequence: sequence_of(key),
+            received_at: self.received_at,
+            expires_at: self.expires_at,
+            size_octets: u64::from(self.place.content),
+            place: Place(place),
+        }
+    }
+}
+
+/// Where the record of a listed Email is.
+pub(crate) fn record_place(listed: &Listed) -> RecordPlace {
+    let Place(octets) = listed.place;
+    RecordPlace {
+        segment: u64::from_le_bytes(array(&octets[..8])),
+        offset: u32::from_le_bytes(array(&octets[8..12])),
+        length: u32::from_le_bytes(array(&octets[12..])),
+        content: u32::try_from(listed.size_octets).unwrap_or(u32::MAX),
+    }
+}
+
+/// What a mailbox as a whole needs, so that its total costs one read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HeadRow {
+    /// Rows of the mailbox, those included that have expired and wait to be removed.
+    pub(super) emails: u64,
+    /// The latest expiry that was ever given in it.
+    pub(super) latest_expiry: Timestamp,
+    /// A later Email expires before an earlier one, so expired rows need not be the oldest.
+    pub(super) is_mixed: bool,
+}
+
+impl HeadRow {
+    pub(super) const EMPTY: Self = Self { emails: 0, latest_expiry: Timestamp::from_millis(0), is_mixed: false };
+
+    pub(super) fn encode(&self) -> [u8; 17] {
+        let mut out = [0; 17];
+        out[..8].copy_from_slice(&self.emails.to_le_bytes());
+        out[8..16].copy_from_slice(&self.latest_expiry.millis().to_le_bytes());
+        out[16] = u8::from(self.is_mixed);
+        out
+    }
+
+    pub(super) fn decode(octets: &[u8]) -> Option<Self> {
+        if octets.len() != 17 {
+            return None;
+        }
+        Some(Self {
+            emails: u64::from_le_bytes(array(&octets[..8])),
+            latest_expiry: Timestamp::from_millis(i64::from_le_bytes(array(&octets[8..16]))),
+            is_mixed: octets[16] != 0,
+        })
+    }
+}
+
+/// What every group rewrites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct State {
+    segment: u64,
+    offset: u32,
+    group: u64,
+    /// The sequence number that the next Email gets.
+    pub(super) next_sequence: u64,
+    pub(super) emails: u64,
+    pub(super) mailboxes: u64,
+    pub(super) live_octets: u64,
+}
+
+impl State {
+    pub(super) const NEW: Self = Self {
+        segment: Position::START.segment,
+        offset: Position::START.offset,
+        group: Position::START.group,
+        next_sequence: 1,
+        emails: 0,
+        mailboxes: 0,
+        live_octets: 0,
+    };
+
+    /// Up to where of the journal the index is complete.
+    pub(super) fn position(&self) -> Position {
+        Position { segment: self.segment, offset: self.offset, group: self.group }
+    }
+
+    pub(super) fn set_position(&mut self, position: Position) {
+        (self.segment, self.offset, self.group) = (position.segment, position.offset, position.group);
+    }
+}
+
+fn array<const N: usize>(octets: &[u8]) -> [u8; N] {
+    let mut out = [0; N];
+    out.copy_from_slice(octets);
+    out
+}

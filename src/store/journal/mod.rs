@@ -1,0 +1,271 @@
+//! The journal: the truth of the store, as groups of records in preallocated segments.
+//!
+//! Owns the layout on disk and the rule of when a segment may be written: once anything about it is in doubt (an open, a
+//! failed append, a failed sync) it is never written again, and the header of the next one says up to where it counts.
+
+mod record;
+mod replay;
+mod segments;
+mod spare;
+
+use std::io;
+use std::sync::Arc;
+
+pub(crate) use record::{FORMAT, GROUPS_START};
+use record::{GROUP_HEADER_OCTETS, GroupHeader, SegmentHeader, encode_record};
+pub(crate) use replay::Replayed;
+pub(crate) use segments::Segments;
+use spare::Spare;
+pub(crate) use spare::SpareView;
+
+use super::change::Change;
+use super::disk::DiskFile;
+use super::error::{OpenError, StoreError};
+
+/// Room at the end of the last segment that only changes which free space may use.
+const FREEING_RESERVE_OCTETS: u64 = 1 << 20;
+/// What a record takes at most beside the message: an envelope of 100 recipients, each address twice and at its longest.
+const RECORD_OVERHEAD_OCTETS: u64 = 96 << 10;
+
+/// A place between two groups. Ordered as the journal is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Position {
+    pub(crate) segment: u64,
+    pub(crate) offset: u32,
+    /// Number of the group that begins here.
+    pub(crate) group: u64,
+}
+
+impl Position {
+    /// Where the first group of a new store begins.
+    pub(crate) const START: Self = Self { segment: 1, offset: GROUPS_START, group: 1 };
+}
+
+/// Where a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct RecordPlace {
+    pub(crate) segment: u64,
+    pub(crate) offset: u32,
+    /// Octets of the whole record.
+    pub(crate) length: u32,
+    /// Octets of its content, at its end.
+    pub(crate) content: u32,
+}
+
+/// The file name of a segment.
+pub(crate) fn segment_name(number: u64) -> String {
+    format!("journal-{number:016}")
+}
+
+/// The number of the segment that a file holds; `None` for another file.
+pub(crate) fn segment_number(name: &str) -> Option<u64> {
+    let digits = name.strip_prefix("journal-")?;
+    (digits.len() == 16).then(|| digits.parse().ok())?
+}
+
+/// The smallest segment that takes a message of the largest size.
+pub(crate) fn least_segment_octets(message_octets_max: u64) -> u64 {
+    u64::from(GROUPS_START) + GROUP_HEADER_OCTETS as u64 + message_octets_max + RECORD_OVERHEAD_OCTETS
+}
+
+/// Octets of a group that is being put together.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    octets: Vec<u8>,
+    records: Vec<(usize, usize, usize)>,
+    frees_space_only: bool,
+}
+
+impl Group {
+    pub(crate) fn new() -> Self {
+        Self { octets: vec![0; GROUP_HEADER_OCTETS], records: Vec::new(), frees_space_only: true }
+    }
+
+    /// Adds a record. On an error the group is as it was.
+    pub(crate) fn push(&mut self, change: &Change, content: &[u8]) -> Result<(), StoreError> {
+        let start = self.octets.len();
+        if let Err(error) = encode_record(change, content, &mut self.octets) {
+            self.octets.truncate(start);
+            return Err(StoreError::Failed(format!("a change could not be written down: {error}")));
+        }
+        self.records.push((start, self.octets.len() - start, content.len()));
+        self.frees_space_only &= change.frees_space();
+        Ok(())
+    }
+
+    pub(crate) fn octets(&self) -> usize {
+        self.octets.len()
+    }
+
+    fn places(&self, segment: u64, at: u32) -> Vec<RecordPlace> {
+        // A group lies in one segment, and a segment is below 4 GiB.
+        let narrow = |octets: usize| u32::try_from(octets).unwrap_or(u32::MAX);
+        self.records
+            .iter()
+            .map(|(start, length, content)| RecordPlace {
+                segment,
+                offset: at + narrow(*start),
+                length: narrow(*length),
+                content: narrow(*content),
+            })
+            .collect()
+    }
+}
+
+/// The end of the journal that is written.
+#[derive(Debug)]
+struct Active {
+    number: u64,
+    file: Arc<dyn DiskFile>,
+    salt: u64,
+    /// Where the next group goes: everything before it is durable.
+    end: u32,
+    /// In doubt: never to be written again.
+    is_sealed: bool,
+}
+
+/// The journal, held by the one thread that writes it.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    segments: Segments,
+    active: Active,
+    next_group: u64,
+    spare: Spare,
+    segment_octets: u64,
+}
+
+impl Journal {
+    /// Goes on behind `end`, in a segment of its own. `end` is where replay stopped, or [`Position::START`].
+    pub(crate) fn begin(
+        segments: Segments,
+        end: Position,
+        is_new: bool,
+        segment_octets: u64,
+    ) -> Result<Self, OpenError> {
+        let number = if is_new { end.segment } else { end.segment + 1 };
+        let disk = Arc::clone(segments.disk());
+        let failed = |error: io::Error| OpenError::Io { path: segment_name(number).into(), reason: error.to_string() };
+        let spare = Spare::start(Arc::clone(&disk), segment_octets, number).map_err(failed)?;
+        let active = if is_new {
+            activate(&spare, number, 0, end.group).map_err(failed)?
+        } else {
+            let file = segments.file(end.segment).ok_or(OpenError::Damaged {
+                segment: end.segment,
+                offset: u64::from(end.offset),
+                what: "the segment is missing",
+            })?;
+            let old = Active { number: end.segment, file, salt: 0, end: end.offset, is_sealed: true };
+            let active = activate(&spare, number, u64::from(old.end), end.group).map_err(failed)?;
+            seal(&old);
+            active
+        };
+        segments.add(number, Arc::clone(&active.file));
+        Ok(Self { segments, active, next_group: end.group, spare, segment_octets })
+    }
+
+    /// Where the next group goes.
+    pub(crate) fn position(&self) -> Position {
+        Position { segment: self.active.number, offset: self.active.end, group: self.next_group }
+    }
+
+    /// The segments that can be read.
+    pub(crate) fn segments(&self) -> &Segments {
+        &self.segments
+    }
+
+    pub(crate) fn spare(&self) -> SpareView {
+        self.spare.view()
+    }
+
+    /// Whether the segment in use has room for a group without a new one.
+    fn fits(&self, octets: u64) -> bool {
+        u64::from(self.active.end) + octets <= self.segment_octets
+    }
+
+    /// Writes a group and makes it durable: where its records are.
+    ///
+    /// After an error the group is not in the journal and never will be, except after
+    /// [`StoreError::OutcomeUnknown`], when the next start decides.
+    pub(crate) fn append(&mut self, group: &mut Group) -> Result<Vec<RecordPlace>, StoreError> {
+        self.make_room(group)?;
+        let at = self.active.end;
+        let length = u32::try_from(group.octets.len() - GROUP_HEADER_OCTETS).unwrap_or(u32::MAX);
+        let records = u32::try_from(group.records.len()).unwrap_or(u32::MAX);
+        let header = GroupHeader { number: self.next_group, synced: at, length, records };
+        group.octets[..GROUP_HEADER_OCTETS].copy_from_slice(&header.encode(self.active.salt));
+        let file = &self.active.file;
+        let written = file.write_at(u64::from(at), &group.octets).and_then(|()| file.sync());
+        if let Err(error) = written {
+            return Err(self.abandon_from(at, StoreError::from_io(&error)));
+        }
+        self.active.end = at + length + u32::try_from(GROUP_HEADER_OCTETS).unwrap_or(u32::MAX);
+        self.next_group += 1;
+        Ok(group.places(self.active.number, at))
+    }
+
+    /// Takes back the last group, which began at `start`: the next segment's header, durable, cuts it off. The answer is
+    /// `cause`, or [`StoreError::OutcomeUnknown`] if not even that can be written.
+    pub(crate) fn abandon(&mut self, start: Position, cause: StoreError) -> StoreError {
+        self.next_group = start.group;
+        self.abandon_from(start.offset, cause)
+    }
+
+    fn abandon_from(&mut self, offset: u32, cause: StoreError) -> StoreError {
+        self.active.end = offset;
+        self.active.is_sealed = true;
+        match self.roll() {
+            Ok(()) => cause,
+            Err(error) => {
+                tracing::error!(%error, "a group that failed could not be cut off; its senders get no answer");
+                StoreError::OutcomeUnknown
+            }
+        }
+    }
+
+    fn make_room(&mut self, group: &Group) -> Result<(), StoreError> {
+        let octets = group.octets.len() as u64;
+        if u64::from(GROUPS_START) + octets > self.segment_octets {
+            return Err(StoreError::Failed("a group is larger than a segment".into()));
+        }
+        if self.active.is_sealed || !self.fits(octets) {
+            return self.roll().map_err(|error| StoreError::from_io(&error));
+        }
+        let is_last = self.spare.view().failure().is_some();
+        if is_last
+            && !group.frees_space_only
+            && !self.fits(octets + FREEING_RESERVE_OCTETS.min(self.segment_octets / 4))
+        {
+            return Err(StoreError::Full);
+        }
+        Ok(())
+    }
+
+    /// Goes on in the next segment. On an error the segment in use is as it was.
+    fn roll(&mut self) -> io::Result<()> {
+        let number = self.active.number + 1;
+        let next = activate(&self.spare, number, u64::from(self.active.end), self.next_group)?;
+        self.segments.add(number, Arc::clone(&next.file));
+        let old = std::mem::replace(&mut self.active, next);
+        seal(&old);
+        Ok(())
+    }
+}
+
+/// Makes segment `number` the one in use: its header is durable before any group goes in.
+fn activate(spare: &Spare, number: u64, predecessor_end: u64, first_group: u64) -> io::Result<Active> {
+    let file = spare.take(number)?;
+    let salt = rand::random();
+    let header = SegmentHeader { number, salt, predecessor_end, first_group };
+    if let Err(error) = file.write_at(0, &header.encode()).and_then(|()| file.sync()) {
+        spare.again(number);
+        return Err(error);
+    }
+    Ok(Active { number, file, salt, end: GROUPS_START, is_sealed: false })
+}
+
+/// Cuts a segment to what counts. The successor's header is durable by now and says the same, so nothing hangs on it.
+fn seal(old: &Active) {
+    if let Err(error) = old.file.set_len(u64::from(old.end)) {
+        tracing::warn!(segment = old.number, %error, "a full segment could not be cut to its end");
+    }
+}

@@ -1,0 +1,228 @@
+//! The layout of the journal: segment header, group header, record. All numbers are little-endian.
+//!
+//! ```text
+//! segment  | magic 8 | format 4 | - 4 | number 8 | salt 8 | predecessor's end 8 | first group 8 | crc 4 |  up to 512
+//! group    | salt 8 | number 8 | synced up to 4 | length 4 | records 4 | crc 4 |
+//! record   | crc 4 | meta length 4 | content length 4 | content crc 4 | meta (a Change) | content (octets of a message) |
+//! ```
+//!
+//! A record's first CRC covers its header and meta, so content can be punched out and the record still read.
+
+use crate::store::change::Change;
+
+/// The format that this version writes and reads.
+pub(crate) const FORMAT: u32 = 1;
+/// Where the first group of a segment begins: the header has a disk sector of its own.
+pub(crate) const GROUPS_START: u32 = 512;
+pub(super) const GROUP_HEADER_OCTETS: usize = 32;
+pub(super) const RECORD_HEADER_OCTETS: usize = 16;
+const MAGIC: [u8; 8] = *b"tempmail";
+const SEGMENT_HEADER_OCTETS: usize = 52;
+
+/// The first sector of a segment. Once it is durable, the predecessor counts up to `predecessor_end` and no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SegmentHeader {
+    pub(super) number: u64,
+    /// Random, so that nothing a peer sends can pass for a group header.
+    pub(super) salt: u64,
+    pub(super) predecessor_end: u64,
+    pub(super) first_group: u64,
+}
+
+/// What the first sector of a file turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FirstSector {
+    /// Zeros: allocated ahead of need and never used.
+    Blank,
+    Header(SegmentHeader),
+    /// Written by a version with another format.
+    Format(u32),
+    Damaged,
+}
+
+impl SegmentHeader {
+    pub(super) fn encode(&self) -> [u8; GROUPS_START as usize] {
+        let mut out = [0; GROUPS_START as usize];
+        out[..8].copy_from_slice(&MAGIC);
+        out[8..12].copy_from_slice(&FORMAT.to_le_bytes());
+        for (at, value) in [(16, self.number), (24, self.salt), (32, self.predecessor_end), (40, self.first_group)] {
+            out[at..at + 8].copy_from_slice(&value.to_le_bytes());
+        }
+        let crc = crc32c::crc32c(&out[..SEGMENT_HEADER_OCTETS - 4]);
+        out[SEGMENT_HEADER_OCTETS - 4..SEGMENT_HEADER_OCTETS].copy_from_slice(&crc.to_le_bytes());
+        out
+    }
+
+    pub(super) fn decode(sector: &[u8; GROUPS_START as usize]) -> FirstSector {
+        if sector.iter().all(|octet| *octet == 0) {
+            return FirstSector::Blank;
+        }
+        let format = u32_at(sector, 8);
+        if sector[..8] != MAGIC {
+            return FirstSector::Damaged;
+        }
+        if format != FORMAT {
+            return FirstSector::Format(format);
+        }
+        if crc32c::crc32c(&sector[..SEGMENT_HEADER_OCTETS - 4]) != u32_at(sector, SEGMENT_HEADER_OCTETS - 4) {
+            return FirstSector::Damaged;
+        }
+        FirstSector::Header(Self {
+            number: u64_at(sector, 16),
+            salt: u64_at(sector, 24),
+            predecessor_end: u64_at(sector, 32),
+            first_group: u64_at(sector, 40),
+        })
+    }
+}
+
+/// What stands before the records of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct GroupHeader {
+    pub(super) number: u64,
+    /// Everything before this offset of the segment was durable when the group was written.
+    pub(super) synced: u32,
+    /// Octets that follow the header.
+    pub(super) length: u32,
+    pub(super) records: u32,
+}
+
+impl GroupHeader {
+    pub(super) fn encode(&self, salt: u64) -> [u8; GROUP_HEADER_OCTETS] {
+        let mut out = [0; GROUP_HEADER_OCTETS];
+        out[..8].copy_from_slice(&salt.to_le_bytes());
+        out[8..16].copy_from_slice(&self.number.to_le_bytes());
+        out[16..20].copy_from_slice(&self.synced.to_le_bytes());
+        out[20..24].copy_from_slice(&self.length.to_le_bytes());
+        out[24..28].copy_from_slice(&self.records.to_le_bytes());
+        let crc = crc32c::crc32c(&out[..28]);
+        out[28..].copy_from_slice(&crc.to_le_bytes());
+        out
+    }
+
+    /// `None` if this is no group header of the segment with `salt`.
+    pub(super) fn decode(octets: &[u8], salt: u64) -> Option<Self> {
+        let octets = octets.get(..GROUP_HEADER_OCTETS)?;
+        if u64_at(octets, 0) != salt || crc32c::crc32c(&octets[..28]) != u32_at(octets, 28) {
+            return None;
+        }
+        Some(Self {
+            number: u64_at(octets, 8),
+            synced: u32_at(octets, 16),
+            length: u32_at(octets, 20),
+            records: u32_at(octets, 24),
+        })
+    }
+}
+
+/// A record as read back.
+#[derive(Debug)]
+pub(super) struct Record<'a> {
+    pub(super) change: Change,
+    pub(super) content: &'a [u8],
+    /// Octets of the whole record.
+    pub(super) length: usize,
+}
+
+/// Appends a record to `out`.
+pub(super) fn encode_record(change: &Change, content: &[u8], out: &mut Vec<u8>) -> Result<(), postcard::Error> {
+    let meta = postcard::to_allocvec(change)?;
+    let start = out.len();
+    let length = |octets: usize| u32::try_from(octets).map_err(|_| postcard::Error::SerializeBufferFull);
+    out.extend_from_slice(&[0; 4]);
+    out.extend_from_slice(&length(meta.len())?.to_le_bytes());
+    out.extend_from_slice(&length(content.len())?.to_le_bytes());
+    out.extend_from_slice(&crc32c::crc32c(content).to_le_bytes());
+    out.extend_from_slice(&meta);
+    let crc = crc32c::crc32c(&out[start + 4..]);
+    out[start..start + 4].copy_from_slice(&crc.to_le_bytes());
+    out.extend_from_slice(content);
+    Ok(())
+}
+
+/// The most octets that a record of a change takes beside its content and the meta's own length.
+pub(super) fn decode_record(octets: &[u8]) -> Option<Record<'_>> {
+    let header = octets.get(..RECORD_HEADER_OCTETS)?;
+    let meta_end = RECORD_HEADER_OCTETS.checked_add(u32_at(header, 4) as usize)?;
+    let end = meta_end.checked_add(u32_at(header, 8) as usize)?;
+    let content = octets.get(meta_end..end)?;
+    if crc32c::crc32c(&octets[4..meta_end]) != u32_at(header, 0) || crc32c::crc32c(content) != u32_at(header, 12) {
+        return None;
+    }
+    let change = postcard::from_bytes(&octets[RECORD_HEADER_OCTETS..meta_end]).ok()?;
+    Some(Record { change, content, length: end })
+}
+
+fn u32_at(octets: &[u8], at: usize) -> u32 {
+    let mut word = [0; 4];
+    word.copy_from_slice(&octets[at..at + 4]);
+    u32::from_le_bytes(word)
+}
+
+fn u64_at(octets: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&octets[at..at + 8]);
+    u64::from_le_bytes(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::{EmailId, Timestamp};
+
+    fn change() -> Change {
+        Change::Deleted { id: EmailId::from_octets([7; 16]), now: Timestamp::from_millis(5) }
+    }
+
+    #[test]
+    fn headers_read_back_and_no_flipped_bit_passes() {
+        let segment = SegmentHeader { number: 3, salt: 0xdead_beef, predecessor_end: 77, first_group: 9 };
+        let sector = segment.encode();
+        assert_eq!(SegmentHeader::decode(&sector), FirstSector::Header(segment));
+        assert_eq!(SegmentHeader::decode(&[0; 512]), FirstSector::Blank);
+        for bit in (0..8 * 8).chain(12 * 8..SEGMENT_HEADER_OCTETS * 8) {
+            let mut bad = sector;
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(SegmentHeader::decode(&bad), FirstSector::Damaged, "bit {bit}");
+        }
+        let mut newer = sector;
+        newer[8] = 2;
+        assert_eq!(SegmentHeader::decode(&newer), FirstSector::Format(2));
+
+        let group = GroupHeader { number: 1, synced: 512, length: 100, records: 2 };
+        let octets = group.encode(42);
+        assert_eq!(GroupHeader::decode(&octets, 42), Some(group));
+        assert_eq!(GroupHeader::decode(&octets, 43), None);
+        for bit in 0..GROUP_HEADER_OCTETS * 8 {
+            let mut bad = octets;
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(GroupHeader::decode(&bad, 42), None, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn a_record_reads_back_and_no_flipped_bit_passes() {
+        let mut octets = Vec::new();
+        encode_record(&change(), b"content", &mut octets).expect("encode");
+        let record = decode_record(&octets).expect("decode");
+        assert_eq!((record.change, record.content, record.length), (change(), &b"content"[..], octets.len()));
+        for bit in 0..octets.len() * 8 {
+            let mut bad = octets.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert!(decode_record(&bad).is_none(), "bit {bit}");
+        }
+        for cut in 0..octets.len() {
+            assert!(decode_record(&octets[..cut]).is_none(), "cut at {cut}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_octets_are_a_record_or_nothing(octets in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = decode_record(&octets);
+            let _ = GroupHeader::decode(&octets, 0);
+        }
+    }
+}

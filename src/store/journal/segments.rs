@@ -1,0 +1,111 @@
+//! The segments that exist, open for reading from any thread.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use bytes::Bytes;
+
+use super::record::{FirstSector, SegmentHeader, decode_record};
+use super::{GROUPS_START, RecordPlace, segment_name, segment_number};
+use crate::model::Envelope;
+use crate::store::change::Change;
+use crate::store::disk::{Disk, DiskFile};
+use crate::store::error::OpenError;
+
+/// The open segments by number. Cheap to clone; all clones are one set.
+#[derive(Clone, Debug)]
+pub(crate) struct Segments {
+    disk: Arc<dyn Disk>,
+    files: Arc<RwLock<BTreeMap<u64, Arc<dyn DiskFile>>>>,
+}
+
+/// A message as the journal holds it.
+#[derive(Debug)]
+pub(crate) struct Content {
+    pub(crate) envelope: Envelope,
+    pub(crate) raw: Bytes,
+}
+
+impl Segments {
+    /// Opens every segment of the directory that was ever in use. With each comes its header.
+    pub(super) fn open(disk: Arc<dyn Disk>) -> Result<(Self, BTreeMap<u64, SegmentHeader>), OpenError> {
+        let failed = |name: &str, error: &io::Error| OpenError::Io { path: name.into(), reason: error.to_string() };
+        let names = disk.list().map_err(|error| failed("the data directory", &error))?;
+        let mut files = BTreeMap::new();
+        let mut headers = BTreeMap::new();
+        for (number, name) in names.iter().filter_map(|name| Some((segment_number(name)?, name))) {
+            let file = disk.open(name).map_err(|error| failed(name, &error))?;
+            let mut sector = [0; GROUPS_START as usize];
+            let size = file.size().map_err(|error| failed(name, &error))?;
+            if size >= u64::from(GROUPS_START) {
+                file.read_at(0, &mut sector).map_err(|error| failed(name, &error))?;
+            }
+            match SegmentHeader::decode(&sector) {
+                FirstSector::Blank => {}
+                FirstSector::Format(found) => {
+                    return Err(OpenError::Format { file: name.clone(), found, known: super::FORMAT });
+                }
+                FirstSector::Header(header) if header.number == number => {
+                    files.insert(number, file);
+                    headers.insert(number, header);
+                }
+                FirstSector::Header(_) | FirstSector::Damaged => {
+                    return Err(OpenError::Damaged {
+                        segment: number,
+                        offset: 0,
+                        what: "the segment's header is not valid",
+                    });
+                }
+            }
+        }
+        Ok((Self { disk, files: Arc::new(RwLock::new(files)) }, headers))
+    }
+
+    pub(crate) fn disk(&self) -> &Arc<dyn Disk> {
+        &self.disk
+    }
+
+    pub(crate) fn file(&self, number: u64) -> Option<Arc<dyn DiskFile>> {
+        self.files.read().unwrap_or_else(PoisonError::into_inner).get(&number).cloned()
+    }
+
+    pub(crate) fn numbers(&self) -> Vec<u64> {
+        self.files.read().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
+    }
+
+    pub(super) fn add(&self, number: u64, file: Arc<dyn DiskFile>) {
+        self.files.write().unwrap_or_else(PoisonError::into_inner).insert(number, file);
+    }
+
+    /// Removes the file of a segment. Whoever reads it at the moment can finish.
+    pub(crate) fn unlink(&self, number: u64) -> io::Result<()> {
+        self.files.write().unwrap_or_else(PoisonError::into_inner).remove(&number);
+        match self.disk.remove(&segment_name(number)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads the message at `place`: one read. `Ok(None)` if what is there is not the record that was written, or the
+    /// segment is gone.
+    pub(crate) fn content(&self, place: RecordPlace) -> io::Result<Option<Content>> {
+        let Some(file) = self.file(place.segment) else { return Ok(None) };
+        let mut octets = vec![0; place.length as usize];
+        match file.read_at(u64::from(place.offset), &mut octets) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            read => read?,
+        }
+        let Some(record) = decode_record(&octets) else { return Ok(None) };
+        let Change::Received { envelope, .. } = record.change else { return Ok(None) };
+        let content_start = octets.len() - record.content.len();
+        Ok(Some(Content { envelope, raw: Bytes::from(octets).slice(content_start..) }))
+    }
+
+    /// Gives the disk back the content of the record at `place`. Its header and meta stay, so that replay reads on.
+    pub(crate) fn punch(&self, place: RecordPlace) -> io::Result<()> {
+        let Some(file) = self.file(place.segment) else { return Ok(()) };
+        let start = u64::from(place.offset) + u64::from(place.length - place.content);
+        file.punch(start, u64::from(place.content))
+    }
+}

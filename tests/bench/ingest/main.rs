@@ -1,0 +1,119 @@
+//! How fast mail comes in, beside the ceiling of the generator on the same machine in the same run.
+//!
+//! Postfix's smtp-source sends messages of 4 KB over 20 sessions to Postfix's smtp-sink, which throws everything away,
+//! and to the daemon, which answers 250 when the message is durable; with kept connections and with a new connection for
+//! each message, in interleaved rounds, because the speed of a shared machine changes from minute to minute. After each
+//! round the daemon is asked over HTTP whether it has every message.
+//!
+//! `cargo bench --bench ingest -- [MESSAGES] [--to one|each]`: messages per round (20,000 if not said), all to one
+//! mailbox or each to its own. Nothing fails for being slow.
+
+mod http;
+mod peer;
+mod postfix;
+
+use std::error::Error;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use peer::{Daemon, Sink};
+use postfix::{Connections, Load, Mailboxes};
+
+const ROUNDS: usize = 3;
+const MESSAGES: usize = 20_000;
+/// The ratio to the generator's ceiling that the daemon is meant to reach.
+const TARGET: f64 = 0.5;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+fn main() -> ExitCode {
+    match options(std::env::args().skip(1)).and_then(|(messages, mailboxes)| run(messages, mailboxes)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("ingest: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn options(args: impl Iterator<Item = String>) -> Result<(usize, Mailboxes)> {
+    let usage = "usage: cargo bench --bench ingest -- [MESSAGES] [--to one|each]";
+    let (mut messages, mut mailboxes) = (MESSAGES, Mailboxes::One);
+    // Cargo adds --bench by itself.
+    let mut args = args.filter(|arg| arg != "--bench");
+    while let Some(arg) = args.next() {
+        match (arg.as_str(), arg.parse()) {
+            ("--to", _) => match args.next().as_deref() {
+                Some("one") => mailboxes = Mailboxes::One,
+                Some("each") => mailboxes = Mailboxes::Each,
+                _ => return Err(usage.into()),
+            },
+            (_, Ok(number)) if number > 0 => messages = number,
+            _ => return Err(usage.into()),
+        }
+    }
+    Ok((messages, mailboxes))
+}
+
+fn run(messages: usize, mailboxes: Mailboxes) -> Result<()> {
+    let (Some(source), Some(sink)) = (postfix::find("smtp-source"), postfix::find("smtp-sink")) else {
+        println!("skipped: needs smtp-source and smtp-sink, which come with Postfix: apt-get install postfix");
+        return Ok(());
+    };
+    let sink = Sink::start(&sink)?;
+    let daemon = Daemon::start()?;
+    println!("{messages} messages of 4 KB a round, 20 sessions, data in {}", daemon.data_dir().display());
+    println!("{:16} {:>6} {:>12} {:>12} {:>6}", "connections", "round", "smtp-sink/s", "tempmail/s", "ratio");
+    let mut results = [Vec::new(), Vec::new()];
+    let mut rounds_sent = 0;
+    for round in 1..=ROUNDS {
+        for (connections, results) in [Connections::Kept, Connections::New].into_iter().zip(&mut results) {
+            let load = Load { messages, connections, mailboxes };
+            let ceiling = rate(messages, load.send(&source, sink.address())?);
+            let reached = rate(messages, load.send(&source, daemon.smtp_address())?);
+            rounds_sent += 1;
+            daemon.expect_total(&mailboxes.addresses(messages), (messages * rounds_sent) as u64)?;
+            let measured = Measured { ceiling, reached, ratio: reached / ceiling };
+            measured.print(connections, &round.to_string());
+            results.push(measured);
+        }
+    }
+    for (connections, results) in [Connections::Kept, Connections::New].into_iter().zip(&results) {
+        let median = Measured::median(results);
+        median.print(connections, "median");
+        let verdict = if median.ratio >= TARGET { "reached" } else { "missed" };
+        println!("{:16} target of {TARGET} {verdict}", connections.name());
+    }
+    Ok(())
+}
+
+/// Messages per second.
+fn rate(messages: usize, time: Duration) -> f64 {
+    let messages = u32::try_from(messages).map_or(f64::INFINITY, f64::from);
+    messages / time.as_secs_f64()
+}
+
+/// One round, in messages per second.
+#[derive(Clone, Copy)]
+struct Measured {
+    ceiling: f64,
+    reached: f64,
+    ratio: f64,
+}
+
+impl Measured {
+    fn print(&self, connections: Connections, round: &str) {
+        let Self { ceiling, reached, ratio } = self;
+        println!("{:16} {round:>6} {ceiling:12.0} {reached:12.0} {ratio:6.2}", connections.name());
+    }
+
+    /// The median of each column: of the ratios too, since each compares two neighbours in time.
+    fn median(rounds: &[Self]) -> Self {
+        let of = |column: fn(&Self) -> f64| {
+            let mut values: Vec<f64> = rounds.iter().map(column).collect();
+            values.sort_by(f64::total_cmp);
+            values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+        };
+        Self { ceiling: of(|m| m.ceiling), reached: of(|m| m.reached), ratio: of(|m| m.ratio) }
+    }
+}

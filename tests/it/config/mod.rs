@@ -1,0 +1,71 @@
+//! Settings as the program's own command line, environment and file give them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use clap::{Args, Command, FromArgMatches};
+use tempmail::config::{self, Loaded, SETTINGS, ServeArgs, Shape, Sources};
+
+fn command() -> Command {
+    ServeArgs::augment_args(Command::new("serve").no_binary_name(true))
+}
+
+/// Loads what `args` and the file `text` say, for a user whose home is `home`.
+fn load(home: &Path, text: &str, args: &[&str]) -> Result<Loaded, String> {
+    let file = home.join("config.toml");
+    fs::write(&file, text).expect("write");
+    let matches = command().try_get_matches_from(args).map_err(|error| error.to_string())?;
+    let args = ServeArgs::from_arg_matches(&matches).map_err(|error| error.to_string())?;
+    let env = [("HOME".to_owned(), home.display().to_string())].into();
+    let sources = Sources { config_file: Some(file), args, env, ..Sources::default() };
+    config::load(&sources).map_err(|error| error.to_string())
+}
+
+#[test]
+fn the_file_knows_the_same_keys_as_the_command_line() {
+    let home = tempfile::tempdir().expect("tempdir");
+    let mut flags: BTreeSet<_> =
+        command().get_arguments().filter_map(|arg| arg.get_long().map(str::to_owned)).collect();
+    flags.insert("data-dir".to_owned());
+    // A datetime is no setting's value: a known key is refused for its type, another one for its name.
+    for key in &flags {
+        let error = load(home.path(), &format!("{key} = 2020-01-01"), &[]).expect_err(key);
+        assert!(error.contains(":1: ") && error.contains("datetime is not accepted"), "{error}");
+    }
+    assert_eq!(flags, SETTINGS.iter().map(|setting| setting.key.to_owned()).collect());
+}
+
+#[test]
+fn a_file_with_every_default_written_out_changes_nothing() {
+    let home = tempfile::tempdir().expect("tempdir");
+    let defaults = load(home.path(), "", &["--hostname", "localhost"]).expect("defaults").config;
+    let mut text = String::new();
+    for setting in SETTINGS {
+        let values = setting.show(&defaults);
+        let value = match setting.shape {
+            Shape::Switch => values[0].clone(),
+            Shape::One => format!("{:?}", values[0]),
+            Shape::Several => format!("{values:?}"),
+        };
+        text.extend([setting.key, " = ", &value, "\n"]);
+    }
+    let written = load(home.path(), &text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}")).config;
+    for setting in SETTINGS {
+        assert_eq!(setting.show(&written), setting.show(&defaults), "{}", setting.key);
+    }
+}
+
+#[test]
+fn flags_override_the_file_and_lists_take_both_spellings() {
+    let home = tempfile::tempdir().expect("tempdir");
+    let text = "retention = '7d'\ndomain = ['file.test']\n";
+    let args = ["--retention=90s", "--domain", "a.test,b.test", "--domain=*.c.test", "--accept-any-domain"];
+    let Loaded { config, origins, .. } = load(home.path(), text, &args).expect("settings");
+    assert_eq!(config.retention.as_secs(), 90);
+    let domains: Vec<_> = config.domains.iter().map(ToString::to_string).collect();
+    assert_eq!(domains, ["a.test", "b.test", "*.c.test"]);
+    assert!(config.accept_any_domain);
+    assert_eq!(origins["retention"].to_string(), "flag");
+    assert_eq!(origins["max-domains"].to_string(), "default of revision 2");
+}

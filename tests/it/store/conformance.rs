@@ -1,0 +1,196 @@
+//! The suite that every implementation of `Store` must pass, as one function per promise.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempmail::model::{DomainRecord, DomainStatus, EmailId, Listed, Timestamp};
+use tempmail::store::{Part, Registration, Store};
+
+use crate::support::mail::{delivery, mailbox};
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const FIRST_PAGE: Part = Part::Offset { offset: 0, limit: 20 };
+
+async fn subjects(store: &dyn Store, address: &str, part: Part, now: Timestamp) -> (Vec<String>, u64) {
+    let part = store.list(&mailbox(address), part, now).await.expect("list");
+    let mut raw = Vec::new();
+    for listed in &part.emails {
+        let email = store.load(listed).await.expect("load").expect("a listed email");
+        assert_eq!(email.listed, *listed);
+        assert_eq!(listed.size_octets, email.raw.len() as u64);
+        raw.push(String::from_utf8(email.raw.to_vec()).expect("text"));
+    }
+    (raw, part.total)
+}
+
+async fn newest(store: &dyn Store, address: &str) -> Listed {
+    store.list(&mailbox(address), FIRST_PAGE, NOW).await.expect("list").emails[0].clone()
+}
+
+pub async fn a_mailbox_lists_newest_first_page_by_page(store: Arc<dyn Store>) {
+    for n in 0..5 {
+        // A clock that stands still, or goes back, does not change the order.
+        let at = Timestamp::from_millis(NOW.millis() - n);
+        store.receive(delivery(&["a@example.test"], format!("mail {n}"), at)).await.expect("receive");
+    }
+    store.receive(delivery(&["b@example.test"], "another's", NOW)).await.expect("receive");
+    let page = |offset, limit| Part::Offset { offset, limit };
+    assert_eq!(subjects(&*store, "a@example.test", page(0, 2), NOW).await, (vec!["mail 4".into(), "mail 3".into()], 5));
+    assert_eq!(subjects(&*store, "A@Example.Test", page(4, 2), NOW).await, (vec!["mail 0".into()], 5));
+    assert_eq!(subjects(&*store, "a@example.test", page(5, 2), NOW).await, (vec![], 5));
+    assert_eq!(subjects(&*store, "a@example.test", page(u64::MAX, 2), NOW).await, (vec![], 5));
+    assert_eq!(subjects(&*store, "nobody@example.test", page(0, 2), NOW).await, (vec![], 0));
+
+    let first = store.list(&mailbox("a@example.test"), page(0, 2), NOW).await.expect("list");
+    let sequence = first.emails[1].sequence;
+    let rest = Part::Before { sequence, limit: 20 };
+    assert_eq!(subjects(&*store, "a@example.test", rest, NOW).await.0, ["mail 2", "mail 1", "mail 0"]);
+}
+
+pub async fn a_message_gives_each_recipient_an_email_of_its_own(store: Arc<dyn Store>) {
+    let sent = delivery(&["a@example.test", "\"B\"@example.test"], "hello", NOW);
+    store.receive(sent.clone()).await.expect("receive");
+    let (a, b) = (newest(&*store, "a@example.test").await, newest(&*store, "b@example.test").await);
+    assert_eq!([a.id, b.id], [sent.envelope.recipients[0].id, sent.envelope.recipients[1].id]);
+    let email = store.load(&b).await.expect("load").expect("email");
+    assert_eq!(email.envelope, sent.envelope);
+    assert_eq!(email.recipient().expect("recipient").address, "\"B\"@example.test");
+    assert!(store.delete(a.id, NOW).await.expect("delete"));
+    assert!(store.load(&a).await.expect("load").is_none_or(|email| email.raw == "hello"));
+    assert_eq!(store.load(&b).await.expect("load").expect("the other's").raw, "hello");
+}
+
+pub async fn handing_a_message_over_twice_keeps_it_once(store: Arc<dyn Store>) {
+    let sent = delivery(&["a@example.test", "b@example.test"], "once", NOW);
+    store.receive(sent.clone()).await.expect("receive");
+    store.receive(sent).await.expect("receive again");
+    assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, NOW).await, (vec!["once".into()], 1));
+    assert_eq!(store.stats().await.expect("stats").emails, 2);
+}
+
+pub async fn an_email_is_found_and_deleted_by_its_id_once(store: Arc<dyn Store>) {
+    store.receive(delivery(&["a@example.test"], "mail", NOW)).await.expect("receive");
+    let listed = newest(&*store, "a@example.test").await;
+    assert_eq!(store.find(listed.id, NOW).await.expect("find"), Some(listed.clone()));
+    assert!(store.delete(listed.id, NOW).await.expect("delete"));
+    assert!(!store.delete(listed.id, NOW).await.expect("delete again"));
+    assert!(!store.delete(EmailId::fresh(NOW), NOW).await.expect("delete an unknown one"));
+    assert_eq!(store.find(listed.id, NOW).await.expect("find"), None);
+    assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, NOW).await, (vec![], 0));
+}
+
+pub async fn deleting_a_mailbox_takes_all_of_it_and_no_other(store: Arc<dyn Store>) {
+    for n in 0..50 {
+        store
+            .receive(delivery(&["a@example.test", "b@example.test"], format!("mail {n}"), NOW))
+            .await
+            .expect("receive");
+    }
+    assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await.expect("delete"), 50);
+    assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await.expect("delete"), 0);
+    assert_eq!(store.list(&mailbox("a@example.test"), FIRST_PAGE, NOW).await.expect("list").total, 0);
+    assert_eq!(store.list(&mailbox("b@example.test"), FIRST_PAGE, NOW).await.expect("list").total, 50);
+    store.receive(delivery(&["a@example.test"], "afterwards", NOW)).await.expect("receive");
+    assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, NOW).await, (vec!["afterwards".into()], 1));
+}
+
+pub async fn an_email_is_gone_from_the_millisecond_of_its_expiry(store: Arc<dyn Store>) {
+    let mut long = delivery(&["a@example.test"], "long", NOW);
+    long.expires_at = NOW.plus(Duration::from_secs(100));
+    let mut short = delivery(&["a@example.test"], "short", NOW);
+    short.expires_at = NOW.plus(Duration::from_secs(10));
+    let short_id = short.envelope.recipients[0].id;
+    store.receive(long).await.expect("receive");
+    store.receive(short).await.expect("receive");
+
+    let last = NOW.plus(Duration::from_millis(9_999));
+    assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, last).await, (vec!["short".into(), "long".into()], 2));
+    let expired = NOW.plus(Duration::from_secs(10));
+    assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, expired).await, (vec!["long".into()], 1));
+    assert_eq!(store.find(short_id, expired).await.expect("find"), None);
+    assert!(!store.delete(short_id, expired).await.expect("delete"));
+    // The clock went back: it is readable again as long as it was not removed.
+    assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, last).await.1, 2);
+
+    assert_eq!(store.expire(last, 100).await.expect("expire").removed, 0);
+    let pass = store.expire(expired, 100).await.expect("expire");
+    assert_eq!(pass.removed, 1);
+    assert!(pass.next_due_at.is_some_and(|due| due >= NOW.plus(Duration::from_secs(100))));
+    assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, last).await, (vec!["long".into()], 1));
+    let pass = store.expire(NOW.plus(Duration::from_secs(101)), 100).await.expect("expire");
+    assert_eq!((pass.removed, pass.next_due_at), (1, None));
+    assert_eq!(store.stats().await.expect("stats").emails, 0);
+}
+
+pub async fn expiry_goes_in_bounded_steps(store: Arc<dyn Store>) {
+    for n in 0..300 {
+        store.receive(delivery(&[&format!("user{n}@example.test")], "mail", NOW)).await.expect("receive");
+    }
+    let later = NOW.plus(Duration::from_hours(2));
+    let (mut removed, mut steps) = (0, 0);
+    loop {
+        let pass = store.expire(later, 100).await.expect("expire");
+        assert!(pass.removed < 200, "{} at once", pass.removed);
+        removed += pass.removed;
+        steps += 1;
+        if pass.next_due_at.is_none() {
+            break;
+        }
+    }
+    assert_eq!(removed, 300);
+    assert!(steps > 1);
+}
+
+pub async fn a_domain_is_registered_once_changed_and_removed(store: Arc<dyn Store>) {
+    let record = |name: &str| DomainRecord {
+        name: name.parse().expect(name),
+        status: DomainStatus::Active,
+        pinned: false,
+        owner: Some("Ann".into()),
+        email: None,
+        added_at: NOW,
+        last_checked_at: None,
+        last_check_result: None,
+    };
+    let (b, a) = (record("b.example"), record("a.example"));
+    assert_eq!(store.register_domain(b.clone(), 2).await, Ok(Registration::Won));
+    assert_eq!(
+        store.register_domain(DomainRecord { owner: None, ..b.clone() }, 2).await,
+        Ok(Registration::Taken(b.clone()))
+    );
+    assert_eq!(store.register_domain(a.clone(), 2).await, Ok(Registration::Won));
+    assert_eq!(store.register_domain(record("c.example"), 2).await, Ok(Registration::Full));
+    assert_eq!(store.domains().await, Ok(vec![a.clone(), b.clone()]));
+
+    let changed = DomainRecord { status: DomainStatus::Deactivated, last_checked_at: Some(NOW), ..a };
+    assert_eq!(store.update_domain(changed.clone()).await, Ok(true));
+    assert_eq!(store.remove_domain(&b.name).await, Ok(true));
+    assert_eq!(store.remove_domain(&b.name).await, Ok(false));
+    assert_eq!(store.update_domain(b).await, Ok(false));
+    assert_eq!(store.domains().await, Ok(vec![changed]));
+}
+
+/// A module of tests that runs the whole suite on the stores that `$open` makes.
+macro_rules! conformance {
+    ($open:path) => {
+        crate::store::conformance::conformance! { $open;
+            a_mailbox_lists_newest_first_page_by_page
+            a_message_gives_each_recipient_an_email_of_its_own
+            handing_a_message_over_twice_keeps_it_once
+            an_email_is_found_and_deleted_by_its_id_once
+            deleting_a_mailbox_takes_all_of_it_and_no_other
+            an_email_is_gone_from_the_millisecond_of_its_expiry
+            expiry_goes_in_bounded_steps
+            a_domain_is_registered_once_changed_and_removed
+        }
+    };
+    ($open:path; $($promise:ident)*) => {
+        $(
+            #[tokio::test]
+            async fn $promise() {
+                crate::store::conformance::$promise($open().await).await;
+            }
+        )*
+    };
+}
+pub(crate) use conformance;

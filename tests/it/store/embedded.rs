@@ -1,0 +1,199 @@
+//! The embedded store on a real directory.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempmail::model::Timestamp;
+use tempmail::store::disk::Directory;
+use tempmail::store::{EmbeddedStore, OpenError, Part, Store, StoreError, StoreOptions};
+
+use super::conformance::conformance;
+use crate::support::mail::{delivery, mailbox};
+use crate::support::recording_disk::RecordingDisk;
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const FIRST_PAGE: Part = Part::Offset { offset: 0, limit: 20 };
+
+pub fn options() -> StoreOptions {
+    StoreOptions {
+        retention: Duration::from_hours(24),
+        message_octets_max: 64 << 10,
+        segment_octets: 1 << 20,
+        index_cache_octets: 4 << 20,
+        checkpoint_octets: 128 << 10,
+        checkpoint_quiet: Duration::from_millis(5),
+    }
+}
+
+async fn in_memory() -> Arc<dyn Store> {
+    Arc::new(EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &options()).expect("open"))
+}
+
+conformance!(in_memory);
+
+async fn reopen(store: EmbeddedStore, path: &Path, options: &StoreOptions) -> EmbeddedStore {
+    store.close().await.expect("close");
+    drop(store);
+    EmbeddedStore::open(path, options).expect("open again")
+}
+
+fn octets_on_disk(path: &Path) -> Vec<u8> {
+    let files = std::fs::read_dir(path).expect("list").map(|entry| entry.expect("entry").path());
+    files.flat_map(|file| std::fs::read(file).expect("read")).collect()
+}
+
+fn contains(octets: &[u8], wanted: &[u8]) -> bool {
+    octets.windows(wanted.len()).any(|window| window == wanted)
+}
+
+#[tokio::test]
+async fn everything_is_there_after_a_close_and_an_open() {
+    let dir = tempfile::tempdir().expect("tempdir");
+    let mut store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+    for n in 0..4_u64 {
+        store.receive(delivery(&["a@example.test"], format!("mail {n}"), NOW)).await.expect("receive");
+        store = reopen(store, dir.path(), &options()).await;
+        let part = store.list(&mailbox("a@example.test"), FIRST_PAGE, NOW).await.expect("list");
+        assert_eq!(part.total, n + 1);
+        let email = store.load(&part.emails[0]).await.expect("load").expect("email");
+        assert_eq!(email.raw, format!("mail {n}"));
+    }
+}
+
+#[tokio::test]
+async fn a_closed_store_takes_nothing_and_says_so() {
+    let dir = tempfile::tempdir().expect("tempdir");
+    let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+    store.close().await.expect("close");
+    store.close().await.expect("close again");
+    assert_eq!(store.accepts(), Err(StoreError::Stopping));
+    assert_eq!(store.receive(delivery(&["a@example.test"], "late", NOW)).await, Err(StoreError::Stopping));
+}
+
+#[tokio::test]
+async fn one_process_at_a_time_holds_the_directory() {
+    let dir = tempfile::tempdir().expect("tempdir");
+    let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+    let second = EmbeddedStore::open(dir.path(), &options()).expect_err("a second one");
+    assert_eq!(second, OpenError::Locked { path: dir.path().into(), process: Some(std::process::id()) });
+    drop(store);
+}
+
+#[tokio::test]
+async fn only_the_owner_can_read_the_files() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().expect("tempdir");
+    let path = dir.path().join("data");
+    Directory::create(&path).expect("create");
+    let _store = EmbeddedStore::open(&path, &options()).expect("open");
+    let mode = |path: &Path| std::fs::metadata(path).expect("metadata").permissions().mode() & 0o777;
+    assert_eq!(mode(&path), 0o700);
+    for entry in std::fs::read_dir(&path).expect("list") {
+        assert_eq!(mode(&entry.expect("entry").path()), 0o600);
+    }
+}
+
+#[tokio::test]
+async fn a_hundred_recipients_cost_the_octets_of_a_message_once() {
+    let dir = tempfile::tempdir().expect("tempdir");
+    let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+    let names: Vec<String> = (0..100).map(|n| format!("user{n}@example.test")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    store.receive(delivery(&names, vec![b'x'; 60_000], NOW)).await.expect("receive");
+    let stats = store.stats().await.expect("stats");
+    assert_eq!((stats.emails, stats.mailboxes, stats.live_octets), (100, 100, 60_000));
+}
+
+#[tokio::test]
+async fn what_is_deleted_leaves_the_disk_and_what_is_not_stays() {
+    let dir = tempfile::tempdir().expect("tempdir");
+    let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+    let secret = "the-deleted-secret".repeat(50);
+    store.receive(delivery(&["a@example.test", "b@example.test"], secret.clone(), NOW)).await.expect("receive");
+    store.receive(delivery(&["a@example.test"], "the-kept-mail", NOW)).await.expect("receive");
+    let id = store.list(&mailbox("a@example.test"), FIRST_PAGE, NOW).await.expect("list").emails[1].id;
+    assert!(store.delete(id, NOW).await.expect("delete"));
+    let store = reopen(store, dir.path(), &options()).await;
+    assert!(contains(&octets_on_disk(dir.path()), secret.as_bytes()), "another recipient still has it");
+    assert_eq!(store.delete_all(&mailbox("b@example.test"), NOW).await.expect("delete"), 1);
+    store.close().await.expect("close");
+    let octets = octets_on_disk(dir.path());
+    assert!(!contains(&octets, b"the-deleted-secret"));
+    assert!(contains(&octets, b"the-kept-mail"));
+}
+
+#[tokio::test]
+async fn segments_in_which_nothing_lives_are_removed() {
+    let dir = tempfile::tempdir().expect("tempdir");
+    let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+    for n in 0..100 {
+        store.receive(delivery(&[&format!("u{n}@example.test")], vec![b'x'; 60_000], NOW)).await.expect("receive");
+    }
+    assert!(store.stats().await.expect("stats").segments >= 6);
+    let later = NOW.plus(Duration::from_hours(2));
+    while store.expire(later, 1000).await.expect("expire").next_due_at.is_some() {}
+    let store = reopen(store, dir.path(), &options()).await;
+    let stats = store.stats().await.expect("stats");
+    assert_eq!((stats.emails, stats.live_octets), (0, 0));
+    assert!(stats.segments <= 2, "{} segments for nothing", stats.segments);
+}
+
+#[tokio::test]
+async fn a_shorter_retention_shortens_lives_and_a_longer_one_brings_nothing_back() {
+    let dir = tempfile::tempdir().expect("tempdir");
+    let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+    store.receive(delivery(&["a@example.test"], "an hour", NOW)).await.expect("receive");
+    let minute = StoreOptions { retention: Duration::from_mins(1), ..options() };
+    let store = reopen(store, dir.path(), &minute).await;
+    let total = |store: Arc<EmbeddedStore>, at: Timestamp| async move {
+        store.list(&mailbox("a@example.test"), FIRST_PAGE, at).await.expect("list").total
+    };
+    let store = Arc::new(store);
+    assert_eq!(total(Arc::clone(&store), NOW.plus(Duration::from_secs(59))).await, 1);
+    assert_eq!(total(Arc::clone(&store), NOW.plus(Duration::from_secs(60))).await, 0);
+    let store = Arc::into_inner(store).expect("one handle");
+    let store = Arc::new(reopen(store, dir.path(), &options()).await);
+    assert_eq!(total(Arc::clone(&store), NOW.plus(Duration::from_secs(60))).await, 0);
+    assert_eq!(store.expire(NOW.plus(Duration::from_secs(60)), 100).await.expect("expire").removed, 1);
+}
+
+#[tokio::test]
+async fn more_than_a_segment_holds_can_be_queued_at_once() {
+    let store = in_memory().await;
+    let mut running = tokio::task::JoinSet::new();
+    for n in 0..60_usize {
+        let store = Arc::clone(&store);
+        let sent = delivery(&[&format!("user{n}@example.test")], vec![b'x'; 1000 * (n + 4)], NOW);
+        running.spawn(async move { store.receive(sent).await });
+    }
+    assert!(running.join_all().await.into_iter().all(|received| received == Ok(())));
+    assert_eq!(store.stats().await.expect("stats").emails, 60);
+}
+
+#[tokio::test]
+async fn a_message_that_is_too_large_is_refused() {
+    let store = in_memory().await;
+    let limit = options().message_octets_max;
+    let octets = usize::try_from(limit).expect("small");
+    assert_eq!(store.receive(delivery(&["a@example.test"], vec![b'x'; octets], NOW)).await, Ok(()));
+    assert_eq!(
+        store.receive(delivery(&["a@example.test"], vec![b'x'; octets + 1], NOW)).await,
+        Err(StoreError::TooLarge { limit })
+    );
+}
+
+#[test]
+fn a_newer_format_and_a_lost_journal_are_refused() {
+    let disk = RecordingDisk::default();
+    drop(EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open"));
+    let mut files = disk.files();
+    let segment = files.keys().find(|name| name.starts_with("journal-")).expect("a segment").clone();
+    let mut newer = files.clone();
+    newer.get_mut(&segment).expect("segment")[8] = 99;
+    let error = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(newer)), &options()).expect_err("a newer format");
+    assert!(matches!(error, OpenError::Format { found: 99, .. }), "{error}");
+    files.remove("index.redb");
+    let error = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(files)), &options()).expect_err("no index");
+    assert!(matches!(error, OpenError::Index(_)), "{error}");
+}

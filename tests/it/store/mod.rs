@@ -1,0 +1,5 @@
+//! What every store must do, and what the embedded one does when the power is cut.
+
+mod conformance;
+mod crash;
+mod embedded;

@@ -1,0 +1,31 @@
+//! Deliveries made up for tests of the store.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tempmail::model::{Address, Delivery, Envelope, Mailbox, Protocol, Subaddressing, Timestamp};
+
+/// The mailbox that an address means.
+pub fn mailbox(address: &str) -> Mailbox {
+    address.parse::<Address>().expect(address).mailbox(Subaddressing::Keep)
+}
+
+/// A message for `recipients` with the content `raw`, received at `at` and readable for an hour.
+pub fn delivery(recipients: &[&str], raw: impl Into<Bytes>, at: Timestamp) -> Delivery {
+    let addresses: Vec<Address> = recipients.iter().map(|text| text.parse().expect(text)).collect();
+    Delivery {
+        envelope: Envelope::new(
+            IpAddr::from([192, 0, 2, 1]),
+            "client.example".into(),
+            Protocol::Esmtp,
+            "sender@example.com".into(),
+            &addresses,
+            Subaddressing::Keep,
+            at,
+        ),
+        raw: raw.into(),
+        received_at: at,
+        expires_at: at.plus(Duration::from_hours(1)),
+    }
+}

@@ -1,0 +1,4 @@
+//! What the tests share.
+
+pub mod mail;
+pub mod recording_disk;
