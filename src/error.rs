@@ -5,7 +5,9 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use crate::store::StoreError;
+use crate::config::ConfigError;
+use crate::daemon::{BindError, DaemonError};
+use crate::store::{OpenError, StoreError};
 
 /// Every way in which the program can end. A number never changes its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,8 +88,8 @@ impl Exit {
             (_, 404 | 410) => Self::NotFound,
             (_, 409 | 422) => Self::Conflict,
             (_, 429) => Self::RateLimited,
+            (_, 408 | 502..=504) => Self::Unavailable,
             (_, 400..=499) => Self::Usage,
-            (_, 502..=504) => Self::Unavailable,
             _ => Self::Failure,
         }
     }
@@ -178,6 +180,56 @@ impl From<StoreError> for Error {
     }
 }
 
+impl From<OpenError> for Error {
+    fn from(error: OpenError) -> Self {
+        let (exit, hint) = match &error {
+            OpenError::Locked { .. } => {
+                (Exit::Taken, Some("stop that process, or choose another data directory with --data-dir"))
+            }
+            OpenError::Io { .. } => {
+                (Exit::Failure, Some("see that this user can write there and that the disk has room"))
+            }
+            OpenError::Damaged { .. } | OpenError::Index(_) => {
+                (Exit::Failure, Some("nothing was changed; keep a copy of the data directory before anything else"))
+            }
+            OpenError::SegmentTooSmall { .. } => (Exit::BadConfig, None),
+            OpenError::NotOurs { .. } | OpenError::Missing { .. } | OpenError::Format { .. } => (Exit::Failure, None),
+        };
+        let error = Self::new(exit, error);
+        match hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+}
+
+impl From<BindError> for Error {
+    fn from(error: BindError) -> Self {
+        match error {
+            BindError::InUse { .. } => Self::new(Exit::Taken, error)
+                .hint("stop that process, or choose another address with --smtp-listen or --http-listen"),
+            BindError::Io { .. } => Self::new(Exit::Taken, error)
+                .hint("choose an address of this machine and a port that this user may use"),
+        }
+    }
+}
+
+impl From<DaemonError> for Error {
+    fn from(error: DaemonError) -> Self {
+        match error {
+            DaemonError::Open(error) => error.into(),
+            DaemonError::Store(error) => error.into(),
+            DaemonError::Socket { .. } | DaemonError::Io(_) => Self::new(Exit::Failure, error),
+        }
+    }
+}
+
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        Self::new(Exit::BadConfig, error)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,6 +248,7 @@ mod tests {
             (403, "role_address", Exit::NotAllowed),
             (404, "not_found", Exit::NotFound),
             (405, "method_not_allowed", Exit::Usage),
+            (408, "body_timeout", Exit::Unavailable),
             (409, "domain_fixed", Exit::Conflict),
             (413, "body_too_large", Exit::Usage),
             (415, "media_type", Exit::Usage),

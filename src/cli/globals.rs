@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::output::Format;
-use crate::client::{LocalSources, ServerUrl, Target, Token};
+use crate::client::{ServerUrl, Target, Token};
+use crate::config::{ServeArgs, Sources};
 use crate::error::Error;
 
 const HEADING: &str = "Global options";
@@ -40,7 +41,7 @@ pub struct Globals {
     #[arg(long, global = true, value_name = "DIR", help_heading = HEADING)]
     pub data_dir: Option<PathBuf>,
 
-    /// Configuration file [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]
+    /// Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]
     #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
     pub config: Option<PathBuf>,
 
@@ -90,7 +91,7 @@ impl Globals {
         let variable = |name: &str| env.get(name).filter(|value| !value.is_empty());
         let of_env = || variable("TEMPMAIL_SERVER").filter(|_| self.data_dir.is_none()).cloned();
         let Some(server) = self.server.clone().or_else(of_env) else {
-            return Ok(Target::Local(self.local_sources(env)));
+            return Ok(Target::Local(self.sources(ServeArgs::default(), env)));
         };
         let server: ServerUrl = server.parse().map_err(Error::usage)?;
         let token = match (&self.token_file, variable("TEMPMAIL_TOKEN")) {
@@ -101,9 +102,9 @@ impl Globals {
         Ok(Target::Server(server, token))
     }
 
-    /// Where the data and the configuration of this machine's service are looked for.
-    pub fn local_sources(&self, env: &BTreeMap<String, String>) -> LocalSources {
-        LocalSources { data_dir: self.data_dir.clone(), config_file: self.config.clone(), env: env.clone() }
+    /// What the configuration is read from; `args` are those of `serve`, or none.
+    pub fn sources(&self, args: ServeArgs, env: &BTreeMap<String, String>) -> Sources {
+        Sources { data_dir: self.data_dir.clone(), config_file: self.config.clone(), args, env: env.clone() }
     }
 }
 

@@ -1,8 +1,18 @@
 //! `tempmail serve`: the daemon.
 
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
 use super::Context;
-use crate::config::ServeArgs;
+use crate::clock::SystemClock;
+use crate::config::{self, Config, Loaded, ServeArgs};
+use crate::daemon::{self, ControlSocket, Daemon, Listeners};
 use crate::error::{Error, Exit};
+use crate::{client, logging, process};
 
 /// Run the service: receive mail over SMTP and answer over HTTP
 ///
@@ -21,13 +31,62 @@ pub(super) struct Serve {
 }
 
 impl Serve {
-    // SEAM: the daemon goes here. It gets `self.settings`, `cx.globals` (data-dir, config, verbose) and `cx.env`.
-    #[expect(clippy::unused_async, reason = "the daemon is async")]
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         if cx.globals.server.is_some() {
             return Err(Error::usage("serve runs the service on this machine; --server names one elsewhere"));
         }
-        let cause = format!("this build has no daemon to start with {:?}", self.settings);
-        Err(Error::new(Exit::Failure, cause))
+        let Loaded { mut config, warnings, .. } = config::load(&cx.globals.sources(self.settings, &cx.env))?;
+        logging::init(config.log_format, cx.globals.verbose);
+        // The socket of a long path is named after it, so daemon and command must spell it alike.
+        config.data_dir = std::path::absolute(&config.data_dir)
+            .map_err(|error| Error::usage(format!("{}: {error}", config.data_dir.display())))?;
+        let limit = process::raise_open_files_limit();
+        let warnings = warnings.iter().map(ToString::to_string).chain(process::open_files_warning(limit, &config));
+        for warning in warnings {
+            tracing::warn!("{warning}");
+        }
+        let shutdown = CancellationToken::new();
+        let stop = stop_on_signal(shutdown.clone())?;
+        let daemon = start(config, cx).await?;
+        if std::io::stderr().is_terminal() && !cx.globals.quiet {
+            eprintln!("{}", daemon.banner());
+        } else {
+            daemon.banner().log();
+        }
+        tokio::select! {
+            ended = daemon.run(shutdown) => ended.map(|()| Exit::Ok).map_err(Error::from),
+            () = stop => Ok(Exit::Interrupted),
+        }
     }
+}
+
+/// Binds and opens everything.
+async fn start(config: Config, cx: &Context) -> Result<Daemon, Error> {
+    let listeners = Listeners::bind(&config)?;
+    let store = Arc::new(daemon::open_store(&config).await?);
+    let runtime_dir = cx.env.get("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let socket = client::socket_path(&config.data_dir, runtime_dir.as_deref()).ok_or_else(|| {
+        Error::new(Exit::BadConfig, format!("{} is too long for a socket's path", config.data_dir.display()))
+            .hint("set XDG_RUNTIME_DIR, or choose a data-dir with a shorter path")
+    })?;
+    let control = ControlSocket::bind(&socket)?;
+    Ok(Daemon::new(config, store, listeners, control, Arc::new(SystemClock)).await?)
+}
+
+/// Cancels `shutdown` at the first SIGTERM or SIGINT; what is returned ends at the second.
+fn stop_on_signal(shutdown: CancellationToken) -> Result<impl Future<Output = ()>, Error> {
+    let listen = |kind| signal(kind).map_err(|error| Error::new(Exit::Failure, error));
+    let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
+    Ok(async move {
+        for is_second in [false, true] {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            if !is_second {
+                tracing::info!("stopping; a second signal stops at once");
+                shutdown.cancel();
+            }
+        }
+    })
 }

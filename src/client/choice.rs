@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use siphasher::sip::SipHasher13;
 
-use super::{LocalSources, OpenError, OpenRouter, ServerUrl, Token, Transport};
+use super::local::{data_dir, named_data_dir};
+use super::{OpenError, OpenRouter, ServerUrl, Token, Transport};
+use crate::config::Sources;
 use crate::error::{Error, Exit};
 
 /// How long a command goes on trying while another process holds the lock and no socket answers.
@@ -27,7 +29,7 @@ pub enum Target {
     /// At a server, named by the user.
     Server(ServerUrl, Option<Token>),
     /// On this machine: by the daemon if one runs, else in this process.
-    Local(LocalSources),
+    Local(Sources),
 }
 
 /// The socket of the daemon on `data_dir`: `DIR/tempmail.sock`, or, where that path is too long for a socket, a name
@@ -55,7 +57,7 @@ pub async fn choose(target: &Target, opener: &dyn OpenRouter, patience: Duration
         Target::Server(server, token) => return Ok(Transport::http(server, token.clone())?),
         Target::Local(sources) => sources,
     };
-    let data_dir = sources.data_dir()?;
+    let data_dir = data_dir(sources)?;
     let sockets = sockets(sources, &data_dir);
     let deadline = tokio::time::Instant::now() + patience;
     loop {
@@ -80,10 +82,10 @@ pub async fn choose(target: &Target, opener: &dyn OpenRouter, patience: Duration
     }
 }
 
-fn sockets(sources: &LocalSources, data_dir: &Path) -> Vec<PathBuf> {
-    let runtime_dir = sources.variable("XDG_RUNTIME_DIR").map(Path::new);
+fn sockets(sources: &Sources, data_dir: &Path) -> Vec<PathBuf> {
+    let runtime_dir = sources.env.get("XDG_RUNTIME_DIR").filter(|dir| !dir.is_empty()).map(Path::new);
     let mut sockets: Vec<PathBuf> = socket_path(data_dir, runtime_dir).into_iter().collect();
-    if sources.named_data_dir().is_none() {
+    if named_data_dir(sources).is_none() {
         sockets.push(PathBuf::from(SYSTEM_SOCKET));
     }
     sockets

@@ -1,49 +1,35 @@
 //! The service on this machine without its daemon: the router in this process, over the store that this process opens.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
-use axum::Router;
+use axum::{Extension, Router};
 use futures_util::future::BoxFuture;
 
+use crate::clock::SystemClock;
+use crate::config::{self, Sources};
+use crate::daemon;
 use crate::error::{Error, Exit};
+use crate::http::Principal;
+use crate::store::{self, EmbeddedStore, Store, StoreOptions};
 
-/// What a local command knows about where the data is: the input of the configuration, without the settings of `serve`.
-#[derive(Clone, Debug, Default)]
-pub struct LocalSources {
-    /// `--data-dir`.
-    pub data_dir: Option<PathBuf>,
-    /// `--config`.
-    pub config_file: Option<PathBuf>,
-    /// The environment.
-    pub env: BTreeMap<String, String>,
+/// The data directory that the user named in a flag or in the environment.
+pub(super) fn named_data_dir(sources: &Sources) -> Option<PathBuf> {
+    let of_env = || sources.env.get("TEMPMAIL_DATA_DIR").filter(|dir| !dir.is_empty()).map(PathBuf::from);
+    sources.data_dir.clone().or_else(of_env)
 }
 
-impl LocalSources {
-    /// The data directory that the user named in a flag or in the environment.
-    pub fn named_data_dir(&self) -> Option<PathBuf> {
-        let named = self.variable("TEMPMAIL_DATA_DIR").map(PathBuf::from);
-        self.data_dir.clone().or(named)
-    }
-
-    /// The data directory in effect: the named one, else `$STATE_DIRECTORY`, else `$XDG_DATA_HOME/tempmail`, else
-    /// `~/.local/share/tempmail`.
-    pub fn data_dir(&self) -> Result<PathBuf, Error> {
-        let of_system = || self.variable("STATE_DIRECTORY").and_then(|list| list.split(':').next().map(PathBuf::from));
-        // A relative path in an XDG variable is to be ignored, says its specification.
-        let absolute = |name| self.variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let of_user = || absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")));
-        let found = self.named_data_dir().or_else(of_system).or_else(|| Some(of_user()?.join("tempmail")));
-        found.ok_or_else(|| {
-            Error::usage("there is no home directory to look for the data in").hint("give --data-dir DIR")
-        })
-    }
-
-    pub(super) fn variable(&self, name: &str) -> Option<&str> {
-        self.env.get(name).map(String::as_str).filter(|value| !value.is_empty())
-    }
+/// The data directory in effect, absolute. The configuration is read only when nobody named the directory.
+pub(super) fn data_dir(sources: &Sources) -> Result<PathBuf, Error> {
+    let dir = match named_data_dir(sources) {
+        Some(named) => named,
+        None => config::load(sources)?.config.data_dir,
+    };
+    // The socket of a long path is named after it, so daemon and command must spell it alike.
+    std::path::absolute(&dir).map_err(|error| Error::usage(format!("{}: {error}", dir.display())))
 }
 
 /// The router of a service that this process has opened.
@@ -77,7 +63,7 @@ pub trait OpenRouter: Send + Sync {
     /// Opens the store in `data_dir`, which exists and is the caller's, and assembles the service over it.
     ///
     /// Every request that goes through the router is the administrator's. Waits for no lock.
-    async fn open(&self, data_dir: &Path, sources: &LocalSources) -> Result<LocalRouter, OpenError>;
+    async fn open(&self, data_dir: &Path, sources: &Sources) -> Result<LocalRouter, OpenError>;
 }
 
 /// The assembly that the binary uses.
@@ -86,11 +72,39 @@ pub struct Assembly;
 
 #[async_trait]
 impl OpenRouter for Assembly {
-    // SEAM: the daemon's assembly goes here. It loads the configuration from `sources`, opens the store (a taken lock is
-    // `OpenError::Locked`), and returns its router with `Principal::Administrator` as an extension of every request.
-    async fn open(&self, data_dir: &Path, _sources: &LocalSources) -> Result<LocalRouter, OpenError> {
-        let cause = format!("no daemon runs on {}, and this build cannot open it by itself", data_dir.display());
-        Err(OpenError::Failed(Error::new(Exit::Unavailable, cause).hint("start `tempmail serve`")))
+    async fn open(&self, data_dir: &Path, sources: &Sources) -> Result<LocalRouter, OpenError> {
+        let failed = |error: Error| OpenError::Failed(error);
+        let mut config = config::load(sources).map_err(|error| failed(error.into()))?.config;
+        config.data_dir = data_dir.into();
+        if !EmbeddedStore::is_in(data_dir) {
+            let cause = format!("no daemon runs, and {} holds no mail", data_dir.display());
+            return Err(failed(
+                Error::new(Exit::Unavailable, cause).hint("start `tempmail serve`, or name another --data-dir"),
+            ));
+        }
+        let (path, options) = (data_dir.to_owned(), StoreOptions::from_config(&config));
+        let store = tokio::task::spawn_blocking(move || EmbeddedStore::open(&path, &options))
+            .await
+            .map_err(|error| failed(Error::new(Exit::Failure, error)))?
+            .map_err(|error| match error {
+                store::OpenError::Locked { .. } => OpenError::Locked,
+                error => failed(error.into()),
+            })?;
+        let store: Arc<dyn Store> = Arc::new(store);
+        let assembled = daemon::assemble(config, Arc::clone(&store), Arc::new(SystemClock), None)
+            .await
+            .map_err(|error| failed(error.into()))?;
+        Ok(LocalRouter {
+            router: assembled.router.layer(Extension(Principal::Administrator)),
+            shown: data_dir.display().to_string(),
+            close: Box::new(move || {
+                Box::pin(async move {
+                    if let Err(error) = store.close().await {
+                        tracing::warn!(%error, "the store was not closed; the next start replays its journal");
+                    }
+                })
+            }),
+        })
     }
 }
 
@@ -98,29 +112,32 @@ impl OpenRouter for Assembly {
 mod tests {
     use super::*;
 
-    fn sources(data_dir: Option<&str>, env: &[(&str, &str)]) -> LocalSources {
-        LocalSources {
+    fn sources(data_dir: Option<&str>, env: &[(&str, &str)]) -> Sources {
+        Sources {
             data_dir: data_dir.map(PathBuf::from),
-            config_file: None,
             env: env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            ..Sources::default()
         }
     }
 
     #[test]
-    fn the_data_directory_is_the_first_that_is_named() {
-        let all = [
-            ("TEMPMAIL_DATA_DIR", "/env"),
-            ("STATE_DIRECTORY", "/state:/other"),
-            ("XDG_DATA_HOME", "/xdg"),
-            ("HOME", "/home/ann"),
-        ];
-        let of = |flag, env: &[(&str, &str)]| sources(flag, env).data_dir().expect("directory");
-        assert_eq!(of(Some("flag"), &all), Path::new("flag"));
-        assert_eq!(of(None, &all), Path::new("/env"));
-        assert_eq!(of(None, &all[1..]), Path::new("/state"));
-        assert_eq!(of(None, &all[2..]), Path::new("/xdg/tempmail"));
-        assert_eq!(of(None, &all[3..]), Path::new("/home/ann/.local/share/tempmail"));
-        assert_eq!(of(None, &[("XDG_DATA_HOME", "relative"), ("HOME", "/h")]), Path::new("/h/.local/share/tempmail"));
-        assert_eq!(sources(None, &[]).data_dir().expect_err("no home").exit(), Exit::Usage);
+    fn the_data_directory_is_the_one_named_or_the_configurations() {
+        let dir = tempfile::tempdir().expect("directory");
+        let file = dir.path().join("config.toml");
+        std::fs::write(&file, "data-dir = '/file'").expect("write");
+        let env = [("TEMPMAIL_DATA_DIR", "/env"), ("HOME", "/home/ann")];
+        let of = |flag, env: &[(&str, &str)], config_file: Option<&PathBuf>| {
+            data_dir(&Sources { config_file: config_file.cloned(), ..sources(flag, env) }).expect("directory")
+        };
+        assert_eq!(of(Some("/flag"), &env, Some(&file)), Path::new("/flag"));
+        assert_eq!(of(None, &env, Some(&file)), Path::new("/env"));
+        assert_eq!(of(None, &env[1..], Some(&file)), Path::new("/file"));
+        assert!(of(Some("relative"), &env, None).is_absolute());
+    }
+
+    #[test]
+    fn a_bad_configuration_is_said_as_one() {
+        let missing = Sources { config_file: Some("/does/not/exist.toml".into()), ..sources(None, &[("HOME", "/h")]) };
+        assert_eq!(data_dir(&missing).expect_err("no file").exit(), Exit::BadConfig);
     }
 }

@@ -25,7 +25,7 @@ use crate::model::{Address, DomainName, EmailId};
 pub use choice::{PATIENCE, SYSTEM_SOCKET, Target, choose, socket_path};
 pub use domain::{AddedDomain, Domain, MxCheck, NewDomain, Round};
 pub use email::{Attachment, Email, EmailDetail, EmailPage, Header};
-pub use local::{Assembly, LocalRouter, LocalSources, OpenError, OpenRouter};
+pub use local::{Assembly, LocalRouter, OpenError, OpenRouter};
 pub use problem::{ClientError, Problem};
 pub use server::{ServerUrl, ServerUrlError, Token};
 pub use status::{DomainCounts, Status};

@@ -45,6 +45,23 @@ impl Banner {
     }
 }
 
+impl Banner {
+    /// The same as one line of the log.
+    pub fn log(&self) {
+        tracing::info!(
+            version = env!("CARGO_PKG_VERSION"),
+            revision = self.revision,
+            smtp = list(&self.smtp),
+            http = list(&self.http),
+            data_dir = %self.data_dir.display(),
+            domains = list(&self.domains),
+            retention = self.retention,
+            max_message_size = self.message_size,
+            "ready"
+        );
+    }
+}
+
 fn list<T: ToString>(items: &[T]) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -44,9 +44,6 @@ pub enum DaemonError {
     /// The store failed while everything was put together.
     #[error("{0}")]
     Store(#[from] StoreError),
-    /// The settings of the resolver can't be used.
-    #[error("the system's DNS servers can't be read: {0}")]
-    Resolver(String),
     /// The control socket can't be made.
     #[error("{path}: {error}")]
     Socket {

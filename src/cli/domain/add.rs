@@ -3,7 +3,7 @@
 use super::super::Context;
 use super::super::output;
 use super::zone;
-use crate::client::{Client, ClientError, NewDomain};
+use crate::client::{ClientError, NewDomain};
 use crate::error::{Error, Exit};
 use crate::model::DomainName;
 
@@ -42,7 +42,7 @@ impl Add {
         let added = if self.skip_dns_check { client.pin_domain(&new).await } else { client.add_domain(&new).await };
         let added = match added {
             Ok(added) => added,
-            Err(error) if error.is("mx_mismatch") => return Err(with_record(client, &new.domain, error).await),
+            Err(error) if error.is("mx_mismatch") => return Err(with_record(error)),
             Err(error) => return Err(error.into()),
         };
         cx.print(output::list(cx.style, std::slice::from_ref(&added.domain), &added.domain, cx.now()))?;
@@ -56,22 +56,15 @@ impl Add {
 }
 
 /// The refusal with the exact record to create.
-async fn with_record(client: &Client, name: &DomainName, error: ClientError) -> Error {
-    let strings = |member| error.problem().and_then(|problem| problem.strings(member));
-    let mut expected = strings("expected").unwrap_or_default();
-    let mut found = strings("found").unwrap_or_default();
-    if expected.is_empty()
-        && let Ok(check) = client.check_dns(name).await
-    {
-        (expected, found) = (check.expected, check.found);
-    }
+fn with_record(error: ClientError) -> Error {
+    let lines =
+        |member| zone::records(&error.problem().and_then(|problem| problem.strings(member)).unwrap_or_default());
+    let (expected, found) = (lines("expected"), zone::commented(&lines("found")));
     let hint = if expected.is_empty() {
         "point the domain's MX record at the service, then add it again".to_owned()
     } else {
-        let wanted = zone::records(name, &expected);
-        let there = zone::commented(&zone::records(name, &found));
         format!(
-            "create this record in the zone, remove other MX records, then add the domain again:\n\n{wanted}\n; found now:\n{there}"
+            "of these records the zone needs one, and no other MX; then add the domain again:\n\n{expected}\n; found now:\n{found}"
         )
     };
     Error::from(error).hint(hint.trim_end())

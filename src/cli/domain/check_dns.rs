@@ -27,7 +27,7 @@ impl CheckDns {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let check = cx.client().await?.check_dns(&self.name).await?;
         cx.print(match cx.style.of_document() {
-            Format::Table => in_zone(&self.name, &check),
+            Format::Table => in_zone(&check),
             Format::Json => output::json(&check),
             Format::Ndjson => output::json_line(&check),
             Format::Tsv => in_tsv(&check),
@@ -42,9 +42,9 @@ impl CheckDns {
 }
 
 /// A piece of a zone file; pasting all of it is right.
-fn in_zone(name: &DomainName, check: &MxCheck) -> String {
-    let expected = zone::records(name, &check.expected);
-    let found = zone::commented(&zone::records(name, &check.found));
+fn in_zone(check: &MxCheck) -> String {
+    let expected = zone::records(&check.expected);
+    let found = zone::commented(&zone::records(&check.found));
     format!("; {}\n; expected:\n{expected}; found:\n{found}", visible::line(&check.message))
 }
 
@@ -65,11 +65,14 @@ mod tests {
             ok: false,
             message: "points\nelsewhere".to_owned(),
             domain: "example.org".to_owned(),
-            expected: vec!["mx.tempmail.example".to_owned()],
-            found: vec!["5 mail.other.example.".to_owned(), "evil\nexample.org. IN MX 0 x".to_owned()],
+            expected: vec!["example.org. IN MX 10 mx.tempmail.example.".to_owned()],
+            found: vec![
+                "example.org. IN MX 5 mail.other.example.".to_owned(),
+                "evil\nexample.org. IN MX 0 x".to_owned(),
+            ],
         };
         assert_eq!(
-            in_zone(&"example.org".parse().expect("name"), &check),
+            in_zone(&check),
             "; points\u{240a}elsewhere\n; expected:\nexample.org. IN MX 10 mx.tempmail.example.\n; found:\n\
              ; example.org. IN MX 5 mail.other.example.\n; evil\u{240a}example.org. IN MX 0 x\n"
         );
@@ -77,8 +80,8 @@ mod tests {
             in_tsv(&check).lines().collect::<Vec<_>>(),
             [
                 "ok\tfalse",
-                "expected\tmx.tempmail.example",
-                "found\t5 mail.other.example.",
+                "expected\texample.org. IN MX 10 mx.tempmail.example.",
+                "found\texample.org. IN MX 5 mail.other.example.",
                 "found\tevil example.org. IN MX 0 x"
             ]
         );

@@ -1,7 +1,5 @@
 //! `tempmail domain verify`
 
-use serde_json::Value;
-
 use super::super::Context;
 use super::super::output::{self, Cell, Format};
 use crate::error::{Error, Exit};
@@ -29,28 +27,21 @@ pub(super) struct Verify {
 impl Verify {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let round = cx.client().await?.verify_domains(self.name.as_ref(), self.force).await?;
-        let pairs: Vec<(&str, Cell)> = round.0.iter().map(|(name, value)| (name.as_str(), cell(value))).collect();
+        let pairs = [
+            ("checked", Cell::Number(round.checked)),
+            ("deactivated", Cell::Number(round.deactivated)),
+            ("reactivated", Cell::Number(round.reactivated)),
+            ("failed", Cell::Number(round.failed)),
+            ("heldBack", Cell::Number(round.held_back)),
+        ];
         cx.print(match cx.style.of_list() {
             Format::Json => output::json(&round),
             Format::Ndjson => output::json_line(&round),
             Format::Table | Format::Tsv | Format::Id => output::pairs(cx.style, &pairs, cx.now()),
         })?;
-        if round.is_held_back() {
+        if round.held_back > 0 {
             cx.hint("too many domains at once point elsewhere, so none was deactivated; --force does it");
         }
         Ok(Exit::Ok)
-    }
-}
-
-fn cell(value: &Value) -> Cell {
-    match value {
-        Value::Number(number) if number.is_u64() => Cell::Number(number.as_u64().unwrap_or(0)),
-        Value::String(text) => Cell::Text(text.clone()),
-        Value::Array(items) => {
-            let names: Vec<String> =
-                items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned)).collect();
-            Cell::Text(names.join(" "))
-        }
-        other => Cell::Text(other.to_string()),
     }
 }

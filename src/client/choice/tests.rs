@@ -21,7 +21,7 @@ impl Opener {
 
 #[async_trait]
 impl OpenRouter for Opener {
-    async fn open(&self, data_dir: &Path, _sources: &LocalSources) -> Result<LocalRouter, OpenError> {
+    async fn open(&self, data_dir: &Path, _sources: &Sources) -> Result<LocalRouter, OpenError> {
         if self.asked.fetch_add(1, Ordering::Relaxed) < self.locked {
             return Err(OpenError::Locked);
         }
@@ -31,7 +31,7 @@ impl OpenRouter for Opener {
 }
 
 fn local(data_dir: &Path) -> Target {
-    Target::Local(LocalSources { data_dir: Some(data_dir.to_owned()), ..LocalSources::default() })
+    Target::Local(Sources { data_dir: Some(data_dir.to_owned()), ..Sources::default() })
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn a_daemon_that_starts_meanwhile_is_found() {
     struct Starting(PathBuf, std::sync::Mutex<Option<UnixListener>>);
     #[async_trait]
     impl OpenRouter for Starting {
-        async fn open(&self, _: &Path, _: &LocalSources) -> Result<LocalRouter, OpenError> {
+        async fn open(&self, _: &Path, _: &Sources) -> Result<LocalRouter, OpenError> {
             let listener = UnixListener::bind(&self.0).expect("socket");
             *self.1.lock().expect("lock") = Some(listener);
             Err(OpenError::Locked)

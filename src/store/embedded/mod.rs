@@ -16,7 +16,7 @@ use shared::Shared;
 
 use super::change::{Change, Outcome};
 use super::disk::{Directory, Disk};
-use super::index::{View, record_place};
+use super::index::{self, View, record_place};
 use super::{
     Expired, IndexError, MailboxPart, OpenError, Part, Registration, Store, StoreError, StoreOptions, StoreStats,
 };
@@ -33,6 +33,11 @@ pub struct EmbeddedStore {
 }
 
 impl EmbeddedStore {
+    /// Whether a directory holds a store. Opens nothing.
+    pub fn is_in(path: &Path) -> bool {
+        path.join(index::NAME).exists()
+    }
+
     /// Opens the store in a directory that exists, or makes one there if it is empty. Blocks on the disk.
     pub fn open(path: &Path, options: &StoreOptions) -> Result<Self, OpenError> {
         Self::open_on(Arc::new(Directory::lock(path)?), options)

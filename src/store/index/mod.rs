@@ -32,7 +32,7 @@ use super::journal::{Position, RecordPlace};
 use crate::model::DomainRecord;
 
 /// The file of the index.
-const NAME: &str = "index.redb";
+pub(crate) const NAME: &str = "index.redb";
 
 /// What can go wrong inside the index.
 #[derive(Debug, thiserror::Error)]

@@ -109,10 +109,17 @@ pub(super) fn domain(name: &str, status: &str) -> Value {
 }
 
 fn problem(status: u16, code: &str, detail: &str) -> Response {
-    let body = json!({"type": "about:blank", "title": "", "status": status, "detail": detail, "code": code});
+    problem_with(status, code, detail, &json!({}))
+}
+
+fn problem_with(status: u16, code: &str, detail: &str, members: &Value) -> Response {
+    let mut body = json!({"type": "about:blank", "title": "", "status": status, "detail": detail, "code": code});
+    for (name, value) in members.as_object().expect("object") {
+        body[name] = value.clone();
+    }
     let status = StatusCode::from_u16(status).expect("status");
-    (status, [(header::CONTENT_TYPE, "application/problem+json"), (header::RETRY_AFTER, "60")], body.to_string())
-        .into_response()
+    let headers = [(header::CONTENT_TYPE, "application/problem+json"), (header::RETRY_AFTER, "60")];
+    (status, headers, body.to_string()).into_response()
 }
 
 fn router(state: &Shared, is_administrator: bool) -> Router {
@@ -231,7 +238,9 @@ async fn add_domain(State(held): State<Shared>, headers: HeaderMap, body: String
             return problem(503, "mx_host_unset", "no mx-host is configured");
         }
         if name.starts_with("elsewhere") {
-            return problem(422, "mx_mismatch", "the MX record points elsewhere");
+            let [ours, theirs] = records(name);
+            let members = json!({"expected": [ours], "found": [theirs]});
+            return problem_with(422, "mx_mismatch", "the MX record points elsewhere", &members);
         }
     }
     let is_known = held.domains.iter().any(|domain| domain["domain"] == name);
@@ -241,15 +250,19 @@ async fn add_domain(State(held): State<Shared>, headers: HeaderMap, body: String
     (if is_known { StatusCode::OK } else { StatusCode::CREATED }, axum::Json(domain(name, "active"))).into_response()
 }
 
+/// The record that a domain needs, and one that points elsewhere.
+fn records(name: &str) -> [String; 2] {
+    ["10 mx.tempmail.example.", "5 mail.other.example."].map(|data| format!("{name}. IN MX {data}"))
+}
+
 async fn check_dns(Query(query): Parameters) -> Response {
     let name = query.get("domain").cloned().unwrap_or_default();
     let ok = !name.starts_with("elsewhere");
-    let found = if ok { "10 mx.tempmail.example." } else { "5 mail.other.example." };
+    let [ours, theirs] = records(&name);
+    let found = if ok { ours.clone() } else { theirs };
     let message = if ok { "the MX record points here" } else { "the MX record points elsewhere" };
-    axum::Json(
-        json!({"ok": ok, "message": message, "domain": name, "expected": ["mx.tempmail.example"], "found": [found]}),
-    )
-    .into_response()
+    axum::Json(json!({"ok": ok, "message": message, "domain": name, "expected": [ours], "found": [found]}))
+        .into_response()
 }
 
 async fn remove_domain(State(held): State<Shared>, Query(query): Parameters) -> Response {
@@ -265,7 +278,7 @@ async fn remove_domain(State(held): State<Shared>, Query(query): Parameters) -> 
 
 async fn verify(Query(query): Parameters) -> Response {
     let is_forced = query.get("force").is_some_and(|value| value == "true");
-    axum::Json(json!({"checked": 10, "deactivated": if is_forced { 9 } else { 0 }, "reactivated": 0, "failed": 0, "heldBack": !is_forced}))
+    axum::Json(json!({"checked": 10, "deactivated": if is_forced { 9 } else { 0 }, "reactivated": 0, "failed": 0, "heldBack": if is_forced { 0 } else { 9 }}))
         .into_response()
 }
 
