@@ -112,9 +112,8 @@ impl Writer {
         if let Err(error) = self.ensure_index() {
             return answer_all(jobs, &error);
         }
-        let start = self.journal.position();
-        let places = match self.journal.append(&mut group) {
-            Ok(places) => places,
+        let (start, places) = match self.journal.append(&mut group) {
+            Ok(appended) => appended,
             Err(StoreError::Full) => return self.commit_freeing(jobs),
             Err(error) => return answer_all(jobs, &error),
         };

@@ -146,8 +146,9 @@ impl Journal {
         let disk = Arc::clone(segments.disk());
         let failed = |error: io::Error| OpenError::Io { path: segment_name(number).into(), reason: error.to_string() };
         let spare = Spare::start(Arc::clone(&disk), segment_octets, number).map_err(failed)?;
+        let taken = spare.take(number).map_err(failed)?;
         let active = if is_new {
-            activate(&spare, number, 0, end.group).map_err(failed)?
+            activate(taken, number, 0, end.group).map_err(failed)?
         } else {
             let file = segments.file(end.segment).ok_or(OpenError::Damaged {
                 segment: end.segment,
@@ -155,7 +156,7 @@ impl Journal {
                 what: "the segment is missing",
             })?;
             let old = Active { number: end.segment, file, salt: 0, end: end.offset, is_sealed: true };
-            let active = activate(&spare, number, u64::from(old.end), end.group).map_err(failed)?;
+            let active = activate(taken, number, u64::from(old.end), end.group).map_err(failed)?;
             seal(&old);
             active
         };
@@ -182,13 +183,14 @@ impl Journal {
         u64::from(self.active.end) + octets <= self.segment_octets
     }
 
-    /// Writes a group and makes it durable: where its records are.
+    /// Writes a group and makes it durable: where it begins, which may be in a new segment, and where its records are.
     ///
     /// After an error the group is not in the journal and never will be, except after
     /// [`StoreError::OutcomeUnknown`], when the next start decides.
-    pub(crate) fn append(&mut self, group: &mut Group) -> Result<Vec<RecordPlace>, StoreError> {
+    pub(crate) fn append(&mut self, group: &mut Group) -> Result<(Position, Vec<RecordPlace>), StoreError> {
         self.make_room(group)?;
-        let at = self.active.end;
+        let start = self.position();
+        let at = start.offset;
         let length = u32::try_from(group.octets.len() - GROUP_HEADER_OCTETS).unwrap_or(u32::MAX);
         let records = u32::try_from(group.records.len()).unwrap_or(u32::MAX);
         let header = GroupHeader { number: self.next_group, synced: at, length, records };
@@ -200,7 +202,7 @@ impl Journal {
         }
         self.active.end = at + length + u32::try_from(GROUP_HEADER_OCTETS).unwrap_or(u32::MAX);
         self.next_group += 1;
-        Ok(group.places(self.active.number, at))
+        Ok((start, group.places(start.segment, at)))
     }
 
     /// Takes back the last group, which began at `start`: the next segment's header, durable, cuts it off. The answer is
@@ -222,12 +224,19 @@ impl Journal {
         }
     }
 
+    /// Goes on in a new segment if the one in use is in doubt. Until that is done, replay might find in it what was given
+    /// up, so the index must not be replayed before.
+    pub(crate) fn settle(&mut self) -> Result<(), StoreError> {
+        if self.active.is_sealed { self.roll().map_err(|error| StoreError::from_io(&error)) } else { Ok(()) }
+    }
+
     fn make_room(&mut self, group: &Group) -> Result<(), StoreError> {
         let octets = group.octets.len() as u64;
         if u64::from(GROUPS_START) + octets > self.segment_octets {
             return Err(StoreError::Failed("a group is larger than a segment".into()));
         }
-        if self.active.is_sealed || !self.fits(octets) {
+        self.settle()?;
+        if !self.fits(octets) {
             return self.roll().map_err(|error| StoreError::from_io(&error));
         }
         let is_last = self.spare.view().failure().is_some();
@@ -240,10 +249,19 @@ impl Journal {
         Ok(())
     }
 
-    /// Goes on in the next segment. On an error the segment in use is as it was.
+    /// Goes on in the next segment. On an error the segment in use is as it was, unless the next one's header may be on the
+    /// disk: that says where this one ends, so nothing more may go into it.
     fn roll(&mut self) -> io::Result<()> {
         let number = self.active.number + 1;
-        let next = activate(&self.spare, number, u64::from(self.active.end), self.next_group)?;
+        let file = self.spare.take(number)?;
+        let next = match activate(file, number, u64::from(self.active.end), self.next_group) {
+            Ok(next) => next,
+            Err(error) => {
+                self.active.is_sealed = true;
+                self.spare.again(number);
+                return Err(error);
+            }
+        };
         self.segments.add(number, Arc::clone(&next.file));
         let old = std::mem::replace(&mut self.active, next);
         seal(&old);
@@ -251,15 +269,12 @@ impl Journal {
     }
 }
 
-/// Makes segment `number` the one in use: its header is durable before any group goes in.
-fn activate(spare: &Spare, number: u64, predecessor_end: u64, first_group: u64) -> io::Result<Active> {
-    let file = spare.take(number)?;
+/// Makes a file segment `number`, the one in use: its header is durable before any group goes in.
+fn activate(file: Arc<dyn DiskFile>, number: u64, predecessor_end: u64, first_group: u64) -> io::Result<Active> {
     let salt = rand::random();
     let header = SegmentHeader { number, salt, predecessor_end, first_group };
-    if let Err(error) = file.write_at(0, &header.encode()).and_then(|()| file.sync()) {
-        spare.again(number);
-        return Err(error);
-    }
+    file.write_at(0, &header.encode())?;
+    file.sync()?;
     Ok(Active { number, file, salt, end: GROUPS_START, is_sealed: false })
 }
 

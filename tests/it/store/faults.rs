@@ -1,0 +1,111 @@
+//! What the embedded store does when the disk fails under it. Each test is the story of a way in which mail was lost, came
+//! back, or the store stayed away for good.
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempmail::model::Timestamp;
+use tempmail::store::{EmbeddedStore, Part, Store, StoreError, StoreOptions};
+
+use super::embedded::options;
+use crate::support::faulty_disk::{FaultyDisk, Operation};
+use crate::support::mail::{delivery, mailbox};
+use crate::support::recording_disk::{RecordingDisk, rng};
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const INDEX: &str = "index.redb";
+
+/// No checkpoint unless a test asks for one.
+fn slow_checkpoints() -> StoreOptions {
+    StoreOptions { checkpoint_octets: u64::MAX, checkpoint_quiet: Duration::from_hours(1), ..options() }
+}
+
+async fn receive(store: &EmbeddedStore, text: impl Into<Vec<u8>>) -> Result<(), StoreError> {
+    store.receive(delivery(&["a@example.test"], text.into(), NOW)).await
+}
+
+async fn contents(store: &EmbeddedStore) -> Vec<String> {
+    let part = Part::Offset { offset: 0, limit: 100 };
+    let part = store.list(&mailbox("a@example.test"), part, NOW).await.expect("list");
+    assert_eq!(part.total, part.emails.len() as u64);
+    let mut contents = Vec::new();
+    for listed in part.emails.iter().rev() {
+        let raw = store.load(listed).await.expect("load").expect("a listed email").raw;
+        contents.push(String::from_utf8_lossy(&raw[..raw.len().min(2)]).into_owned());
+    }
+    contents
+}
+
+/// The next checkpoint fails, so that the index takes no group until it is opened again; and no
+/// group can be read.
+fn poison_index_and_journal_reads(disk: &FaultyDisk) {
+    let mut is_poisoned = false;
+    disk.fail(move |operation, name| {
+        let poisons = !is_poisoned && operation == Operation::Sync && name == INDEX;
+        is_poisoned |= poisons;
+        let is_group = matches!(operation, Operation::Read(1..)) && name.starts_with("journal-");
+        (poisons || is_group).then_some(ErrorKind::Other)
+    });
+}
+
+/// A group that was given up was cut off at an offset of the segment before its own: it came back with the next start, or
+/// the store did not open at all.
+#[tokio::test]
+async fn a_group_given_up_is_cut_off_where_it_began_in_a_new_segment() {
+    let memory = RecordingDisk::default();
+    let disk = FaultyDisk::on(memory.clone());
+    let options = StoreOptions { segment_octets: 170_000, checkpoint_octets: 100_000, ..slow_checkpoints() };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open");
+    let large = |text: &str| {
+        let mut raw = text.as_bytes().to_vec();
+        raw.resize(60_000, b'x');
+        raw
+    };
+    receive(&store, large("m1")).await.expect("receive");
+    poison_index_and_journal_reads(&disk);
+    receive(&store, large("m2")).await.expect("the journal has it");
+    assert!(matches!(receive(&store, large("m3")).await, Err(StoreError::Failed(_))));
+    disk.heal();
+    drop(store);
+    let store = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(memory.files())), &options).expect("open again");
+    assert_eq!(contents(&store).await, ["m1", "m2"]);
+}
+
+/// The header of the next segment was written, its sync failed, and small groups still went into the old segment. Then the
+/// power went, the header was on the disk after all, and cut them off.
+#[tokio::test]
+async fn nothing_is_written_behind_what_a_header_in_doubt_cuts_off() {
+    let memory = RecordingDisk::default();
+    let disk = FaultyDisk::on(memory.clone());
+    let options = StoreOptions { segment_octets: 170_000, ..slow_checkpoints() };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open");
+    let mut acknowledged = Vec::new();
+    for text in ["m1", "m2", "m3"] {
+        if text == "m3" {
+            let mut is_header_written = false;
+            disk.fail(move |operation, name| {
+                is_header_written |= operation == Operation::Write && name.starts_with("journal-");
+                let fails = matches!(operation, Operation::Sync | Operation::Create) && name.starts_with("journal-");
+                (fails && is_header_written).then_some(ErrorKind::Other)
+            });
+        }
+        let mut raw = text.as_bytes().to_vec();
+        raw.resize(60_000, b'x');
+        if receive(&store, raw).await.is_ok() {
+            acknowledged.push(text.to_owned());
+        }
+    }
+    assert_eq!(acknowledged, ["m1", "m2"]);
+    disk.fail(|operation, name| {
+        (operation == Operation::Create && name.starts_with("journal-")).then_some(ErrorKind::Other)
+    });
+    if receive(&store, "m4").await.is_ok() {
+        acknowledged.push("m4".into());
+    }
+    for seed in 0..60 {
+        let image = memory.crash(memory.operations(), &mut rng(seed));
+        let opened = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(image)), &options).expect("open the image");
+        assert_eq!(contents(&opened).await, acknowledged, "seed {seed}");
+    }
+}
