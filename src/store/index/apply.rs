@@ -66,6 +66,9 @@ impl<'t> Apply<'t> {
 
     /// Writes what the group leaves behind, and that the index is complete up to `position`.
     pub(super) fn finish(mut self, position: Position) -> Result<(), IndexError> {
+        if position.group != self.state.position().group + 1 {
+            return Err(IndexError::Corrupt("it lacks the groups before"));
+        }
         self.flush_expiring()?;
         for (segment, (messages, octets)) in std::mem::take(&mut self.alive) {
             let (old_messages, old_octets) = self.segments.get(segment)?.map_or((0, 0), |row| row.value());

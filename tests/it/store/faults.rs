@@ -3,7 +3,7 @@
 
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tempmail::model::Timestamp;
 use tempmail::store::{EmbeddedStore, Part, Store, StoreError, StoreOptions};
@@ -49,6 +49,28 @@ fn poison_index_and_journal_reads(disk: &FaultyDisk) {
     });
 }
 
+/// The index was reopened, replay met a read error half way, and the next group was put on top of what there was: the
+/// groups between were never applied, and their acknowledged mail was gone.
+#[tokio::test]
+async fn an_index_that_lacks_groups_is_never_built_on() {
+    let memory = RecordingDisk::default();
+    let disk = FaultyDisk::on(memory.clone());
+    let options = StoreOptions { checkpoint_octets: 30_000, ..slow_checkpoints() };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open");
+    receive(&store, "m1").await.expect("receive");
+    poison_index_and_journal_reads(&disk);
+    let mut second = b"m2".to_vec();
+    second.resize(40_000, b'x');
+    receive(&store, second).await.expect("the journal has it");
+    assert!(matches!(receive(&store, "m3").await, Err(StoreError::Failed(_))));
+    disk.heal();
+    receive(&store, "m4").await.expect("receive");
+    assert_eq!(contents(&store).await, ["m1", "m2", "m4"]);
+    drop(store);
+    let store = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(memory.files())), &options).expect("open again");
+    assert_eq!(contents(&store).await, ["m1", "m2", "m4"]);
+}
+
 /// A group that was given up was cut off at an offset of the segment before its own: it came back with the next start, or
 /// the store did not open at all.
 #[tokio::test]
@@ -70,6 +92,27 @@ async fn a_group_given_up_is_cut_off_where_it_began_in_a_new_segment() {
     drop(store);
     let store = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(memory.files())), &options).expect("open again");
     assert_eq!(contents(&store).await, ["m1", "m2"]);
+}
+
+/// While the index was away `accepts` and every read said so, so nothing was sent to the writer any more; and only a
+/// change made it open the index again.
+#[tokio::test]
+async fn an_index_that_went_away_comes_back_without_a_change() {
+    let disk = FaultyDisk::on(RecordingDisk::default());
+    let options = StoreOptions { checkpoint_octets: 0, ..slow_checkpoints() };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open");
+    receive(&store, "m1").await.expect("receive");
+    disk.fail(|operation, name| {
+        (!matches!(operation, Operation::Read(_)) && name == INDEX).then_some(ErrorKind::Other)
+    });
+    while receive(&store, "m1").await.is_ok() {}
+    disk.heal();
+    let start = Instant::now();
+    while store.accepts().is_err() {
+        assert!(start.elapsed() < Duration::from_secs(5), "the index stays away");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(contents(&store).await.len() > 1);
 }
 
 /// The header of the next segment was written, its sync failed, and small groups still went into the old segment. Then the
