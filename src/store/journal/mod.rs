@@ -120,6 +120,8 @@ struct Active {
     salt: u64,
     /// Where the next group goes: everything before it is durable.
     end: u32,
+    /// What was allocated.
+    octets: u64,
     /// In doubt: never to be written again.
     is_sealed: bool,
 }
@@ -145,21 +147,20 @@ impl Journal {
         let number = if is_new { end.segment } else { end.segment + 1 };
         let disk = Arc::clone(segments.disk());
         let failed = |error: io::Error| OpenError::Io { path: segment_name(number).into(), reason: error.to_string() };
-        let spare = Spare::start(Arc::clone(&disk), segment_octets, number).map_err(failed)?;
-        let taken = spare.take(number).map_err(failed)?;
-        let active = if is_new {
-            activate(taken, number, 0, end.group).map_err(failed)?
-        } else {
+        let mut predecessor_end = 0;
+        if !is_new {
             let file = segments.file(end.segment).ok_or(OpenError::Damaged {
                 segment: end.segment,
                 offset: u64::from(end.offset),
                 what: "the segment is missing",
             })?;
-            let old = Active { number: end.segment, file, salt: 0, end: end.offset, is_sealed: true };
-            let active = activate(taken, number, u64::from(old.end), end.group).map_err(failed)?;
-            seal(&old);
-            active
-        };
+            // Replay has just found that it ends there. On a full disk this makes the room for its successor.
+            seal(end.segment, &*file, end.offset);
+            predecessor_end = u64::from(end.offset);
+        }
+        let spare = Spare::start(Arc::clone(&disk), segment_octets, number).map_err(failed)?;
+        let taken = spare.take(number).map_err(failed)?;
+        let active = activate(taken, number, predecessor_end, end.group).map_err(failed)?;
         segments.add(number, Arc::clone(&active.file));
         Ok(Self { segments, active, next_group: end.group, spare, segment_octets })
     }
@@ -180,7 +181,7 @@ impl Journal {
 
     /// Whether the segment in use has room for a group without a new one.
     fn fits(&self, octets: u64) -> bool {
-        u64::from(self.active.end) + octets <= self.segment_octets
+        u64::from(self.active.end) + octets <= self.active.octets
     }
 
     /// Writes a group and makes it durable: where it begins, which may be in a new segment, and where its records are.
@@ -264,7 +265,7 @@ impl Journal {
         };
         self.segments.add(number, Arc::clone(&next.file));
         let old = std::mem::replace(&mut self.active, next);
-        seal(&old);
+        seal(old.number, &*old.file, old.end);
         Ok(())
     }
 }
@@ -273,14 +274,16 @@ impl Journal {
 fn activate(file: Arc<dyn DiskFile>, number: u64, predecessor_end: u64, first_group: u64) -> io::Result<Active> {
     let salt = rand::random();
     let header = SegmentHeader { number, salt, predecessor_end, first_group };
+    let octets = file.size()?;
     file.write_at(0, &header.encode())?;
     file.sync()?;
-    Ok(Active { number, file, salt, end: GROUPS_START, is_sealed: false })
+    Ok(Active { number, file, salt, end: GROUPS_START, octets, is_sealed: false })
 }
 
-/// Cuts a segment to what counts. The successor's header is durable by now and says the same, so nothing hangs on it.
-fn seal(old: &Active) {
-    if let Err(error) = old.file.set_len(u64::from(old.end)) {
-        tracing::warn!(segment = old.number, %error, "a full segment could not be cut to its end");
+/// Cuts a segment to what counts. That is known without it, from the successor's header or from replay, so nothing hangs on
+/// it.
+fn seal(number: u64, file: &dyn DiskFile, end: u32) {
+    if let Err(error) = file.set_len(u64::from(end)) {
+        tracing::warn!(segment = number, %error, "a full segment could not be cut to its end");
     }
 }
