@@ -35,7 +35,9 @@ pub(super) fn start(shared: Arc<Shared>, opened: Opened) -> Result<Queue, OpenEr
     let Opened { index, journal } = opened;
     // The shared state holds the one handle; the writer borrows it per group, so that the index can be reopened.
     drop(index);
-    let mut writer = Writer { shared, journal, unsaved: None };
+    // What the last process deleted and did not live to punch out goes with the first checkpoint.
+    let unsaved = Some(Unsaved { since: Instant::now(), octets: 0 });
+    let mut writer = Writer { shared, journal, unsaved };
     let thread = std::thread::Builder::new()
         .name("store-writer".into())
         .spawn(move || {
@@ -83,6 +85,12 @@ impl Writer {
                 Ok(Message::Close(done)) => closing = Some(done),
                 Err(RecvTimeoutError::Timeout) => self.rest(),
                 Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        // What slipped into the queue behind the close.
+        for message in messages.try_iter() {
+            if let Message::Change(job) = message {
+                answer(job, Err(StoreError::Stopping));
             }
         }
         self.checkpoint();
@@ -275,10 +283,10 @@ impl Writer {
         if places.is_empty() {
             return;
         }
-        let (punched, failed): (Vec<RecordPlace>, Vec<RecordPlace>) =
-            places.iter().partition(|place| self.shared.segments().punch(**place).is_ok());
-        if !failed.is_empty() {
-            tracing::warn!(messages = failed.len(), "deleted messages could not be taken off the disk yet");
+        let punched = self.shared.segments().punch(places);
+        if punched.len() < places.len() {
+            let messages = places.len() - punched.len();
+            tracing::warn!(messages, "deleted messages could not be taken off the disk yet");
         }
         if let Err(error) = index.punched(&punched) {
             tracing::error!(%error, "the index could not note which messages left the disk");

@@ -185,3 +185,50 @@ async fn a_store_on_a_full_disk_opens_and_deletes_and_takes_mail_once_there_is_r
         }
     }
 }
+
+/// A hole was noted as punched without being made durable: after a power cut the deleted octets were back on the disk, and
+/// nothing would have taken them off again.
+#[tokio::test]
+async fn what_was_deleted_leaves_the_disk_whatever_a_power_cut_keeps() {
+    let memory = RecordingDisk::default();
+    let store = EmbeddedStore::open_on(Arc::new(memory.clone()), &slow_checkpoints()).expect("open");
+    let secret = b"the-deleted-secret".repeat(500);
+    receive(&store, secret.clone()).await.expect("receive");
+    // Somebody else's mail keeps the segment.
+    store.receive(delivery(&["b@example.test"], "kept", NOW)).await.expect("receive");
+    // It is punched out of a segment that nobody writes any more.
+    drop(store);
+    let store = EmbeddedStore::open_on(Arc::new(memory.clone()), &slow_checkpoints()).expect("open");
+    store.delete_all(&mailbox("a@example.test"), NOW).await.expect("delete");
+    receive(&store, "m1").await.expect("receive");
+    let deleted = memory.operations();
+    drop(store);
+    let cuts = memory.syncs().into_iter().filter(|sync| *sync > deleted);
+    for (cut, seed) in cuts.flat_map(|cut| (0..2).map(move |seed| (cut, seed))) {
+        let image = RecordingDisk::with(memory.crash(cut, &mut rng(seed)));
+        drop(EmbeddedStore::open_on(Arc::new(image.clone()), &slow_checkpoints()).expect("open the image"));
+        let is_left = image.files().values().any(|octets| octets.windows(18).any(|part| part == &secret[..18]));
+        assert!(!is_left, "cut {cut}, seed {seed}");
+    }
+}
+
+/// A segment that could not be unlinked was forgotten until the next start.
+#[tokio::test]
+async fn a_segment_that_could_not_be_removed_is_removed_later() {
+    let disk = FaultyDisk::on(RecordingDisk::default());
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open");
+    for _ in 0..20 {
+        receive(&store, vec![b'x'; 60_000]).await.expect("receive");
+    }
+    disk.fail(|operation, _| (operation == Operation::Remove).then_some(ErrorKind::Other));
+    store.expire(NOW.plus(Duration::from_hours(2)), 100).await.expect("expire");
+    receive(&store, vec![b'x'; 60_000]).await.expect("receive");
+    receive(&store, vec![b'x'; 60_000]).await.expect("receive");
+    assert!(store.stats().await.expect("stats").segments > 1);
+    disk.heal();
+    let start = Instant::now();
+    while store.stats().await.expect("stats").segments > 1 {
+        assert!(start.elapsed() < Duration::from_secs(2), "the segment stays");
+        receive(&store, "small").await.expect("receive");
+    }
+}
