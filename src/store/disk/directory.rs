@@ -53,7 +53,10 @@ impl Directory {
             return Err(OpenError::NotOurs { path: path.into(), owner: metadata.uid() });
         }
         let mut lock = open_options().create(true).open(path.join(LOCK_NAME)).map_err(from_io)?;
-        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        if let Err(error) = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            if error != rustix::io::Errno::WOULDBLOCK {
+                return Err(from_io(error.into()));
+            }
             let mut text = String::new();
             // The number is a courtesy; without it the refusal still stands.
             let _ = lock.read_to_string(&mut text);

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::Bytes;
 
-use super::record::{FirstSector, SegmentHeader, decode_record};
+use super::record::{FirstSector, GROUP_HEADER_OCTETS, SegmentHeader, decode_record};
 use super::{GROUPS_START, RecordPlace, segment_name, segment_number};
 use crate::model::Envelope;
 use crate::store::change::Change;
@@ -25,6 +25,15 @@ pub(crate) struct Segments {
 pub(crate) struct Content {
     pub(crate) envelope: Envelope,
     pub(crate) raw: Bytes,
+}
+
+/// Whether anything was written where the first group of a segment begins.
+fn is_group_behind(file: &dyn DiskFile, size: u64) -> io::Result<bool> {
+    let mut group = [0; GROUP_HEADER_OCTETS];
+    if size >= u64::from(GROUPS_START) + GROUP_HEADER_OCTETS as u64 {
+        file.read_at(u64::from(GROUPS_START), &mut group)?;
+    }
+    Ok(group != [0; GROUP_HEADER_OCTETS])
 }
 
 impl Segments {
@@ -47,6 +56,14 @@ impl Segments {
                 file.read_at(0, &mut sector).map_err(|error| failed(name, &error))?;
             }
             match SegmentHeader::decode(&sector) {
+                // A header is durable before a group follows it.
+                FirstSector::Blank if is_group_behind(&*file, size).map_err(|error| failed(name, &error))? => {
+                    return Err(OpenError::Damaged {
+                        segment: number,
+                        offset: 0,
+                        what: "the segment's header is gone",
+                    });
+                }
                 FirstSector::Blank => {}
                 FirstSector::Format(found) => {
                     return Err(OpenError::Format { file: name.clone(), found, known: super::FORMAT });
