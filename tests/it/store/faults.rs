@@ -1,11 +1,13 @@
 //! What the embedded store does when the disk fails under it. Each test is the story of a way in which mail was lost, came
 //! back, or the store stayed away for good.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tempmail::model::Timestamp;
+use rand::RngExt;
+use tempmail::model::{EmailId, Timestamp};
 use tempmail::store::{EmbeddedStore, Part, Store, StoreError, StoreOptions};
 
 use super::embedded::options;
@@ -231,4 +233,107 @@ async fn a_segment_that_could_not_be_removed_is_removed_later() {
         assert!(start.elapsed() < Duration::from_secs(2), "the segment stays");
         receive(&store, "small").await.expect("receive");
     }
+}
+
+/// What a store promised while its disk failed at random.
+#[derive(Default)]
+struct Answers {
+    kept: BTreeSet<EmailId>,
+    /// Answered with a definite error, or deleted.
+    gone: BTreeSet<EmailId>,
+}
+
+impl Answers {
+    async fn check(&self, store: &EmbeddedStore, when: &str) {
+        let part = Part::Offset { offset: 0, limit: usize::MAX };
+        let part = store.list(&mailbox("a@example.test"), part, NOW).await.expect("list");
+        assert_eq!(part.total, part.emails.len() as u64, "{when}");
+        let listed: BTreeSet<EmailId> = part.emails.iter().map(|email| email.id).collect();
+        assert_eq!(self.kept.difference(&listed).count(), 0, "{when}: acknowledged mail is lost");
+        assert_eq!(self.gone.intersection(&listed).count(), 0, "{when}: mail came back");
+        for email in &part.emails {
+            let raw = store.load(email).await.expect("load").expect("a listed email").raw;
+            assert!(raw.iter().all(|octet| *octet == email.id.octets()[15]), "{when}: other octets");
+        }
+    }
+
+    async fn receive_some(&mut self, store: &Arc<EmbeddedStore>, random: &mut impl RngExt) {
+        let mut running = Vec::new();
+        for _ in 0..random.random_range(1..4) {
+            let mut sent = delivery(&["a@example.test"], "", NOW);
+            let id = sent.envelope.recipients[0].id;
+            sent.raw = vec![id.octets()[15]; random.random_range(1..40_000)].into();
+            let store = Arc::clone(store);
+            running.push((id, tokio::spawn(async move { store.receive(sent).await })));
+        }
+        for (id, receive) in running {
+            match receive.await.expect("no panic") {
+                Ok(()) => drop(self.kept.insert(id)),
+                Err(StoreError::OutcomeUnknown) => {}
+                Err(_) => drop(self.gone.insert(id)),
+            }
+        }
+    }
+
+    async fn delete_one(&mut self, store: &EmbeddedStore) {
+        let Some(id) = self.kept.pop_first() else { return };
+        match store.delete(id, NOW).await {
+            Ok(was_there) => {
+                assert!(was_there);
+                self.gone.insert(id);
+            }
+            Err(StoreError::OutcomeUnknown) => {}
+            Err(_) => drop(self.kept.insert(id)),
+        }
+    }
+}
+
+async fn suffer(seed: u64) {
+    let mut random = rng(seed);
+    let memory = RecordingDisk::default();
+    let disk = FaultyDisk::on(memory.clone());
+    let options = StoreOptions { segment_octets: 200_000, ..options() };
+    let mut answers = Answers::default();
+    let mut store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open"));
+    for round in 0..5 {
+        let rate = [0.02, 0.2, 0.5, 1.0][random.random_range(0..4)];
+        let files = ["journal-", "index", ""][random.random_range(0..3)];
+        let mut dice = rng(random.random());
+        let kind = [ErrorKind::Other, ErrorKind::StorageFull][random.random_range(0..2)];
+        disk.fail(move |_, name| (name.starts_with(files) && dice.random_bool(rate)).then_some(kind));
+        for _ in 0..2 {
+            answers.receive_some(&store, &mut random).await;
+            answers.delete_one(&store).await;
+        }
+        disk.heal();
+        let start = Instant::now();
+        while store.accepts().is_err() {
+            assert!(start.elapsed() < Duration::from_secs(5), "seed {seed}: it stays away: {:?}", store.accepts());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let when = format!("seed {seed}, round {round}");
+        answers.check(&store, &when).await;
+        answers.receive_some(&store, &mut random).await;
+        answers.check(&store, &when).await;
+        let image = RecordingDisk::with(memory.crash(memory.operations(), &mut random));
+        let opened = EmbeddedStore::open_on(Arc::new(image), &options).expect(&when);
+        answers.check(&opened, &format!("{when}, after a power cut")).await;
+        if random.random_bool(0.3) {
+            store.close().await.expect("close");
+            drop(Arc::into_inner(store).expect("one handle"));
+            store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect(&when));
+            answers.check(&store, &when).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_fails_every_answer_was_true() {
+    let seeds: u64 = std::env::var("TEMPMAIL_FAULT_SEEDS").map_or(3, |seeds| seeds.parse().expect("a number"));
+    let first: u64 = rand::random();
+    let mut running = tokio::task::JoinSet::new();
+    for seed in 0..seeds {
+        running.spawn(suffer(first ^ seed));
+    }
+    running.join_all().await;
 }
