@@ -8,6 +8,7 @@ pub mod email;
 pub mod envelope;
 pub mod id;
 pub mod time;
+pub mod webhook;
 
 pub use address::{Address, AddressError, Mailbox, RoleAddresses, Subaddressing};
 pub use domain::{DomainName, DomainNameError, DomainPattern, DomainRecord, DomainStatus};
@@ -15,3 +16,6 @@ pub use email::{Listed, Place, StoredEmail};
 pub use envelope::{Delivery, Envelope, Protocol, Recipient};
 pub use id::EmailId;
 pub use time::Timestamp;
+pub use webhook::{
+    AttemptRecord, EventId, PendingEvent, Secret, Verdict, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus,
+};

@@ -6,8 +6,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Registration;
-use crate::model::{DomainName, DomainRecord, EmailId, Envelope, Mailbox, Timestamp};
+use super::{Registration, Replay, WebhookRegistration};
+use crate::model::{
+    AttemptRecord, DomainName, DomainRecord, EmailId, Envelope, Mailbox, Timestamp, WebhookId, WebhookLimits,
+    WebhookRecord,
+};
 
 /// A write. The order of the variants is part of the journal's format: new ones go to the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,19 +29,33 @@ pub(crate) enum Change {
     DomainUpdated { record: DomainRecord },
     /// A domain is removed.
     DomainRemoved { name: DomainName },
+    /// A webhook is registered unless the same one is or a limit is reached.
+    WebhookRegistered { record: Box<WebhookRecord>, limits: WebhookLimits },
+    /// A webhook is deleted with all that is its.
+    WebhookDeleted { id: WebhookId },
+    /// At most `limit` webhooks are deleted: those of a domain, and those without mail since `idle_since`.
+    WebhooksSwept { domain: Option<DomainName>, idle_since: Option<Timestamp>, limit: u32 },
+    /// An attempt to tell a webhook of an event was made.
+    Attempted { attempt: Box<AttemptRecord> },
+    /// Ended events are due again.
+    Replayed { webhook: WebhookId, which: Replay, now: Timestamp },
 }
 
 /// What a change did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The message is kept.
-    Received,
+    /// The message is kept, and webhooks are to be told or not.
+    Received { has_events: bool },
     /// Emails were removed; `more` may be left to remove by the same change again.
     Removed { readable: u64, all: u64, more: bool },
     /// What became of a registration.
     Registered(Registration),
     /// Whether the domain was there to be changed.
     Domain(bool),
+    /// What became of a webhook's registration.
+    Webhook(WebhookRegistration),
+    /// How many webhooks or events there were to be changed.
+    Changed(usize),
 }
 
 impl Change {
@@ -46,7 +63,13 @@ impl Change {
     pub(crate) fn frees_space(&self) -> bool {
         matches!(
             self,
-            Self::Deleted { .. } | Self::MailboxDeleted { .. } | Self::Expired { .. } | Self::DomainRemoved { .. }
+            Self::Deleted { .. }
+                | Self::MailboxDeleted { .. }
+                | Self::Expired { .. }
+                | Self::DomainRemoved { .. }
+                | Self::WebhookDeleted { .. }
+                | Self::WebhooksSwept { .. }
+                | Self::Attempted { .. }
         )
     }
 }

@@ -10,6 +10,7 @@ mod embedded;
 mod error;
 mod index;
 mod journal;
+mod outbox;
 
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox,
 pub use embedded::EmbeddedStore;
 pub use error::{OpenError, StoreError};
 use index::IndexError;
+pub use outbox::{Outbox, OutboxLimits, Replay, WebhookRegistration};
 
 /// Which part of a mailbox to list, newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,6 +152,8 @@ pub struct StoreOptions {
     pub checkpoint_octets: u64,
     /// A checkpoint is due after this long without a change.
     pub checkpoint_quiet: Duration,
+    /// How much may wait for webhooks.
+    pub outbox: OutboxLimits,
 }
 
 impl StoreOptions {
@@ -167,6 +171,7 @@ impl StoreOptions {
             index_cache_octets: config.index_cache_octets,
             checkpoint_octets: Self::CHECKPOINT_OCTETS,
             checkpoint_quiet: Self::CHECKPOINT_QUIET,
+            outbox: OutboxLimits::default(),
         }
     }
 }

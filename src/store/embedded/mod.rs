@@ -1,6 +1,7 @@
 //! The embedded store: journal and index, tied together by one writer thread.
 
 mod open;
+mod outbox;
 mod queue;
 mod shared;
 mod writer;
@@ -24,6 +25,8 @@ use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox,
 
 /// How many Emails one change of [`Store::delete_all`] removes.
 const DELETE_STEP: u32 = 1000;
+/// How many webhooks one change of a sweep deletes; each can have a thousand events.
+const SWEEP_STEP: u32 = 8;
 
 /// The store that lives in a directory of this machine, held by this process alone.
 #[derive(Debug)]
@@ -53,6 +56,14 @@ impl EmbeddedStore {
 
     async fn change(&self, change: Change, content: Bytes) -> Result<Outcome, StoreError> {
         self.queue.submit(change, content).await
+    }
+
+    /// A change that says how many it changed.
+    async fn changed(&self, change: Change) -> Result<usize, StoreError> {
+        match self.change(change, Bytes::new()).await? {
+            Outcome::Changed(number) => Ok(number),
+            other => Err(unexpected(&other)),
+        }
     }
 
     /// Runs a read on a thread that may block.
@@ -171,8 +182,13 @@ impl Store for EmbeddedStore {
     }
 
     async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
+        let swept = Change::WebhooksSwept { domain: Some(name.clone()), idle_since: None, limit: SWEEP_STEP };
         match self.change(Change::DomainRemoved { name: name.clone() }, Bytes::new()).await? {
-            Outcome::Domain(was_registered) => Ok(was_registered),
+            Outcome::Domain(false) => Ok(false),
+            Outcome::Domain(true) => {
+                while self.changed(swept.clone()).await? > 0 {}
+                Ok(true)
+            }
             other => Err(unexpected(&other)),
         }
     }

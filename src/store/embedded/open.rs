@@ -20,11 +20,10 @@ pub(super) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Opene
         return Err(OpenError::SegmentTooSmall { least });
     }
     let replayed = Replayed::open(Arc::clone(disk))?;
-    let cache = options.index_cache_octets;
     if replayed.is_empty() {
         return begin_new(disk, &replayed, options);
     }
-    let index = Index::open(disk, cache)?.ok_or(OpenError::Index("index.redb is missing".into()))?;
+    let index = Index::open(disk, options)?.ok_or(OpenError::Index("index.redb is missing".into()))?;
     let start = index.position().map_err(OpenError::from)?;
     let end = replay(&replayed, &index, start)?;
     if end > start {
@@ -39,7 +38,7 @@ pub(super) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Opene
 
 /// The index and the journal of a directory in which nothing was ever kept.
 fn begin_new(disk: &Arc<dyn Disk>, replayed: &Replayed, options: &StoreOptions) -> Result<Opened, OpenError> {
-    match Index::open(disk, options.index_cache_octets) {
+    match Index::open(disk, options) {
         Ok(Some(index)) if index.position()? != Position::START => {
             return Err(OpenError::Damaged { segment: 1, offset: 0, what: "the journal is missing" });
         }
@@ -47,7 +46,7 @@ fn begin_new(disk: &Arc<dyn Disk>, replayed: &Replayed, options: &StoreOptions) 
         // A creation that was cut off: it is begun again.
         Ok(_) | Err(_) => {}
     }
-    let index = Index::create(disk, options.index_cache_octets)?;
+    let index = Index::create(disk, options)?;
     index.bring_within(options.retention)?;
     let journal = Journal::begin(replayed.segments().clone(), Position::START, true, options.segment_octets)?;
     Ok(Opened { index: Arc::new(index), journal })

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
+use tokio::sync::Notify;
 
 use super::open::Opened;
 use crate::store::index::{Index, IndexError, View};
@@ -23,6 +24,7 @@ pub(super) struct Shared {
     segments: Segments,
     spare: SpareView,
     options: StoreOptions,
+    outbox_hint: Arc<Notify>,
 }
 
 impl Shared {
@@ -33,6 +35,7 @@ impl Shared {
             segments: opened.journal.segments().clone(),
             spare: opened.journal.spare(),
             options,
+            outbox_hint: Arc::default(),
         };
         shared.measure_index();
         shared
@@ -40,6 +43,10 @@ impl Shared {
 
     pub(super) fn options(&self) -> &StoreOptions {
         &self.options
+    }
+
+    pub(super) fn outbox_hint(&self) -> Arc<Notify> {
+        Arc::clone(&self.outbox_hint)
     }
 
     pub(super) fn segments(&self) -> &Segments {

@@ -144,6 +144,9 @@ impl Writer {
             Ok(outcomes) => {
                 let unsaved = self.unsaved.get_or_insert(Unsaved { since: Instant::now(), octets: 0 });
                 unsaved.octets += octets;
+                if outcomes.contains(&Ok(Outcome::Received { has_events: true })) {
+                    self.shared.outbox_hint().notify_one();
+                }
                 for (job, outcome) in jobs.into_iter().zip(outcomes) {
                     answer(job, outcome);
                 }
@@ -219,7 +222,7 @@ impl Writer {
     fn reopen_index(&mut self, wanted: Option<u64>) -> Result<Option<Vec<Outcome>>, Behind> {
         self.shared.close_index()?;
         let disk = self.shared.segments().disk();
-        let index = Index::open(disk, self.shared.options().index_cache_octets)
+        let index = Index::open(disk, self.shared.options())
             .and_then(|index| index.ok_or(OpenError::Index("index.redb is missing".into())))?;
         let replayed = Replayed::open(Arc::clone(disk))?;
         let mut position = index.position()?;
@@ -327,7 +330,7 @@ fn answer_all(jobs: Vec<Job>, error: &StoreError) {
 /// What can be said of a change that is in the index although nobody saw it go in.
 fn outcome_by_kind(change: &Change) -> Result<Outcome, StoreError> {
     match change {
-        Change::Received { .. } => Ok(Outcome::Received),
+        Change::Received { .. } => Ok(Outcome::Received { has_events: true }),
         _ => Err(StoreError::OutcomeUnknown),
     }
 }

@@ -5,27 +5,30 @@ use std::collections::BTreeMap;
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
+use super::outbox::Outbox;
 use super::tables::{
-    DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow, PUNCHES,
-    SEGMENTS, SHARED, State, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
+    DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, EventRow, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow,
+    PUNCHES, SEGMENTS, SHARED, State, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
 };
 use crate::model::{DomainRecord, EmailId, Envelope, Mailbox, Timestamp};
-use crate::store::Registration;
 use crate::store::change::{Change, Outcome};
 use crate::store::journal::{Position, RecordPlace};
+use crate::store::{OutboxLimits, Registration};
 
 /// The tables of one redb transaction, open for writing.
 pub(super) struct Apply<'t> {
     meta: Table<'t, u8, &'static [u8]>,
     mail: Table<'t, &'static MailKey, &'static [u8]>,
-    ids: Table<'t, &'static [u8; 16], &'static MailKey>,
+    pub(super) ids: Table<'t, &'static [u8; 16], &'static MailKey>,
     expiry: Table<'t, (u64, u64), &'static [u8]>,
     shared: Table<'t, (u64, u32), u32>,
     segments: Table<'t, u64, (u64, u64)>,
     punches: Table<'t, (u64, u32), (u32, u32)>,
     domains: Table<'t, &'static str, &'static [u8]>,
-    hash_key: HashKey,
-    state: State,
+    pub(super) outbox: Outbox<'t>,
+    pub(super) hash_key: HashKey,
+    pub(super) limits: OutboxLimits,
+    pub(super) state: State,
     /// What the group changes about its segments: messages and octets.
     alive: BTreeMap<u64, (i64, i64)>,
     /// The group's new keys by the second in which they expire.
@@ -42,7 +45,11 @@ enum Removal {
 }
 
 impl<'t> Apply<'t> {
-    pub(super) fn begin(transaction: &'t WriteTransaction, hash_key: HashKey) -> Result<Self, IndexError> {
+    pub(super) fn begin(
+        transaction: &'t WriteTransaction,
+        hash_key: HashKey,
+        limits: OutboxLimits,
+    ) -> Result<Self, IndexError> {
         let meta = transaction.open_table(META)?;
         let state = meta
             .get(META_STATE)?
@@ -57,7 +64,9 @@ impl<'t> Apply<'t> {
             segments: transaction.open_table(SEGMENTS)?,
             punches: transaction.open_table(PUNCHES)?,
             domains: transaction.open_table(DOMAINS)?,
+            outbox: Outbox::open(transaction)?,
             hash_key,
+            limits,
             state,
             alive: BTreeMap::new(),
             expiring: BTreeMap::new(),
@@ -84,8 +93,8 @@ impl<'t> Apply<'t> {
     pub(super) fn change(&mut self, change: &Change, place: RecordPlace) -> Result<Outcome, IndexError> {
         match change {
             Change::Received { envelope, received_at, expires_at } => {
-                self.receive(envelope, *received_at, *expires_at, place)?;
-                Ok(Outcome::Received)
+                let has_events = self.receive(envelope, *received_at, *expires_at, place)?;
+                Ok(Outcome::Received { has_events })
             }
             Change::Deleted { id, now } => self.delete(*id, *now),
             Change::MailboxDeleted { mailbox, through, now, limit } => {
@@ -101,46 +110,69 @@ impl<'t> Apply<'t> {
                 Ok(Outcome::Domain(is_registered))
             }
             Change::DomainRemoved { name } => Ok(Outcome::Domain(self.domains.remove(name.as_str())?.is_some())),
+            Change::WebhookRegistered { record, limits } => self.register_webhook(record, *limits),
+            Change::WebhookDeleted { id } => Ok(Outcome::Changed(usize::from(self.delete_webhook(*id)?))),
+            Change::WebhooksSwept { domain, idle_since, limit } => {
+                self.sweep_webhooks(domain.as_ref(), *idle_since, *limit as usize)
+            }
+            Change::Attempted { attempt } => self.note_attempt(attempt),
+            Change::Replayed { webhook, which, now } => self.replay(*webhook, which, *now),
         }
     }
 
+    /// Whether webhooks are to be told.
     fn receive(
         &mut self,
         envelope: &Envelope,
         received_at: Timestamp,
         expires_at: Timestamp,
         place: RecordPlace,
-    ) -> Result<(), IndexError> {
+    ) -> Result<bool, IndexError> {
         for recipient in &envelope.recipients {
             // The same once more; some of its Emails may have been deleted meanwhile.
             if self.ids.get(&recipient.id.octets())?.is_some() {
-                return Ok(());
+                return Ok(false);
             }
         }
         if envelope.recipients.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
-        let is_shared = envelope.recipients.len() > 1;
+        let mut told = Vec::with_capacity(envelope.recipients.len());
         for recipient in &envelope.recipients {
+            told.push(self.webhooks_to_tell(&recipient.mailbox, place)?);
+        }
+        let events: usize = told.iter().map(Vec::len).sum();
+        let shares = envelope.recipients.len() + events;
+        let is_shared = shares > 1;
+        if is_shared {
+            self.shared.insert((place.segment, place.offset), u32::try_from(shares).unwrap_or(u32::MAX))?;
+        }
+        self.count(place, 1);
+        for (recipient, webhooks) in envelope.recipients.iter().zip(told) {
             let key = mail_key(mailbox_hash(&self.hash_key, &recipient.mailbox), self.state.next_sequence);
             self.state.next_sequence += 1;
             let row = MailRow { id: recipient.id, received_at, expires_at, place, is_shared };
-            self.mail.insert(&key, &row.encode()[..])?;
-            self.ids.insert(&recipient.id.octets(), &key)?;
-            self.expiring.entry(expiry_second(expires_at)).or_default().push(key);
-            let mut head = self.head(&key)?;
-            head.disorder = head.disorder.max(head.latest_expiry.since(expires_at));
-            head.latest_expiry = head.latest_expiry.max(expires_at);
-            head.emails += 1;
-            self.state.mailboxes += u64::from(head.emails == 1);
-            self.mail.insert(&head_key(&key), &head.encode()[..])?;
-            self.state.emails += 1;
+            self.insert_mail(&key, &row)?;
+            let event =
+                EventRow { email: recipient.id, attempts: 0, due_at: received_at, received_at, expires_at, place };
+            for webhook in webhooks {
+                self.add_event(webhook, sequence_of(&key), &event)?;
+            }
         }
-        if is_shared {
-            let shares = u32::try_from(envelope.recipients.len()).unwrap_or(u32::MAX);
-            self.shared.insert((place.segment, place.offset), shares)?;
-        }
-        self.count(place, 1);
+        Ok(events > 0)
+    }
+
+    fn insert_mail(&mut self, key: &MailKey, row: &MailRow) -> Result<(), IndexError> {
+        self.mail.insert(key, &row.encode()[..])?;
+        self.ids.insert(&row.id.octets(), key)?;
+        self.expiring.entry(expiry_second(row.expires_at)).or_default().push(*key);
+        let mut head = self.head(key)?;
+        head.disorder = head.disorder.max(head.latest_expiry.since(row.expires_at));
+        head.latest_expiry = head.latest_expiry.max(row.expires_at);
+        head.emails += 1;
+        self.state.mailboxes += u64::from(head.emails == 1);
+        self.mail.insert(&head_key(key), &head.encode()[..])?;
+        self.state.emails += 1;
         Ok(())
     }
 
@@ -151,7 +183,7 @@ impl<'t> Apply<'t> {
         }
     }
 
-    fn row(&self, key: &MailKey) -> Result<Option<MailRow>, IndexError> {
+    pub(super) fn row(&self, key: &MailKey) -> Result<Option<MailRow>, IndexError> {
         match self.mail.get(key)? {
             None => Ok(None),
             Some(row) => {
@@ -239,15 +271,37 @@ impl<'t> Apply<'t> {
         if row.is_shared && self.release_share(row.place)? {
             return Ok(());
         }
-        self.count(row.place, -1);
+        self.let_go(row.place, removal)
+    }
+
+    /// Ends the share that an event has in a record.
+    pub(super) fn release_event(&mut self, place: RecordPlace) -> Result<(), IndexError> {
+        if self.release_share(place)? {
+            return Ok(());
+        }
+        // The Email is gone already, and may have been deleted.
+        self.let_go(place, Removal::Delete)
+    }
+
+    /// Gives an event that begins again a share in the record of an Email that is still there.
+    pub(super) fn share_again(&mut self, key: &MailKey, row: &MailRow) -> Result<(), IndexError> {
+        let record = (row.place.segment, row.place.offset);
+        let shares = self.shared.get(record)?.map_or(1, |shares| shares.value());
+        self.shared.insert(record, shares + 1)?;
+        self.mail.insert(key, &MailRow { is_shared: true, ..*row }.encode()[..])?;
+        Ok(())
+    }
+
+    fn let_go(&mut self, place: RecordPlace, removal: Removal) -> Result<(), IndexError> {
+        self.count(place, -1);
         if removal == Removal::Delete {
-            let RecordPlace { segment, offset, length, content } = row.place;
+            let RecordPlace { segment, offset, length, content } = place;
             self.punches.insert((segment, offset), (length, content))?;
         }
         Ok(())
     }
 
-    /// Whether other Emails still share the record.
+    /// Whether other Emails or events still share the record.
     fn release_share(&mut self, place: RecordPlace) -> Result<bool, IndexError> {
         let record = (place.segment, place.offset);
         let shares = self.shared.get(record)?.map_or(0, |row| row.value());

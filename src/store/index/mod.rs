@@ -6,6 +6,8 @@
 
 mod apply;
 mod backend;
+mod lanes;
+mod outbox;
 mod read;
 mod retention;
 mod tables;
@@ -18,18 +20,20 @@ use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
 use apply::Apply;
 use backend::Backend;
+use outbox::Outbox;
 pub(crate) use read::View;
 pub(crate) use tables::record_place;
 use tables::{
-    DOMAINS, EXPIRY, FORMAT, HashKey, IDS, MAIL, META, META_FORMAT, META_HASH_KEY, META_RETENTION, META_STATE, PUNCHES,
-    SEGMENTS, SHARED, State,
+    DOMAINS, EXPIRY, EventRow, FORMAT, HashKey, IDS, MAIL, META, META_FORMAT, META_HASH_KEY, META_RETENTION,
+    META_STATE, PUNCHES, SEGMENTS, SHARED, State,
 };
 
 use super::change::{Change, Outcome};
 use super::disk::Disk;
 use super::error::{OpenError, StoreError, is_out_of_space};
 use super::journal::{Position, RecordPlace};
-use crate::model::DomainRecord;
+use super::{OutboxLimits, StoreOptions};
+use crate::model::{AttemptRecord, DomainRecord};
 
 /// The file of the index.
 pub(crate) const NAME: &str = "index.redb";
@@ -70,6 +74,7 @@ impl From<IndexError> for OpenError {
 pub(crate) struct Index {
     database: Database,
     hash_key: HashKey,
+    outbox: OutboxLimits,
 }
 
 /// What a checkpoint leaves to be done with the journal's files.
@@ -85,30 +90,30 @@ pub(crate) struct Checkpoint {
 
 impl Index {
     /// Makes the index of a new store, durable when this returns.
-    pub(crate) fn create(disk: &Arc<dyn Disk>, cache_octets: usize) -> Result<Self, OpenError> {
+    pub(crate) fn create(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Self, OpenError> {
         // What a creation that was cut off left behind. The caller has made sure that no journal exists.
         let _ = disk.remove(NAME);
         let failed = |error: std::io::Error| OpenError::Io { path: NAME.into(), reason: error.to_string() };
         let file = disk.create(NAME).map_err(failed)?;
         let database = Database::builder()
-            .set_cache_size(cache_octets)
+            .set_cache_size(options.index_cache_octets)
             .create_with_backend(Backend(file))
             .map_err(IndexError::from)?;
         let hash_key: HashKey = rand::random();
         initialize(&database, &hash_key)?;
         disk.sync_dir().map_err(failed)?;
-        Ok(Self { database, hash_key })
+        Ok(Self { database, hash_key, outbox: options.outbox })
     }
 
     /// Opens the index of an existing store; `Ok(None)` if there is no file, or one whose creation was cut off.
-    pub(crate) fn open(disk: &Arc<dyn Disk>, cache_octets: usize) -> Result<Option<Self>, OpenError> {
+    pub(crate) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Option<Self>, OpenError> {
         let names = disk.list().map_err(|error| OpenError::Io { path: NAME.into(), reason: error.to_string() })?;
         if !names.iter().any(|name| name == NAME) {
             return Ok(None);
         }
         let file = disk.open(NAME).map_err(|error| OpenError::Io { path: NAME.into(), reason: error.to_string() })?;
         let database = Database::builder()
-            .set_cache_size(cache_octets)
+            .set_cache_size(options.index_cache_octets)
             .create_with_backend(Backend(file))
             .map_err(IndexError::from)?;
         let transaction = database.begin_read().map_err(IndexError::from)?;
@@ -129,7 +134,7 @@ impl Index {
             .and_then(|row| row.try_into().ok())
             .ok_or(OpenError::Index("its hash key is missing".into()))?;
         drop((meta, transaction));
-        Ok(Some(Self { database, hash_key }))
+        Ok(Some(Self { database, hash_key, outbox: options.outbox }))
     }
 
     /// Length of the index's file.
@@ -156,7 +161,7 @@ impl Index {
     ) -> Result<Vec<Outcome>, IndexError> {
         let mut transaction = self.database.begin_write()?;
         transaction.set_durability(Durability::None)?;
-        let mut apply = Apply::begin(&transaction, self.hash_key)?;
+        let mut apply = Apply::begin(&transaction, self.hash_key, self.outbox)?;
         let outcomes =
             changes.into_iter().map(|(change, place)| apply.change(change, place)).collect::<Result<_, _>>()?;
         apply.finish(end)?;
@@ -225,6 +230,7 @@ fn initialize(database: &Database, hash_key: &HashKey) -> Result<(), IndexError>
         transaction.open_table(SEGMENTS)?;
         transaction.open_table(PUNCHES)?;
         transaction.open_table(DOMAINS)?;
+        Outbox::open(&transaction)?;
     }
     Ok(transaction.commit()?)
 }
@@ -234,6 +240,14 @@ fn read_state(database: &Database) -> Result<State, IndexError> {
     let meta = transaction.open_table(META)?;
     let row = meta.get(META_STATE)?.ok_or(IndexError::Corrupt("the state row is missing"))?;
     postcard::from_bytes(row.value()).map_err(|_| IndexError::Corrupt("the state row does not read"))
+}
+
+fn decode_event(row: &[u8]) -> Result<EventRow, IndexError> {
+    postcard::from_bytes(row).map_err(|_| IndexError::Corrupt("an event does not read"))
+}
+
+fn decode_attempt(row: &[u8]) -> Result<AttemptRecord, IndexError> {
+    postcard::from_bytes(row).map_err(|_| IndexError::Corrupt("an attempt does not read"))
 }
 
 fn decode_domain(row: &[u8]) -> Result<DomainRecord, IndexError> {

@@ -11,8 +11,8 @@ use crate::store::{MailboxPart, Part, StoreStats};
 
 /// One consistent view of the index.
 pub(crate) struct View {
-    transaction: ReadTransaction,
-    hash_key: HashKey,
+    pub(super) transaction: ReadTransaction,
+    pub(super) hash_key: HashKey,
 }
 
 impl View {

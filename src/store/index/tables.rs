@@ -7,7 +7,7 @@ use redb::TableDefinition;
 use serde::{Deserialize, Serialize};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
-use crate::model::{EmailId, Listed, Mailbox, Place, Timestamp};
+use crate::model::{EmailId, EventId, Listed, Mailbox, Place, Timestamp, WebhookId, WebhookRecord};
 use crate::store::journal::{Position, RecordPlace};
 
 /// The format that this version writes and reads.
@@ -38,6 +38,20 @@ pub(super) const SEGMENTS: TableDefinition<u64, (u64, u64)> = TableDefinition::n
 pub(super) const PUNCHES: TableDefinition<(u64, u32), (u32, u32)> = TableDefinition::new("punches");
 /// Name to record.
 pub(super) const DOMAINS: TableDefinition<&str, &[u8]> = TableDefinition::new("domains");
+
+/// Webhook to [`WebhookRow`].
+pub(super) const WEBHOOKS: TableDefinition<&[u8; 16], &[u8]> = TableDefinition::new("webhooks");
+/// (mailbox, webhook): which webhooks a mailbox has.
+pub(super) const WEBHOOKS_OF: TableDefinition<&[u8; 32], ()> = TableDefinition::new("webhooks-of");
+/// (webhook, sequence of the Email) to [`EventRow`]: the outbox.
+pub(super) const EVENTS: TableDefinition<&LaneKey, &[u8]> = TableDefinition::new("events");
+/// (webhook, millisecond in which it is due, sequence of the Email): the outbox in the order of time.
+pub(super) const DUE: TableDefinition<&[u8; 32], ()> = TableDefinition::new("due");
+/// (webhook, number of the attempt in this store) to an `AttemptRecord`: the delivery log.
+pub(super) const ATTEMPTS: TableDefinition<&LaneKey, &[u8]> = TableDefinition::new("attempts");
+
+/// A webhook and a number.
+pub(super) type LaneKey = [u8; 24];
 
 /// The most keys in one row of [`EXPIRY`].
 pub(super) const EXPIRY_ROW_KEYS: usize = 64;
@@ -128,19 +142,24 @@ impl MailRow {
     }
 
     pub(super) fn listed(&self, key: &MailKey) -> Listed {
-        let mut place = [0; 16];
-        place[..8].copy_from_slice(&self.place.segment.to_le_bytes());
-        place[8..12].copy_from_slice(&self.place.offset.to_le_bytes());
-        place[12..].copy_from_slice(&self.place.length.to_le_bytes());
         Listed {
             id: self.id,
             sequence: sequence_of(key),
             received_at: self.received_at,
             expires_at: self.expires_at,
             size_octets: u64::from(self.place.content),
-            place: Place(place),
+            place: opaque_place(self.place),
         }
     }
+}
+
+/// A place as it is given out.
+pub(super) fn opaque_place(place: RecordPlace) -> Place {
+    let mut octets = [0; 16];
+    octets[..8].copy_from_slice(&place.segment.to_le_bytes());
+    octets[8..12].copy_from_slice(&place.offset.to_le_bytes());
+    octets[12..].copy_from_slice(&place.length.to_le_bytes());
+    Place(octets)
 }
 
 /// Where the record of a listed Email is.
@@ -197,6 +216,73 @@ impl HeadRow {
     }
 }
 
+pub(super) fn lane_key(webhook: WebhookId, number: u64) -> LaneKey {
+    mail_key(webhook.octets(), number)
+}
+
+pub(super) fn due_key(webhook: WebhookId, due_at: Timestamp, sequence: u64) -> [u8; 32] {
+    let mut key = [0; 32];
+    key[..16].copy_from_slice(&webhook.octets());
+    key[16..24].copy_from_slice(&u64::try_from(due_at.millis()).unwrap_or(0).to_be_bytes());
+    key[24..].copy_from_slice(&sequence.to_be_bytes());
+    key
+}
+
+/// The webhook, time and sequence of a key in [`DUE`].
+pub(super) fn read_due_key(key: &[u8; 32]) -> (WebhookId, Timestamp, u64) {
+    let millis = u64::from_be_bytes(array(&key[16..24]));
+    (
+        WebhookId::from_octets(array(&key[..16])),
+        Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX)),
+        u64::from_be_bytes(array(&key[24..])),
+    )
+}
+
+pub(super) fn webhook_of_key(mailbox: [u8; 16], webhook: WebhookId) -> [u8; 32] {
+    let mut key = [0; 32];
+    key[..16].copy_from_slice(&mailbox);
+    key[16..].copy_from_slice(&webhook.octets());
+    key
+}
+
+/// The webhook of a key in [`WEBHOOKS_OF`].
+pub(super) fn webhook_of(key: &[u8; 32]) -> WebhookId {
+    WebhookId::from_octets(array(&key[16..]))
+}
+
+/// The id of the event that tells `webhook` of `email`: always the same, so that a replay has it again; and made under
+/// the store's secret, so that it says nothing about the Email's id.
+pub(super) fn event_id(secret: &HashKey, webhook: WebhookId, email: EmailId) -> EventId {
+    let mut hasher = SipHasher13::new_with_key(secret);
+    hasher.write(b"event");
+    hasher.write(&webhook.octets());
+    hasher.write(&email.octets());
+    EventId::from_octets(uuid::Builder::from_custom_bytes(hasher.finish128().as_bytes()).into_uuid().into_bytes())
+}
+
+/// A webhook, and how much waits for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct WebhookRow {
+    pub(super) record: WebhookRecord,
+    /// Events in the outbox.
+    pub(super) events: u32,
+    /// Octets of their messages.
+    pub(super) octets: u64,
+    /// Lines of the log.
+    pub(super) attempts: u32,
+}
+
+/// An event that is waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct EventRow {
+    pub(super) email: EmailId,
+    pub(super) attempts: u32,
+    pub(super) due_at: Timestamp,
+    pub(super) received_at: Timestamp,
+    pub(super) expires_at: Timestamp,
+    pub(super) place: RecordPlace,
+}
+
 /// What every group rewrites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
@@ -208,6 +294,11 @@ pub(super) struct State {
     pub(super) emails: u64,
     pub(super) mailboxes: u64,
     pub(super) live_octets: u64,
+    pub(super) webhooks: u64,
+    /// Octets of the messages of all events in the outbox.
+    pub(super) outbox_octets: u64,
+    /// The number that the next line of a delivery log gets.
+    pub(super) next_attempt: u64,
 }
 
 impl State {
@@ -219,6 +310,9 @@ impl State {
         emails: 0,
         mailboxes: 0,
         live_octets: 0,
+        webhooks: 0,
+        outbox_octets: 0,
+        next_attempt: 1,
     };
 
     /// Up to where of the journal the index is complete.

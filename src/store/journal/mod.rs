@@ -12,6 +12,8 @@ use std::io;
 use std::sync::Arc;
 
 pub(crate) use record::{FORMAT, GROUPS_START};
+use serde::{Deserialize, Serialize};
+
 use record::{GROUP_HEADER_OCTETS, GroupHeader, SegmentHeader, encode_record};
 pub(crate) use replay::Replayed;
 pub(crate) use segments::Segments;
@@ -42,7 +44,7 @@ impl Position {
 }
 
 /// Where a record is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct RecordPlace {
     pub(crate) segment: u64,
     pub(crate) offset: u32,

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use rand::RngExt;
-use tempmail::model::{EmailId, Mailbox, Timestamp};
-use tempmail::store::{EmbeddedStore, Part, Store};
+use tempmail::model::{EmailId, Mailbox, Timestamp, WebhookId, WebhookLimits};
+use tempmail::store::{EmbeddedStore, Outbox, Part, Store};
 
 use super::embedded::options;
+use super::outbox::webhook;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::{RecordingDisk, rng};
 
@@ -36,12 +37,14 @@ struct Mail {
 #[derive(Debug, Default)]
 struct Promises {
     mails: Vec<Mail>,
+    /// A webhook of the first mailbox: every mail for it is an event.
+    webhook: Option<(WebhookId, Span)>,
 }
 
 impl Promises {
     /// What an image breaks of what was promised before operation `cut`; empty if nothing.
-    async fn broken(&self, store: &dyn Store, cut: usize) -> Vec<String> {
-        let mut broken = Vec::new();
+    async fn broken(&self, store: &EmbeddedStore, cut: usize) -> Vec<String> {
+        let mut broken = self.broken_events(store, cut).await;
         let mut listed = BTreeMap::new();
         for n in 0..MAILBOXES {
             let part = Part::Offset { offset: 0, limit: usize::MAX };
@@ -76,6 +79,27 @@ impl Promises {
     }
 }
 
+impl Promises {
+    /// What is wrong with the events of the webhook. They outlive the deletion of their mail.
+    async fn broken_events(&self, store: &EmbeddedStore, cut: usize) -> Vec<String> {
+        let Some((webhook, registered)) = self.webhook else { return Vec::new() };
+        let events = store.pending_events(webhook, usize::MAX).await.unwrap_or_default();
+        let mut broken = Vec::new();
+        for mail in self.mails.iter().filter(|mail| mail.mailbox == name(0)) {
+            let is_promised = mail.received.asked >= registered.acknowledged && mail.received.acknowledged <= cut;
+            let event = events.iter().find(|event| event.email == mail.id);
+            match event {
+                None if is_promised => broken.push(format!("lost the event of {}", mail.id)),
+                Some(event) if !matches!(store.load_event(event).await, Ok(Some(email)) if email.raw == mail.raw) => {
+                    broken.push(format!("the event of {} lost its octets", mail.id));
+                }
+                _ => {}
+            }
+        }
+        broken
+    }
+}
+
 fn name(n: usize) -> Mailbox {
     mailbox(&address(n))
 }
@@ -90,6 +114,9 @@ async fn workload(disk: &RecordingDisk, seed: u64) -> Promises {
     let mut promises = Promises::default();
     for _ in 0..3 {
         let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open"));
+        if promises.webhook.is_none() {
+            promises.webhook = Some(register_webhook(disk, &store).await);
+        }
         for _ in 0..12 {
             receive_group(disk, &store, &mut promises, &mut random).await;
             remove_some(disk, &*store, &mut promises, &mut random).await;
@@ -97,6 +124,14 @@ async fn workload(disk: &RecordingDisk, seed: u64) -> Promises {
         store.close().await.expect("close");
     }
     promises
+}
+
+async fn register_webhook(disk: &RecordingDisk, store: &EmbeddedStore) -> (WebhookId, Span) {
+    let record = webhook(&address(0), "https://a.example/");
+    let (id, asked) = (record.id, disk.operations());
+    let limits = WebhookLimits { per_recipient: 1, total: 1 };
+    store.register_webhook(record, limits).await.expect("register");
+    (id, Span { asked, acknowledged: disk.operations() })
 }
 
 async fn receive_group(

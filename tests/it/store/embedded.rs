@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tempmail::model::Timestamp;
 use tempmail::store::disk::Directory;
-use tempmail::store::{EmbeddedStore, OpenError, Part, Store, StoreError, StoreOptions};
+use tempmail::store::{EmbeddedStore, OpenError, OutboxLimits, Part, Store, StoreError, StoreOptions};
 
 use super::conformance::conformance;
 use crate::support::mail::{delivery, mailbox};
@@ -23,6 +23,7 @@ pub fn options() -> StoreOptions {
         index_cache_octets: 4 << 20,
         checkpoint_octets: 128 << 10,
         checkpoint_quiet: Duration::from_millis(5),
+        outbox: OutboxLimits::default(),
     }
 }
 

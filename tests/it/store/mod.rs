@@ -4,3 +4,4 @@ mod conformance;
 mod crash;
 mod embedded;
 mod faults;
+mod outbox;

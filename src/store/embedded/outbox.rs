@@ -1,0 +1,106 @@
+//! Webhooks and their events in the embedded store.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use tokio::sync::Notify;
+
+use super::shared::Shared;
+use super::{EmbeddedStore, SWEEP_STEP, blocking, unexpected};
+use crate::model::{
+    AttemptRecord, Listed, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
+};
+use crate::store::change::{Change, Outcome};
+use crate::store::index::{View, record_place};
+use crate::store::{Outbox, Replay, StoreError, WebhookRegistration};
+
+#[async_trait]
+impl Outbox for EmbeddedStore {
+    async fn register_webhook(
+        &self,
+        record: WebhookRecord,
+        limits: WebhookLimits,
+    ) -> Result<WebhookRegistration, StoreError> {
+        match self.change(Change::WebhookRegistered { record: Box::new(record), limits }, Bytes::new()).await? {
+            Outcome::Webhook(registration) => Ok(registration),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    async fn webhooks(&self, mailbox: &Mailbox) -> Result<Vec<WebhookRecord>, StoreError> {
+        let mailbox = mailbox.clone();
+        self.read(move |view| view.webhooks(&mailbox)).await
+    }
+
+    async fn webhook(&self, id: WebhookId) -> Result<Option<WebhookRecord>, StoreError> {
+        self.read(move |view| view.webhook(id)).await
+    }
+
+    async fn delete_webhook(&self, id: WebhookId) -> Result<bool, StoreError> {
+        // Nothing is written for an id that isn't there: anybody may ask.
+        if self.webhook(id).await?.is_none() {
+            return Ok(false);
+        }
+        Ok(self.changed(Change::WebhookDeleted { id }).await? > 0)
+    }
+
+    async fn delete_idle_webhooks(&self, idle_since: Timestamp) -> Result<usize, StoreError> {
+        self.changed(Change::WebhooksSwept { domain: None, idle_since: Some(idle_since), limit: SWEEP_STEP }).await
+    }
+
+    async fn lanes(&self) -> Result<Vec<(WebhookId, Timestamp)>, StoreError> {
+        self.read(View::lanes).await
+    }
+
+    async fn pending_events(&self, webhook: WebhookId, limit: usize) -> Result<Vec<PendingEvent>, StoreError> {
+        self.read(move |view| view.pending_events(webhook, limit)).await
+    }
+
+    async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
+        let shared = Arc::clone(&self.shared);
+        let event = event.clone();
+        blocking(move || shared.load_event(&event)).await
+    }
+
+    async fn record_attempt(&self, attempt: AttemptRecord) -> Result<(), StoreError> {
+        self.changed(Change::Attempted { attempt: Box::new(attempt) }).await.map(|_| ())
+    }
+
+    async fn attempts(&self, webhook: WebhookId, limit: usize) -> Result<Vec<AttemptRecord>, StoreError> {
+        self.read(move |view| view.attempts(webhook, limit)).await
+    }
+
+    async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<usize, StoreError> {
+        let replayed = self.changed(Change::Replayed { webhook, which, now }).await?;
+        self.shared.outbox_hint().notify_one();
+        Ok(replayed)
+    }
+
+    fn outbox_hint(&self) -> Arc<Notify> {
+        self.shared.outbox_hint()
+    }
+}
+
+impl Shared {
+    fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
+        let listed = Listed {
+            id: event.email,
+            sequence: event.sequence,
+            received_at: event.received_at,
+            expires_at: event.expires_at,
+            size_octets: event.size_octets,
+            place: event.place,
+        };
+        let place = record_place(&listed);
+        if let Some(content) = self.segments().content(place).map_err(|error| StoreError::from_io(&error))? {
+            return Ok(Some(StoredEmail { listed, envelope: content.envelope, raw: content.raw }));
+        }
+        // The event ended since it was listed, or else what is there is not what was written.
+        let (webhook, sequence) = (event.webhook, event.sequence);
+        if self.read(move |view| view.is_pending(webhook, sequence))? {
+            return Err(StoreError::Damaged { segment: place.segment, offset: u64::from(place.offset) });
+        }
+        Ok(None)
+    }
+}

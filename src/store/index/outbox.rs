@@ -1,0 +1,349 @@
+//! Webhooks and their outbox: the part of applying a group that decides who is told of what.
+//!
+//! An event is written by the change that receives its message, and holds a share in the message's record until it ends.
+
+use redb::{ReadableTable, Table, WriteTransaction};
+
+use super::IndexError;
+use super::apply::Apply;
+use super::tables::{
+    ATTEMPTS, DUE, EVENTS, EventRow, LaneKey, WEBHOOKS, WEBHOOKS_OF, WebhookRow, due_key, event_id, lane_key,
+    mailbox_hash, sequence_of, webhook_of, webhook_of_key,
+};
+use crate::model::{
+    AttemptRecord, DomainName, EmailId, EventId, Mailbox, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord,
+    WebhookStatus,
+};
+use crate::store::change::Outcome;
+use crate::store::journal::RecordPlace;
+use crate::store::{Replay, WebhookRegistration};
+
+/// Lines of the delivery log that are kept of each webhook.
+const ATTEMPTS_KEPT: u32 = 100;
+/// What the log says of an event that made room for another.
+const DROPPED: &str = "outbox_full";
+
+/// The tables of webhooks, open for writing.
+pub(super) struct Outbox<'t> {
+    webhooks: Table<'t, &'static [u8; 16], &'static [u8]>,
+    of: Table<'t, &'static [u8; 32], ()>,
+    events: Table<'t, &'static LaneKey, &'static [u8]>,
+    due: Table<'t, &'static [u8; 32], ()>,
+    attempts: Table<'t, &'static LaneKey, &'static [u8]>,
+}
+
+impl<'t> Outbox<'t> {
+    /// Opens the tables, making those that are missing.
+    pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
+        Ok(Self {
+            webhooks: transaction.open_table(WEBHOOKS)?,
+            of: transaction.open_table(WEBHOOKS_OF)?,
+            events: transaction.open_table(EVENTS)?,
+            due: transaction.open_table(DUE)?,
+            attempts: transaction.open_table(ATTEMPTS)?,
+        })
+    }
+
+    fn row(&self, id: WebhookId) -> Result<Option<WebhookRow>, IndexError> {
+        match self.webhooks.get(&id.octets())? {
+            None => Ok(None),
+            Some(row) => {
+                postcard::from_bytes(row.value()).map(Some).map_err(|_| IndexError::Corrupt("a webhook does not read"))
+            }
+        }
+    }
+
+    fn put(&mut self, row: &WebhookRow) -> Result<(), IndexError> {
+        let value = postcard::to_stdvec(row).map_err(|_| IndexError::Corrupt("a webhook can't be written"))?;
+        self.webhooks.insert(&row.record.id.octets(), &value[..])?;
+        Ok(())
+    }
+
+    fn event(&self, webhook: WebhookId, sequence: u64) -> Result<Option<EventRow>, IndexError> {
+        self.events.get(&lane_key(webhook, sequence))?.map(|row| super::decode_event(row.value())).transpose()
+    }
+
+    fn put_event(&mut self, webhook: WebhookId, sequence: u64, event: &EventRow) -> Result<(), IndexError> {
+        let value = postcard::to_stdvec(event).map_err(|_| IndexError::Corrupt("an event can't be written"))?;
+        self.events.insert(&lane_key(webhook, sequence), &value[..])?;
+        self.due.insert(&due_key(webhook, event.due_at, sequence), ())?;
+        Ok(())
+    }
+
+    /// The event that waits longest.
+    fn oldest(&self, webhook: WebhookId) -> Result<Option<(u64, EventRow)>, IndexError> {
+        let (first, last) = (lane_key(webhook, 0), lane_key(webhook, u64::MAX));
+        match self.events.range::<&LaneKey>(&first..=&last)?.next() {
+            None => Ok(None),
+            Some(row) => {
+                let (key, row) = row?;
+                Ok(Some((sequence_of(key.value()), super::decode_event(row.value())?)))
+            }
+        }
+    }
+
+    /// The webhooks of a mailbox.
+    fn of_mailbox(&self, mailbox: [u8; 16]) -> Result<Vec<WebhookId>, IndexError> {
+        let (first, last) = (WebhookId::from_octets([0; 16]), WebhookId::from_octets([255; 16]));
+        let (first, last) = (webhook_of_key(mailbox, first), webhook_of_key(mailbox, last));
+        self.of.range::<&[u8; 32]>(&first..=&last)?.map(|row| Ok(webhook_of(row?.0.value()))).collect()
+    }
+}
+
+impl Apply<'_> {
+    /// The webhooks that are to be told of mail for `mailbox`, with room made for the event of each.
+    pub(super) fn webhooks_to_tell(
+        &mut self,
+        mailbox: &Mailbox,
+        place: RecordPlace,
+    ) -> Result<Vec<WebhookRow>, IndexError> {
+        if self.state.webhooks == 0 {
+            return Ok(Vec::new());
+        }
+        let mut told = Vec::new();
+        for id in self.outbox.of_mailbox(mailbox_hash(&self.hash_key, mailbox))? {
+            let Some(mut row) = self.outbox.row(id)? else { continue };
+            if row.record.status == WebhookStatus::Active && self.make_room(&mut row, u64::from(place.content))? {
+                told.push(row);
+            }
+        }
+        Ok(told)
+    }
+
+    /// Drops the oldest events of a webhook until one of `octets` fits; `false` if none ever will.
+    fn make_room(&mut self, row: &mut WebhookRow, octets: u64) -> Result<bool, IndexError> {
+        let limits = self.limits;
+        loop {
+            let fits = row.events < limits.events_per_webhook
+                && row.octets + octets <= limits.octets_per_webhook
+                && self.state.outbox_octets + octets <= limits.octets;
+            if fits {
+                return Ok(true);
+            }
+            let Some((sequence, event)) = self.outbox.oldest(row.record.id)? else { return Ok(false) };
+            tracing::warn!(webhook = %row.record.id, "the outbox is full; the oldest event is dropped");
+            self.end_event(row, sequence, &event)?;
+            self.log(row, &dropped(row.record.id, self.event_id(row.record.id, event.email), sequence, &event))?;
+            self.outbox.put(row)?;
+        }
+    }
+
+    /// Puts an event into the outbox. The record's shares count it already.
+    pub(super) fn add_event(&mut self, mut row: WebhookRow, sequence: u64, event: &EventRow) -> Result<(), IndexError> {
+        self.outbox.put_event(row.record.id, sequence, event)?;
+        row.events += 1;
+        row.octets += u64::from(event.place.content);
+        row.record.last_mail_at = row.record.last_mail_at.max(event.received_at);
+        self.state.outbox_octets += u64::from(event.place.content);
+        self.outbox.put(&row)
+    }
+
+    /// Takes an event out of the outbox; the caller writes `row`.
+    fn end_event(&mut self, row: &mut WebhookRow, sequence: u64, event: &EventRow) -> Result<(), IndexError> {
+        let octets = u64::from(event.place.content);
+        self.outbox.events.remove(&lane_key(row.record.id, sequence))?;
+        self.outbox.due.remove(&due_key(row.record.id, event.due_at, sequence))?;
+        row.events = row.events.saturating_sub(1);
+        row.octets = row.octets.saturating_sub(octets);
+        self.state.outbox_octets = self.state.outbox_octets.saturating_sub(octets);
+        self.release_event(event.place)
+    }
+
+    fn end_all_events(&mut self, row: &mut WebhookRow) -> Result<(), IndexError> {
+        while let Some((sequence, event)) = self.outbox.oldest(row.record.id)? {
+            self.end_event(row, sequence, &event)?;
+        }
+        Ok(())
+    }
+
+    fn event_id(&self, webhook: WebhookId, email: EmailId) -> EventId {
+        event_id(&self.hash_key, webhook, email)
+    }
+
+    pub(super) fn register_webhook(
+        &mut self,
+        record: &WebhookRecord,
+        limits: WebhookLimits,
+    ) -> Result<Outcome, IndexError> {
+        let mailbox = mailbox_hash(&self.hash_key, &record.mailbox);
+        let ids = self.outbox.of_mailbox(mailbox)?;
+        for id in &ids {
+            if let Some(WebhookRow { record: found, .. }) = self.outbox.row(*id)?
+                && (&found.url, &found.secret) == (&record.url, &record.secret)
+            {
+                return Ok(Outcome::Webhook(WebhookRegistration::Same(found)));
+            }
+        }
+        if ids.len() >= limits.per_recipient as usize {
+            return Ok(Outcome::Webhook(WebhookRegistration::FullForRecipient));
+        }
+        if self.state.webhooks >= u64::from(limits.total) {
+            return Ok(Outcome::Webhook(WebhookRegistration::Full));
+        }
+        self.outbox.of.insert(&webhook_of_key(mailbox, record.id), ())?;
+        self.outbox.put(&WebhookRow { record: record.clone(), events: 0, octets: 0, attempts: 0 })?;
+        self.state.webhooks += 1;
+        Ok(Outcome::Webhook(WebhookRegistration::New))
+    }
+
+    /// Whether there was one.
+    pub(super) fn delete_webhook(&mut self, id: WebhookId) -> Result<bool, IndexError> {
+        let Some(mut row) = self.outbox.row(id)? else { return Ok(false) };
+        self.end_all_events(&mut row)?;
+        let (first, last) = (lane_key(id, 0), lane_key(id, u64::MAX));
+        self.outbox.attempts.retain_in::<&LaneKey, _>(&first..=&last, |_, _| false)?;
+        let mailbox = mailbox_hash(&self.hash_key, &row.record.mailbox);
+        self.outbox.of.remove(&webhook_of_key(mailbox, id))?;
+        self.outbox.webhooks.remove(&id.octets())?;
+        self.state.webhooks = self.state.webhooks.saturating_sub(1);
+        Ok(true)
+    }
+
+    pub(super) fn sweep_webhooks(
+        &mut self,
+        domain: Option<&DomainName>,
+        idle_since: Option<Timestamp>,
+        limit: usize,
+    ) -> Result<Outcome, IndexError> {
+        let mut swept = Vec::new();
+        for row in self.outbox.webhooks.iter()? {
+            let row: WebhookRow =
+                postcard::from_bytes(row?.1.value()).map_err(|_| IndexError::Corrupt("a webhook does not read"))?;
+            let is_of_domain = domain.is_some_and(|domain| row.record.mailbox.domain() == domain.as_str());
+            let is_idle = idle_since.is_some_and(|since| row.record.last_mail_at < since);
+            if is_of_domain || is_idle {
+                swept.push(row.record.id);
+            }
+            if swept.len() == limit {
+                break;
+            }
+        }
+        for id in &swept {
+            self.delete_webhook(*id)?;
+        }
+        Ok(Outcome::Changed(swept.len()))
+    }
+
+    pub(super) fn note_attempt(&mut self, attempt: &AttemptRecord) -> Result<Outcome, IndexError> {
+        let Some(mut row) = self.outbox.row(attempt.webhook)? else { return Ok(Outcome::Changed(0)) };
+        if attempt.email.is_some() {
+            let Some(event) = self.outbox.event(attempt.webhook, attempt.sequence)? else {
+                return Ok(Outcome::Changed(0));
+            };
+            match attempt.verdict {
+                Verdict::Delivered | Verdict::GivenUp => self.end_event(&mut row, attempt.sequence, &event)?,
+                Verdict::Retry(due_at) => {
+                    self.outbox.due.remove(&due_key(attempt.webhook, event.due_at, attempt.sequence))?;
+                    let again = EventRow { attempts: attempt.number, due_at, ..event };
+                    self.outbox.put_event(attempt.webhook, attempt.sequence, &again)?;
+                }
+            }
+        }
+        if attempt.verdict == Verdict::Delivered {
+            row.record.last_delivery_at = Some(attempt.at);
+            row.record.failures = 0;
+            row.record.failing_since = None;
+        } else {
+            row.record.failures = row.record.failures.saturating_add(1);
+            row.record.failing_since.get_or_insert(attempt.at);
+        }
+        if let Some(reason) = &attempt.disables {
+            row.record.status = WebhookStatus::Disabled(reason.clone());
+            self.end_all_events(&mut row)?;
+        }
+        self.log(&mut row, attempt)?;
+        self.outbox.put(&row)?;
+        Ok(Outcome::Changed(1))
+    }
+
+    /// Adds a line to the log; the caller writes `row`.
+    fn log(&mut self, row: &mut WebhookRow, attempt: &AttemptRecord) -> Result<(), IndexError> {
+        let value = postcard::to_stdvec(attempt).map_err(|_| IndexError::Corrupt("an attempt can't be written"))?;
+        self.outbox.attempts.insert(&lane_key(row.record.id, self.state.next_attempt), &value[..])?;
+        self.state.next_attempt += 1;
+        row.attempts += 1;
+        if row.attempts > ATTEMPTS_KEPT {
+            let (first, last) = (lane_key(row.record.id, 0), lane_key(row.record.id, u64::MAX));
+            let oldest = match self.outbox.attempts.range::<&LaneKey>(&first..=&last)?.next() {
+                Some(line) => Some(*line?.0.value()),
+                None => None,
+            };
+            if let Some(oldest) = oldest {
+                self.outbox.attempts.remove(&oldest)?;
+                row.attempts -= 1;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn replay(&mut self, webhook: WebhookId, which: &Replay, now: Timestamp) -> Result<Outcome, IndexError> {
+        let Some(mut row) = self.outbox.row(webhook)? else { return Ok(Outcome::Changed(0)) };
+        row.record.status = WebhookStatus::Active;
+        row.record.failing_since = None;
+        self.outbox.put(&row)?;
+        let mut replayed = 0;
+        for email in self.ended_emails(webhook, which)? {
+            let Some(key) = self.ids.get(&email.octets())?.map(|key| *key.value()) else { continue };
+            let Some(mail) = self.row(&key)? else { continue };
+            let sequence = sequence_of(&key);
+            if mail.expires_at <= now || self.outbox.event(webhook, sequence)?.is_some() {
+                continue;
+            }
+            let Some(mut row) = self.outbox.row(webhook)? else { break };
+            if !self.make_room(&mut row, u64::from(mail.place.content))? {
+                break;
+            }
+            self.share_again(&key, &mail)?;
+            let event = EventRow {
+                email,
+                attempts: 0,
+                due_at: now,
+                received_at: mail.received_at,
+                expires_at: mail.expires_at,
+                place: mail.place,
+            };
+            self.add_event(row, sequence, &event)?;
+            replayed += 1;
+        }
+        Ok(Outcome::Changed(replayed))
+    }
+
+    /// The Emails of the events in the log that `which` means, each once, the oldest first.
+    fn ended_emails(&self, webhook: WebhookId, which: &Replay) -> Result<Vec<EmailId>, IndexError> {
+        let (first, last) = (lane_key(webhook, 0), lane_key(webhook, u64::MAX));
+        let mut emails: Vec<EmailId> = Vec::new();
+        for line in self.outbox.attempts.range::<&LaneKey>(&first..=&last)? {
+            let attempt = super::decode_attempt(line?.1.value())?;
+            let is_meant = match which {
+                Replay::Event(event) => attempt.event == *event,
+                Replay::Failed => attempt.verdict == Verdict::GivenUp,
+                Replay::Since(since) => attempt.at >= *since,
+            };
+            if let Some(email) = attempt.email
+                && is_meant
+                && !emails.contains(&email)
+            {
+                emails.push(email);
+            }
+        }
+        Ok(emails)
+    }
+}
+
+/// The line of the log for an event that made room for another.
+fn dropped(webhook: WebhookId, id: EventId, sequence: u64, event: &EventRow) -> AttemptRecord {
+    AttemptRecord {
+        webhook,
+        event: id,
+        email: Some(event.email),
+        sequence,
+        number: event.attempts,
+        at: event.due_at,
+        duration_millis: 0,
+        status: None,
+        error: Some(DROPPED.into()),
+        response: String::new(),
+        verdict: Verdict::GivenUp,
+        disables: None,
+    }
+}

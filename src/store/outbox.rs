@@ -1,0 +1,101 @@
+//! Webhooks and what they have not been told yet, behind one trait.
+//!
+//! An event is made by the very change that receives its message, so the two are durable together; nothing here is ever
+//! handed from one to the other in memory.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::sync::Notify;
+
+use super::StoreError;
+use crate::model::{
+    AttemptRecord, EventId, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
+};
+
+/// What became of a webhook's registration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WebhookRegistration {
+    /// It was not registered and is now.
+    New,
+    /// One with the same mailbox, URL and secret is registered; nothing changed.
+    Same(WebhookRecord),
+    /// The mailbox has as many as permitted; nothing changed.
+    FullForRecipient,
+    /// There are as many as permitted in all; nothing changed.
+    Full,
+}
+
+/// Which ended events of a webhook to send again.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Replay {
+    /// This one.
+    Event(EventId),
+    /// Those that were given up.
+    Failed,
+    /// Those that were attempted at this time or later.
+    Since(Timestamp),
+}
+
+/// How much may wait for webhooks. Beyond it the oldest event of the webhook is dropped, and its log says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutboxLimits {
+    /// Events of one webhook.
+    pub events_per_webhook: u32,
+    /// Octets of the messages of one webhook's events.
+    pub octets_per_webhook: u64,
+    /// Octets of the messages of all events.
+    pub octets: u64,
+}
+
+impl Default for OutboxLimits {
+    fn default() -> Self {
+        Self { events_per_webhook: 1_000, octets_per_webhook: 64 << 20, octets: 1 << 30 }
+    }
+}
+
+/// The operations on webhooks. Errors are [`StoreError`]'s, for every method.
+#[async_trait]
+pub trait Outbox: Send + Sync + 'static {
+    /// Registers a webhook unless one with the same mailbox, URL and secret is, or a limit is reached.
+    async fn register_webhook(
+        &self,
+        record: WebhookRecord,
+        limits: WebhookLimits,
+    ) -> Result<WebhookRegistration, StoreError>;
+
+    /// The webhooks of a mailbox, in the order of their registration.
+    async fn webhooks(&self, mailbox: &Mailbox) -> Result<Vec<WebhookRecord>, StoreError>;
+
+    /// The webhook with this id.
+    async fn webhook(&self, id: WebhookId) -> Result<Option<WebhookRecord>, StoreError>;
+
+    /// Deletes a webhook with its events and its log. `false` if there is none.
+    async fn delete_webhook(&self, id: WebhookId) -> Result<bool, StoreError>;
+
+    /// Deletes the webhooks for which no mail has come since `idle_since`, a bounded number of them; how many.
+    async fn delete_idle_webhooks(&self, idle_since: Timestamp) -> Result<usize, StoreError>;
+
+    /// The webhooks that have events waiting, each with the time at which its next attempt is due.
+    async fn lanes(&self) -> Result<Vec<(WebhookId, Timestamp)>, StoreError>;
+
+    /// The events of a webhook that are waiting, at most `limit`, in the order in which they are due.
+    async fn pending_events(&self, webhook: WebhookId, limit: usize) -> Result<Vec<PendingEvent>, StoreError>;
+
+    /// The Email of an event, also after it was deleted or has expired; `None` once the event has ended.
+    async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError>;
+
+    /// Notes an attempt: in the log, at the webhook, and at the event, which ends or is due again. Noting it for an event
+    /// or webhook that is gone does nothing.
+    async fn record_attempt(&self, attempt: AttemptRecord) -> Result<(), StoreError>;
+
+    /// The log of a webhook, newest first, at most `limit` lines.
+    async fn attempts(&self, webhook: WebhookId, limit: usize) -> Result<Vec<AttemptRecord>, StoreError>;
+
+    /// Makes ended events due again at `now` and the webhook active; how many. Only events whose Email is still there can be
+    /// sent again.
+    async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<usize, StoreError>;
+
+    /// Is told, from time to time and never reliably, that there are new events.
+    fn outbox_hint(&self) -> Arc<Notify>;
+}

@@ -1,0 +1,208 @@
+//! Webhooks, their events and their log, as every store must keep them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempmail::model::{
+    AttemptRecord, PendingEvent, Secret, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus,
+};
+use tempmail::store::{EmbeddedStore, Outbox, Part, Replay, Store, StoreOptions, WebhookRegistration};
+
+use super::embedded::options;
+use crate::support::mail::{delivery, mailbox};
+use crate::support::recording_disk::RecordingDisk;
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const LIMITS: WebhookLimits = WebhookLimits { per_recipient: 3, total: 4 };
+
+fn store() -> EmbeddedStore {
+    EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &options()).expect("open")
+}
+
+pub fn webhook(recipient: &str, url: &str) -> WebhookRecord {
+    WebhookRecord {
+        id: WebhookId::fresh(),
+        recipient: recipient.into(),
+        mailbox: mailbox(recipient),
+        url: url.into(),
+        secret: Secret::new("s3cret".into()),
+        status: WebhookStatus::Active,
+        created_at: NOW,
+        last_mail_at: NOW,
+        last_delivery_at: None,
+        failures: 0,
+        failing_since: None,
+    }
+}
+
+async fn register(store: &dyn Outbox, recipient: &str, url: &str) -> WebhookId {
+    let record = webhook(recipient, url);
+    let id = record.id;
+    assert_eq!(store.register_webhook(record, LIMITS).await, Ok(WebhookRegistration::New));
+    id
+}
+
+fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
+    AttemptRecord {
+        webhook: event.webhook,
+        event: event.id,
+        email: Some(event.email),
+        sequence: event.sequence,
+        number: event.attempts + 1,
+        at: NOW,
+        duration_millis: 5,
+        status: Some(500),
+        error: None,
+        response: "no".into(),
+        verdict,
+        disables: None,
+    }
+}
+
+async fn pending(store: &dyn Outbox, webhook: WebhookId) -> Vec<PendingEvent> {
+    store.pending_events(webhook, 10_000).await.expect("events")
+}
+
+#[tokio::test]
+async fn a_webhook_is_registered_once_and_within_the_limits() {
+    let store = store();
+    let record = webhook("a@example.test", "https://a.example/");
+    assert_eq!(store.register_webhook(record.clone(), LIMITS).await, Ok(WebhookRegistration::New));
+    let again = WebhookRecord { id: WebhookId::fresh(), ..record.clone() };
+    assert_eq!(store.register_webhook(again, LIMITS).await, Ok(WebhookRegistration::Same(record.clone())));
+    let another_secret = WebhookRecord { id: WebhookId::fresh(), secret: None, ..record.clone() };
+    assert_eq!(store.register_webhook(another_secret, LIMITS).await, Ok(WebhookRegistration::New));
+    register(&store, "A@example.test", "https://b.example/").await;
+    let fourth = webhook("a@example.test", "https://c.example/");
+    assert_eq!(store.register_webhook(fourth, LIMITS).await, Ok(WebhookRegistration::FullForRecipient));
+    register(&store, "b@example.test", "https://b.example/").await;
+    let fifth = webhook("c@example.test", "https://b.example/");
+    assert_eq!(store.register_webhook(fifth, LIMITS).await, Ok(WebhookRegistration::Full));
+    assert_eq!(store.webhooks(&mailbox("a@example.test")).await.expect("list").len(), 3);
+    assert_eq!(store.delete_webhook(record.id).await, Ok(true));
+    assert_eq!(store.delete_webhook(record.id).await, Ok(false));
+    assert_eq!(store.webhooks(&mailbox("a@example.test")).await.expect("list").len(), 2);
+}
+
+#[tokio::test]
+async fn each_message_gives_each_webhook_of_its_recipients_one_event() {
+    let store = store();
+    let first = register(&store, "a@example.test", "https://a.example/1").await;
+    let second = register(&store, "a@example.test", "https://a.example/2").await;
+    let other = register(&store, "b@example.test", "https://b.example/").await;
+    store.receive(delivery(&["a@example.test", "c@example.test"], "hello", NOW)).await.expect("receive");
+    assert_eq!([pending(&store, first).await.len(), pending(&store, second).await.len()], [1, 1]);
+    assert_eq!(pending(&store, other).await, []);
+    let lanes = store.lanes().await.expect("lanes");
+    assert_eq!(lanes.len(), 2);
+    assert!(lanes.contains(&(first, NOW)) && lanes.contains(&(second, NOW)));
+    let event = pending(&store, first).await.remove(0);
+    assert_ne!(event.id, pending(&store, second).await[0].id);
+    let email = store.load_event(&event).await.expect("load").expect("email");
+    assert_eq!((email.raw.as_ref(), email.recipient().expect("recipient").id), (&b"hello"[..], event.email));
+}
+
+#[tokio::test]
+async fn an_event_outlives_its_email_and_then_lets_go_of_the_octets() {
+    let store = store();
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    store.receive(delivery(&["a@example.test"], "deleted", NOW)).await.expect("receive");
+    store.receive(delivery(&["a@example.test"], "expired", NOW)).await.expect("receive");
+    let events = pending(&store, id).await;
+    assert!(store.delete(events[0].email, NOW).await.expect("delete"));
+    assert_eq!(store.expire(NOW.plus(Duration::from_hours(2)), 100).await.expect("expire").removed, 1);
+    assert_eq!(store.stats().await.expect("stats").emails, 0);
+    for (event, raw) in events.iter().zip(["deleted", "expired"]) {
+        assert_eq!(store.load_event(event).await.expect("load").expect("email").raw, raw);
+        store.record_attempt(attempt(event, Verdict::Delivered)).await.expect("record");
+    }
+    assert_eq!(store.stats().await.expect("stats").live_octets, 0);
+    assert_eq!(store.lanes().await, Ok(vec![]));
+}
+
+#[tokio::test]
+async fn an_attempt_moves_its_event_and_stands_in_the_log() {
+    let store = store();
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");
+    let event = pending(&store, id).await.remove(0);
+    let later = NOW.plus(Duration::from_secs(5));
+    store.record_attempt(attempt(&event, Verdict::Retry(later))).await.expect("record");
+    let again = pending(&store, id).await.remove(0);
+    assert_eq!((again.id, again.attempts, again.due_at), (event.id, 1, later));
+    assert_eq!(store.lanes().await, Ok(vec![(id, later)]));
+    let record = store.webhook(id).await.expect("read").expect("webhook");
+    assert_eq!((record.failures, record.failing_since), (1, Some(NOW)));
+    store.record_attempt(attempt(&again, Verdict::Delivered)).await.expect("record");
+    let record = store.webhook(id).await.expect("read").expect("webhook");
+    assert_eq!((record.failures, record.failing_since, record.last_delivery_at), (0, None, Some(NOW)));
+    let log = store.attempts(id, 10).await.expect("log");
+    assert_eq!(log.iter().map(|line| line.number).collect::<Vec<_>>(), [2, 1]);
+    // Noted once more, as after a crash between the call and the note of it.
+    store.record_attempt(attempt(&again, Verdict::Delivered)).await.expect("record");
+    assert_eq!(store.attempts(id, 10).await.expect("log").len(), 2);
+}
+
+#[tokio::test]
+async fn what_disables_a_webhook_ends_its_events_and_a_replay_begins_them_again() {
+    let store = store();
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    store.receive(delivery(&["a@example.test"], "one", NOW)).await.expect("receive");
+    store.receive(delivery(&["a@example.test"], "two", NOW)).await.expect("receive");
+    let events = pending(&store, id).await;
+    let gone = AttemptRecord { disables: Some("410 Gone".into()), ..attempt(&events[0], Verdict::GivenUp) };
+    store.record_attempt(gone).await.expect("record");
+    assert_eq!(pending(&store, id).await, []);
+    store.receive(delivery(&["a@example.test"], "three", NOW)).await.expect("receive");
+    assert_eq!(pending(&store, id).await, []);
+    let record = store.webhook(id).await.expect("read").expect("webhook");
+    assert_eq!(record.status, WebhookStatus::Disabled("410 Gone".into()));
+
+    assert_eq!(store.replay(id, Replay::Failed, NOW).await, Ok(1));
+    let again = pending(&store, id).await;
+    assert_eq!((again.len(), again[0].id), (1, events[0].id));
+    assert_eq!(store.replay(id, Replay::Event(events[0].id), NOW).await, Ok(0), "it is waiting already");
+    assert_eq!(store.load_event(&again[0]).await.expect("load").expect("email").raw, "one");
+    assert!(store.delete(events[0].email, NOW).await.expect("delete"));
+    assert_eq!(store.load_event(&again[0]).await.expect("load").expect("email").raw, "one");
+    store.record_attempt(attempt(&again[0], Verdict::Delivered)).await.expect("record");
+    assert_eq!(store.replay(id, Replay::Failed, NOW).await, Ok(0), "the email is gone");
+}
+
+#[tokio::test]
+async fn a_full_outbox_drops_the_oldest_and_says_so() {
+    let limits = tempmail::store::OutboxLimits { events_per_webhook: 3, ..options().outbox };
+    let options = StoreOptions { outbox: limits, ..options() };
+    let store = EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &options).expect("open");
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    for n in 0..5 {
+        store.receive(delivery(&["a@example.test"], format!("mail {n}"), NOW)).await.expect("receive");
+    }
+    let mut waiting = Vec::new();
+    for event in pending(&store, id).await {
+        waiting.push(store.load_event(&event).await.expect("load").expect("email").raw);
+    }
+    assert_eq!(waiting, ["mail 2", "mail 3", "mail 4"]);
+    let log = store.attempts(id, 10).await.expect("log");
+    assert_eq!(log.len(), 2);
+    assert!(log.iter().all(|line| line.error.as_deref() == Some("outbox_full")));
+    assert_eq!(
+        store.list(&mailbox("a@example.test"), Part::Offset { offset: 0, limit: 9 }, NOW).await.expect("list").total,
+        5
+    );
+}
+
+#[tokio::test]
+async fn webhooks_go_with_their_domain_and_when_no_mail_comes() {
+    let store = store();
+    let idle = register(&store, "a@example.test", "https://a.example/").await;
+    let busy = register(&store, "b@example.test", "https://b.example/").await;
+    let later = NOW.plus(Duration::from_hours(24));
+    store.receive(delivery(&["b@example.test"], "mail", later)).await.expect("receive");
+    assert_eq!(store.delete_idle_webhooks(later).await, Ok(1));
+    assert_eq!(store.webhook(idle).await, Ok(None));
+    assert!(store.webhook(busy).await.expect("read").is_some());
+    assert_eq!(store.delete_webhook(busy).await, Ok(true));
+    assert_eq!(store.lanes().await, Ok(vec![]));
+    assert_eq!(store.stats().await.expect("stats").emails, 1);
+}
