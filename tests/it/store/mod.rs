@@ -2,4 +2,4 @@
 
 mod conformance;
 mod crash;
-mod embedded;
+pub mod embedded;
