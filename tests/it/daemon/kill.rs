@@ -19,11 +19,12 @@ const ACKNOWLEDGED: usize = 40;
 async fn send_until_gone(server: SocketAddr, to: String, acknowledged: Arc<AtomicUsize>) -> Vec<String> {
     let mut kept = Vec::new();
     let Some(mut peer) = SmtpPeer::try_connect(server).await else { return kept };
-    let mut is_served = peer.reply().await.starts_with("220") && peer.try_exchange("EHLO c.test\r\n").await != "";
+    let mut is_served =
+        peer.reply().await.starts_with("220") && peer.try_exchange("EHLO c.test\r\n").await.starts_with("250");
     while is_served {
         let lines = rand::rng().random_range(1..300);
-        let body: String =
-            (0..lines).map(|_| format!("{:016x}{:016x}\r\n", rand::random::<u64>(), rand::random::<u64>())).collect();
+        let body: Vec<String> = (0..lines).map(|_| format!("{:032x}\r\n", rand::random::<u128>())).collect();
+        let body = body.concat();
         let mail = format!("Subject: {}\r\n\r\n{body}", rand::random::<u64>());
         let envelope = format!("MAIL FROM:<a@sender.test>\r\nRCPT TO:<{to}>\r\nDATA\r\n");
         peer.try_exchange(envelope).await;

@@ -14,12 +14,13 @@ pub(crate) struct SetClock(Mutex<Times>);
 struct Times {
     now: Timestamp,
     boot: Duration,
+    looks: u64,
 }
 
 impl SetClock {
     /// A clock that shows `at`.
     pub(crate) fn at(at: Timestamp) -> Self {
-        Self(Mutex::new(Times { now: at, boot: at.since(Timestamp::from_millis(0)) }))
+        Self(Mutex::new(Times { now: at, boot: at.since(Timestamp::from_millis(0)), looks: 0 }))
     }
 
     /// Lets time pass.
@@ -33,6 +34,11 @@ impl SetClock {
     pub(crate) fn step_to(&self, now: Timestamp) {
         self.0.lock().expect("clock").now = now;
     }
+
+    /// How often the clock that never jumps was looked at: so it is seen that a worker has had its turn.
+    pub(crate) fn looks(&self) -> u64 {
+        self.0.lock().expect("clock").looks
+    }
 }
 
 impl Clock for SetClock {
@@ -41,6 +47,8 @@ impl Clock for SetClock {
     }
 
     fn boot(&self) -> Duration {
-        self.0.lock().expect("clock").boot
+        let mut times = self.0.lock().expect("clock");
+        times.looks += 1;
+        times.boot
     }
 }
