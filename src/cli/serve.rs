@@ -46,8 +46,12 @@ impl Serve {
             tracing::warn!("{warning}");
         }
         let shutdown = CancellationToken::new();
-        let stop = stop_on_signal(shutdown.clone())?;
-        let daemon = start(config, cx).await?;
+        let stop = tokio::spawn(stop_on_signal(shutdown.clone())?);
+        let daemon = tokio::select! {
+            started = start(config, cx) => started?,
+            // Whatever the start was at, the next one finds nothing worse than after a crash.
+            () = shutdown.cancelled() => return Ok(Exit::Ok),
+        };
         if std::io::stderr().is_terminal() && !cx.globals.quiet {
             eprintln!("{}", daemon.banner());
         } else {
@@ -55,7 +59,7 @@ impl Serve {
         }
         tokio::select! {
             ended = daemon.run(shutdown) => ended.map(|()| Exit::Ok).map_err(Error::from),
-            () = stop => Ok(Exit::Interrupted),
+            _ = stop => Ok(Exit::Interrupted),
         }
     }
 }
@@ -74,7 +78,7 @@ async fn start(config: Config, cx: &Context) -> Result<Daemon, Error> {
 }
 
 /// Cancels `shutdown` at the first SIGTERM or SIGINT; what is returned ends at the second.
-fn stop_on_signal(shutdown: CancellationToken) -> Result<impl Future<Output = ()>, Error> {
+fn stop_on_signal(shutdown: CancellationToken) -> Result<impl Future<Output = ()> + use<>, Error> {
     let listen = |kind| signal(kind).map_err(|error| Error::new(Exit::Failure, error));
     let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
     Ok(async move {
