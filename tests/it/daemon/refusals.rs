@@ -82,6 +82,17 @@ fn a_data_directory_that_can_be_none_is_one_clear_line() {
     assert_eq!(std::fs::read(&file).expect("read"), b"x");
 }
 
+/// A file that can't be made was named without its directory: 'journal-0000000000000001: …'.
+#[test]
+fn a_file_that_cannot_be_made_is_named_with_its_directory() {
+    let dir = tempfile::tempdir().expect("directory");
+    std::fs::create_dir(dir.path().join("index.redb")).expect("a directory where the index is to be");
+    let outcome = serve(dir.path(), &[]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    let errors = errors(&outcome);
+    assert!(errors.len() == 1 && errors[0].contains(dir.path().to_str().expect("path")), "{outcome:?}");
+}
+
 #[test]
 fn a_command_makes_nothing_in_an_empty_directory() {
     let dir = tempfile::tempdir().expect("directory");
