@@ -66,13 +66,14 @@ impl Serve {
 
 /// Binds and opens everything.
 async fn start(config: Config, cx: &Context) -> Result<Daemon, Error> {
-    let listeners = Listeners::bind(&config)?;
-    let store = Arc::new(daemon::open_store(&config).await?);
     let runtime_dir = cx.env.get("XDG_RUNTIME_DIR").map(PathBuf::from);
     let socket = client::socket_path(&config.data_dir, runtime_dir.as_deref()).ok_or_else(|| {
         Error::new(Exit::BadConfig, format!("{} is too long for a socket's path", config.data_dir.display()))
             .hint("set XDG_RUNTIME_DIR, or choose a data-dir with a shorter path")
     })?;
+    let listeners = Listeners::bind(&config)?;
+    // The last step that can be refused for what the operator chose: only now is a directory made.
+    let store = Arc::new(daemon::open_store(&config).await?);
     let control = ControlSocket::bind(&socket)?;
     Ok(Daemon::new(config, store, listeners, control, Arc::new(SystemClock)).await?)
 }

@@ -82,6 +82,17 @@ fn a_data_directory_that_can_be_none_is_one_clear_line() {
     assert_eq!(std::fs::read(&file).expect("read"), b"x");
 }
 
+/// The directory was made first, and stayed behind.
+#[test]
+fn a_path_too_long_for_the_socket_is_exit_78_and_makes_nothing() {
+    let dir = tempfile::tempdir().expect("directory");
+    let data = dir.path().join("x".repeat(120));
+    let outcome = serve(&data, &[]);
+    assert_eq!(outcome.code, Some(78), "{outcome:?}");
+    assert!(errors(&outcome).len() == 1 && outcome.stderr.contains("XDG_RUNTIME_DIR"), "{outcome:?}");
+    assert!(!data.exists());
+}
+
 /// A file that can't be made was named without its directory: 'journal-0000000000000001: …'.
 #[test]
 fn a_file_that_cannot_be_made_is_named_with_its_directory() {
