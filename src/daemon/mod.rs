@@ -126,11 +126,12 @@ impl Daemon {
         });
         let limits = HttpLimits::from_config(&config);
         let (smtp_listeners, http_listeners) = (tokio_all(listeners.smtp)?, tokio_all(listeners.http)?);
+        let (control, socket_file) = control.into_parts()?;
         // The workers stop at once; mail and requests that are under way still need the store.
         let mut running = JoinSet::new();
         running.spawn(smtp::serve(smtp_listeners, receiver, shutdown.clone()));
         running.spawn(http::serve_tcp(http_listeners, router.clone(), limits, shutdown.clone()));
-        running.spawn(http::serve_unix(control.listener()?, router, limits, shutdown.clone()));
+        running.spawn(http::serve_unix(control, router, limits, shutdown.clone()));
         running.spawn(verifier::run(registry, shutdown.clone()));
         running.spawn(expiry::run(Arc::clone(&store), clock, shutdown.clone()));
         while let Some(ended) = running.join_next().await {
@@ -140,7 +141,7 @@ impl Daemon {
             }
         }
         store.close().await?;
-        drop(control);
+        drop(socket_file);
         Ok(())
     }
 }

@@ -2,5 +2,9 @@
 
 mod conformance;
 mod crash;
+<<<<<<< HEAD
 mod embedded;
 mod faults;
+=======
+pub mod embedded;
+>>>>>>> e2e
