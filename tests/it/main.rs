@@ -4,6 +4,7 @@ mod cli;
 mod config;
 mod domains;
 mod http;
+mod layout;
 mod smtp;
 mod store;
 mod support;
