@@ -10,6 +10,7 @@ use rustix::fs::{FallocateFlags, FlockOperation};
 
 use super::{Disk, DiskFile};
 use crate::store::OpenError;
+use crate::store::error::is_out_of_space;
 
 /// Name of the file whose lock says who holds the directory.
 const LOCK_NAME: &str = "lock";
@@ -52,7 +53,10 @@ impl Directory {
             return Err(OpenError::NotOurs { path: path.into(), owner: metadata.uid() });
         }
         let mut lock = open_options().create(true).open(path.join(LOCK_NAME)).map_err(from_io)?;
-        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        if let Err(error) = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            if error != rustix::io::Errno::WOULDBLOCK {
+                return Err(from_io(error.into()));
+            }
             let mut text = String::new();
             // The number is a courtesy; without it the refusal still stands.
             let _ = lock.read_to_string(&mut text);
@@ -117,8 +121,13 @@ impl DiskFile for File {
     }
 
     fn allocate(&self, octets: u64) -> io::Result<()> {
-        // Where it is refused the zeros below do the work alone; it only keeps the file in one piece.
-        let _ = rustix::fs::fallocate(self, FallocateFlags::empty(), 0, octets);
+        // Where it is not supported the zeros below do the work alone; it only keeps the file in one piece. Where there is
+        // no room they would just fill the disk to the last octet before they fail as well.
+        if let Err(error) = rustix::fs::fallocate(self, FallocateFlags::empty(), 0, octets).map_err(io::Error::from)
+            && is_out_of_space(&error)
+        {
+            return Err(error);
+        }
         write_zeros(self, 0, octets)
     }
 

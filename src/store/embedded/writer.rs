@@ -26,13 +26,18 @@ const CHECKPOINT_AGE: Duration = Duration::from_secs(15);
 const REOPEN_WAITS: [Duration; 4] =
     [Duration::ZERO, Duration::from_millis(50), Duration::from_millis(250), Duration::from_secs(1)];
 
+/// How often an index that is away is opened again while no change asks for it.
+const REOPEN_EVERY: Duration = Duration::from_millis(500);
+
 /// Starts the writer of an opened store.
 pub(super) fn start(shared: Arc<Shared>, opened: Opened) -> Result<Queue, OpenError> {
     let (sender, messages) = mpsc::channel();
     let Opened { index, journal } = opened;
     // The shared state holds the one handle; the writer borrows it per group, so that the index can be reopened.
     drop(index);
-    let mut writer = Writer { shared, journal, unsaved: None };
+    // What the last process deleted and did not live to punch out goes with the first checkpoint.
+    let unsaved = Some(Unsaved { since: Instant::now(), octets: 0 });
+    let mut writer = Writer { shared, journal, unsaved };
     let thread = std::thread::Builder::new()
         .name("store-writer".into())
         .spawn(move || {
@@ -63,6 +68,8 @@ impl Writer {
         let mut closing = None;
         while closing.is_none() {
             let first = match &self.unsaved {
+                // Nobody sends a change to a store that says it can't be read.
+                _ if self.shared.index().is_none() => messages.recv_timeout(REOPEN_EVERY),
                 None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(_) => messages.recv_timeout(self.shared.options().checkpoint_quiet),
             };
@@ -76,8 +83,14 @@ impl Writer {
                     }
                 }
                 Ok(Message::Close(done)) => closing = Some(done),
-                Err(RecvTimeoutError::Timeout) => self.checkpoint(),
+                Err(RecvTimeoutError::Timeout) => self.rest(),
                 Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        // What slipped into the queue behind the close.
+        for message in messages.try_iter() {
+            if let Message::Change(job) = message {
+                answer(job, Err(StoreError::Stopping));
             }
         }
         self.checkpoint();
@@ -85,6 +98,14 @@ impl Writer {
             tracing::warn!(%error, "the index was left open");
         }
         closing
+    }
+
+    /// What there is to do while nothing comes in.
+    fn rest(&mut self) {
+        match self.ensure_index() {
+            Ok(()) => self.checkpoint(),
+            Err(error) => tracing::error!(%error, "the index is still away"),
+        }
     }
 
     /// Commits the changes of `jobs` and answers each: in one group, or in as many as a segment's size makes it.
@@ -112,9 +133,8 @@ impl Writer {
         if let Err(error) = self.ensure_index() {
             return answer_all(jobs, &error);
         }
-        let start = self.journal.position();
-        let places = match self.journal.append(&mut group) {
-            Ok(places) => places,
+        let (start, places) = match self.journal.append(&mut group) {
+            Ok(appended) => appended,
             Err(StoreError::Full) => return self.commit_freeing(jobs),
             Err(error) => return answer_all(jobs, &error),
         };
@@ -156,6 +176,7 @@ impl Writer {
             Ok(outcomes) => return Ok(outcomes.into_iter().map(Ok).collect()),
             Err(error) => error.to_store_error(),
         };
+        let mut reached = self.shared.index().and_then(|index| index.position().ok());
         for wait in REOPEN_WAITS {
             tracing::error!(error = %cause, "the index failed and is opened again");
             std::thread::sleep(wait);
@@ -163,10 +184,19 @@ impl Writer {
                 Ok(Some(outcomes)) => return Ok(outcomes.into_iter().map(Ok).collect()),
                 // The index had the group already; what its changes did was told to nobody.
                 Ok(None) => return Ok(jobs.iter().map(|job| outcome_by_kind(&job.change)).collect()),
-                Err(error) => cause = error,
+                Err(behind) => {
+                    cause = behind.cause;
+                    // An index that did not open is where it was.
+                    reached = behind.reached.or(reached);
+                }
             }
         }
-        self.give_up(start, cause)
+        // The group is cut off the journal only if it is certain that the index lacks it.
+        if reached.is_some_and(|reached| reached.group <= start.group) {
+            return Err(self.journal.abandon(start, cause));
+        }
+        tracing::error!("the index can't be opened; the senders of a durable group get no answer");
+        Err(StoreError::OutcomeUnknown)
     }
 
     fn apply_once(&self, jobs: &[Job], places: &[RecordPlace], end: Position) -> Result<Vec<Outcome>, IndexError> {
@@ -174,35 +204,25 @@ impl Writer {
         index.apply(jobs.iter().map(|job| &job.change).zip(places.iter().copied()), end)
     }
 
-    /// Cuts the last group off the journal, if it is certain that the index lacks it.
-    fn give_up<T>(&mut self, start: Position, cause: StoreError) -> Result<T, StoreError> {
-        let lacks_group = self.shared.index().and_then(|index| index.position().ok()).is_some_and(|at| at <= start);
-        if lacks_group {
-            return Err(self.journal.abandon(start, cause));
-        }
-        tracing::error!("the index can't be opened; the senders of a durable group get no answer");
-        // Whatever is left of it must not be written: the next group opens it anew and replays this one.
-        let _ = self.shared.close_index();
-        Err(StoreError::OutcomeUnknown)
-    }
-
+    /// Opens the index if it is away.
     fn ensure_index(&mut self) -> Result<(), StoreError> {
         if self.shared.index().is_some() {
             return Ok(());
         }
-        self.reopen_index(None).map(|_| ())
+        self.journal.settle()?;
+        self.reopen_index(None).map(|_| ()).map_err(|behind| behind.cause)
     }
 
     /// Opens the index again and replays what it lost; what the changes of group `wanted` did, if it was among them.
-    fn reopen_index(&mut self, wanted: Option<u64>) -> Result<Option<Vec<Outcome>>, StoreError> {
+    ///
+    /// After an error the index is away: one that lacks groups must neither be read nor be written.
+    fn reopen_index(&mut self, wanted: Option<u64>) -> Result<Option<Vec<Outcome>>, Behind> {
         self.shared.close_index()?;
         let disk = self.shared.segments().disk();
-        let failed = |error: OpenError| StoreError::Failed(error.to_string());
         let index = Index::open(disk, self.shared.options().index_cache_octets)
-            .and_then(|index| index.ok_or(OpenError::Index("index.redb is missing".into())))
-            .map_err(failed)?;
-        let replayed = Replayed::open(Arc::clone(disk)).map_err(failed)?;
-        let mut position = index.position().map_err(|error| error.to_store_error())?;
+            .and_then(|index| index.ok_or(OpenError::Index("index.redb is missing".into())))?;
+        let replayed = Replayed::open(Arc::clone(disk))?;
+        let mut position = index.position()?;
         let mut outcomes = None;
         let result = replayed.run(position, |records, end| {
             let of_group = index.apply(records.iter().map(|record| (&record.change, record.place)), end)?;
@@ -210,12 +230,17 @@ impl Writer {
                 outcomes = Some(of_group);
             }
             position = end;
-            Ok::<(), ReplayError>(())
+            Ok::<(), Behind>(())
         });
-        // Even if it stopped early it is whole as far as it goes; give_up asks it how far that is.
-        self.shared.set_index(Arc::new(index));
-        result.map_err(ReplayError::into_store_error)?;
-        Ok(outcomes)
+        let is_complete = position.group == self.journal.position().group;
+        match result {
+            Ok(_) if is_complete => {
+                self.shared.set_index(Arc::new(index));
+                Ok(outcomes)
+            }
+            Ok(_) => Err(Behind { reached: index.position().ok(), ..incomplete(position).into() }),
+            Err(behind) => Err(Behind { reached: index.position().ok(), ..behind }),
+        }
     }
 
     fn is_checkpoint_due(&self) -> bool {
@@ -258,10 +283,10 @@ impl Writer {
         if places.is_empty() {
             return;
         }
-        let (punched, failed): (Vec<RecordPlace>, Vec<RecordPlace>) =
-            places.iter().partition(|place| self.shared.segments().punch(**place).is_ok());
-        if !failed.is_empty() {
-            tracing::warn!(messages = failed.len(), "deleted messages could not be taken off the disk yet");
+        let punched = self.shared.segments().punch(places);
+        if punched.len() < places.len() {
+            let messages = places.len() - punched.len();
+            tracing::warn!(messages, "deleted messages could not be taken off the disk yet");
         }
         if let Err(error) = index.punched(&punched) {
             tracing::error!(%error, "the index could not note which messages left the disk");
@@ -307,30 +332,32 @@ fn outcome_by_kind(change: &Change) -> Result<Outcome, StoreError> {
     }
 }
 
-/// What stops a replay: the journal or the index.
+/// Why the index could not be brought up to date.
 #[derive(Debug)]
-enum ReplayError {
-    Journal(OpenError),
-    Index(IndexError),
+struct Behind {
+    cause: StoreError,
+    /// Up to where it is complete, if it was open at all.
+    reached: Option<Position>,
 }
 
-impl ReplayError {
-    fn into_store_error(self) -> StoreError {
-        match self {
-            Self::Journal(error) => StoreError::Failed(error.to_string()),
-            Self::Index(error) => error.to_store_error(),
-        }
+fn incomplete(position: Position) -> StoreError {
+    StoreError::Damaged { segment: position.segment, offset: u64::from(position.offset) }
+}
+
+impl From<StoreError> for Behind {
+    fn from(cause: StoreError) -> Self {
+        Self { cause, reached: None }
     }
 }
 
-impl From<OpenError> for ReplayError {
+impl From<OpenError> for Behind {
     fn from(error: OpenError) -> Self {
-        Self::Journal(error)
+        StoreError::Failed(error.to_string()).into()
     }
 }
 
-impl From<IndexError> for ReplayError {
+impl From<IndexError> for Behind {
     fn from(error: IndexError) -> Self {
-        Self::Index(error)
+        error.to_store_error().into()
     }
 }

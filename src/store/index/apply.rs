@@ -66,6 +66,9 @@ impl<'t> Apply<'t> {
 
     /// Writes what the group leaves behind, and that the index is complete up to `position`.
     pub(super) fn finish(mut self, position: Position) -> Result<(), IndexError> {
+        if position.group != self.state.position().group + 1 {
+            return Err(IndexError::Corrupt("it lacks the groups before"));
+        }
         self.flush_expiring()?;
         for (segment, (messages, octets)) in std::mem::take(&mut self.alive) {
             let (old_messages, old_octets) = self.segments.get(segment)?.map_or((0, 0), |row| row.value());
@@ -108,8 +111,13 @@ impl<'t> Apply<'t> {
         expires_at: Timestamp,
         place: RecordPlace,
     ) -> Result<(), IndexError> {
-        let Some(first) = envelope.recipients.first() else { return Ok(()) };
-        if self.ids.get(&first.id.octets())?.is_some() {
+        for recipient in &envelope.recipients {
+            // The same once more; some of its Emails may have been deleted meanwhile.
+            if self.ids.get(&recipient.id.octets())?.is_some() {
+                return Ok(());
+            }
+        }
+        if envelope.recipients.is_empty() {
             return Ok(());
         }
         let is_shared = envelope.recipients.len() > 1;
@@ -121,7 +129,7 @@ impl<'t> Apply<'t> {
             self.ids.insert(&recipient.id.octets(), &key)?;
             self.expiring.entry(expiry_second(expires_at)).or_default().push(key);
             let mut head = self.head(&key)?;
-            head.is_mixed |= expires_at < head.latest_expiry;
+            head.disorder = head.disorder.max(head.latest_expiry.since(expires_at));
             head.latest_expiry = head.latest_expiry.max(expires_at);
             head.emails += 1;
             self.state.mailboxes += u64::from(head.emails == 1);

@@ -148,7 +148,7 @@ impl Index {
     }
 
     /// Applies a group, all or nothing; what each change did. Visible to every view from here on, durable with the next
-    /// checkpoint.
+    /// checkpoint. An index that lacks the group before takes no further one.
     pub(crate) fn apply<'c>(
         &self,
         changes: impl IntoIterator<Item = (&'c Change, RecordPlace)>,

@@ -60,9 +60,10 @@ impl View {
         let mut expired = 0;
         for row in table.range::<&MailKey>(&mail_key(hash, 1)..=&mail_key(hash, u64::MAX))? {
             let (_, row) = row?;
-            if decode_row(row.value())?.expires_at <= now {
+            let expires_at = decode_row(row.value())?.expires_at;
+            if expires_at <= now {
                 expired += 1;
-            } else if !head.is_mixed {
+            } else if head.ends_expired(expires_at, now) {
                 break;
             }
         }

@@ -64,7 +64,7 @@ fn shorten_some(database: &Database, from: (u64, u64), retention: Duration) -> R
                 let head = mail.get(&head_key(mail_key))?.and_then(|row| HeadRow::decode(row.value()));
                 if let Some(mut head) = head {
                     // Lives were shortened by different amounts; the order of expiry is not known to be that of receipt.
-                    head.is_mixed = true;
+                    head.disorder = Duration::MAX;
                     mail.insert(&head_key(mail_key), &head.encode()[..])?;
                 }
             }

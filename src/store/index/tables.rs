@@ -1,6 +1,7 @@
 //! The tables of the index and the layout of their rows. Numbers in keys are big-endian, so that keys sort by them.
 
 use std::hash::Hasher;
+use std::time::Duration;
 
 use redb::TableDefinition;
 use serde::{Deserialize, Serialize};
@@ -160,29 +161,38 @@ pub(super) struct HeadRow {
     pub(super) emails: u64,
     /// The latest expiry that was ever given in it.
     pub(super) latest_expiry: Timestamp,
-    /// A later Email expires before an earlier one, so expired rows need not be the oldest.
-    pub(super) is_mixed: bool,
+    /// By how much at most an Email expires before an older one. Messages that come in at the same time differ by a few
+    /// milliseconds; so the expired rows are the oldest ones but for that much.
+    pub(super) disorder: Duration,
 }
 
 impl HeadRow {
-    pub(super) const EMPTY: Self = Self { emails: 0, latest_expiry: Timestamp::from_millis(0), is_mixed: false };
+    pub(super) const EMPTY: Self =
+        Self { emails: 0, latest_expiry: Timestamp::from_millis(0), disorder: Duration::ZERO };
 
-    pub(super) fn encode(&self) -> [u8; 17] {
-        let mut out = [0; 17];
+    const OCTETS: usize = 24;
+
+    /// Whether no Email after one that expires at `expires_at` can have expired at `now`.
+    pub(super) fn ends_expired(&self, expires_at: Timestamp, now: Timestamp) -> bool {
+        expires_at > now.plus(self.disorder)
+    }
+
+    pub(super) fn encode(&self) -> [u8; Self::OCTETS] {
+        let mut out = [0; Self::OCTETS];
         out[..8].copy_from_slice(&self.emails.to_le_bytes());
         out[8..16].copy_from_slice(&self.latest_expiry.millis().to_le_bytes());
-        out[16] = u8::from(self.is_mixed);
+        out[16..].copy_from_slice(&u64::try_from(self.disorder.as_millis()).unwrap_or(u64::MAX).to_le_bytes());
         out
     }
 
     pub(super) fn decode(octets: &[u8]) -> Option<Self> {
-        if octets.len() != 17 {
+        if octets.len() != Self::OCTETS {
             return None;
         }
         Some(Self {
             emails: u64::from_le_bytes(array(&octets[..8])),
             latest_expiry: Timestamp::from_millis(i64::from_le_bytes(array(&octets[8..16]))),
-            is_mixed: octets[16] != 0,
+            disorder: Duration::from_millis(u64::from_le_bytes(array(&octets[16..]))),
         })
     }
 }

@@ -120,6 +120,8 @@ struct Active {
     salt: u64,
     /// Where the next group goes: everything before it is durable.
     end: u32,
+    /// What was allocated.
+    octets: u64,
     /// In doubt: never to be written again.
     is_sealed: bool,
 }
@@ -145,20 +147,20 @@ impl Journal {
         let number = if is_new { end.segment } else { end.segment + 1 };
         let disk = Arc::clone(segments.disk());
         let failed = |error: io::Error| OpenError::Io { path: segment_name(number).into(), reason: error.to_string() };
-        let spare = Spare::start(Arc::clone(&disk), segment_octets, number).map_err(failed)?;
-        let active = if is_new {
-            activate(&spare, number, 0, end.group).map_err(failed)?
-        } else {
+        let mut predecessor_end = 0;
+        if !is_new {
             let file = segments.file(end.segment).ok_or(OpenError::Damaged {
                 segment: end.segment,
                 offset: u64::from(end.offset),
                 what: "the segment is missing",
             })?;
-            let old = Active { number: end.segment, file, salt: 0, end: end.offset, is_sealed: true };
-            let active = activate(&spare, number, u64::from(old.end), end.group).map_err(failed)?;
-            seal(&old);
-            active
-        };
+            // Replay has just found that it ends there. On a full disk this makes the room for its successor.
+            seal(end.segment, &*file, end.offset);
+            predecessor_end = u64::from(end.offset);
+        }
+        let spare = Spare::start(Arc::clone(&disk), segment_octets, number).map_err(failed)?;
+        let taken = spare.take(number).map_err(failed)?;
+        let active = activate(taken, number, predecessor_end, end.group).map_err(failed)?;
         segments.add(number, Arc::clone(&active.file));
         Ok(Self { segments, active, next_group: end.group, spare, segment_octets })
     }
@@ -179,16 +181,17 @@ impl Journal {
 
     /// Whether the segment in use has room for a group without a new one.
     fn fits(&self, octets: u64) -> bool {
-        u64::from(self.active.end) + octets <= self.segment_octets
+        u64::from(self.active.end) + octets <= self.active.octets
     }
 
-    /// Writes a group and makes it durable: where its records are.
+    /// Writes a group and makes it durable: where it begins, which may be in a new segment, and where its records are.
     ///
     /// After an error the group is not in the journal and never will be, except after
     /// [`StoreError::OutcomeUnknown`], when the next start decides.
-    pub(crate) fn append(&mut self, group: &mut Group) -> Result<Vec<RecordPlace>, StoreError> {
+    pub(crate) fn append(&mut self, group: &mut Group) -> Result<(Position, Vec<RecordPlace>), StoreError> {
         self.make_room(group)?;
-        let at = self.active.end;
+        let start = self.position();
+        let at = start.offset;
         let length = u32::try_from(group.octets.len() - GROUP_HEADER_OCTETS).unwrap_or(u32::MAX);
         let records = u32::try_from(group.records.len()).unwrap_or(u32::MAX);
         let header = GroupHeader { number: self.next_group, synced: at, length, records };
@@ -200,7 +203,7 @@ impl Journal {
         }
         self.active.end = at + length + u32::try_from(GROUP_HEADER_OCTETS).unwrap_or(u32::MAX);
         self.next_group += 1;
-        Ok(group.places(self.active.number, at))
+        Ok((start, group.places(start.segment, at)))
     }
 
     /// Takes back the last group, which began at `start`: the next segment's header, durable, cuts it off. The answer is
@@ -222,12 +225,19 @@ impl Journal {
         }
     }
 
+    /// Goes on in a new segment if the one in use is in doubt. Until that is done, replay might find in it what was given
+    /// up, so the index must not be replayed before.
+    pub(crate) fn settle(&mut self) -> Result<(), StoreError> {
+        if self.active.is_sealed { self.roll().map_err(|error| StoreError::from_io(&error)) } else { Ok(()) }
+    }
+
     fn make_room(&mut self, group: &Group) -> Result<(), StoreError> {
         let octets = group.octets.len() as u64;
         if u64::from(GROUPS_START) + octets > self.segment_octets {
             return Err(StoreError::Failed("a group is larger than a segment".into()));
         }
-        if self.active.is_sealed || !self.fits(octets) {
+        self.settle()?;
+        if !self.fits(octets) {
             return self.roll().map_err(|error| StoreError::from_io(&error));
         }
         let is_last = self.spare.view().failure().is_some();
@@ -240,32 +250,40 @@ impl Journal {
         Ok(())
     }
 
-    /// Goes on in the next segment. On an error the segment in use is as it was.
+    /// Goes on in the next segment. On an error the segment in use is as it was, unless the next one's header may be on the
+    /// disk: that says where this one ends, so nothing more may go into it.
     fn roll(&mut self) -> io::Result<()> {
         let number = self.active.number + 1;
-        let next = activate(&self.spare, number, u64::from(self.active.end), self.next_group)?;
+        let file = self.spare.take(number)?;
+        let next = match activate(file, number, u64::from(self.active.end), self.next_group) {
+            Ok(next) => next,
+            Err(error) => {
+                self.active.is_sealed = true;
+                self.spare.again(number);
+                return Err(error);
+            }
+        };
         self.segments.add(number, Arc::clone(&next.file));
         let old = std::mem::replace(&mut self.active, next);
-        seal(&old);
+        seal(old.number, &*old.file, old.end);
         Ok(())
     }
 }
 
-/// Makes segment `number` the one in use: its header is durable before any group goes in.
-fn activate(spare: &Spare, number: u64, predecessor_end: u64, first_group: u64) -> io::Result<Active> {
-    let file = spare.take(number)?;
+/// Makes a file segment `number`, the one in use: its header is durable before any group goes in.
+fn activate(file: Arc<dyn DiskFile>, number: u64, predecessor_end: u64, first_group: u64) -> io::Result<Active> {
     let salt = rand::random();
     let header = SegmentHeader { number, salt, predecessor_end, first_group };
-    if let Err(error) = file.write_at(0, &header.encode()).and_then(|()| file.sync()) {
-        spare.again(number);
-        return Err(error);
-    }
-    Ok(Active { number, file, salt, end: GROUPS_START, is_sealed: false })
+    let octets = file.size()?;
+    file.write_at(0, &header.encode())?;
+    file.sync()?;
+    Ok(Active { number, file, salt, end: GROUPS_START, octets, is_sealed: false })
 }
 
-/// Cuts a segment to what counts. The successor's header is durable by now and says the same, so nothing hangs on it.
-fn seal(old: &Active) {
-    if let Err(error) = old.file.set_len(u64::from(old.end)) {
-        tracing::warn!(segment = old.number, %error, "a full segment could not be cut to its end");
+/// Cuts a segment to what counts. That is known without it, from the successor's header or from replay, so nothing hangs on
+/// it.
+fn seal(number: u64, file: &dyn DiskFile, end: u32) {
+    if let Err(error) = file.set_len(u64::from(end)) {
+        tracing::warn!(segment = number, %error, "a full segment could not be cut to its end");
     }
 }

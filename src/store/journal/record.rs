@@ -140,7 +140,7 @@ pub(super) fn encode_record(change: &Change, content: &[u8], out: &mut Vec<u8>) 
     Ok(())
 }
 
-/// The most octets that a record of a change takes beside its content and the meta's own length.
+/// The record at the start of `octets`; `None` if it does not read back whole.
 pub(super) fn decode_record(octets: &[u8]) -> Option<Record<'_>> {
     let header = octets.get(..RECORD_HEADER_OCTETS)?;
     let meta_end = RECORD_HEADER_OCTETS.checked_add(u32_at(header, 4) as usize)?;

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::Bytes;
 
-use super::record::{FirstSector, SegmentHeader, decode_record};
+use super::record::{FirstSector, GROUP_HEADER_OCTETS, SegmentHeader, decode_record};
 use super::{GROUPS_START, RecordPlace, segment_name, segment_number};
 use crate::model::Envelope;
 use crate::store::change::Change;
@@ -27,6 +27,15 @@ pub(crate) struct Content {
     pub(crate) raw: Bytes,
 }
 
+/// Whether anything was written where the first group of a segment begins.
+fn is_group_behind(file: &dyn DiskFile, size: u64) -> io::Result<bool> {
+    let mut group = [0; GROUP_HEADER_OCTETS];
+    if size >= u64::from(GROUPS_START) + GROUP_HEADER_OCTETS as u64 {
+        file.read_at(u64::from(GROUPS_START), &mut group)?;
+    }
+    Ok(group != [0; GROUP_HEADER_OCTETS])
+}
+
 impl Segments {
     /// Opens every segment of the directory that was ever in use. With each comes its header.
     pub(super) fn open(disk: Arc<dyn Disk>) -> Result<(Self, BTreeMap<u64, SegmentHeader>), OpenError> {
@@ -35,13 +44,26 @@ impl Segments {
         let mut files = BTreeMap::new();
         let mut headers = BTreeMap::new();
         for (number, name) in names.iter().filter_map(|name| Some((segment_number(name)?, name))) {
-            let file = disk.open(name).map_err(|error| failed(name, &error))?;
+            let file = match disk.open(name) {
+                Ok(file) => file,
+                // The spare, which is being made anew at this moment. Any other that lacks is missed later.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(failed(name, &error)),
+            };
             let mut sector = [0; GROUPS_START as usize];
             let size = file.size().map_err(|error| failed(name, &error))?;
             if size >= u64::from(GROUPS_START) {
                 file.read_at(0, &mut sector).map_err(|error| failed(name, &error))?;
             }
             match SegmentHeader::decode(&sector) {
+                // A header is durable before a group follows it.
+                FirstSector::Blank if is_group_behind(&*file, size).map_err(|error| failed(name, &error))? => {
+                    return Err(OpenError::Damaged {
+                        segment: number,
+                        offset: 0,
+                        what: "the segment's header is gone",
+                    });
+                }
                 FirstSector::Blank => {}
                 FirstSector::Format(found) => {
                     return Err(OpenError::Format { file: name.clone(), found, known: super::FORMAT });
@@ -78,13 +100,14 @@ impl Segments {
         self.files.write().unwrap_or_else(PoisonError::into_inner).insert(number, file);
     }
 
-    /// Removes the file of a segment. Whoever reads it at the moment can finish.
+    /// Removes the file of a segment. Whoever reads it at the moment can finish. After an error it can be tried again.
     pub(crate) fn unlink(&self, number: u64) -> io::Result<()> {
-        self.files.write().unwrap_or_else(PoisonError::into_inner).remove(&number);
         match self.disk.remove(&segment_name(number)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
+        self.files.write().unwrap_or_else(PoisonError::into_inner).remove(&number);
+        Ok(())
     }
 
     /// Reads the message at `place`: one read. `Ok(None)` if what is there is not the record that was written, or the
@@ -102,10 +125,24 @@ impl Segments {
         Ok(Some(Content { envelope, raw: Bytes::from(octets).slice(content_start..) }))
     }
 
-    /// Gives the disk back the content of the record at `place`. Its header and meta stay, so that replay reads on.
-    pub(crate) fn punch(&self, place: RecordPlace) -> io::Result<()> {
-        let Some(file) = self.file(place.segment) else { return Ok(()) };
-        let start = u64::from(place.offset) + u64::from(place.length - place.content);
-        file.punch(start, u64::from(place.content))
+    /// Gives the disk back the contents of the records at `places`, which are sorted, and makes that durable: those for
+    /// which it is done. Header and meta of each stay, so that they can be read on.
+    pub(crate) fn punch(&self, places: &[RecordPlace]) -> Vec<RecordPlace> {
+        let mut done = Vec::with_capacity(places.len());
+        for places in places.chunk_by(|one, next| one.segment == next.segment) {
+            let Some(file) = self.file(places[0].segment) else {
+                done.extend(places);
+                continue;
+            };
+            let before = done.len();
+            done.extend(places.iter().filter(|place| {
+                let start = u64::from(place.offset) + u64::from(place.length - place.content);
+                file.punch(start, u64::from(place.content)).is_ok()
+            }));
+            if file.sync().is_err() {
+                done.truncate(before);
+            }
+        }
+        done
     }
 }

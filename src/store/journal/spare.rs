@@ -11,6 +11,8 @@ use crate::store::error::is_out_of_space;
 
 /// How long to wait before a segment that could not be made is tried again.
 const RETRY_EVERY: Duration = Duration::from_millis(500);
+/// What the first segment after an open makes do with on a full disk: enough to delete, which is what makes room.
+const LEAST_OCTETS: u64 = 128 << 10;
 
 /// The segment that will be used next.
 #[derive(Debug)]
@@ -47,12 +49,16 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn make(&self, number: u64) -> io::Result<Arc<dyn DiskFile>> {
+    fn make(&self, number: u64, octets: u64) -> io::Result<Arc<dyn DiskFile>> {
         let name = segment_name(number);
         // What an attempt that failed left behind.
         let _ = self.disk.remove(&name);
+        // An attempt that can't succeed would take the last room from the index, each time for a moment.
+        if self.disk.free_octets()? < octets {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         let file = self.disk.create(&name)?;
-        let made = file.allocate(self.octets).and_then(|()| file.sync()).and_then(|()| self.disk.sync_dir());
+        let made = file.allocate(octets).and_then(|()| file.sync()).and_then(|()| self.disk.sync_dir());
         if let Err(error) = made {
             let _ = self.disk.remove(&name);
             return Err(error);
@@ -82,8 +88,13 @@ impl Shared {
     }
 
     fn run(&self) {
+        let mut is_first = true;
         while let Some(number) = self.next_wanted() {
-            let made = self.make(number);
+            let mut made = self.make(number, self.octets);
+            if is_first && made.as_ref().is_err_and(is_out_of_space) {
+                made = self.make(number, LEAST_OCTETS.min(self.octets));
+            }
+            is_first = false;
             let mut state = self.state();
             let is_still_wanted = match &*state {
                 State::Wanted(wanted) | State::Failing { number: wanted, .. } => *wanted == number,

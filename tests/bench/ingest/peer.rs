@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tempfile::TempDir;
 
 use super::Result;
-use super::http::Http;
+use super::http;
 
 /// How long a server may take to listen, or to end.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -94,11 +94,11 @@ pub(crate) struct Daemon {
 impl Daemon {
     pub(crate) fn start() -> Result<Self> {
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
-        let (smtp, http) = (free_address()?, free_address()?);
+        let (smtp, web) = (free_address()?, free_address()?);
         let log = dir.path().join("log");
         let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
         command.arg("serve").arg("--data-dir").arg(dir.path().join("data"));
-        command.args(["--smtp-listen", &smtp.to_string(), "--http-listen", &http.to_string()]);
+        command.args(["--smtp-listen", &smtp.to_string(), "--http-listen", &web.to_string()]);
         command.args(["--domain", "example.test", "--rate-limit", "off"]);
         // Whatever the user has set for a daemon of theirs is none of ours.
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"TEMPMAIL_")) {
@@ -107,13 +107,12 @@ impl Daemon {
         command.env("XDG_CONFIG_HOME", dir.path());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&log)?);
         let mut server = Server(command.spawn()?);
-        let is_ready =
-            || Http::connect(http).and_then(|mut http| http.get("/readyz")).is_ok_and(|(code, _)| code == 200);
+        let is_ready = || http::get(web, "/readyz").is_ok_and(|(code, _)| code == 200);
         server.wait_until(is_ready).map_err(|error| {
             let log = fs::read_to_string(&log).unwrap_or_default();
             format!("the daemon: {error}\n{log}")
         })?;
-        Ok(Self { smtp, http, _server: server, dir })
+        Ok(Self { smtp, http: web, _server: server, dir })
     }
 
     pub(crate) fn smtp_address(&self) -> SocketAddr {
@@ -126,10 +125,9 @@ impl Daemon {
 
     /// Fails unless the mailboxes of `addresses` hold `total` messages together.
     pub(crate) fn expect_total(&self, addresses: &[String], total: u64) -> Result<()> {
-        let mut http = Http::connect(self.http)?;
         let mut found = 0;
         for address in addresses {
-            let (status, body) = http.get(&format!("/api/mail/messages?to={address}&limit=1"))?;
+            let (status, body) = http::get(self.http, &format!("/api/mail/messages?to={address}&limit=1"))?;
             let page: serde_json::Value = serde_json::from_slice(&body)?;
             found += page["total"].as_u64().ok_or_else(|| format!("{status} for {address}: {page}"))?;
         }

@@ -63,9 +63,14 @@ pub async fn a_message_gives_each_recipient_an_email_of_its_own(store: Arc<dyn S
 pub async fn handing_a_message_over_twice_keeps_it_once(store: Arc<dyn Store>) {
     let sent = delivery(&["a@example.test", "b@example.test"], "once", NOW);
     store.receive(sent.clone()).await.expect("receive");
-    store.receive(sent).await.expect("receive again");
+    store.receive(sent.clone()).await.expect("receive again");
     assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, NOW).await, (vec!["once".into()], 1));
     assert_eq!(store.stats().await.expect("stats").emails, 2);
+    // One recipient deleted it before the sender came back: it stays deleted, and the other's stays one.
+    assert!(store.delete(sent.envelope.recipients[0].id, NOW).await.expect("delete"));
+    store.receive(sent).await.expect("receive again");
+    assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, NOW).await, (vec![], 0));
+    assert_eq!(subjects(&*store, "b@example.test", FIRST_PAGE, NOW).await, (vec!["once".into()], 1));
 }
 
 pub async fn an_email_is_found_and_deleted_by_its_id_once(store: Arc<dyn Store>) {
@@ -120,6 +125,21 @@ pub async fn an_email_is_gone_from_the_millisecond_of_its_expiry(store: Arc<dyn 
     let pass = store.expire(NOW.plus(Duration::from_secs(101)), 100).await.expect("expire");
     assert_eq!((pass.removed, pass.next_due_at), (1, None));
     assert_eq!(store.stats().await.expect("stats").emails, 0);
+}
+
+pub async fn a_total_leaves_out_what_has_expired_in_any_order(store: Arc<dyn Store>) {
+    let lives = [50, 53, 49, 60, 58, 57, 90, 10];
+    for seconds in lives {
+        let mut sent = delivery(&["a@example.test"], "mail", NOW);
+        sent.expires_at = NOW.plus(Duration::from_secs(seconds));
+        store.receive(sent).await.expect("receive");
+    }
+    for seconds in 0..100 {
+        let part = store.list(&mailbox("a@example.test"), FIRST_PAGE, NOW.plus(Duration::from_secs(seconds))).await;
+        let part = part.expect("list");
+        let readable = lives.iter().filter(|life| **life > seconds).count();
+        assert_eq!((part.emails.len(), part.total), (readable, readable as u64), "after {seconds} s");
+    }
 }
 
 pub async fn expiry_goes_in_bounded_steps(store: Arc<dyn Store>) {
@@ -180,6 +200,7 @@ macro_rules! conformance {
             an_email_is_found_and_deleted_by_its_id_once
             deleting_a_mailbox_takes_all_of_it_and_no_other
             an_email_is_gone_from_the_millisecond_of_its_expiry
+            a_total_leaves_out_what_has_expired_in_any_order
             expiry_goes_in_bounded_steps
             a_domain_is_registered_once_changed_and_removed
         }

@@ -197,3 +197,14 @@ fn a_newer_format_and_a_lost_journal_are_refused() {
     let error = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(files)), &options()).expect_err("no index");
     assert!(matches!(error, OpenError::Index(_)), "{error}");
 }
+
+#[tokio::test]
+async fn a_journal_whose_last_segment_lost_its_header_is_refused() {
+    let disk = RecordingDisk::default();
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open");
+    store.receive(delivery(&["a@example.test"], "mail", NOW)).await.expect("receive");
+    let mut files = disk.files();
+    files.get_mut("journal-0000000000000001").expect("segment")[..512].fill(0);
+    let error = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(files)), &options()).expect_err("no header");
+    assert!(matches!(error, OpenError::Damaged { segment: 1, .. }), "{error}");
+}

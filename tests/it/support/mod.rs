@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod dns_zone;
 pub mod domain_store;
+pub mod faulty_disk;
 pub mod fixed_domains;
 pub mod mail;
 pub mod memory_store;

@@ -1,0 +1,339 @@
+//! What the embedded store does when the disk fails under it. Each test is the story of a way in which mail was lost, came
+//! back, or the store stayed away for good.
+
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rand::RngExt;
+use tempmail::model::{EmailId, Timestamp};
+use tempmail::store::{EmbeddedStore, Part, Store, StoreError, StoreOptions};
+
+use super::embedded::options;
+use crate::support::faulty_disk::{FaultyDisk, Operation};
+use crate::support::mail::{delivery, mailbox};
+use crate::support::recording_disk::{RecordingDisk, rng};
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const INDEX: &str = "index.redb";
+
+/// No checkpoint unless a test asks for one.
+fn slow_checkpoints() -> StoreOptions {
+    StoreOptions { checkpoint_octets: u64::MAX, checkpoint_quiet: Duration::from_hours(1), ..options() }
+}
+
+async fn receive(store: &EmbeddedStore, text: impl Into<Vec<u8>>) -> Result<(), StoreError> {
+    store.receive(delivery(&["a@example.test"], text.into(), NOW)).await
+}
+
+async fn contents(store: &EmbeddedStore) -> Vec<String> {
+    let part = Part::Offset { offset: 0, limit: 100 };
+    let part = store.list(&mailbox("a@example.test"), part, NOW).await.expect("list");
+    assert_eq!(part.total, part.emails.len() as u64);
+    let mut contents = Vec::new();
+    for listed in part.emails.iter().rev() {
+        let raw = store.load(listed).await.expect("load").expect("a listed email").raw;
+        contents.push(String::from_utf8_lossy(&raw[..raw.len().min(2)]).into_owned());
+    }
+    contents
+}
+
+/// The next checkpoint fails, so that the index takes no group until it is opened again; and no
+/// group can be read.
+fn poison_index_and_journal_reads(disk: &FaultyDisk) {
+    let mut is_poisoned = false;
+    disk.fail(move |operation, name| {
+        let poisons = !is_poisoned && operation == Operation::Sync && name == INDEX;
+        is_poisoned |= poisons;
+        let is_group = matches!(operation, Operation::Read(1..)) && name.starts_with("journal-");
+        (poisons || is_group).then_some(ErrorKind::Other)
+    });
+}
+
+/// The index was reopened, replay met a read error half way, and the next group was put on top of what there was: the
+/// groups between were never applied, and their acknowledged mail was gone.
+#[tokio::test]
+async fn an_index_that_lacks_groups_is_never_built_on() {
+    let memory = RecordingDisk::default();
+    let disk = FaultyDisk::on(memory.clone());
+    let options = StoreOptions { checkpoint_octets: 30_000, ..slow_checkpoints() };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open");
+    receive(&store, "m1").await.expect("receive");
+    poison_index_and_journal_reads(&disk);
+    let mut second = b"m2".to_vec();
+    second.resize(40_000, b'x');
+    receive(&store, second).await.expect("the journal has it");
+    assert!(matches!(receive(&store, "m3").await, Err(StoreError::Failed(_))));
+    disk.heal();
+    receive(&store, "m4").await.expect("receive");
+    assert_eq!(contents(&store).await, ["m1", "m2", "m4"]);
+    drop(store);
+    let store = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(memory.files())), &options).expect("open again");
+    assert_eq!(contents(&store).await, ["m1", "m2", "m4"]);
+}
+
+/// A group that was given up was cut off at an offset of the segment before its own: it came back with the next start, or
+/// the store did not open at all.
+#[tokio::test]
+async fn a_group_given_up_is_cut_off_where_it_began_in_a_new_segment() {
+    let memory = RecordingDisk::default();
+    let disk = FaultyDisk::on(memory.clone());
+    let options = StoreOptions { segment_octets: 170_000, checkpoint_octets: 100_000, ..slow_checkpoints() };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open");
+    let large = |text: &str| {
+        let mut raw = text.as_bytes().to_vec();
+        raw.resize(60_000, b'x');
+        raw
+    };
+    receive(&store, large("m1")).await.expect("receive");
+    poison_index_and_journal_reads(&disk);
+    receive(&store, large("m2")).await.expect("the journal has it");
+    assert!(matches!(receive(&store, large("m3")).await, Err(StoreError::Failed(_))));
+    disk.heal();
+    drop(store);
+    let store = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(memory.files())), &options).expect("open again");
+    assert_eq!(contents(&store).await, ["m1", "m2"]);
+}
+
+/// While the index was away `accepts` and every read said so, so nothing was sent to the writer any more; and only a
+/// change made it open the index again.
+#[tokio::test]
+async fn an_index_that_went_away_comes_back_without_a_change() {
+    let disk = FaultyDisk::on(RecordingDisk::default());
+    let options = StoreOptions { checkpoint_octets: 0, ..slow_checkpoints() };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open");
+    receive(&store, "m1").await.expect("receive");
+    disk.fail(|operation, name| {
+        (!matches!(operation, Operation::Read(_)) && name == INDEX).then_some(ErrorKind::Other)
+    });
+    while receive(&store, "m1").await.is_ok() {}
+    disk.heal();
+    let start = Instant::now();
+    while store.accepts().is_err() {
+        assert!(start.elapsed() < Duration::from_secs(5), "the index stays away");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(contents(&store).await.iter().all(|text| text == "m1"));
+}
+
+/// The header of the next segment was written, its sync failed, and small groups still went into the old segment. Then the
+/// power went, the header was on the disk after all, and cut them off.
+#[tokio::test]
+async fn nothing_is_written_behind_what_a_header_in_doubt_cuts_off() {
+    let memory = RecordingDisk::default();
+    let disk = FaultyDisk::on(memory.clone());
+    let options = StoreOptions { segment_octets: 170_000, ..slow_checkpoints() };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open");
+    let mut acknowledged = Vec::new();
+    for text in ["m1", "m2", "m3"] {
+        if text == "m3" {
+            let mut is_header_written = false;
+            disk.fail(move |operation, name| {
+                is_header_written |= operation == Operation::Write && name.starts_with("journal-");
+                let fails = matches!(operation, Operation::Sync | Operation::Create) && name.starts_with("journal-");
+                (fails && is_header_written).then_some(ErrorKind::Other)
+            });
+        }
+        let mut raw = text.as_bytes().to_vec();
+        raw.resize(60_000, b'x');
+        if receive(&store, raw).await.is_ok() {
+            acknowledged.push(text.to_owned());
+        }
+    }
+    assert_eq!(acknowledged, ["m1", "m2"]);
+    disk.fail(|operation, name| {
+        (operation == Operation::Create && name.starts_with("journal-")).then_some(ErrorKind::Other)
+    });
+    if receive(&store, "m4").await.is_ok() {
+        acknowledged.push("m4".into());
+    }
+    for seed in 0..60 {
+        let image = memory.crash(memory.operations(), &mut rng(seed));
+        let opened = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(image)), &options).expect("open the image");
+        assert_eq!(contents(&opened).await, acknowledged, "seed {seed}");
+    }
+}
+
+/// A full disk kept the store from opening, since the next segment could not be made; so nothing could be deleted, and
+/// nothing made room any more.
+#[tokio::test]
+async fn a_store_on_a_full_disk_opens_and_deletes_and_takes_mail_once_there_is_room() {
+    let disk = FaultyDisk::on(RecordingDisk::default());
+    let open = || EmbeddedStore::open_on(Arc::new(disk.clone()), &options());
+    let store = open().expect("open");
+    receive(&store, "m1").await.expect("receive");
+    receive(&store, "m2").await.expect("receive");
+    drop(store);
+    disk.fail(|operation, _| matches!(operation, Operation::Allocate(200_000..)).then_some(ErrorKind::StorageFull));
+    for left in ["m1", "m2"] {
+        let store = open().expect("open on a full disk");
+        while store.accepts() != Err(StoreError::Full) {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(receive(&store, "m3").await, Err(StoreError::Full));
+        if left == "m1" {
+            let part = store.list(&mailbox("a@example.test"), Part::Offset { offset: 0, limit: 1 }, NOW).await;
+            assert_eq!(store.delete(part.expect("list").emails[0].id, NOW).await, Ok(true));
+        } else {
+            assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await, Ok(1));
+            disk.heal();
+            let start = Instant::now();
+            while receive(&store, "m4").await.is_err() {
+                assert!(start.elapsed() < Duration::from_secs(5), "there is room again");
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            assert_eq!(contents(&store).await, ["m4"]);
+        }
+    }
+}
+
+/// A hole was noted as punched without being made durable: after a power cut the deleted octets were back on the disk, and
+/// nothing would have taken them off again.
+#[tokio::test]
+async fn what_was_deleted_leaves_the_disk_whatever_a_power_cut_keeps() {
+    let memory = RecordingDisk::default();
+    let store = EmbeddedStore::open_on(Arc::new(memory.clone()), &slow_checkpoints()).expect("open");
+    let secret = b"the-deleted-secret".repeat(500);
+    receive(&store, secret.clone()).await.expect("receive");
+    // Somebody else's mail keeps the segment.
+    store.receive(delivery(&["b@example.test"], "kept", NOW)).await.expect("receive");
+    // It is punched out of a segment that nobody writes any more.
+    drop(store);
+    let store = EmbeddedStore::open_on(Arc::new(memory.clone()), &slow_checkpoints()).expect("open");
+    store.delete_all(&mailbox("a@example.test"), NOW).await.expect("delete");
+    receive(&store, "m1").await.expect("receive");
+    let deleted = memory.operations();
+    drop(store);
+    let cuts = memory.syncs().into_iter().filter(|sync| *sync > deleted);
+    for (cut, seed) in cuts.flat_map(|cut| (0..2).map(move |seed| (cut, seed))) {
+        let image = RecordingDisk::with(memory.crash(cut, &mut rng(seed)));
+        drop(EmbeddedStore::open_on(Arc::new(image.clone()), &slow_checkpoints()).expect("open the image"));
+        let is_left = image.files().values().any(|octets| octets.windows(18).any(|part| part == &secret[..18]));
+        assert!(!is_left, "cut {cut}, seed {seed}");
+    }
+}
+
+/// A segment that could not be unlinked was forgotten until the next start.
+#[tokio::test]
+async fn a_segment_that_could_not_be_removed_is_removed_later() {
+    let disk = FaultyDisk::on(RecordingDisk::default());
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open");
+    for _ in 0..20 {
+        receive(&store, vec![b'x'; 60_000]).await.expect("receive");
+    }
+    disk.fail(|operation, _| (operation == Operation::Remove).then_some(ErrorKind::Other));
+    store.expire(NOW.plus(Duration::from_hours(2)), 100).await.expect("expire");
+    receive(&store, vec![b'x'; 60_000]).await.expect("receive");
+    receive(&store, vec![b'x'; 60_000]).await.expect("receive");
+    assert!(store.stats().await.expect("stats").segments > 1);
+    disk.heal();
+    let start = Instant::now();
+    while store.stats().await.expect("stats").segments > 1 {
+        assert!(start.elapsed() < Duration::from_secs(2), "the segment stays");
+        receive(&store, "small").await.expect("receive");
+    }
+}
+
+/// What a store promised while its disk failed at random.
+#[derive(Default)]
+struct Answers {
+    kept: BTreeSet<EmailId>,
+    /// Answered with a definite error, or deleted.
+    gone: BTreeSet<EmailId>,
+}
+
+impl Answers {
+    async fn check(&self, store: &EmbeddedStore, when: &str) {
+        let part = Part::Offset { offset: 0, limit: usize::MAX };
+        let part = store.list(&mailbox("a@example.test"), part, NOW).await.expect("list");
+        assert_eq!(part.total, part.emails.len() as u64, "{when}");
+        let listed: BTreeSet<EmailId> = part.emails.iter().map(|email| email.id).collect();
+        assert_eq!(self.kept.difference(&listed).count(), 0, "{when}: acknowledged mail is lost");
+        assert_eq!(self.gone.intersection(&listed).count(), 0, "{when}: mail came back");
+        for email in &part.emails {
+            let raw = store.load(email).await.expect("load").expect("a listed email").raw;
+            assert!(raw.iter().all(|octet| *octet == email.id.octets()[15]), "{when}: other octets");
+        }
+    }
+
+    async fn receive_some(&mut self, store: &Arc<EmbeddedStore>, random: &mut impl RngExt) {
+        let mut running = Vec::new();
+        for _ in 0..random.random_range(1..4) {
+            let mut sent = delivery(&["a@example.test"], "", NOW);
+            let id = sent.envelope.recipients[0].id;
+            sent.raw = vec![id.octets()[15]; random.random_range(1..40_000)].into();
+            let store = Arc::clone(store);
+            running.push((id, tokio::spawn(async move { store.receive(sent).await })));
+        }
+        for (id, receive) in running {
+            match receive.await.expect("no panic") {
+                Ok(()) => drop(self.kept.insert(id)),
+                Err(StoreError::OutcomeUnknown) => {}
+                Err(_) => drop(self.gone.insert(id)),
+            }
+        }
+    }
+
+    async fn delete_one(&mut self, store: &EmbeddedStore) {
+        let Some(id) = self.kept.pop_first() else { return };
+        match store.delete(id, NOW).await {
+            Ok(was_there) => {
+                assert!(was_there);
+                self.gone.insert(id);
+            }
+            Err(StoreError::OutcomeUnknown) => {}
+            Err(_) => drop(self.kept.insert(id)),
+        }
+    }
+}
+
+async fn suffer(seed: u64) {
+    let mut random = rng(seed);
+    let memory = RecordingDisk::default();
+    let disk = FaultyDisk::on(memory.clone());
+    let options = StoreOptions { segment_octets: 200_000, ..options() };
+    let mut answers = Answers::default();
+    let mut store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open"));
+    for round in 0..5 {
+        let rate = [0.02, 0.2, 0.5, 1.0][random.random_range(0..4)];
+        let files = ["journal-", "index", ""][random.random_range(0..3)];
+        let mut dice = rng(random.random());
+        let kind = [ErrorKind::Other, ErrorKind::StorageFull][random.random_range(0..2)];
+        disk.fail(move |_, name| (name.starts_with(files) && dice.random_bool(rate)).then_some(kind));
+        for _ in 0..2 {
+            answers.receive_some(&store, &mut random).await;
+            answers.delete_one(&store).await;
+        }
+        disk.heal();
+        let start = Instant::now();
+        while store.accepts().is_err() {
+            assert!(start.elapsed() < Duration::from_secs(5), "seed {seed}: it stays away: {:?}", store.accepts());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let when = format!("seed {seed}, round {round}");
+        answers.check(&store, &when).await;
+        answers.receive_some(&store, &mut random).await;
+        answers.check(&store, &when).await;
+        let image = RecordingDisk::with(memory.crash(memory.operations(), &mut random));
+        let opened = EmbeddedStore::open_on(Arc::new(image), &options).expect(&when);
+        answers.check(&opened, &format!("{when}, after a power cut")).await;
+        if random.random_bool(0.3) {
+            store.close().await.expect("close");
+            drop(Arc::into_inner(store).expect("one handle"));
+            store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect(&when));
+            answers.check(&store, &when).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_fails_every_answer_was_true() {
+    let seeds: u64 = std::env::var("TEMPMAIL_FAULT_SEEDS").map_or(3, |seeds| seeds.parse().expect("a number"));
+    let first: u64 = rand::random();
+    let mut running = tokio::task::JoinSet::new();
+    for seed in 0..seeds {
+        running.spawn(suffer(first ^ seed));
+    }
+    running.join_all().await;
+}

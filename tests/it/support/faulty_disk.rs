@@ -1,0 +1,136 @@
+//! A disk that fails the operations a test chooses, on top of another disk.
+
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tempmail::store::disk::{Disk, DiskFile};
+
+/// An operation that may fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    Create,
+    Open,
+    Remove,
+    SetLen,
+    /// So many octets.
+    Allocate(u64),
+    Write,
+    /// At this offset.
+    Read(u64),
+    Sync,
+    Punch,
+}
+
+type Rule = Box<dyn FnMut(Operation, &str) -> Option<io::ErrorKind> + Send>;
+
+/// The disk. Clones are the same disk.
+#[derive(Clone)]
+pub struct FaultyDisk {
+    inner: Arc<dyn Disk>,
+    rule: Arc<Mutex<Rule>>,
+}
+
+#[derive(Debug)]
+struct FaultyFile {
+    inner: Arc<dyn DiskFile>,
+    disk: FaultyDisk,
+    name: String,
+}
+
+impl FaultyDisk {
+    /// A disk on which nothing fails yet.
+    pub fn on(inner: impl Disk) -> Self {
+        Self { inner: Arc::new(inner), rule: Arc::new(Mutex::new(Box::new(|_, _| None))) }
+    }
+
+    /// From now on an operation fails when `rule` gives an error for it and the name of its file.
+    pub fn fail(&self, rule: impl FnMut(Operation, &str) -> Option<io::ErrorKind> + Send + 'static) {
+        *self.rule.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(rule);
+    }
+
+    /// From now on nothing fails.
+    pub fn heal(&self) {
+        self.fail(|_, _| None);
+    }
+
+    fn check(&self, operation: Operation, name: &str) -> io::Result<()> {
+        let mut rule = self.rule.lock().unwrap_or_else(PoisonError::into_inner);
+        rule(operation, name).map_or(Ok(()), |kind| Err(kind.into()))
+    }
+
+    fn file(&self, name: &str, inner: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
+        Arc::new(FaultyFile { inner, disk: self.clone(), name: name.into() })
+    }
+}
+
+impl fmt::Debug for FaultyDisk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FaultyDisk").finish_non_exhaustive()
+    }
+}
+
+impl Disk for FaultyDisk {
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.inner.list()
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        self.check(Operation::Create, name)?;
+        Ok(self.file(name, self.inner.create(name)?))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        self.check(Operation::Open, name)?;
+        Ok(self.file(name, self.inner.open(name)?))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.check(Operation::Remove, name)?;
+        self.inner.remove(name)
+    }
+
+    fn sync_dir(&self) -> io::Result<()> {
+        self.inner.sync_dir()
+    }
+
+    fn free_octets(&self) -> io::Result<u64> {
+        self.inner.free_octets()
+    }
+}
+
+impl DiskFile for FaultyFile {
+    fn size(&self) -> io::Result<u64> {
+        self.inner.size()
+    }
+
+    fn set_len(&self, octets: u64) -> io::Result<()> {
+        self.disk.check(Operation::SetLen, &self.name)?;
+        self.inner.set_len(octets)
+    }
+
+    fn allocate(&self, octets: u64) -> io::Result<()> {
+        self.disk.check(Operation::Allocate(octets), &self.name)?;
+        self.inner.allocate(octets)
+    }
+
+    fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.disk.check(Operation::Write, &self.name)?;
+        self.inner.write_at(offset, data)
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.disk.check(Operation::Read(offset), &self.name)?;
+        self.inner.read_at(offset, out)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.disk.check(Operation::Sync, &self.name)?;
+        self.inner.sync()
+    }
+
+    fn punch(&self, offset: u64, octets: u64) -> io::Result<()> {
+        self.disk.check(Operation::Punch, &self.name)?;
+        self.inner.punch(offset, octets)
+    }
+}
