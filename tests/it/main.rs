@@ -5,6 +5,7 @@ mod config;
 mod domains;
 mod http;
 mod layout;
+mod readme;
 mod smtp;
 mod store;
 mod support;
