@@ -5,6 +5,8 @@ mod config;
 mod daemon;
 mod domains;
 mod http;
+mod layout;
+mod readme;
 mod smtp;
 mod store;
 mod support;
