@@ -2,9 +2,5 @@
 
 mod conformance;
 mod crash;
-<<<<<<< HEAD
-mod embedded;
-mod faults;
-=======
 pub mod embedded;
->>>>>>> e2e
+mod faults;
