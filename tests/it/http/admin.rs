@@ -9,6 +9,8 @@ use super::TestApi;
 async fn the_public_gets_401_whatever_the_path() {
     let api = TestApi::new();
     for (method, target) in [
+        ("GET", "/api/admin"),
+        ("GET", "/api/admin/"),
         ("GET", "/api/admin/domains"),
         ("POST", "/api/admin/domains"),
         ("DELETE", "/api/admin/domains?domain=a.example"),
