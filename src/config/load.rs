@@ -180,5 +180,4 @@ pub(super) fn split(text: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;
