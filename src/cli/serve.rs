@@ -1,7 +1,7 @@
 //! `tempmail serve`: the daemon.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -74,8 +74,13 @@ async fn start(config: Config, cx: &Context) -> Result<Daemon, Error> {
     let listeners = Listeners::bind(&config)?;
     // The last step that can be refused for what the operator chose: only now is a directory made.
     let store = Arc::new(daemon::open_store(&config).await?);
-    let control = ControlSocket::bind(&socket)?;
-    Ok(Daemon::new(config, store, listeners, control, Arc::new(SystemClock)).await?)
+    // Where systemd gives the service a directory of its own, commands that name no data directory look there.
+    let of_service =
+        cx.env.get("RUNTIME_DIRECTORY").and_then(|list| list.split(':').next()).filter(|dir| !dir.is_empty());
+    let of_service = of_service.map(|dir| Path::new(dir).join("tempmail.sock"));
+    let controls =
+        std::iter::once(socket).chain(of_service).map(|path| ControlSocket::bind(&path)).collect::<Result<_, _>>()?;
+    Ok(Daemon::new(config, store, listeners, controls, Arc::new(SystemClock)).await?)
 }
 
 /// Cancels `shutdown` at the first SIGTERM or SIGINT; what is returned ends at the second.

@@ -68,7 +68,7 @@ impl TestServer {
         let listeners = Listeners::bind(&config).expect("free ports");
         let (smtp, http) = (listeners.smtp_addresses()[0], listeners.http_addresses()[0]);
         let store: Arc<dyn Store> = Arc::new(open_store(&config).await.expect("open"));
-        let control = ControlSocket::bind(&dir.path().join("tempmail.sock")).expect("socket");
+        let control = vec![ControlSocket::bind(&dir.path().join("tempmail.sock")).expect("socket")];
         let daemon = Daemon::new(config, Arc::clone(&store), listeners, control, clock.clone()).await.expect("daemon");
         let shutdown = CancellationToken::new();
         let stop = shutdown.clone();
