@@ -73,7 +73,7 @@ pub fn router(api: Api) -> Router {
         .route("/api/domains", get(domains::list).post(domains::register))
         .route("/api/domains/active", get(domains::active))
         .route("/api/domains/check-dns", get(domains::check_dns))
-        .nest("/api/admin", admin::routes())
+        .merge(admin::routes())
         .fallback(unknown_path)
         .with_state(Arc::new(api))
         .layer(middleware::from_fn_with_state(edge, edge::pass))

@@ -10,7 +10,7 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 
 use super::Api;
 use super::principal::Principal;
@@ -18,14 +18,17 @@ use super::problem::{Code, Problem};
 
 pub use status::DaemonStatus;
 
-/// The routes below `/api/admin`.
+/// `/api/admin` and all below it.
 pub(super) fn routes() -> Router<Arc<Api>> {
-    Router::new()
+    let below = Router::new()
         .route("/domains", get(domains::list).post(domains::add).delete(domains::remove))
         .route("/domains/verify", post(domains::verify))
         .route("/status", get(status::show))
         .fallback(super::unknown_path)
-        .layer(middleware::from_fn(administrator_only))
+        .layer(middleware::from_fn(administrator_only));
+    // The nested router is not asked for the path that ends with its slash.
+    let slash = any(super::unknown_path).layer(middleware::from_fn(administrator_only));
+    Router::new().nest("/api/admin", below).route("/api/admin/", slash)
 }
 
 async fn administrator_only(principal: Principal, request: Request, next: Next) -> Response {

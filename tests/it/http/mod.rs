@@ -28,15 +28,15 @@ use tempmail::store::Store;
 use tower::ServiceExt;
 
 use crate::support::clock::SetClock;
+use crate::support::faulty_store::FaultyStore;
 use crate::support::fixed_domains::FixedDomains;
-use crate::support::memory_store::MemoryStore;
 
 /// 2023-11-14 22:13:20 UTC.
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
-/// The interface over doubles.
+/// The interface over a store in memory and a double of the domains.
 struct TestApi {
-    store: Arc<MemoryStore>,
+    store: Arc<FaultyStore>,
     domains: Arc<FixedDomains>,
     clock: Arc<SetClock>,
     router: Router,
@@ -80,7 +80,7 @@ impl TestApi {
     fn with(configure: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config::of_revision(Revision::Two, "/nowhere".into());
         configure(&mut config);
-        let store = Arc::new(MemoryStore::default());
+        let store = Arc::new(FaultyStore::open());
         let domains = Arc::new(FixedDomains::default());
         let clock = Arc::new(SetClock::at(NOW));
         let router = router(Api {
