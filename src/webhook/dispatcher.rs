@@ -13,8 +13,9 @@ use super::{Endpoint, Lanes, PacingLimits, Target};
 use crate::model::{PendingEvent, Timestamp, WebhookId};
 use crate::store::StoreError;
 
-/// Events of one endpoint that are held in memory at most; the others stay in the store until it is their turn.
-const HELD_PER_ENDPOINT: usize = 16;
+/// Events of one webhook that are held in memory at most; the others stay in the store until it is their turn. So webhooks
+/// that share an endpoint take turns there, however many events one of them has.
+const HELD_PER_WEBHOOK: usize = 8;
 /// The longest time between two looks at the whole outbox; a clock that was put right is noticed within it.
 const LOOK_EVERY_MAX: Duration = Duration::from_secs(5);
 /// The shortest: mail that comes in by the thousand makes no more looks than this.
@@ -122,15 +123,13 @@ impl Dispatcher {
             return Ok(None);
         };
         let endpoint = target.endpoint();
-        let room = HELD_PER_ENDPOINT.saturating_sub(self.lanes.queued_at(endpoint));
-        let held = self.held.entry(webhook).or_default();
-        let limit = held.len() + room;
-        let events = self.delivery.outbox.pending_events(webhook, limit).await?;
+        let events = self.delivery.outbox.pending_events(webhook, HELD_PER_WEBHOOK).await?;
         let now = self.delivery.clock.now();
         let later = events.iter().find(|event| event.due_at > now).map(|event| event.due_at);
-        if later.is_none() && events.len() == limit {
+        if later.is_none() && events.len() == HELD_PER_WEBHOOK {
             self.have_more.insert(webhook);
         }
+        let held = self.held.entry(webhook).or_default();
         for event in events.into_iter().filter(|event| event.due_at <= now) {
             if held.insert(event.sequence) {
                 self.lanes.add(endpoint.clone(), event);
@@ -171,18 +170,21 @@ impl Dispatcher {
     async fn let_go(&mut self, attempted: &Attempted) {
         let Attempted { endpoint, webhook, sequence } = attempted;
         self.lanes.done(endpoint);
+        let mut left = 0;
         if let Some(held) = self.held.get_mut(webhook) {
             held.remove(sequence);
+            left = held.len();
             if held.is_empty() {
                 self.held.remove(webhook);
             }
         }
-        let runs_low = self.lanes.queued_at(endpoint) <= HELD_PER_ENDPOINT / 2;
-        if runs_low && self.have_more.contains(webhook) && self.take_due_of(*webhook).await.is_ok() {
-            return;
+        let is_refilled = left <= HELD_PER_WEBHOOK / 2
+            && self.have_more.contains(webhook)
+            && self.take_due_of(*webhook).await.is_ok();
+        if !is_refilled {
+            // Its next attempt may be due before anything else.
+            self.look_soon();
         }
-        // Its next attempt may be due before anything else.
-        self.look_soon();
     }
 
     fn pause(&self) -> Duration {
