@@ -16,3 +16,4 @@ pub mod model;
 pub mod process;
 pub mod smtp;
 pub mod store;
+pub mod webhook;

@@ -1,0 +1,25 @@
+//! Webhooks: how one event is sent to one URL.
+//!
+//! Knows no store and no HTTP interface. [`sign`], [`schedule`], [`ranges`], [`target`], [`pacing`] and the preparing half
+//! of [`attempt`] are pure; [`call`] alone touches the network, and only through [`guard`] and [`dial`], so that no request
+//! leaves for an address that [`Guard`] refuses: a literal is checked before the call, a name's addresses when they are
+//! dialled.
+
+pub mod attempt;
+pub mod call;
+pub mod dial;
+pub mod guard;
+pub mod outcome;
+pub mod pacing;
+pub mod ranges;
+pub mod schedule;
+pub mod sign;
+pub mod target;
+
+pub use attempt::{Event, EventEmail, Prepared, prepare};
+pub use call::{Caller, CallerSettings};
+pub use guard::{Guard, GuardSettings, Refused};
+pub use outcome::{ErrorClass, Outcome, Verdict};
+pub use pacing::{Lanes, PacingLimits};
+pub use schedule::Schedule;
+pub use target::{Endpoint, Target, UrlError};

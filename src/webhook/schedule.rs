@@ -1,0 +1,205 @@
+//! When an event that was not delivered is tried again.
+//!
+//! Pure: the time and the jitter are arguments.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::config::value::{self, ValueError};
+use crate::model::Timestamp;
+
+/// The longest wait that a receiver can ask for with `Retry-After`.
+pub const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
+
+/// The most waits of a schedule.
+const WAITS_MAX: usize = 32;
+const WAIT_MIN: Duration = Duration::from_millis(1);
+const WAIT_MAX: Duration = Duration::from_hours(7 * 24);
+/// A wait is lengthened or shortened by up to this part of itself.
+const JITTER: f64 = 0.2;
+
+/// The waits between the attempts of an event. The last one repeats until the event ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// Never empty.
+    waits: Vec<Duration>,
+}
+
+impl Default for Schedule {
+    /// 5 s, 30 s, 2 min, 10 min, 30 min, then 1 h.
+    fn default() -> Self {
+        Self { waits: [5, 30, 120, 600, 1800, 3600].map(Duration::from_secs).to_vec() }
+    }
+}
+
+impl Schedule {
+    /// When the next attempt is due after `attempts_made` failed ones (at least 1), the last of which ended at `now`;
+    /// `None` if that is later than `ends_at`: then there is none.
+    ///
+    /// `jitter` in 0..=1 is chosen at random by the caller and moves the wait by up to 20 % either way, so that events that
+    /// failed together do not come back together. `retry_after`, cut to [`RETRY_AFTER_MAX`], only ever lengthens a wait.
+    pub fn next(
+        &self,
+        attempts_made: u32,
+        now: Timestamp,
+        jitter: f64,
+        retry_after: Option<Duration>,
+        ends_at: Timestamp,
+    ) -> Option<Timestamp> {
+        let index = usize::try_from(attempts_made.saturating_sub(1)).unwrap_or(usize::MAX);
+        let wait = self.waits.get(index).or(self.waits.last()).copied().unwrap_or(WAIT_MAX);
+        let moved = wait.mul_f64(1.0 + JITTER * (2.0 * jitter.clamp(0.0, 1.0) - 1.0));
+        let asked = retry_after.unwrap_or_default().min(RETRY_AFTER_MAX);
+        let at = now.plus(moved.max(asked));
+        (at <= ends_at).then_some(at)
+    }
+}
+
+impl FromStr for Schedule {
+    type Err = ValueError;
+
+    /// Reads `5s,30s,2m`: 1 to 32 durations of 1 ms to 7 d, separated by commas.
+    fn from_str(text: &str) -> Result<Self, ValueError> {
+        let waits = text.split(',').map(|wait| value::duration(wait.trim(), WAIT_MIN..=WAIT_MAX));
+        let waits = waits.collect::<Result<Vec<_>, _>>()?;
+        if waits.len() > WAITS_MAX {
+            return Err(ValueError::malformed(text, "at most 32 durations separated by commas"));
+        }
+        Ok(Self { waits })
+    }
+}
+
+impl fmt::Display for Schedule {
+    /// The form that [`Schedule::from_str`] reads.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let waits: Vec<String> = self.waits.iter().map(|wait| value::show_duration(*wait)).collect();
+        f.write_str(&waits.join(","))
+    }
+}
+
+/// How long the value of a `Retry-After` header (RFC 9110 section 10.2.3) asks to wait, counted from `now`: seconds, or a
+/// date in any of HTTP's three forms, which is no wait if it is past. `None` if it is neither.
+pub fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
+    let value = value.trim();
+    if !value.is_empty() && value.bytes().all(|octet| octet.is_ascii_digit()) {
+        // More digits than fit still ask for a long wait.
+        return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
+    }
+    let date = httpdate::parse_http_date(value).ok()?;
+    let since_epoch = date.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Some(Timestamp::from_millis(0).plus(since_epoch).since(now))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+    const MIDDLE: f64 = 0.5;
+
+    fn wait(schedule: &Schedule, made: u32, jitter: f64, asked: Option<u64>) -> Option<u64> {
+        let at = schedule.next(made, NOW, jitter, asked.map(Duration::from_secs), Timestamp::MAX)?;
+        Some(u64::try_from(at.since(NOW).as_millis()).expect("a short wait"))
+    }
+
+    #[test]
+    fn the_default_waits_as_a_table() {
+        let schedule = Schedule::default();
+        for (made, seconds) in [
+            (0, 5),
+            (1, 5),
+            (2, 30),
+            (3, 120),
+            (4, 600),
+            (5, 1800),
+            (6, 3600),
+            (7, 3600),
+            (100, 3600),
+            (u32::MAX, 3600),
+        ] {
+            assert_eq!(wait(&schedule, made, MIDDLE, None), Some(seconds * 1000), "after {made}");
+            assert_eq!(wait(&schedule, made, 0.0, None), Some(seconds * 800), "the least after {made}");
+            assert_eq!(wait(&schedule, made, 1.0, None), Some(seconds * 1200), "the most after {made}");
+        }
+    }
+
+    #[test]
+    fn retry_after_lengthens_a_wait_up_to_an_hour_and_never_shortens_it() {
+        let schedule = Schedule::default();
+        for (made, asked, seconds) in [
+            (1, 0, 5),
+            (1, 4, 5),
+            (1, 60, 60),
+            (2, 10, 30),
+            (1, 3600, 3600),
+            (1, 3601, 3600),
+            (1, u64::MAX, 3600),
+            (6, 60, 3600),
+        ] {
+            assert_eq!(wait(&schedule, made, MIDDLE, Some(asked)), Some(seconds * 1000), "{made}, asked {asked}");
+        }
+    }
+
+    #[test]
+    fn no_attempt_is_due_past_the_end() {
+        let schedule = Schedule::default();
+        let next = |made, ends_at| schedule.next(made, NOW, MIDDLE, None, ends_at);
+        let ends_at = NOW.plus(Duration::from_secs(30));
+        assert_eq!(next(2, ends_at), Some(ends_at));
+        assert_eq!(next(2, Timestamp::from_millis(ends_at.millis() - 1)), None);
+        assert_eq!(next(1, NOW), None);
+        let asked = Some(Duration::from_secs(31));
+        assert_eq!(schedule.next(1, NOW, MIDDLE, asked, ends_at), None, "the receiver asked for later");
+    }
+
+    #[test]
+    fn a_jitter_out_of_range_is_the_nearest_one_in_it() {
+        let schedule = Schedule::default();
+        assert_eq!(wait(&schedule, 1, -7.0, None), Some(4000));
+        assert_eq!(wait(&schedule, 1, 7.0, None), Some(6000));
+    }
+
+    #[test]
+    fn a_schedule_is_read_in_the_form_it_is_written() {
+        for (text, shown) in [
+            ("5s,30s,2m", "5s,30s,2m"),
+            ("50ms, 2s", "50ms,2s"),
+            ("90s", "1m30s"),
+            ("5s,30s,2m,10m,30m,1h", "5s,30s,2m,10m,30m,1h"),
+        ] {
+            let schedule: Schedule = text.parse().expect(text);
+            assert_eq!(schedule.to_string(), shown);
+            assert_eq!(shown.parse(), Ok(schedule));
+        }
+        assert_eq!("5s,30s,2m,10m,30m,1h".parse(), Ok(Schedule::default()));
+        let many = vec!["1s"; 33].join(",");
+        for bad in ["", ",", "5s,", "5", "0s", "8d", "-1s", "5s;30s", "1s 2s,x", &many] {
+            assert!(bad.parse::<Schedule>().is_err(), "{bad}");
+        }
+        assert!(vec!["1s"; 32].join(",").parse::<Schedule>().is_ok());
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        // NOW is Tue, 14 Nov 2023 22:13:20 GMT.
+        for (value, seconds) in [
+            ("0", Some(0)),
+            ("120", Some(120)),
+            (" 7 ", Some(7)),
+            ("99999999999999999999999", Some(u64::MAX)),
+            ("Tue, 14 Nov 2023 22:14:20 GMT", Some(60)),
+            ("Tuesday, 14-Nov-23 22:14:20 GMT", Some(60)),
+            ("Tue Nov 14 22:14:20 2023", Some(60)),
+            ("Tue, 14 Nov 2023 22:13:20 GMT", Some(0)),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(0)),
+            ("", None),
+            ("-1", None),
+            ("1.5", None),
+            ("soon", None),
+            ("2023-11-14T22:14:20Z", None),
+        ] {
+            assert_eq!(retry_after(value, NOW), seconds.map(Duration::from_secs), "{value:?}");
+        }
+    }
+}

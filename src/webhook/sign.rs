@@ -1,0 +1,131 @@
+//! The two signatures of a delivery.
+//!
+//! Pure. The one place where the octets of a secret become a key.
+
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+/// What marks a secret in the form of Standard Webhooks: base64 follows.
+const STANDARD_PREFIX: &[u8] = b"whsec_";
+
+/// RFC 4648 section 4. Secrets are often copied without their `=`, and most receivers' libraries read them so.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// The values of the signature headers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signatures {
+    /// `X-Webhook-Signature`: lowercase hex of the HMAC-SHA256 of the body, keyed by the octets of the secret as given, a
+    /// prefix `whsec_` included.
+    pub hex: String,
+    /// `webhook-signature`: `v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`.
+    pub standard: String,
+}
+
+/// Signs `body` as sent under the event id `id` at `at_seconds` after the Unix epoch.
+///
+/// For Standard Webhooks the key is what the base64 after `whsec_` stands for. A secret without that prefix, or whose
+/// rest is empty or no base64 (RFC 4648 section 4, padding optional), is the key itself, octet for octet.
+pub fn signatures(secret: &[u8], id: &str, at_seconds: i64, body: &[u8]) -> Signatures {
+    let signed = format!("{id}.{at_seconds}.");
+    Signatures {
+        hex: hex(&hmac(secret, &[body])),
+        standard: format!("v1,{}", BASE64.encode(hmac(&standard_key(secret), &[signed.as_bytes(), body]))),
+    }
+}
+
+fn standard_key(secret: &[u8]) -> Vec<u8> {
+    let decoded = secret.strip_prefix(STANDARD_PREFIX).and_then(|rest| BASE64.decode(rest).ok());
+    decoded.filter(|key| !key.is_empty()).unwrap_or_else(|| secret.to_vec())
+}
+
+fn hmac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes a key of any length");
+    for part in parts {
+        mac.update(part);
+    }
+    mac.finalize().into_bytes().into()
+}
+
+fn hex(octets: &[u8]) -> String {
+    let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
+    octets.iter().flat_map(|octet| [digit(octet >> 4), digit(octet & 15)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "msg_p5jXN8AQM9LWM0D4loKWxJek";
+    const AT: i64 = 1_614_265_330;
+    const BODY: &[u8] = b"{\"test\": 2432232314}";
+
+    #[test]
+    fn the_published_vector_of_standard_webhooks() {
+        let signed = signatures(b"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", ID, AT, BODY);
+        assert_eq!(signed.standard, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+        assert_eq!(signed.hex, "80ec8a89ce3cd22133a1066caecb4d04fea7467657c8514d717ec42c38a5c94c");
+    }
+
+    /// Computed with Python's hmac, hashlib and base64.
+    #[test]
+    fn secrets_of_every_form() {
+        for (secret, hex, standard) in [
+            (
+                "s3cret",
+                "17db78689dcba1572d42dfdc8a61b169b291c1ea3ee9c169d78d9fe57c2bc55d",
+                "v1,+ovFnGFuIqjGihpeGWWpQI81Q0lhpDv9t/URyHZUADQ=",
+            ),
+            (
+                "schlüssel",
+                "79f53f037038420bf59857c88f49478a7cd81fb6ba57337b50a64fa97e931280",
+                "v1,y3ENvHzUraODSu0Vvt/s2tOC+gGhq624yDrJc1Bb6uE=",
+            ),
+            (
+                "whsec_c2VjcmV0",
+                "67a651ba0cbff40cf37af1c20ab1ef8365ae938e14c5fd0eade41abfd124ab00",
+                "v1,QhlSMIJS/+71IQLjjmkiCGkWoueir474RayJQKtDu+0=",
+            ),
+        ] {
+            let expected = Signatures { hex: hex.to_owned(), standard: standard.to_owned() };
+            assert_eq!(signatures(secret.as_bytes(), ID, AT, BODY), expected, "{secret}");
+        }
+    }
+
+    #[test]
+    fn what_follows_the_prefix_may_lack_its_padding() {
+        let padded = signatures(b"whsec_c2VjcmV0MQ==", ID, AT, BODY);
+        let bare = signatures(b"whsec_c2VjcmV0MQ", ID, AT, BODY);
+        assert_eq!(padded.standard, "v1,C+CwFh5LCkFBJ/MohB61q7tDaghDhw98zB9vBxYka/o=");
+        assert_eq!(bare.standard, padded.standard);
+        assert_ne!(bare.hex, padded.hex);
+    }
+
+    #[test]
+    fn a_prefix_without_base64_after_it_is_part_of_the_key() {
+        assert_eq!(
+            signatures(b"whsec_no base64!", ID, AT, BODY).standard,
+            "v1,M8+33H4Dq36Lvrp6D0TgjU97xponkZ1GKF7/ZQobNx4="
+        );
+        assert_eq!(signatures(b"whsec_", ID, AT, BODY).standard, "v1,AUsemtRPIzthQtHnPgmHPUvj8jasw1M2BdSl+bqqaVQ=");
+    }
+
+    #[test]
+    fn keys_longer_than_a_block_and_bodies_of_any_octets() {
+        let long = signatures(&[b'x'; 200], ID, AT, BODY);
+        assert_eq!(long.hex, "29920293581e62271968a5cc0050ecff615edba77398a6a67232e549fc218f48");
+        assert_eq!(long.standard, "v1,qdvE91NWaOvQ/vlvnJAwR/0Jq6yREZcK/5QRl1RZIOQ=");
+        let empty = signatures(b"s3cret", "e", 0, b"");
+        assert_eq!(empty.hex, "91dfac70c5348b04e1babb8b421ac92cec08b565b49ca16130dccb72503647b7");
+        assert_eq!(empty.standard, "v1,1jc2eRnGgc7gShZxjrCBbfp6GxggUca6SKBf10Ukadc=");
+        let all: Vec<u8> = (0..=255).collect();
+        let binary = signatures(b"s3cret", "e", -1, &all);
+        assert_eq!(binary.hex, "2927b7e2267900ec8649979beefebe91582ac610c176f959564f06183468cd02");
+        assert_eq!(binary.standard, "v1,MXLhxB2HULHoswD+i30vcJgxB5QEsXRJMWNGdumvlvQ=");
+    }
+}

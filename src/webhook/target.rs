@@ -1,0 +1,238 @@
+//! The URL of a webhook, read once and by one parser, so that what is checked is what is called.
+
+use std::fmt;
+
+use url::{Host, Url};
+
+use super::guard::Refused;
+
+/// The longest URL, as given and as it is sent, in octets.
+pub const URL_OCTETS_MAX: usize = 2048;
+
+/// A URL that a webhook may have: http or https, a host, no user information. Whether its host may be called is the
+/// guard's to say.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Target {
+    url: Url,
+    endpoint: Endpoint,
+}
+
+/// What shares a bound on attempts: scheme, host and port.
+///
+/// Shown as the URL's origin, all that a caller without the administrator's token sees of a URL.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Endpoint {
+    is_tls: bool,
+    /// In canonical form, an IPv6 address in brackets, a name without a trailing dot.
+    host: String,
+    port: u16,
+}
+
+/// Why a text is no URL of a webhook.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UrlError {
+    /// More than [`URL_OCTETS_MAX`].
+    #[error("the URL is longer than {URL_OCTETS_MAX} octets")]
+    TooLong,
+    /// It does not start with `http://` or `https://`.
+    #[error("the URL must start with http:// or https://")]
+    Scheme,
+    /// No URL, or one whose host is no name and no address.
+    #[error("the URL is not valid")]
+    Malformed,
+    /// A name or password before the host, even an empty one.
+    #[error("the URL has user information (what stands before '@'), which is not accepted")]
+    UserInformation,
+    /// The guard refuses its host or port.
+    #[error("{0}")]
+    Refused(#[from] Refused),
+}
+
+impl Target {
+    /// Reads the URL of a webhook. Its fragment, which is never sent, is dropped.
+    pub fn parse(text: &str) -> Result<Self, UrlError> {
+        if text.len() > URL_OCTETS_MAX {
+            return Err(UrlError::TooLong);
+        }
+        let rest = after_scheme(text).ok_or(UrlError::Scheme)?;
+        // The parser would leave out tabs and line ends, and blanks at the ends, so that the text shown to people would not
+        // be the URL that is called.
+        if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
+            return Err(UrlError::Malformed);
+        }
+        let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+        if authority.contains('@') {
+            return Err(UrlError::UserInformation);
+        }
+        if authority.is_empty() {
+            return Err(UrlError::Malformed);
+        }
+        let mut url = Url::parse(text).map_err(|_| UrlError::Malformed)?;
+        if !matches!(url.scheme(), "http" | "https") || !url.username().is_empty() || url.password().is_some() {
+            return Err(UrlError::Malformed);
+        }
+        url.set_fragment(None);
+        // Escapes and A-labels are longer than what they stand for.
+        if url.as_str().len() > URL_OCTETS_MAX {
+            return Err(UrlError::TooLong);
+        }
+        let endpoint = Endpoint::of(&url).ok_or(UrlError::Malformed)?;
+        Ok(Self { url, endpoint })
+    }
+
+    /// The URL in canonical form.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// What it shares bounds with.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// The host, as the parser understood it.
+    pub(super) fn host(&self) -> Option<Host<&str>> {
+        self.url.host()
+    }
+
+    /// The port, the scheme's where none is given.
+    pub(super) fn port(&self) -> u16 {
+        self.endpoint.port
+    }
+}
+
+impl fmt::Debug for Target {
+    /// The origin alone: a path is often a credential.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Target({})", self.endpoint)
+    }
+}
+
+impl Endpoint {
+    fn of(url: &Url) -> Option<Self> {
+        let host = match url.host()? {
+            Host::Domain(name) => without_dot(name).to_owned(),
+            address => address.to_string(),
+        };
+        // An empty label is in no name that resolves.
+        if host.is_empty() || host.split('.').any(str::is_empty) {
+            return None;
+        }
+        Some(Self { is_tls: url.scheme() == "https", host, port: url.port_or_known_default()? })
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (scheme, port) = if self.is_tls { ("https", 443) } else { ("http", 80) };
+        write!(f, "{scheme}://{}", self.host)?;
+        if self.port == port { Ok(()) } else { write!(f, ":{}", self.port) }
+    }
+}
+
+/// `localhost` and what is below it: loopback, whatever the DNS says (RFC 6761 section 6.3).
+pub(super) fn is_localhost(name: &str) -> bool {
+    let name = without_dot(name);
+    let is_below = || name.len() > 10 && name.as_bytes()[name.len() - 10..].eq_ignore_ascii_case(b".localhost");
+    name.eq_ignore_ascii_case("localhost") || is_below()
+}
+
+fn without_dot(name: &str) -> &str {
+    name.strip_suffix('.').unwrap_or(name)
+}
+
+fn after_scheme(text: &str) -> Option<&str> {
+    let after = |scheme: &str| {
+        let (start, rest) = text.split_at_checked(scheme.len())?;
+        start.eq_ignore_ascii_case(scheme).then_some(rest)
+    };
+    after("http://").or_else(|| after("https://"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_called_and_what_strangers_see() {
+        for (text, url, origin) in [
+            ("http://hooks.example", "http://hooks.example/", "http://hooks.example"),
+            ("HTTPS://Hooks.Example:443/a?b#c", "https://hooks.example/a?b", "https://hooks.example"),
+            ("https://hooks.example.:8443/", "https://hooks.example.:8443/", "https://hooks.example:8443"),
+            ("http://bücher.example/ü", "http://xn--bcher-kva.example/%C3%BC", "http://xn--bcher-kva.example"),
+            ("http://[2A00:1450::1]:8080", "http://[2a00:1450::1]:8080/", "http://[2a00:1450::1]:8080"),
+            ("http://0x8.8.2056/", "http://8.8.8.8/", "http://8.8.8.8"),
+            ("http:///hooks.example/a", "", ""),
+            ("https://hooks.example/@team", "https://hooks.example/@team", "https://hooks.example"),
+        ] {
+            let target = Target::parse(text);
+            let shown =
+                target.as_ref().map_or(("", String::new()), |it| (it.url().as_str(), it.endpoint().to_string()));
+            assert_eq!(shown, (url, origin.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_url_of_a_webhook() {
+        let long = format!("http://a.example/{}", "a".repeat(URL_OCTETS_MAX));
+        let escaped = format!("http://a.example/{}", "é".repeat(700));
+        for (text, error) in [
+            ("", UrlError::Scheme),
+            ("hooks.example", UrlError::Scheme),
+            ("ftp://a.example", UrlError::Scheme),
+            ("file:///etc/passwd", UrlError::Scheme),
+            ("http:/a.example", UrlError::Scheme),
+            ("http:a.example", UrlError::Scheme),
+            (" http://a.example", UrlError::Scheme),
+            ("ht\ntp://a.example", UrlError::Scheme),
+            ("http://a.example ", UrlError::Malformed),
+            ("http://a.exa\nmple/", UrlError::Malformed),
+            ("http://a.example/\t", UrlError::Malformed),
+            ("http://", UrlError::Malformed),
+            ("http://?x", UrlError::Malformed),
+            ("http://:80", UrlError::Malformed),
+            ("http://a..example", UrlError::Malformed),
+            ("http://a.example..", UrlError::Malformed),
+            ("http://.", UrlError::Malformed),
+            ("http://.a.example", UrlError::Malformed),
+            ("http://a.example:99999", UrlError::Malformed),
+            ("http://a.example:x", UrlError::Malformed),
+            ("http://a^b", UrlError::Malformed),
+            ("http://256.0.0.1", UrlError::Malformed),
+            ("http://1.2.3.4.5", UrlError::Malformed),
+            ("http://[::1", UrlError::Malformed),
+            ("http://[fe80::1%25eth0]", UrlError::Malformed),
+            ("http://ann@a.example", UrlError::UserInformation),
+            ("http://ann:pw@a.example", UrlError::UserInformation),
+            ("http://@a.example", UrlError::UserInformation),
+            ("http://:@a.example", UrlError::UserInformation),
+            ("http://a.example@127.0.0.1/", UrlError::UserInformation),
+            (&long, UrlError::TooLong),
+            (&escaped, UrlError::TooLong),
+        ] {
+            assert_eq!(Target::parse(text), Err(error), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_target_does_not_show_its_path() {
+        let target = Target::parse("https://hooks.example/s3cret").expect("url");
+        assert_eq!(format!("{target:?}"), "Target(https://hooks.example)");
+    }
+
+    #[test]
+    fn localhost_and_the_names_below_it() {
+        for (name, is_local) in [
+            ("localhost", true),
+            ("LOCALHOST.", true),
+            ("a.localhost", true),
+            ("a.b.localhost.", true),
+            (".localhost", false),
+            ("localhost.example", false),
+            ("notlocalhost", false),
+            ("héllocalhost", false),
+        ] {
+            assert_eq!(is_localhost(name), is_local, "{name}");
+        }
+    }
+}
