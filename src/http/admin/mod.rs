@@ -2,6 +2,7 @@
 
 mod domains;
 mod status;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -15,17 +16,29 @@ use axum::routing::{get, post};
 use super::Api;
 use super::principal::Principal;
 use super::problem::{Code, Problem};
+use crate::config::Revision;
 
 pub use status::DaemonStatus;
 
 /// The routes below `/api/admin`.
-pub(super) fn routes() -> Router<Arc<Api>> {
+pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
     Router::new()
+        .merge(webhook_routes(revision))
         .route("/domains", get(domains::list).post(domains::add).delete(domains::remove))
         .route("/domains/verify", post(domains::verify))
         .route("/status", get(status::show))
         .fallback(super::unknown_path)
         .layer(middleware::from_fn(administrator_only))
+}
+
+fn webhook_routes(revision: Revision) -> Router<Arc<Api>> {
+    match revision {
+        Revision::One => Router::new(),
+        Revision::Two => Router::new()
+            .route("/webhooks/{id}/deliveries", get(webhooks::deliveries))
+            .route("/webhooks/{id}/replay", post(webhooks::replay))
+            .route("/webhooks/{id}/test", post(webhooks::test)),
+    }
 }
 
 async fn administrator_only(principal: Principal, request: Request, next: Next) -> Response {

@@ -2,6 +2,6 @@
 
 mod conformance;
 mod crash;
-mod embedded;
+pub mod embedded;
 mod faults;
 mod outbox;
