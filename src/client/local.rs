@@ -91,7 +91,7 @@ impl OpenRouter for Assembly {
                 store::OpenError::Locked { .. } => OpenError::Locked,
                 error => failed(error.into()),
             })?;
-        let store: Arc<dyn Store> = Arc::new(store);
+        let store = Arc::new(store);
         let assembled = daemon::assemble(config, Arc::clone(&store), Arc::new(SystemClock), None)
             .await
             .map_err(|error| failed(error.into()))?;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-use super::settings::{SETTINGS, Setting, Shape};
+use super::setting::{Setting, Shape};
+use super::settings::SETTINGS;
 
 /// The settings given as flags, as texts: the loader reads values, so that they mean the same from every source and a
 /// bad one gets the same message and exit code.

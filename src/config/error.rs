@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::value::ValueError;
-use super::{Revision, settings};
+use super::{Revision, setting};
 
 /// The source of a value in effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.origin {
             Origin::Flag => write!(f, "--{}", self.key),
-            Origin::Environment => f.write_str(&settings::variable(&self.key)),
+            Origin::Environment => f.write_str(&setting::variable(&self.key)),
             Origin::File { .. } => write!(f, "{}: {}", self.origin, self.key),
             Origin::Default(_) => write!(f, "{} ({})", self.key, self.origin),
         }

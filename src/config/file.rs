@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use super::error::{Problem, in_file, nearest};
-use super::settings::{SETTINGS, Setting, Shape};
+use super::setting::{Setting, Shape};
+use super::settings::SETTINGS;
 use super::value::ValueError;
 
 /// The largest file that is read, in octets.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::error::{ConfigError, Origin, Place, Problem, Warning, nearest};
-use super::settings::{SETTINGS, Setting, Shape, variable};
+use super::setting::{Setting, Shape, variable};
+use super::settings::SETTINGS;
 use super::{Config, Revision, ServeArgs, check, file, paths};
 
 /// The configuration file of the whole machine.

@@ -11,6 +11,7 @@ mod file;
 mod load;
 mod parse;
 mod paths;
+mod setting;
 mod settings;
 pub mod value;
 
@@ -18,13 +19,16 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ipnet::IpNet;
+
 use crate::model::{DomainName, DomainPattern, RoleAddresses, Subaddressing};
 
 pub use args::ServeArgs;
 pub use error::{ConfigError, Contradiction, Origin, Place, Problem, Warning};
 pub use load::{Loaded, Sources, load};
 pub use paths::{default_data_dir, user_config_file};
-pub use settings::{SETTINGS, Setting, Shape};
+pub use setting::{Setting, Shape};
+pub use settings::SETTINGS;
 
 /// One of the two revisions of the interface: a preset of defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -113,6 +117,26 @@ pub struct Config {
     pub http_connections_max: usize,
     /// How long an SMTP client may take for a command or for the next octets of a message.
     pub smtp_idle_timeout: Duration,
+    /// Networks that webhooks may be sent to although they are not public.
+    pub webhook_allow: Vec<IpNet>,
+    /// Ports that no webhook is sent to, beside those of mail.
+    pub webhook_refused_ports: Vec<u16>,
+    /// The waits between the attempts of an event, at least one; the last one repeats.
+    pub webhook_schedule: Vec<Duration>,
+    /// How long an attempt may take.
+    pub webhook_timeout: Duration,
+    /// How long after its Email has expired an event is still attempted.
+    pub webhook_grace: Duration,
+    /// How long a webhook is kept without any mail for it.
+    pub webhook_idle: Duration,
+    /// The most webhooks of one mailbox.
+    pub webhooks_per_recipient_max: u32,
+    /// The most webhooks in all.
+    pub webhooks_max: u32,
+    /// The most attempts under way at once.
+    pub webhook_in_flight_max: usize,
+    /// The most attempts per minute at one scheme, host and port.
+    pub webhook_per_origin_per_minute: usize,
     /// Size of a segment of the journal.
     pub segment_octets: u64,
     /// How much of the index may be held in memory.
@@ -161,6 +185,16 @@ impl Config {
             smtp_connections_max: 1_000,
             http_connections_max: 1_000,
             smtp_idle_timeout: Duration::from_mins(5),
+            webhook_allow: Vec::new(),
+            webhook_refused_ports: Vec::new(),
+            webhook_schedule: [5, 30, 120, 600, 1_800, 3_600].map(Duration::from_secs).to_vec(),
+            webhook_timeout: Duration::from_secs(15),
+            webhook_grace: 24 * hour,
+            webhook_idle: 30 * 24 * hour,
+            webhooks_per_recipient_max: 10,
+            webhooks_max: 10_000,
+            webhook_in_flight_max: 64,
+            webhook_per_origin_per_minute: 600,
             segment_octets: 64 * 1024 * 1024,
             index_cache_octets: 32 * 1024 * 1024,
             log_format: LogFormat::default(),

@@ -2,7 +2,9 @@
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use ipnet::IpNet;
 use url::Url;
 
 use super::value::{self, ValueError};
@@ -11,6 +13,8 @@ use crate::model::{Address, DomainName, DomainPattern, RoleAddresses, Subaddress
 
 /// The port of DNS (RFC 1035 section 4.2).
 const DNS_PORT: u16 = 53;
+/// The most waits of a schedule.
+const WAITS_MAX: usize = 20;
 
 pub(super) fn listen_address(text: &str) -> Result<SocketAddr, ValueError> {
     text.parse().map_err(|_| {
@@ -74,6 +78,25 @@ fn origin(text: &str) -> Result<String, ValueError> {
         return Err(malformed());
     }
     Ok(url.origin().ascii_serialization())
+}
+
+/// A network, its host bits cleared; an address alone is a network of one.
+pub(super) fn network(text: &str) -> Result<IpNet, ValueError> {
+    let accepted = "a network such as 10.0.0.0/8, fd00::/8 or 127.0.0.1";
+    let network = ip(text).map(IpNet::from).or_else(|| text.parse().ok());
+    network.map(|network| network.trunc()).ok_or_else(|| ValueError::malformed(text, accepted))
+}
+
+/// The waits between the attempts of an event, in their order.
+pub(super) fn schedule(values: &[String]) -> Result<Vec<Duration>, ValueError> {
+    match values.len() {
+        0 => Err(ValueError::Missing { accepted: "1 to 20 durations, such as 5s,30s,2m" }),
+        1..=WAITS_MAX => {
+            let bounds = Duration::from_millis(10)..=Duration::from_hours(24);
+            values.iter().map(|value| value::duration(value, bounds.clone())).collect()
+        }
+        _ => Err(ValueError::malformed(&values.join(","), "a list of 1 to 20 durations, such as 5s,30s,2m")),
+    }
 }
 
 /// The list of role addresses; `none` alone is the empty one.
@@ -214,6 +237,34 @@ mod tests {
         assert_eq!(roles(&owned(&["Admin", "root"])), Ok(RoleAddresses::new(["admin", "root"])));
         for bad in ["", "a b", "admin@example.com", "\"a\""] {
             assert!(roles(&owned(&[bad])).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_network_has_no_host_bits() {
+        for (text, shown) in [
+            ("10.1.2.3/8", "10.0.0.0/8"),
+            ("127.0.0.1", "127.0.0.1/32"),
+            ("fd00::1/8", "fd00::/8"),
+            ("::1", "::1/128"),
+            ("[::1]", "::1/128"),
+            ("0.0.0.0/0", "0.0.0.0/0"),
+        ] {
+            assert_eq!(network(text).map(|network| network.to_string()), Ok(shown.to_owned()), "{text}");
+        }
+        for bad in ["", "/", "10.0.0.0/33", "10.0.0.0/-1", "10/8", "fd00::/129", "localhost/8", "10.0.0.0/8:80"] {
+            assert!(network(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_schedule_has_1_to_20_waits_within_bounds() {
+        let seconds = |values: &[u64]| Ok(values.iter().copied().map(Duration::from_secs).collect::<Vec<_>>());
+        assert_eq!(schedule(&owned(&["5s", "5s", "1s"])), seconds(&[5, 5, 1]));
+        assert_eq!(schedule(&vec!["1d".to_owned(); 20]), seconds(&[86_400; 20]));
+        assert!(schedule(&vec!["1s".to_owned(); 21]).is_err());
+        for bad in [&[][..], &["9ms"], &["1s", "1d1ms"], &["5"], &["1s", ""]] {
+            assert!(schedule(&owned(bad)).is_err(), "{bad:?}");
         }
     }
 

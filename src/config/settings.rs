@@ -2,15 +2,15 @@
 
 use std::fmt::Display;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::time::Duration;
 
+use super::LogFormat;
 use super::parse::{
-    allowed_host, data_dir, domain_name, domain_pattern, listen_address, log_format, origins, public_address,
-    rate_limit, resolver, revision, roles, subaddressing,
+    allowed_host, data_dir, domain_name, domain_pattern, listen_address, log_format, network, origins, public_address,
+    rate_limit, resolver, revision, roles, schedule, subaddressing,
 };
+use super::setting::{Setting, Shape};
 use super::value::{self, ValueError, show_duration, show_size};
-use super::{Config, LogFormat, Revision};
 use crate::model::Subaddressing;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -18,100 +18,6 @@ const DAY: Duration = Duration::from_hours(24);
 const KB: u64 = 1 << 10;
 const MB: u64 = 1 << 20;
 const GB: u64 = 1 << 30;
-
-/// How many values a setting takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// `true` or `false`; the bare flag means `true`.
-    Switch,
-    /// One value.
-    One,
-    /// Any number: a flag repeated or with commas, a variable with commas, an array in the file.
-    Several,
-}
-
-/// One setting of `serve`.
-#[derive(Debug)]
-pub struct Setting {
-    /// The key in the file; with `--` before it the flag.
-    pub key: &'static str,
-    /// How many values it takes.
-    pub shape: Shape,
-    /// What stands for the value in help texts.
-    pub value_name: &'static str,
-    /// What it means, with unit and bounds, without the default.
-    pub help: &'static str,
-    /// The flag is one of the whole program, not of `serve`.
-    pub is_global: bool,
-    default: Option<&'static str>,
-    set: fn(&mut Config, &[String]) -> Result<(), ValueError>,
-    show: fn(&Config) -> Vec<String>,
-}
-
-impl Setting {
-    const fn new(
-        key: &'static str,
-        shape: Shape,
-        value_name: &'static str,
-        help: &'static str,
-        set: fn(&mut Config, &[String]) -> Result<(), ValueError>,
-        show: fn(&Config) -> Vec<String>,
-    ) -> Self {
-        Self { key, shape, value_name, help, is_global: false, default: None, set, show }
-    }
-
-    /// Describes a default that is no constant of the revision.
-    const fn with_default(mut self, default: &'static str) -> Self {
-        self.default = Some(default);
-        self
-    }
-
-    const fn global(mut self) -> Self {
-        self.is_global = true;
-        self
-    }
-
-    /// The setting with this key.
-    pub fn find(key: &str) -> Option<&'static Self> {
-        SETTINGS.iter().find(|setting| setting.key == key)
-    }
-
-    /// The environment variable: `TEMPMAIL_` and the key in upper case with underscores.
-    pub fn variable(&self) -> String {
-        variable(self.key)
-    }
-
-    /// Puts a value from any source into `config`. `config` is as before after an error.
-    pub fn set(&self, config: &mut Config, values: &[String]) -> Result<(), ValueError> {
-        (self.set)(config, values)
-    }
-
-    /// The value in effect, as [`Setting::set`] takes it.
-    pub fn show(&self, config: &Config) -> Vec<String> {
-        (self.show)(config)
-    }
-
-    /// The default in words, where the revisions differ with both values.
-    pub fn default_text(&self) -> String {
-        let of = |revision| {
-            let shown = self.show(&Config::of_revision(revision, PathBuf::new())).join(",");
-            if shown.is_empty() { "none".to_owned() } else { shown }
-        };
-        match self.default {
-            Some(text) => text.to_owned(),
-            None if self.key == "revision" => of(Revision::default()),
-            None => match (of(Revision::One), of(Revision::Two)) {
-                (one, two) if one == two => one,
-                (one, two) => format!("{two}; revision 1: {one}"),
-            },
-        }
-    }
-}
-
-/// The environment variable of a key.
-pub(super) fn variable(key: &str) -> String {
-    format!("TEMPMAIL_{}", key.to_ascii_uppercase().replace('-', "_"))
-}
 
 /// Every setting, in the order in which help and `config show` list them.
 pub const SETTINGS: &[Setting] = &[
@@ -315,6 +221,89 @@ pub const SETTINGS: &[Setting] = &[
             one(v, |t| value::duration(t, bounds)).map(|time| c.smtp_idle_timeout = time)
         },
         |c| vec![show_duration(c.smtp_idle_timeout)],
+    ),
+    Setting::new(
+        "webhook-allow",
+        Shape::Several,
+        "CIDR",
+        "Network that webhooks may be sent to although it is not public, such as 10.0.0.0/8",
+        |c, v| each(v, network).map(|all| c.webhook_allow = all),
+        |c| texts(&c.webhook_allow),
+    ),
+    Setting::new(
+        "webhook-refused-ports",
+        Shape::Several,
+        "PORT",
+        "Port that no webhook is sent to, 1 to 65535; 25, 465 and 587 never are",
+        |c, v| each(v, |t| value::number(t, 1..=u16::MAX)).map(|all| c.webhook_refused_ports = all),
+        |c| texts(&c.webhook_refused_ports),
+    ),
+    Setting::new(
+        "webhook-schedule",
+        Shape::Several,
+        "DURATION",
+        "Waits between the attempts of an event, 10ms to 1d each, 1 to 20 of them; the last one repeats",
+        |c, v| schedule(v).map(|waits| c.webhook_schedule = waits),
+        |c| c.webhook_schedule.iter().copied().map(show_duration).collect(),
+    ),
+    Setting::new(
+        "webhook-timeout",
+        Shape::One,
+        "DURATION",
+        "How long an attempt may take, 100ms to 2m",
+        |c, v| {
+            let bounds = Duration::from_millis(100)..=Duration::from_mins(2);
+            one(v, |t| value::duration(t, bounds)).map(|time| c.webhook_timeout = time)
+        },
+        |c| vec![show_duration(c.webhook_timeout)],
+    ),
+    Setting::new(
+        "webhook-grace",
+        Shape::One,
+        "DURATION",
+        "How long after its message has expired an event is still attempted, 0s to 30d",
+        |c, v| one(v, |t| value::duration(t, Duration::ZERO..=30 * DAY)).map(|time| c.webhook_grace = time),
+        |c| vec![show_duration(c.webhook_grace)],
+    ),
+    Setting::new(
+        "webhook-idle",
+        Shape::One,
+        "DURATION",
+        "How long a webhook is kept without any mail for it, 1s to 365d",
+        |c, v| one(v, |t| value::duration(t, SECOND..=365 * DAY)).map(|time| c.webhook_idle = time),
+        |c| vec![show_duration(c.webhook_idle)],
+    ),
+    Setting::new(
+        "max-webhooks-per-recipient",
+        Shape::One,
+        "N",
+        "Most webhooks of one address, 0 to 1000",
+        |c, v| one(v, |t| value::number(t, 0..=1_000)).map(|n| c.webhooks_per_recipient_max = n),
+        |c| vec![c.webhooks_per_recipient_max.to_string()],
+    ),
+    Setting::new(
+        "max-webhooks",
+        Shape::One,
+        "N",
+        "Most webhooks in all, 0 to 1000000",
+        |c, v| one(v, |t| value::number(t, 0..=1_000_000)).map(|n| c.webhooks_max = n),
+        |c| vec![c.webhooks_max.to_string()],
+    ),
+    Setting::new(
+        "webhook-in-flight",
+        Shape::One,
+        "N",
+        "Most attempts under way at once, 1 to 10000",
+        |c, v| one(v, |t| value::number(t, 1..=10_000)).map(|n| c.webhook_in_flight_max = n),
+        |c| vec![c.webhook_in_flight_max.to_string()],
+    ),
+    Setting::new(
+        "webhook-per-origin-per-minute",
+        Shape::One,
+        "N",
+        "Most attempts per minute at one scheme, host and port, 1 to 1000000",
+        |c, v| one(v, |t| value::number(t, 1..=1_000_000)).map(|n| c.webhook_per_origin_per_minute = n),
+        |c| vec![c.webhook_per_origin_per_minute.to_string()],
     ),
     Setting::new(
         "segment-size",

@@ -1,5 +1,6 @@
 //! Putting the service together over an open store: for the daemon, and for a command where none runs.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -11,7 +12,8 @@ use crate::dns::DnsResolver;
 use crate::domains::Registry;
 use crate::http::{self, Api, DaemonStatus};
 use crate::mime::Parser;
-use crate::store::Store;
+use crate::store::{EmbeddedStore, Outbox, Store};
+use crate::webhook::{Guard, GuardSettings};
 
 /// How many messages are read for people at once: a message takes several times its size in memory while it is read.
 const PARSERS: usize = 2;
@@ -29,7 +31,7 @@ pub struct Assembled {
 /// Puts the parts together. `status` is what only a running daemon knows.
 pub async fn assemble(
     mut config: Config,
-    store: Arc<dyn Store>,
+    store: Arc<EmbeddedStore>,
     clock: Arc<dyn Clock>,
     status: Option<DaemonStatus>,
 ) -> Result<Assembled, DaemonError> {
@@ -38,15 +40,31 @@ pub async fn assemble(
     }
     let config = Arc::new(config);
     let resolver = DnsResolver::new(resolver(&config));
-    let registry =
-        Registry::open(Arc::clone(&config), Arc::clone(&store), Arc::new(resolver), Arc::clone(&clock)).await?;
+    let registry = Registry::open(Arc::clone(&config), store.clone(), Arc::new(resolver), Arc::clone(&clock)).await?;
+    let guard = Arc::new(guard(&config, status.as_ref()));
     let router = http::router(Api {
         config: Arc::clone(&config),
-        store,
+        store: Arc::clone(&store) as Arc<dyn Store>,
+        outbox: store as Arc<dyn Outbox>,
+        guard,
+        webhook_test: None,
         registry: Arc::clone(&registry) as Arc<dyn http::Domains>,
         parser: Parser::start(PARSERS)?,
         clock,
         status: status.map(Arc::new),
     });
     Ok(Assembled { config, registry, router })
+}
+
+/// What webhooks may be sent to: nothing that is ours, at the addresses we listen on and those that lead to us.
+fn guard(config: &Config, status: Option<&DaemonStatus>) -> Guard {
+    let listening =
+        status.map(|status| [&status.smtp_listen[..], &status.http_listen[..]].concat()).unwrap_or_default();
+    let ports: Vec<u16> = listening.iter().map(SocketAddr::port).collect();
+    let forwarded = config.public_addresses.iter().flat_map(|ip| ports.iter().map(|port| SocketAddr::new(*ip, *port)));
+    Guard::new(GuardSettings {
+        allow: config.webhook_allow.clone(),
+        own: listening.iter().copied().chain(forwarded).collect(),
+        refused_ports: config.webhook_refused_ports.clone(),
+    })
 }

@@ -82,14 +82,14 @@ pub struct Daemon {
     listeners: Listeners,
     controls: Vec<ControlSocket>,
     clock: Arc<dyn Clock>,
-    store: Arc<dyn Store>,
+    store: Arc<EmbeddedStore>,
 }
 
 impl Daemon {
     /// Puts a daemon together over an open store.
     pub async fn new(
         config: Config,
-        store: Arc<dyn Store>,
+        store: Arc<EmbeddedStore>,
         listeners: Listeners,
         controls: Vec<ControlSocket>,
         clock: Arc<dyn Clock>,
@@ -120,7 +120,7 @@ impl Daemon {
         let Assembled { config, registry, router } = assembled;
         let receiver = Arc::new(Receiver {
             settings: SmtpSettings::from_config(&config),
-            store: Arc::clone(&store),
+            store: store.clone(),
             domains: registry.table(),
             clock: Arc::clone(&clock),
         });
@@ -137,7 +137,7 @@ impl Daemon {
             running.spawn(http::serve_unix(listener, router.clone(), limits, shutdown.clone()));
         }
         running.spawn(verifier::run(registry, shutdown.clone()));
-        running.spawn(expiry::run(Arc::clone(&store), clock, shutdown.clone()));
+        running.spawn(expiry::run(store.clone(), clock, shutdown.clone()));
         while let Some(ended) = running.join_next().await {
             if let Err(error) = ended {
                 tracing::error!(%error, "a part of the daemon ended early; stopping");

@@ -13,7 +13,7 @@ use super::body::JsonObject;
 use super::problem::{Code, Problem};
 use super::query::{self, Query};
 use crate::dns::MxReport;
-use crate::domains::{DomainEntry, DomainError, NewDomain, Registered, Registry, Round};
+use crate::domains::{DomainEntry, DomainError, NewDomain, Registered, Registry, Round, Served};
 use crate::model::{DomainName, DomainStatus};
 use crate::store::StoreError;
 
@@ -27,6 +27,8 @@ pub trait Domains: Send + Sync + 'static {
     async fn list(&self) -> Result<Vec<DomainEntry>, StoreError>;
     /// The names of the active domains.
     fn active(&self) -> Vec<DomainName>;
+    /// Whether mail for a domain is received.
+    fn served(&self, name: &DomainName) -> Served;
     /// Asks DNS whether a domain's MX points here.
     async fn check(&self, name: &DomainName) -> Result<MxReport, DomainError>;
     /// Registers a domain whose MX points here, or checks one again that is registered.
@@ -47,6 +49,10 @@ impl Domains for Registry {
 
     fn active(&self) -> Vec<DomainName> {
         self.table().active()
+    }
+
+    fn served(&self, name: &DomainName) -> Served {
+        self.table().served(name)
     }
 
     async fn check(&self, name: &DomainName) -> Result<MxReport, DomainError> {

@@ -22,6 +22,7 @@ mod raw;
 mod root;
 mod server;
 mod stall;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -30,9 +31,10 @@ use axum::middleware;
 use axum::routing::get;
 
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, Revision};
 use crate::mime::Parser;
-use crate::store::Store;
+use crate::store::{Outbox, Store};
+use crate::webhook::Guard;
 
 pub use admin::DaemonStatus;
 pub use domains::Domains;
@@ -40,6 +42,7 @@ pub use edge::Peer;
 pub use principal::Principal;
 pub use problem::{Code, Problem};
 pub use server::{HttpLimits, serve_tcp, serve_unix};
+pub use webhooks::WebhookTest;
 
 /// All that the handlers use.
 #[derive(Clone)]
@@ -48,6 +51,12 @@ pub struct Api {
     pub config: Arc<Config>,
     /// Where mail is.
     pub store: Arc<dyn Store>,
+    /// Where webhooks are.
+    pub outbox: Arc<dyn Outbox>,
+    /// What URLs a webhook may have.
+    pub guard: Arc<Guard>,
+    /// What sends sample events; `None` in a process without a daemon.
+    pub webhook_test: Option<Arc<dyn WebhookTest>>,
     /// Which domains are served.
     pub registry: Arc<dyn Domains>,
     /// What reads messages.
@@ -62,6 +71,7 @@ pub struct Api {
 /// the caller is the public, without the second the rules for hosts and origins are left out.
 pub fn router(api: Api) -> Router {
     let edge = edge::Edge::from_config(&api.config);
+    let revision = api.config.revision;
     Router::new()
         .route("/", get(root::show))
         .route("/healthz", get(health::alive))
@@ -73,10 +83,20 @@ pub fn router(api: Api) -> Router {
         .route("/api/domains", get(domains::list).post(domains::register))
         .route("/api/domains/active", get(domains::active))
         .route("/api/domains/check-dns", get(domains::check_dns))
-        .merge(admin::routes())
+        .merge(webhook_routes(revision))
+        .merge(admin::routes(revision))
         .fallback(unknown_path)
         .with_state(Arc::new(api))
         .layer(middleware::from_fn_with_state(edge, edge::pass))
+}
+
+/// Revision 1 has no webhooks: their paths are unknown to it.
+fn webhook_routes(revision: Revision) -> Router<Arc<Api>> {
+    let webhooks = get(webhooks::list).post(webhooks::register).delete(webhooks::delete);
+    match revision {
+        Revision::One => Router::new(),
+        Revision::Two => Router::new().route("/api/webhooks", webhooks),
+    }
 }
 
 async fn unknown_path() -> Problem {

@@ -27,6 +27,14 @@ pub enum Code {
     OwnerInvalid,
     /// `email` is no address.
     EmailInvalid,
+    /// A URL is none that a webhook may have.
+    UrlInvalid,
+    /// A URL leads where no webhook may be sent to.
+    UrlNotAllowed,
+    /// A secret is no text, or too long.
+    SecretInvalid,
+    /// A text is no point in time.
+    TimeInvalid,
     /// A parameter or field is neither `true` nor `false`.
     BooleanInvalid,
     /// A parameter that is needed is not there.
@@ -71,6 +79,12 @@ pub enum Code {
     MxMismatch,
     /// No more domains can be registered.
     TooManyDomains,
+    /// No mail is received for the domain of an address.
+    DomainUnknown,
+    /// The address has as many webhooks as permitted.
+    TooManyWebhooksForRecipient,
+    /// No more webhooks can be registered.
+    TooManyWebhooks,
     /// The domain stands in flags or file.
     DomainFixed,
     /// No mail host is configured.
@@ -101,6 +115,10 @@ impl Code {
             Self::DomainInvalid => (S::BAD_REQUEST, "domain_invalid"),
             Self::OwnerInvalid => (S::BAD_REQUEST, "owner_invalid"),
             Self::EmailInvalid => (S::BAD_REQUEST, "email_invalid"),
+            Self::UrlInvalid => (S::BAD_REQUEST, "url_invalid"),
+            Self::UrlNotAllowed => (S::BAD_REQUEST, "url_not_allowed"),
+            Self::SecretInvalid => (S::BAD_REQUEST, "secret_invalid"),
+            Self::TimeInvalid => (S::BAD_REQUEST, "time_invalid"),
             Self::BooleanInvalid => (S::BAD_REQUEST, "boolean_invalid"),
             Self::ParameterMissing => (S::BAD_REQUEST, "parameter_missing"),
             Self::ParameterRepeated => (S::BAD_REQUEST, "parameter_repeated"),
@@ -123,6 +141,9 @@ impl Code {
             Self::MethodNotAllowed => (S::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::MxMismatch => (S::UNPROCESSABLE_ENTITY, "mx_mismatch"),
             Self::TooManyDomains => (S::UNPROCESSABLE_ENTITY, "too_many_domains"),
+            Self::DomainUnknown => (S::UNPROCESSABLE_ENTITY, "domain_unknown"),
+            Self::TooManyWebhooksForRecipient => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks_for_recipient"),
+            Self::TooManyWebhooks => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks"),
             Self::DomainFixed => (S::CONFLICT, "domain_fixed"),
             Self::MxHostUnset => (S::SERVICE_UNAVAILABLE, "mx_host_unset"),
             Self::DnsUnavailable => (S::SERVICE_UNAVAILABLE, "dns_unavailable"),

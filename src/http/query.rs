@@ -9,7 +9,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
 use super::problem::{Code, Problem};
-use crate::model::{Address, DomainName, EmailId};
+use crate::model::{Address, DomainName, EmailId, WebhookId};
 
 /// The longest query in octets that is read: room for the longest address with each octet percent-encoded, and more.
 const QUERY_OCTETS_MAX: usize = 8 * 1024;
@@ -71,6 +71,11 @@ impl Query {
         id(self.required(name)?)
     }
 
+    /// The id of a webhook in a parameter that must be there.
+    pub(super) fn webhook_id(&self, name: &str) -> Result<WebhookId, Problem> {
+        webhook_id(self.required(name)?)
+    }
+
     /// A number from 1 in decimal digits, or `default`. One that is too large for `u64` is taken as the largest.
     pub(super) fn number(&self, name: &str, code: Code, default: u64) -> Result<u64, Problem> {
         let Some(text) = self.get(name)? else { return Ok(default) };
@@ -119,6 +124,12 @@ pub(super) fn domain(text: &str) -> Result<DomainName, Problem> {
 /// The id of an Email from outside.
 pub(super) fn id(text: &str) -> Result<EmailId, Problem> {
     text.parse().map_err(|error: crate::model::id::EmailIdError| Problem::new(Code::IdInvalid, error.to_string()))
+}
+
+/// The id of a webhook from outside.
+pub(super) fn webhook_id(text: &str) -> Result<WebhookId, Problem> {
+    text.parse()
+        .map_err(|error: crate::model::webhook::WebhookIdError| Problem::new(Code::IdInvalid, error.to_string()))
 }
 
 /// Undoes percent-encoding; `None` if it is malformed or not UTF-8.
@@ -195,6 +206,7 @@ mod tests {
         assert_eq!(code(query(&format!("to={}@x.test", "a".repeat(2000))).address("to")), Code::AddressInvalid);
         assert_eq!(code(query("domain=-").domain("domain")), Code::DomainInvalid);
         assert_eq!(code(query("id=1").id("id")), Code::IdInvalid);
+        assert_eq!(code(query("id=1").webhook_id("id")), Code::IdInvalid);
         assert_eq!(code(query("force=yes").flag("force")), Code::BooleanInvalid);
         assert_eq!(query("force=true").flag("force"), Ok(true));
     }

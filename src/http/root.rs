@@ -7,10 +7,11 @@ use axum::extract::State;
 use serde_json::{Value, json};
 
 use super::Api;
+use crate::config::Revision;
 
 /// Answers with the paths that a newcomer needs.
 pub(super) async fn show(State(api): State<Arc<Api>>) -> Json<Value> {
-    Json(json!({
+    let mut pointer = json!({
         "service": "tempmail",
         "version": env!("CARGO_PKG_VERSION"),
         "revision": api.config.revision.number(),
@@ -24,5 +25,10 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Json<Value> {
             "addDomain": "POST /api/domains",
             "checkDns": "GET /api/domains/check-dns?domain=DOMAIN",
         },
-    }))
+    });
+    if api.config.revision == Revision::Two {
+        pointer["endpoints"]["webhooks"] = json!("GET /api/webhooks?recipient=ADDRESS");
+        pointer["endpoints"]["addWebhook"] = json!("POST /api/webhooks");
+    }
+    Json(pointer)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, NaiveDateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
 /// A point in time: milliseconds since 1970-01-01T00:00:00Z. Ordered by time.
@@ -33,6 +33,13 @@ impl Timestamp {
     /// The time from `earlier` to `self`; zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+
+    /// The point in time that a text names in the interface's own form (UTC) or in RFC 3339.
+    pub fn from_text(text: &str) -> Option<Self> {
+        let of_interface = || NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S").ok().map(|at| at.and_utc());
+        let of_rfc3339 = || DateTime::parse_from_rfc3339(text).ok().map(|at| at.to_utc());
+        of_interface().or_else(of_rfc3339).map(|at| Self(at.timestamp_millis()))
     }
 
     /// The interface's own form, `YYYY-MM-DD HH:MM:SS`, UTC.
@@ -66,6 +73,17 @@ mod tests {
         assert_eq!(at.to_interface(), "2023-11-14 22:13:20");
         assert_eq!(at.to_rfc3339(), "2023-11-14T22:13:20Z");
         assert_eq!(at.to_rfc5322(), "Tue, 14 Nov 2023 22:13:20 +0000");
+    }
+
+    #[test]
+    fn a_text_is_read_in_the_forms_that_are_written() {
+        let at = Timestamp::from_millis(1_700_000_000_000);
+        for text in ["2023-11-14 22:13:20", "2023-11-14T22:13:20Z", "2023-11-14T23:13:20+01:00"] {
+            assert_eq!(Timestamp::from_text(text), Some(at), "{text}");
+        }
+        for text in ["", "now", "2023-11-14", "2023-11-14T22:13:20", "2023-13-14 22:13:20", "1700000000"] {
+            assert_eq!(Timestamp::from_text(text), None, "{text}");
+        }
     }
 
     #[test]

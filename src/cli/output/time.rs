@@ -2,25 +2,16 @@
 
 use std::time::Duration;
 
-use chrono::NaiveDateTime;
-
 use crate::model::Timestamp;
-
-/// The point in time that the interface writes as `YYYY-MM-DD HH:MM:SS` (UTC), or as RFC 3339.
-pub fn parse(text: &str) -> Option<Timestamp> {
-    let of_interface = || NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S").ok().map(|at| at.and_utc());
-    let of_rfc3339 = || chrono::DateTime::parse_from_rfc3339(text).ok().map(|at| at.to_utc());
-    of_interface().or_else(of_rfc3339).map(|at| Timestamp::from_millis(at.timestamp_millis()))
-}
 
 /// RFC 3339 with a `Z`; what is no time stays as it is, on one line.
 pub fn rfc3339(text: &str) -> String {
-    parse(text).map_or_else(|| super::visible::field(text), Timestamp::to_rfc3339)
+    Timestamp::from_text(text).map_or_else(|| super::visible::field(text), Timestamp::to_rfc3339)
 }
 
 /// How long ago, or how far ahead: `3 min ago`, `in 2 h`.
 pub fn distance(text: &str, now: Timestamp) -> String {
-    match parse(text) {
+    match Timestamp::from_text(text) {
         None => super::visible::line(text).into_owned(),
         Some(at) if at > now => format!("in {}", duration(at.since(now))),
         Some(at) => format!("{} ago", duration(now.since(at))),

@@ -157,6 +157,12 @@ fn example(key: &str) -> Vec<String> {
         "resolver" => &["127.0.0.1:5353", "9.9.9.9:53"],
         "public-address" => &["192.0.2.1", "2001:db8::1"],
         "max-domains" | "max-smtp-connections" | "max-http-connections" => &["5"],
+        "max-webhooks" | "max-webhooks-per-recipient" | "webhook-in-flight" | "webhook-per-origin-per-minute" => &["5"],
+        "webhook-allow" => &["10.0.0.0/8", "::1/128"],
+        "webhook-refused-ports" => &["22", "6379"],
+        "webhook-schedule" => &["50ms", "50ms", "2s"],
+        "webhook-timeout" => &["300ms"],
+        "webhook-grace" | "webhook-idle" => &["1h30m"],
         "http-allowed-hosts" => &["mail.example.com", "192.0.2.1"],
         "http-allowed-origins" => &["https://app.example"],
         "rate-limit" => &["off"],
@@ -181,6 +187,22 @@ fn a_bad_value_is_named_with_its_place_and_what_is_accepted() {
         (
             World::new().flag("max-message-size", "0"),
             "--max-message-size: '0' is out of range; accepted is 1KB to 50MB",
+        ),
+        (
+            World::new().flag("webhook-schedule", "5s,2d"),
+            "--webhook-schedule: '2d' is out of range; accepted is 10ms to 1d",
+        ),
+        (
+            World::new().env("TEMPMAIL_WEBHOOK_ALLOW", "10.0.0.0/8,lan"),
+            "TEMPMAIL_WEBHOOK_ALLOW: 'lan' is not a network such as 10.0.0.0/8, fd00::/8 or 127.0.0.1",
+        ),
+        (
+            World::new().file("webhook-refused-ports = [0]"),
+            "config.toml:1: webhook-refused-ports: '0' is out of range; accepted is 1 to 65535",
+        ),
+        (
+            World::new().flag("webhook-timeout", "99ms"),
+            "--webhook-timeout: '99ms' is out of range; accepted is 100ms to 2m",
         ),
         (World::new().flag("revision", "3"), "--revision: '3' is not 1 or 2"),
         (World::new().flag("log-format", "xml"), "--log-format: 'xml' is not text or json"),

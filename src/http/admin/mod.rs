@@ -2,6 +2,7 @@
 
 mod domains;
 mod status;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -15,12 +16,14 @@ use axum::routing::{any, get, post};
 use super::Api;
 use super::principal::Principal;
 use super::problem::{Code, Problem};
+use crate::config::Revision;
 
 pub use status::DaemonStatus;
 
 /// `/api/admin` and all below it.
-pub(super) fn routes() -> Router<Arc<Api>> {
+pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
     let below = Router::new()
+        .merge(webhook_routes(revision))
         .route("/domains", get(domains::list).post(domains::add).delete(domains::remove))
         .route("/domains/verify", post(domains::verify))
         .route("/status", get(status::show))
@@ -29,6 +32,16 @@ pub(super) fn routes() -> Router<Arc<Api>> {
     // The nested router is not asked for the path that ends with its slash.
     let slash = any(super::unknown_path).layer(middleware::from_fn(administrator_only));
     Router::new().nest("/api/admin", below).route("/api/admin/", slash)
+}
+
+fn webhook_routes(revision: Revision) -> Router<Arc<Api>> {
+    match revision {
+        Revision::One => Router::new(),
+        Revision::Two => Router::new()
+            .route("/webhooks/{id}/deliveries", get(webhooks::deliveries))
+            .route("/webhooks/{id}/replay", post(webhooks::replay))
+            .route("/webhooks/{id}/test", post(webhooks::test)),
+    }
 }
 
 async fn administrator_only(principal: Principal, request: Request, next: Next) -> Response {

@@ -9,6 +9,7 @@ mod message;
 mod messages;
 mod problems;
 mod server;
+mod webhooks;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -21,15 +22,18 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
-use tempmail::http::{Api, Peer, Principal, router};
+use tempmail::http::{Api, Peer, Principal, WebhookTest, router};
 use tempmail::mime::Parser;
 use tempmail::model::{Address, Delivery, EmailId, Envelope, Protocol, Subaddressing, Timestamp};
-use tempmail::store::Store;
+use tempmail::store::{EmbeddedStore, Store};
+use tempmail::webhook::{Guard, GuardSettings};
 use tower::ServiceExt;
 
+use crate::store::embedded::options;
 use crate::support::clock::SetClock;
 use crate::support::faulty_store::FaultyStore;
 use crate::support::fixed_domains::FixedDomains;
+use crate::support::recording_disk::RecordingDisk;
 
 /// 2023-11-14 22:13:20 UTC.
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -37,6 +41,8 @@ const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 /// The interface over a store in memory and a double of the domains.
 struct TestApi {
     store: Arc<FaultyStore>,
+    /// Where webhooks are; mail for them is received here.
+    outbox: Arc<EmbeddedStore>,
     domains: Arc<FixedDomains>,
     clock: Arc<SetClock>,
     router: Router,
@@ -78,20 +84,30 @@ impl TestApi {
     }
 
     fn with(configure: impl FnOnce(&mut Config)) -> Self {
+        Self::with_test(configure, None)
+    }
+
+    fn with_test(configure: impl FnOnce(&mut Config), webhook_test: Option<Arc<dyn WebhookTest>>) -> Self {
         let mut config = Config::of_revision(Revision::Two, "/nowhere".into());
         configure(&mut config);
         let store = Arc::new(FaultyStore::open());
+        let disk = Arc::new(RecordingDisk::default());
+        let outbox = Arc::new(EmbeddedStore::open_on(disk, &options()).expect("open"));
+        let guard = Guard::new(GuardSettings { allow: config.webhook_allow.clone(), ..GuardSettings::default() });
         let domains = Arc::new(FixedDomains::default());
         let clock = Arc::new(SetClock::at(NOW));
         let router = router(Api {
             config: Arc::new(config),
             store: Arc::clone(&store) as Arc<dyn Store>,
+            outbox: outbox.clone(),
+            guard: Arc::new(guard),
+            webhook_test,
             registry: domains.clone(),
             parser: Parser::start(1).expect("thread"),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             status: None,
         });
-        Self { store, domains, clock, router }
+        Self { store, outbox, domains, clock, router }
     }
 
     /// Puts a mail into the store and gives the ids of its Emails.

@@ -20,15 +20,14 @@ async fn a_problem_has_these_members_in_this_order() {
 }
 
 #[tokio::test]
-async fn unknown_paths_are_404_webhooks_among_them() {
+async fn unknown_paths_are_404() {
     let api = TestApi::new();
     for target in
-        ["/api/webhooks", "/api", "/api/", "/api/mail/messages/", "/api/mail/Messages", "/%61pi/mail/messages", "//"]
+        ["/api", "/api/", "/api/webhooks/", "/api/mail/messages/", "/api/mail/Messages", "/%61pi/mail/messages", "//"]
     {
         let answer = api.get(target).await;
         assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (404, "unknown_path"), "{target}");
     }
-    assert_eq!(api.post("/api/webhooks", "{}").await.problem(), "unknown_path");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use tempmail::dns::MxReport;
-use tempmail::domains::{DomainEntry, DomainError, NewDomain, Registered, Round};
+use tempmail::domains::{DomainEntry, DomainError, NewDomain, Registered, Round, Served};
 use tempmail::http::Domains;
 use tempmail::model::{DomainName, DomainStatus, Timestamp};
 use tempmail::store::StoreError;
@@ -55,6 +55,15 @@ impl Domains for FixedDomains {
         let entries = self.entries.lock().expect("entries");
         let active = entries.iter().filter(|entry| entry.status == DomainStatus::Active);
         active.filter_map(|entry| entry.domain.parse().ok()).collect()
+    }
+
+    fn served(&self, name: &DomainName) -> Served {
+        let entries = self.entries.lock().expect("entries");
+        match entries.iter().find(|entry| entry.domain == name.as_str()).map(|entry| entry.status) {
+            Some(DomainStatus::Active) => Served::Active,
+            Some(DomainStatus::Deactivated) => Served::Deactivated,
+            None => Served::Unknown,
+        }
     }
 
     async fn check(&self, name: &DomainName) -> Result<MxReport, DomainError> {

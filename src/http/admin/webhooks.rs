@@ -1,0 +1,128 @@
+//! `/api/admin/webhooks/{id}`: the delivery log, replay and test of a webhook.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use serde::Serialize;
+
+use crate::http::Api;
+use crate::http::body::JsonObject;
+use crate::http::problem::{Code, Problem};
+use crate::http::query::{self, Query};
+use crate::model::{AttemptRecord, EmailId, EventId, Timestamp, Verdict, WebhookRecord};
+use crate::store::Replay;
+
+/// The most lines of the log in an answer, and how many there are if nobody says.
+const LIMIT_MAX: u64 = 100;
+
+/// An attempt to tell a webhook of an event.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DeliveryJson {
+    /// The event's `webhook-id`.
+    event: EventId,
+    /// The Email's id; null for a test.
+    email: Option<EmailId>,
+    /// From 1.
+    attempt: u32,
+    at: String,
+    duration_millis: u64,
+    status: Option<u16>,
+    /// What failed, as a stable word; null after a success.
+    error: Option<String>,
+    /// The beginning of the receiver's answer.
+    response: String,
+    /// `delivered`, `retry` or `given_up`.
+    result: &'static str,
+    next_attempt_at: Option<String>,
+}
+
+impl From<AttemptRecord> for DeliveryJson {
+    fn from(attempt: AttemptRecord) -> Self {
+        let (result, next) = match attempt.verdict {
+            Verdict::Delivered => ("delivered", None),
+            Verdict::Retry(at) => ("retry", Some(at)),
+            Verdict::GivenUp => ("given_up", None),
+        };
+        Self {
+            event: attempt.event,
+            email: attempt.email,
+            attempt: attempt.number,
+            at: attempt.at.to_interface(),
+            duration_millis: attempt.duration_millis,
+            status: attempt.status,
+            error: attempt.error,
+            response: attempt.response,
+            result,
+            next_attempt_at: next.map(Timestamp::to_interface),
+        }
+    }
+}
+
+/// How many events are sent again.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Replayed {
+    replayed: usize,
+}
+
+type IdOfPath = Result<Path<String>, PathRejection>;
+
+/// The webhook that the path names.
+async fn webhook(api: &Api, id: IdOfPath) -> Result<WebhookRecord, Problem> {
+    let Path(id) = id.map_err(|_| Problem::new(Code::IdInvalid, "the id in the path is not UTF-8"))?;
+    let found = api.outbox.webhook(query::webhook_id(&id)?).await?;
+    found.ok_or_else(|| Problem::new(Code::NotFound, "there is no webhook with this id; it may have been deleted"))
+}
+
+/// `GET /api/admin/webhooks/{id}/deliveries?limit=`, newest first.
+pub(super) async fn deliveries(
+    State(api): State<Arc<Api>>,
+    id: IdOfPath,
+    query: Query,
+) -> Result<Json<Vec<DeliveryJson>>, Problem> {
+    let limit = query.number("limit", Code::LimitInvalid, LIMIT_MAX)?.min(LIMIT_MAX);
+    let webhook = webhook(&api, id).await?;
+    let attempts = api.outbox.attempts(webhook.id, usize::try_from(limit).unwrap_or(usize::MAX)).await?;
+    Ok(Json(attempts.into_iter().map(DeliveryJson::from).collect()))
+}
+
+/// `POST /api/admin/webhooks/{id}/replay`: ended events are sent again, under the same `webhook-id`.
+pub(super) async fn replay(
+    State(api): State<Arc<Api>>,
+    id: IdOfPath,
+    body: JsonObject,
+) -> Result<Json<Replayed>, Problem> {
+    let which = which(&body)?;
+    let webhook = webhook(&api, id).await?;
+    let replayed = api.outbox.replay(webhook.id, which, api.clock.now()).await?;
+    Ok(Json(Replayed { replayed }))
+}
+
+fn which(body: &JsonObject) -> Result<Replay, Problem> {
+    let event = body.text("event", Code::IdInvalid)?;
+    let since = body.text("since", Code::TimeInvalid)?;
+    match (event, body.flag("failed")?, since) {
+        (Some(event), false, None) => {
+            event.parse().map(Replay::Event).map_err(|error| Problem::new(Code::IdInvalid, format!("'event': {error}")))
+        }
+        (None, true, None) => Ok(Replay::Failed),
+        (None, false, Some(since)) => Timestamp::from_text(since)
+            .map(Replay::Since)
+            .ok_or_else(|| Problem::new(Code::TimeInvalid, "'since' must be RFC 3339 or YYYY-MM-DD HH:MM:SS (UTC)")),
+        (None, false, None) => {
+            Err(Problem::new(Code::FieldMissing, "one of 'event', 'failed' and 'since' must be given"))
+        }
+        _ => Err(Problem::new(Code::ParametersConflict, "only one of 'event', 'failed' and 'since' can be given")),
+    }
+}
+
+/// `POST /api/admin/webhooks/{id}/test`: sends a sample event now and answers with the attempt.
+pub(super) async fn test(State(api): State<Arc<Api>>, id: IdOfPath) -> Result<Json<DeliveryJson>, Problem> {
+    let webhook = webhook(&api, id).await?;
+    let Some(test) = &api.webhook_test else {
+        return Err(Problem::new(Code::NotReady, "no daemon runs that could send an event"));
+    };
+    Ok(Json(test.test(&webhook).await?.into()))
+}

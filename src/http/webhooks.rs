@@ -1,0 +1,176 @@
+//! `/api/webhooks`: register, list and delete webhooks.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Serialize;
+
+use super::Api;
+use super::body::JsonObject;
+use super::delete::Deleted;
+use super::principal::Principal;
+use super::problem::{Code, Problem};
+use super::query::{self, Query};
+use crate::domains::Served;
+use crate::model::{AttemptRecord, Secret, Timestamp, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus};
+use crate::store::{StoreError, WebhookRegistration};
+use crate::webhook::{Target, UrlError};
+
+/// The longest secret in octets.
+const SECRET_OCTETS_MAX: usize = 1024;
+
+/// What sends a sample event to a webhook.
+#[async_trait]
+pub trait WebhookTest: Send + Sync + 'static {
+    /// Makes one attempt with a sample event and notes it in the webhook's log.
+    async fn test(&self, webhook: &WebhookRecord) -> Result<AttemptRecord, StoreError>;
+}
+
+/// The answer to a registration (interface document, section 2).
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Registered {
+    id: WebhookId,
+    status: &'static str,
+}
+
+/// A webhook in a list. The secret is never in it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WebhookJson {
+    id: WebhookId,
+    recipient: String,
+    url: String,
+    signed: bool,
+    status: &'static str,
+    created_at: String,
+    last_delivery_at: Option<String>,
+    failures: u32,
+    /// The administrator's, and null while the webhook is active: it may quote the receiver.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disabled_reason: Option<Option<String>>,
+}
+
+impl WebhookJson {
+    fn of(record: WebhookRecord, principal: Principal) -> Self {
+        let (status, reason) = match record.status {
+            WebhookStatus::Active => ("active", None),
+            WebhookStatus::Disabled(reason) => ("disabled", Some(reason)),
+        };
+        let is_public = principal == Principal::Public;
+        Self {
+            id: record.id,
+            recipient: record.recipient,
+            url: if is_public { origin(&record.url) } else { record.url },
+            signed: record.secret.is_some(),
+            status,
+            created_at: record.created_at.to_interface(),
+            last_delivery_at: record.last_delivery_at.map(Timestamp::to_interface),
+            failures: record.failures,
+            disabled_reason: (!is_public).then_some(reason),
+        }
+    }
+}
+
+/// What the public sees of a URL: a path is often a credential.
+fn origin(url: &str) -> String {
+    Target::parse(url).map(|target| target.endpoint().to_string()).unwrap_or_default()
+}
+
+/// `POST /api/webhooks`: 201 for a new webhook, 200 for one with the same recipient, URL and secret.
+pub(super) async fn register(
+    State(api): State<Arc<Api>>,
+    principal: Principal,
+    body: JsonObject,
+) -> Result<(StatusCode, Json<Registered>), Problem> {
+    let record = new_webhook(&api, &body)?;
+    api.permit(principal, &record.mailbox)?;
+    served(&api, &record)?;
+    let limits = WebhookLimits { per_recipient: api.config.webhooks_per_recipient_max, total: api.config.webhooks_max };
+    let id = record.id;
+    let answer = |status, id| Ok((status, Json(Registered { id, status: "ok" })));
+    match api.outbox.register_webhook(record, limits).await? {
+        WebhookRegistration::New => answer(StatusCode::CREATED, id),
+        WebhookRegistration::Same(found) => answer(StatusCode::OK, found.id),
+        WebhookRegistration::FullForRecipient => Err(Problem::new(
+            Code::TooManyWebhooksForRecipient,
+            format!("the address has {} webhooks, as many as permitted", limits.per_recipient),
+        )),
+        WebhookRegistration::Full => {
+            Err(Problem::new(Code::TooManyWebhooks, "as many webhooks as permitted are registered"))
+        }
+    }
+}
+
+/// The webhook that a body asks for.
+fn new_webhook(api: &Api, body: &JsonObject) -> Result<WebhookRecord, Problem> {
+    let missing = |name: &str| Problem::new(Code::FieldMissing, format!("the field '{name}' is missing"));
+    let recipient = body.text("recipient", Code::AddressInvalid)?.ok_or_else(|| missing("recipient"))?;
+    let recipient = query::address(recipient)
+        .map_err(|detail| Problem::new(Code::AddressInvalid, format!("'recipient': {detail}")))?;
+    let url = body.text("url", Code::UrlInvalid)?.ok_or_else(|| missing("url"))?;
+    let target = api.guard.check_url(url).map_err(|error| url_problem(&error))?;
+    let secret = body.text("secret", Code::SecretInvalid)?.unwrap_or_default();
+    if secret.len() > SECRET_OCTETS_MAX {
+        let detail = format!("'secret' is longer than {SECRET_OCTETS_MAX} octets");
+        return Err(Problem::new(Code::SecretInvalid, detail));
+    }
+    let now = api.clock.now();
+    Ok(WebhookRecord {
+        id: WebhookId::fresh(),
+        recipient: recipient.to_string(),
+        mailbox: recipient.mailbox(api.config.subaddressing),
+        url: target.url().as_str().to_owned(),
+        secret: Secret::new(secret.to_owned()),
+        status: WebhookStatus::Active,
+        created_at: now,
+        last_mail_at: now,
+        last_delivery_at: None,
+        failures: 0,
+        failing_since: None,
+    })
+}
+
+fn url_problem(error: &UrlError) -> Problem {
+    let code = if matches!(error, UrlError::Refused(_)) { Code::UrlNotAllowed } else { Code::UrlInvalid };
+    Problem::new(code, format!("'url': {error}"))
+}
+
+/// Refuses a recipient that no mail is received for.
+fn served(api: &Api, record: &WebhookRecord) -> Result<(), Problem> {
+    let domain = query::domain(record.mailbox.domain())?;
+    let why = match api.registry.served(&domain) {
+        Served::Active => return Ok(()),
+        Served::Deactivated => "deactivated: its MX record points elsewhere",
+        Served::Unknown => "not registered here",
+    };
+    Err(Problem::new(Code::DomainUnknown, format!("no mail is received for {domain}; the domain is {why}")))
+}
+
+/// `GET /api/webhooks?recipient=`, in the order of registration.
+pub(super) async fn list(
+    State(api): State<Arc<Api>>,
+    principal: Principal,
+    query: Query,
+) -> Result<Json<Vec<WebhookJson>>, Problem> {
+    let mailbox = query.address("recipient")?.mailbox(api.config.subaddressing);
+    api.permit(principal, &mailbox)?;
+    let records = api.outbox.webhooks(&mailbox).await?;
+    Ok(Json(records.into_iter().map(|record| WebhookJson::of(record, principal)).collect()))
+}
+
+/// `DELETE /api/webhooks?id=`: an unknown id is no error.
+pub(super) async fn delete(
+    State(api): State<Arc<Api>>,
+    principal: Principal,
+    query: Query,
+) -> Result<Json<Deleted>, Problem> {
+    let id = query.webhook_id("id")?;
+    let Some(record) = api.outbox.webhook(id).await? else {
+        return Ok(Json(Deleted { deleted: 0 }));
+    };
+    api.permit(principal, &record.mailbox)?;
+    Ok(Json(Deleted { deleted: u64::from(api.outbox.delete_webhook(id).await?) }))
+}
