@@ -7,3 +7,4 @@ mod http;
 mod smtp;
 mod store;
 mod support;
+mod webhook;

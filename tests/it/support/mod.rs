@@ -8,3 +8,4 @@ pub mod mail;
 pub mod memory_store;
 pub mod recording_disk;
 pub mod smtp_peer;
+pub mod webhook_sink;
