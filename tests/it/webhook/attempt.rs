@@ -70,6 +70,7 @@ async fn the_status_decides_what_follows() {
         assert_eq!(outcome.verdict(), verdict, "{behaviour:?}");
         let class = (verdict != Verdict::Delivered).then_some(ErrorClass::HttpStatus);
         assert_eq!(outcome.class, class, "{behaviour:?}");
+        assert!(outcome.retry_after.is_none() || matches!(outcome.status, Some(429 | 503)), "{behaviour:?}");
     }
 }
 
