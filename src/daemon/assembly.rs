@@ -8,12 +8,12 @@ use axum::Router;
 use super::{DaemonError, example_domain, resolver};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::dns::DnsResolver;
+use crate::dns::{DnsResolver, Resolver};
 use crate::domains::Registry;
 use crate::http::{self, Api, DaemonStatus};
 use crate::mime::Parser;
 use crate::store::{EmbeddedStore, Outbox, Store};
-use crate::webhook::{Guard, GuardSettings};
+use crate::webhook::{Caller, CallerSettings, Delivery, Guard, GuardSettings, Schedule};
 
 /// How many messages are read for people at once: a message takes several times its size in memory while it is read.
 const PARSERS: usize = 2;
@@ -24,6 +24,8 @@ pub struct Assembled {
     pub config: Arc<Config>,
     /// The domains.
     pub registry: Arc<Registry>,
+    /// What sends events to webhooks.
+    pub delivery: Arc<Delivery>,
     /// The HTTP interface. Without a principal in a request's extensions the caller is the public.
     pub router: Router,
 }
@@ -39,21 +41,32 @@ pub async fn assemble(
         config.domains.push(example_domain());
     }
     let config = Arc::new(config);
-    let resolver = DnsResolver::new(resolver(&config));
-    let registry = Registry::open(Arc::clone(&config), store.clone(), Arc::new(resolver), Arc::clone(&clock)).await?;
+    let resolver: Arc<dyn Resolver> = Arc::new(DnsResolver::new(resolver(&config)));
+    let registry =
+        Registry::open(Arc::clone(&config), store.clone(), Arc::clone(&resolver), Arc::clone(&clock)).await?;
     let guard = Arc::new(guard(&config, status.as_ref()));
+    let parser = Parser::start(PARSERS)?;
+    let calls = CallerSettings { timeout: config.webhook_timeout, ..CallerSettings::default() };
+    let delivery = Arc::new(Delivery {
+        outbox: store.clone(),
+        parser: parser.clone(),
+        caller: Caller::new(calls, Arc::clone(&guard), resolver, Arc::clone(&clock))?,
+        schedule: Schedule::new(config.webhook_schedule.clone()),
+        grace: config.webhook_grace,
+        clock: Arc::clone(&clock),
+    });
     let router = http::router(Api {
         config: Arc::clone(&config),
         store: Arc::clone(&store) as Arc<dyn Store>,
         outbox: store as Arc<dyn Outbox>,
         guard,
-        webhook_test: None,
+        webhook_test: Some(Arc::clone(&delivery) as Arc<dyn http::WebhookTest>),
         registry: Arc::clone(&registry) as Arc<dyn http::Domains>,
-        parser: Parser::start(PARSERS)?,
+        parser,
         clock,
         status: status.map(Arc::new),
     });
-    Ok(Assembled { config, registry, router })
+    Ok(Assembled { config, registry, delivery, router })
 }
 
 /// What webhooks may be sent to: nothing that is ours, at the addresses we listen on and those that lead to us.

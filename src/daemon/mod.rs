@@ -16,13 +16,14 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, Revision};
 use crate::domains::verifier;
 use crate::http::{self, DaemonStatus, HttpLimits};
 use crate::model::DomainPattern;
 use crate::smtp::{self, Receiver, SmtpSettings};
 use crate::store::disk::Directory;
 use crate::store::{EmbeddedStore, OpenError, Store, StoreError, StoreOptions};
+use crate::webhook::{CallerError, PacingLimits, dispatcher};
 use crate::{dns, expiry};
 
 pub use assembly::{Assembled, assemble};
@@ -52,6 +53,9 @@ pub enum DaemonError {
         /// What the system says.
         error: io::Error,
     },
+    /// The HTTP client for webhooks can't be set up.
+    #[error("{0}")]
+    Caller(#[from] CallerError),
     /// The system gives no thread or socket.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -117,7 +121,7 @@ impl Daemon {
     /// closed. Bounded by the drain timeouts of SMTP and HTTP.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
         let Self { assembled, listeners, controls, clock, store } = self;
-        let Assembled { config, registry, router } = assembled;
+        let Assembled { config, registry, delivery, router } = assembled;
         let receiver = Arc::new(Receiver {
             settings: SmtpSettings::from_config(&config),
             store: store.clone(),
@@ -137,6 +141,14 @@ impl Daemon {
             running.spawn(http::serve_unix(listener, router.clone(), limits, shutdown.clone()));
         }
         running.spawn(verifier::run(registry, shutdown.clone()));
+        if config.revision == Revision::Two {
+            let pacing = PacingLimits {
+                in_flight: config.webhook_in_flight_max,
+                per_minute: config.webhook_per_origin_per_minute,
+                ..PacingLimits::default()
+            };
+            running.spawn(dispatcher::run(delivery, pacing, config.webhook_idle, shutdown.clone()));
+        }
         running.spawn(expiry::run(store.clone(), clock, shutdown.clone()));
         while let Some(ended) = running.join_next().await {
             if let Err(error) = ended {

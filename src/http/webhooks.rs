@@ -17,7 +17,7 @@ use super::query::{self, Query};
 use crate::domains::Served;
 use crate::model::{AttemptRecord, Secret, Timestamp, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus};
 use crate::store::{StoreError, WebhookRegistration};
-use crate::webhook::{Target, UrlError};
+use crate::webhook::{Delivery, Target, UrlError};
 
 /// The longest secret in octets.
 const SECRET_OCTETS_MAX: usize = 1024;
@@ -27,6 +27,13 @@ const SECRET_OCTETS_MAX: usize = 1024;
 pub trait WebhookTest: Send + Sync + 'static {
     /// Makes one attempt with a sample event and notes it in the webhook's log.
     async fn test(&self, webhook: &WebhookRecord) -> Result<AttemptRecord, StoreError>;
+}
+
+#[async_trait]
+impl WebhookTest for Delivery {
+    async fn test(&self, webhook: &WebhookRecord) -> Result<AttemptRecord, StoreError> {
+        self.test(webhook).await
+    }
 }
 
 /// The answer to a registration (interface document, section 2).
@@ -48,9 +55,9 @@ pub(super) struct WebhookJson {
     created_at: String,
     last_delivery_at: Option<String>,
     failures: u32,
-    /// The administrator's, and null while the webhook is active: it may quote the receiver.
+    /// The administrator's, and only while the webhook is disabled: it may quote the receiver.
     #[serde(skip_serializing_if = "Option::is_none")]
-    disabled_reason: Option<Option<String>>,
+    disabled_reason: Option<String>,
 }
 
 impl WebhookJson {
@@ -69,7 +76,7 @@ impl WebhookJson {
             created_at: record.created_at.to_interface(),
             last_delivery_at: record.last_delivery_at.map(Timestamp::to_interface),
             failures: record.failures,
-            disabled_reason: (!is_public).then_some(reason),
+            disabled_reason: reason.filter(|_| !is_public),
         }
     }
 }

@@ -84,7 +84,7 @@ pub struct Prepared {
 
 impl std::fmt::Debug for Prepared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Prepared").field("target", &self.target).field("body_octets", &self.body.len()).finish()
+        f.debug_struct("Prepared").field("target", &self.target).finish_non_exhaustive()
     }
 }
 
@@ -120,7 +120,7 @@ fn body(email: &EventEmail<'_>) -> Bytes {
 }
 
 fn value(text: &str) -> HeaderValue {
-    HeaderValue::from_str(text).expect("hexadecimal and base64 are visible ASCII")
+    HeaderValue::from_str(text).expect("UUIDs, hexadecimal and base64 are visible ASCII")
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -190,6 +190,6 @@ mod tests {
     #[test]
     fn a_prepared_request_does_not_show_what_is_secret() {
         let shown = format!("{:?}", prepared(Some(b"s3cret"), NOW));
-        assert_eq!(shown, format!("Prepared {{ target: Target(https://hooks.example), body_octets: {} }}", BODY.len()));
+        assert_eq!(shown, "Prepared { target: Target(https://hooks.example), .. }");
     }
 }

@@ -19,7 +19,7 @@ pub mod sign;
 pub mod target;
 
 pub use attempt::{Event, EventEmail, Prepared, prepare};
-pub use call::{Caller, CallerSettings};
+pub use call::{Caller, CallerError, CallerSettings};
 pub use delivery::Delivery;
 pub use guard::{Guard, GuardSettings, Refused};
 pub use outcome::{ErrorClass, Outcome, Verdict};

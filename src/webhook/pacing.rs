@@ -36,7 +36,7 @@ impl Default for PacingLimits {
 #[derive(Debug)]
 pub struct Lanes<T> {
     limits: PacingLimits,
-    lanes: HashMap<Endpoint, Lane<T>>,
+    by_endpoint: HashMap<Endpoint, Lane<T>>,
     /// Endpoints that may have a turn, in the order of their turns. A lane stands here at most once.
     ready: VecDeque<Endpoint>,
     /// Endpoints that have had their minute's share, by when they may have the next turn. A lane stands here at most once,
@@ -73,7 +73,7 @@ impl<T> Lanes<T> {
         };
         Self {
             limits,
-            lanes: HashMap::new(),
+            by_endpoint: HashMap::new(),
             ready: VecDeque::new(),
             resting: BinaryHeap::new(),
             in_flight: 0,
@@ -84,7 +84,7 @@ impl<T> Lanes<T> {
 
     /// Queues an item behind those of the same endpoint.
     pub fn add(&mut self, endpoint: Endpoint, item: T) {
-        let lane = self.lanes.entry(endpoint.clone()).or_default();
+        let lane = self.by_endpoint.entry(endpoint.clone()).or_default();
         lane.queue.push_back(item);
         self.queued += 1;
         if !lane.is_listed && lane.in_flight < self.limits.in_flight_per_endpoint {
@@ -102,7 +102,7 @@ impl<T> Lanes<T> {
             return None;
         }
         while let Some(endpoint) = self.ready.pop_front() {
-            let Some(lane) = self.lanes.get_mut(&endpoint) else { continue };
+            let Some(lane) = self.by_endpoint.get_mut(&endpoint) else { continue };
             lane.is_listed = false;
             if let Some(until) = lane.rests_until(now, self.limits.per_minute) {
                 lane.is_listed = true;
@@ -125,7 +125,7 @@ impl<T> Lanes<T> {
 
     /// An attempt at `endpoint` is over.
     pub fn done(&mut self, endpoint: &Endpoint) {
-        let Some(lane) = self.lanes.get_mut(endpoint) else { return };
+        let Some(lane) = self.by_endpoint.get_mut(endpoint) else { return };
         if lane.in_flight == 0 {
             return;
         }
@@ -144,7 +144,7 @@ impl<T> Lanes<T> {
 
     /// How many items are queued for `endpoint`, without those in flight.
     pub fn queued_at(&self, endpoint: &Endpoint) -> usize {
-        self.lanes.get(endpoint).map_or(0, |lane| lane.queue.len())
+        self.by_endpoint.get(endpoint).map_or(0, |lane| lane.queue.len())
     }
 
     /// How many items are queued in all, without those in flight.
@@ -159,7 +159,7 @@ impl<T> Lanes<T> {
 
     /// How many endpoints are remembered: those with items, in flight, or called within the last two minutes.
     pub fn endpoints(&self) -> usize {
-        self.lanes.len()
+        self.by_endpoint.len()
     }
 
     fn wake(&mut self, now: Duration) {
@@ -177,7 +177,7 @@ impl<T> Lanes<T> {
             return;
         }
         self.swept_at = now;
-        self.lanes.retain(|_, lane| {
+        self.by_endpoint.retain(|_, lane| {
             let is_recent = lane.starts.back().is_some_and(|start| *start + MINUTE > now);
             !lane.queue.is_empty() || lane.in_flight > 0 || is_recent
         });

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// IPv4 ranges that are not public: first address and length of the prefix.
 const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 15] = [
-    (Ipv4Addr::new(0, 0, 0, 0), 8),       // this network; 0.0.0.0 reaches the machine itself
+    (Ipv4Addr::UNSPECIFIED, 8),           // this network; 0.0.0.0 reaches the machine itself
     (Ipv4Addr::new(10, 0, 0, 0), 8),      // private
     (Ipv4Addr::new(100, 64, 0, 0), 10),   // shared by carriers
     (Ipv4Addr::new(127, 0, 0, 0), 8),     // loopback
@@ -24,8 +24,8 @@ const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 15] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4),     // reserved, broadcast
 ];
 
-/// IPv6 ranges that are not public. Those outside 2000::/3 would not be public without this list either; they are named so
-/// that it can be read against the registry.
+/// IPv6 ranges that are not public. Those outside `2000::/3` would be covered by the last three entries
+/// alone; they are named so that the list can be read against the registry.
 const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 16] = [
     (v6(0, 0, 0), 96),          // unspecified, loopback, IPv4-compatible
     (v6(0x64, 0xff9b, 0), 96),  // NAT64

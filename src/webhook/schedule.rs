@@ -34,6 +34,11 @@ impl Default for Schedule {
 }
 
 impl Schedule {
+    /// The waits in their order; without any, those of the default.
+    pub fn new(waits: Vec<Duration>) -> Self {
+        if waits.is_empty() { Self::default() } else { Self { waits } }
+    }
+
     /// When the next attempt is due after `attempts_made` failed ones (at least 1), the last of which ended at `now`;
     /// `None` if that is later than `ends_at`: then there is none.
     ///

@@ -10,3 +10,4 @@ mod readme;
 mod smtp;
 mod store;
 mod support;
+mod webhook;

@@ -147,7 +147,7 @@ fn example(key: &str) -> Vec<String> {
         "accept-any-domain" => &["true"],
         "mx-host" => &["mx1.example.com", "mx2.example.com"],
         "hostname" => &["mail.example.com"],
-        "retention" | "verify-every" => &["1h30m"],
+        "retention" | "verify-every" | "webhook-grace" | "webhook-idle" => &["1h30m"],
         "max-message-size" => &["2MB"],
         "segment-size" | "index-cache-size" => &["128MB"],
         "page-size-default" => &["50"],
@@ -156,13 +156,17 @@ fn example(key: &str) -> Vec<String> {
         "role-addresses" => &["abuse", "root"],
         "resolver" => &["127.0.0.1:5353", "9.9.9.9:53"],
         "public-address" => &["192.0.2.1", "2001:db8::1"],
-        "max-domains" | "max-smtp-connections" | "max-http-connections" => &["5"],
-        "max-webhooks" | "max-webhooks-per-recipient" | "webhook-in-flight" | "webhook-per-origin-per-minute" => &["5"],
+        "max-domains"
+        | "max-smtp-connections"
+        | "max-http-connections"
+        | "max-webhooks"
+        | "max-webhooks-per-recipient"
+        | "webhook-in-flight"
+        | "webhook-per-origin-per-minute" => &["5"],
         "webhook-allow" => &["10.0.0.0/8", "::1/128"],
         "webhook-refused-ports" => &["22", "6379"],
         "webhook-schedule" => &["50ms", "50ms", "2s"],
         "webhook-timeout" => &["300ms"],
-        "webhook-grace" | "webhook-idle" => &["1h30m"],
         "http-allowed-hosts" => &["mail.example.com", "192.0.2.1"],
         "http-allowed-origins" => &["https://app.example"],
         "rate-limit" => &["off"],

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 fn networks(texts: &[&str]) -> Vec<IpNet> {
@@ -250,4 +252,38 @@ fn a_guard_knows_the_addresses_of_this_machine() {
     assert_eq!(guard.check_dialled(ours), Err(Refused::Own(ours)));
     // Of TEST-NET-1, which no machine has.
     assert_eq!(guard.check_dialled("192.0.2.77:8080".parse().expect("address")), Ok(()));
+}
+
+proptest! {
+    #[test]
+    fn any_text_has_an_answer(text in "(https?://)?\\PC{0,40}") {
+        let _ = closed().check_url(&text);
+    }
+
+    #[test]
+    fn an_address_is_judged_alike_in_every_spelling(bits in any::<u32>()) {
+        let address = Ipv4Addr::from_bits(bits);
+        let [a, b, c, d] = address.octets();
+        let is_public = ranges::is_public(address.into());
+        for host in [
+            address.to_string(),
+            format!("{address}."),
+            format!("{bits}"),
+            format!("{bits:#x}"),
+            format!("0{bits:o}"),
+            format!("{a:#x}.{b}.0{c:o}.{d}"),
+            format!("{a}.{}", bits & 0x00ff_ffff),
+            format!("{a}.{b}.{}", bits & 0xffff),
+            format!("[::ffff:{address}]"),
+        ] {
+            prop_assert_eq!(closed().check_url(&format!("http://{host}/")).is_ok(), is_public, "{}", host);
+        }
+        let inside = [
+            Ipv6Addr::from_bits(u128::from(bits)),
+            Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, (bits >> 16) as u16, (bits & 0xffff) as u16),
+        ];
+        for address in inside {
+            prop_assert!(closed().check_dialled(SocketAddr::from((address, 80))).is_err(), "{}", address);
+        }
+    }
 }

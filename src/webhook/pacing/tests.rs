@@ -106,7 +106,7 @@ fn an_endpoint_is_called_at_most_so_often_in_any_minute() {
         }
     }
     for window in starts.windows(6) {
-        assert!(window[5] - window[0] >= MINUTE, "{window:?}");
+        assert!(window[5] >= window[0] + MINUTE, "{window:?}");
     }
     assert_eq!(starts.len(), 15, "the share of each minute is had");
 }
@@ -119,7 +119,7 @@ fn a_resting_endpoint_says_when_it_wakes_and_holds_nobody_up() {
     lanes.add(endpoint(2), 3);
     assert_eq!(drain(&mut lanes, START), [1, 3]);
     assert_eq!(lanes.wakes_at(), Some(START + MINUTE));
-    assert!(drain(&mut lanes, START + MINUTE - Duration::from_millis(1)).is_empty());
+    assert!(drain(&mut lanes, START + Duration::from_millis(59_999)).is_empty());
     lanes.add(endpoint(3), 4);
     assert_eq!(drain(&mut lanes, START + Duration::from_secs(30)), [4]);
     assert_eq!(drain(&mut lanes, START + MINUTE), [2]);

@@ -13,3 +13,4 @@ pub mod programs;
 pub mod recording_disk;
 pub mod smtp_peer;
 pub mod test_server;
+pub mod webhook_sink;

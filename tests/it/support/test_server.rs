@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use tempmail::config::{Config, Revision};
 use tempmail::daemon::{ControlSocket, Daemon, Listeners, open_store};
 use tempmail::model::Timestamp;
-use tempmail::store::{Store, StoreStats};
+use tempmail::store::{EmbeddedStore, Store, StoreStats};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -28,7 +28,7 @@ pub(crate) struct TestServer {
     dir: TempDir,
     smtp: SocketAddr,
     http: SocketAddr,
-    store: Arc<dyn Store>,
+    store: Arc<EmbeddedStore>,
     shutdown: CancellationToken,
     running: JoinHandle<()>,
     /// The clock that all of it goes by.
@@ -67,7 +67,7 @@ impl TestServer {
         configure(&mut config);
         let listeners = Listeners::bind(&config).expect("free ports");
         let (smtp, http) = (listeners.smtp_addresses()[0], listeners.http_addresses()[0]);
-        let store: Arc<dyn Store> = Arc::new(open_store(&config).await.expect("open"));
+        let store = Arc::new(open_store(&config).await.expect("open"));
         let control = vec![ControlSocket::bind(&dir.path().join("tempmail.sock")).expect("socket")];
         let daemon = Daemon::new(config, Arc::clone(&store), listeners, control, clock.clone()).await.expect("daemon");
         let shutdown = CancellationToken::new();

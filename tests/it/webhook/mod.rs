@@ -1,0 +1,74 @@
+//! Webhooks against a real receiver.
+
+mod attempt;
+mod guarded;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempmail::clock::SystemClock;
+use tempmail::dns::{DnsResolver, ResolverSettings};
+use tempmail::model::{EmailId, Timestamp};
+use tempmail::webhook::{
+    Caller, CallerSettings, Event, EventEmail, Guard, GuardSettings, Outcome, Prepared, Target, prepare,
+};
+use uuid::Uuid;
+
+use crate::support::dns_zone::DnsZone;
+
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const EVENT: Uuid = Uuid::from_u128(0x0190_b6a5_7c3e_7d2f_8a4b_1c5d_9e0f_2a3b);
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_360_000);
+
+/// As long as a loaded machine needs.
+const PATIENT: CallerSettings =
+    CallerSettings { connect_timeout: Duration::from_secs(30), timeout: Duration::from_secs(30) };
+
+/// A caller whose names are those of a zone of its own.
+struct Setup {
+    zone: DnsZone,
+    caller: Caller,
+}
+
+impl Setup {
+    /// Only `allow` and what is public may be called; `own` are our listeners.
+    async fn new(allow: &[&str], own: &[SocketAddr], settings: CallerSettings) -> Self {
+        let zone = DnsZone::start().await;
+        let allow = allow.iter().map(|text| text.parse().expect(text)).collect();
+        let guard = Guard::new(GuardSettings { allow, own: own.to_vec(), refused_ports: Vec::new() });
+        let resolver = Arc::new(DnsResolver::new(ResolverSettings::new(vec![zone.addr()])));
+        let caller = Caller::new(settings, Arc::new(guard), resolver, Arc::new(SystemClock)).expect("a client");
+        Self { zone, caller }
+    }
+
+    /// Loopback may be called.
+    async fn local() -> Self {
+        Self::new(&["127.0.0.0/8"], &[], PATIENT).await
+    }
+
+    /// Loopback may be called; an attempt may take 300 ms.
+    async fn impatient() -> Self {
+        let settings = CallerSettings { timeout: Duration::from_millis(300), ..PATIENT };
+        Self::new(&["127.0.0.0/8"], &[], settings).await
+    }
+
+    async fn call(&self, url: &str) -> Outcome {
+        self.caller.call(&prepared(url)).await
+    }
+}
+
+/// A signed event for `url`.
+fn prepared(url: &str) -> Prepared {
+    let target = Target::parse(url).expect(url);
+    let email = EventEmail {
+        id: EmailId::from_parts(Timestamp::from_millis(1_700_000_000_123), [7; 10]),
+        recipient: "ann@example.test",
+        from: "bob@example.com",
+        subject: "Grüße",
+        message: "<p>1</p>",
+        body_text: "1",
+        received_at: Timestamp::from_millis(1_700_000_000_123),
+    };
+    prepare(&Event { id: EVENT, target: &target, secret: Some(SECRET.as_bytes()), email }, NOW)
+}
