@@ -22,6 +22,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 
 use clap::{FromArgMatches, Parser, Subcommand};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::error::{Error, Exit};
 
@@ -78,12 +79,14 @@ fn carry_out(cli: Cli) -> Result<Exit, Error> {
             // The daemon has its own way to stop.
             return serve.run(&cx).await;
         }
+        // Before the command begins: what it does may be what makes somebody interrupt it.
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| Error::new(Exit::Failure, error))?;
         tokio::select! {
             result = dispatch(cli.command, &cx) => {
                 cx.close().await;
                 result
             }
-            _ = tokio::signal::ctrl_c() => Ok(Exit::Interrupted),
+            _ = interrupt.recv() => Ok(Exit::Interrupted),
         }
     });
     // A thread may still wait for an answer on the terminal.
