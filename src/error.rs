@@ -3,6 +3,7 @@
 //! Causes that come from another program (an HTTP problem, an SMTP reply) become an exit code here and nowhere else.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use crate::config::ConfigError;
@@ -208,8 +209,14 @@ impl From<BindError> for Error {
         match error {
             BindError::InUse { .. } => Self::new(Exit::Taken, error)
                 .hint("stop that process, or choose another address with --smtp-listen or --http-listen"),
-            BindError::Io { .. } => Self::new(Exit::Taken, error)
-                .hint("choose an address of this machine and a port that this user may use"),
+            BindError::Io { error: ref cause, .. } => {
+                let exit = match cause.kind() {
+                    ErrorKind::PermissionDenied => Exit::NotAllowed,
+                    ErrorKind::AddrNotAvailable => Exit::BadConfig,
+                    _ => Exit::Failure,
+                };
+                Self::new(exit, error).hint("choose an address of this machine and a port that this user may use")
+            }
         }
     }
 }

@@ -1,4 +1,148 @@
 //! tempmail: disposable mail in one binary.
+//!
+//! This page is the architecture: where things are, how a message goes through them, and what must stay true. What the
+//! program does for its users is in `README.md`.
+//!
+//! # Aims
+//!
+//! 1. Mail that got a 250 is there until it expires or somebody deletes it, whatever crashes.
+//! 2. Nothing from outside has the memory, the time or the disk without a bound.
+//! 3. One binary that runs without a configuration file, a database server or a domain.
+//! 4. A newcomer finds the home of any line in ten seconds: the folders are the architecture, split by noun.
+//! 5. What decides is pure and tested without sockets; what does I/O is thin.
+//!
+//! # The ten-second table
+//!
+//! | Question | File |
+//! |---|---|
+//! | What does the command line accept, which commands are there? | `cli/mod.rs`, then one file per noun |
+//! | What is a setting's default, what are its bounds? | `config/settings.rs`, `config/mod.rs` (`Config::of_revision`) |
+//! | Which setting wins, which contradict each other? | `config/load.rs`, `config/check.rs` |
+//! | What happens at the start and at the stop? | `cli/serve.rs`, `daemon/mod.rs`, `daemon/assembly.rs` |
+//! | Which exit code does an error have? | `error.rs` |
+//! | What is said to a sender, and when? | `smtp/reply.rs`, `smtp/session.rs` |
+//! | Why is a recipient refused? | `smtp/policy.rs`, `domains/table.rs` |
+//! | Where does a message end? | `smtp/data.rs` |
+//! | Which mailbox does an address mean? | `model/address.rs` (`Address::mailbox`) |
+//! | When is a message durable? | `store/embedded/writer.rs`, `store/journal/mod.rs` (`Journal::append`) |
+//! | What is on the disk, octet by octet? | `store/journal/record.rs`, `store/index/tables.rs` |
+//! | What does a change do to the index? | `store/index/apply.rs` |
+//! | What happens after a crash? | `store/embedded/open.rs`, `store/journal/replay.rs` |
+//! | When does mail go, when does its space come back? | `expiry.rs`; `store/embedded/writer.rs` (`checkpoint`) |
+//! | When is mail refused for want of space? | `store/embedded/shared.rs` (`accepts`), `store/journal/spare.rs` |
+//! | What do a mail's subject, body and attachments become? | `mime/mod.rs`, `mime/structure.rs`, `mime/limits.rs` |
+//! | Which handler has a URL? | `http/mod.rs` (`router`), one file per resource |
+//! | Which error code and status does HTTP give? | `http/problem.rs` |
+//! | Who may ask, from which page, under which Host? | `http/edge.rs`, `http/host.rs`, `http/origin.rs`, `http/principal.rs` |
+//! | Does a domain's MX point here? | `dns/mx.rs` (the decision), `dns/resolver.rs` (the questions) |
+//! | When is a domain deactivated? | `domains/verifier.rs`, `domains/round.rs` |
+//! | How does a command reach the service? | `client/choice.rs`, `client/transport.rs` |
+//!
+//! # The way of a message
+//!
+//! ```text
+//! peer -> smtp/listener    a slot of max-smtp-connections, or 421
+//!      -> smtp/connection  reads and writes with a timeout; the only part of SMTP that waits
+//!      -> smtp/session     EHLO MAIL RCPT DATA (pure: octets in, replies and steps out)
+//!                          MAIL asks smtp/policy whether the store has room, RCPT whether the domain is active
+//!      -> Delivery         envelope with an id per recipient, octets as sent, received_at, expires_at
+//!      -> Store::receive   a Change in a queue of 64 MB; whoever brings more waits, and its peer with it
+//!      -> writer thread    takes what is queued as one group: append to the journal, ONE fdatasync,
+//!                          then one redb transaction that makes it visible: a row and an id per recipient
+//!      -> 250              full: 452 4.3.1   failed: 451 4.3.0   stopping: 421 4.3.2   unknown: no reply
+//! ------------------------------------------------------------------ the sender's part ends here
+//!      -> http, cli        rows from the index, octets from the journal by one pread
+//!      -> mime             only when somebody reads, on two threads of its own. The octets are the truth
+//!      -> expiry           removes what is due, in small steps between the writer's groups
+//! ```
+//!
+//! Commands that are about mail or domains are HTTP requests to [`http::router`] over one of three transports of
+//! [`client`]: TCP with `--server`, the daemon's Unix socket, or the router in the command's own process over the store
+//! that it opens. What SMTP and HTTP know of domains is one table in memory ([`domains::DomainTable`]).
+//!
+//! # Start and stop
+//!
+//! `cli/serve` loads the settings, raises the limit of open files, binds every listener, takes the lock of the data
+//! directory (5 s of patience), opens the store with its replay, binds the control socket, puts the parts together and
+//! says where everything is. Nothing has answered anybody before all of that has worked. `Daemon::run` then runs five
+//! parts: SMTP, HTTP over TCP, HTTP over the socket, verification, expiry.
+//!
+//! SIGTERM or SIGINT cancels one token. Listeners close and the workers end at once; sessions and requests have 8 s for
+//! their last answers; then the store closes: what is queued is committed, a checkpoint is made, the index is closed. A
+//! part that ends early by a panic cancels the token for all. A second signal ends the process; the next start replays.
+//!
+//! # The store
+//!
+//! A journal for the truth, redb for the questions. Every write is one value of the enum `Change`; applying the same
+//! changes in the same order decides the same again, so replay needs nothing else. The journal is a row of preallocated
+//! files (segments); a group is written with one fdatasync and a CRC-32C per group header, record header and content.
+//! Once anything about a segment is in doubt (an open, a failed append, a failed sync) it is never written again, and the
+//! header of the next one, durable before any group goes in, says up to where it counts. So replay can tell a torn end,
+//! which nobody was told of, from damage, which stops the start.
+//!
+//! The index takes each group in one transaction with `Durability::None`, which also writes the journal position up to
+//! which it is complete: it always knows what it holds and is never ahead of the journal. A checkpoint (every 32 MB,
+//! after 2 s of quiet, after 15 s at most, at the stop) makes it durable with quick repair; then segments in which
+//! nothing lives are unlinked, and what somebody deleted is punched out. If the index fails after a good fdatasync, the
+//! group stays unanswered while the index is opened again and replayed; a group that is given up is cut off the journal
+//! before its senders hear so.
+//!
+//! All I/O goes through the small trait [`store::disk::Disk`], which redb's storage is built on as well; crash images and
+//! faults are made there. The trait [`store::Store`] shows no type of redb, takes ids and times from its caller and
+//! decides by `now` what is readable, so that a cluster can stand behind it.
+//!
+//! Where it was built differently from its first plan, and why:
+//!
+//! * Keys begin with 128 bits of a keyed hash of the mailbox instead of a short id: one table and its upkeep less, and
+//!   nobody can choose two mailboxes that meet.
+//! * Expiry has a row per group and second that holds up to 64 keys, not a row per mail: rows that append.
+//! * Segments are filled with zeros, since the first fdatasync into allocated but unwritten extents costs 0.33-0.45 ms per
+//!   group of 84 KB against 0.17 ms where zeros were written before (ext4): the file system has its own journal to write.
+//! * A changed retention is applied once, when the store is opened, so that the expiry in the index is the one in effect.
+//!
+//! # What must stay true
+//!
+//! 1. No 250 before the fdatasync that covers the message has returned and the index shows it; `Session::stored` is the
+//!    one place that says it. After any 4yz the message is not in the store; where that is not certain, nothing is said.
+//! 2. A MIME error never loses, refuses or delays a mail. Any octets give an Email with what could be read.
+//! 3. What must survive a crash is in the journal, in the same record as its cause.
+//! 4. `model`, `mime`, the protocol of SMTP (`session` and what it is made of), `policy`, `dns/mx` and `domains/round` do no
+//!    I/O and read no clock: `now` is an argument. (`policy` asks the store whether there is room, through its trait; the
+//!    store then asks the file system.)
+//! 5. `store` knows neither SMTP nor HTTP nor MIME; `smtp` and `http` do not know each other.
+//! 6. Each of these dependencies has one home: redb in `store/index`, smtp-proto in `smtp`, mail-parser in `mime`, hickory in
+//!    `dns`, reqwest in `client`, comfy-table in `cli/output`, clap in `cli` and `config`.
+//! 7. No statics, no globals: two daemons run in one process (the tests do that). Only the log is the process's.
+//! 8. Time, octets and units are in names: `…_at`, `…_octets`, `Duration`.
+//! 9. Everything from outside has a bound: line, command, message, header section, parts, depth, recipients, connections,
+//!    JSON body, answer, time.
+//! 10. An answer that DNS did not give deactivates no domain.
+//!
+//! `tests/it/layout.rs` reads the sources for 4 to 6.
+//!
+//! # Which module may know which
+//!
+//! ```text
+//! cli       client, config, daemon, error, logging, process; never the store
+//! client    http (the router's types), daemon (to assemble one in-process), config, store, model
+//! daemon    everybody: the only one who puts parts together
+//! http      store, domains, dns (reports), mime, config, model
+//! smtp      store, domains (the table), config, model
+//! domains   dns, store, config, model
+//! expiry    store, model
+//! store     config, model
+//! dns, mime model at most
+//! model     nobody
+//! ```
+//!
+//! `clock` is known to whoever needs the time and is not pure; `error` knows the errors that end the program.
+//!
+//! # Where other dependencies live
+//!
+//! axum and hyper in `http` (`client` and `daemon` hold its `Router`), toml in `config`, html2text in `cli/html`, idna and uuid in
+//! `model`, chrono in `model/time` and `cli/output`, crc32c in `store/journal`, postcard in `store`, siphasher in `store/index`
+//! and `client` (the name of a socket), rustix where the system is asked: `clock`, `process`, `store/disk`, `config`,
+//! `cli/context`, `client/choice`.
 
 pub mod cli;
 pub mod client;

@@ -1,7 +1,7 @@
 //! `tempmail serve`: the daemon.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -46,8 +46,12 @@ impl Serve {
             tracing::warn!("{warning}");
         }
         let shutdown = CancellationToken::new();
-        let stop = stop_on_signal(shutdown.clone())?;
-        let daemon = start(config, cx).await?;
+        let stop = tokio::spawn(stop_on_signal(shutdown.clone())?);
+        let daemon = tokio::select! {
+            started = start(config, cx) => started?,
+            // Whatever the start was at, the next one finds nothing worse than after a crash.
+            () = shutdown.cancelled() => return Ok(Exit::Ok),
+        };
         if std::io::stderr().is_terminal() && !cx.globals.quiet {
             eprintln!("{}", daemon.banner());
         } else {
@@ -55,26 +59,32 @@ impl Serve {
         }
         tokio::select! {
             ended = daemon.run(shutdown) => ended.map(|()| Exit::Ok).map_err(Error::from),
-            () = stop => Ok(Exit::Interrupted),
+            _ = stop => Ok(Exit::Interrupted),
         }
     }
 }
 
 /// Binds and opens everything.
 async fn start(config: Config, cx: &Context) -> Result<Daemon, Error> {
-    let listeners = Listeners::bind(&config)?;
-    let store = Arc::new(daemon::open_store(&config).await?);
     let runtime_dir = cx.env.get("XDG_RUNTIME_DIR").map(PathBuf::from);
     let socket = client::socket_path(&config.data_dir, runtime_dir.as_deref()).ok_or_else(|| {
         Error::new(Exit::BadConfig, format!("{} is too long for a socket's path", config.data_dir.display()))
             .hint("set XDG_RUNTIME_DIR, or choose a data-dir with a shorter path")
     })?;
-    let control = ControlSocket::bind(&socket)?;
-    Ok(Daemon::new(config, store, listeners, control, Arc::new(SystemClock)).await?)
+    let listeners = Listeners::bind(&config)?;
+    // The last step that can be refused for what the operator chose: only now is a directory made.
+    let store = Arc::new(daemon::open_store(&config).await?);
+    // Where systemd gives the service a directory of its own, commands that name no data directory look there.
+    let of_service =
+        cx.env.get("RUNTIME_DIRECTORY").and_then(|list| list.split(':').next()).filter(|dir| !dir.is_empty());
+    let of_service = of_service.map(|dir| Path::new(dir).join("tempmail.sock"));
+    let controls =
+        std::iter::once(socket).chain(of_service).map(|path| ControlSocket::bind(&path)).collect::<Result<_, _>>()?;
+    Ok(Daemon::new(config, store, listeners, controls, Arc::new(SystemClock)).await?)
 }
 
 /// Cancels `shutdown` at the first SIGTERM or SIGINT; what is returned ends at the second.
-fn stop_on_signal(shutdown: CancellationToken) -> Result<impl Future<Output = ()>, Error> {
+fn stop_on_signal(shutdown: CancellationToken) -> Result<impl Future<Output = ()> + use<>, Error> {
     let listen = |kind| signal(kind).map_err(|error| Error::new(Exit::Failure, error));
     let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
     Ok(async move {

@@ -82,7 +82,8 @@ impl OpenRouter for Assembly {
                 Error::new(Exit::Unavailable, cause).hint("start `tempmail serve`, or name another --data-dir"),
             ));
         }
-        let (path, options) = (data_dir.to_owned(), StoreOptions::from_config(&config));
+        let path = data_dir.to_owned();
+        let options = StoreOptions::for_a_moment(&config);
         let store = tokio::task::spawn_blocking(move || EmbeddedStore::open(&path, &options))
             .await
             .map_err(|error| failed(Error::new(Exit::Failure, error)))?

@@ -12,7 +12,7 @@ use super::{Config, Revision, ServeArgs, check, file, paths};
 const SYSTEM_CONFIG_FILE: &str = "/etc/tempmail/config.toml";
 
 /// Variables that are no settings of `serve`: the place of the file, and what the client reads.
-const OTHER_VARIABLES: [&str; 4] = ["TEMPMAIL_CONFIG", "TEMPMAIL_SERVER", "TEMPMAIL_TOKEN", "TEMPMAIL_TOKEN_FILE"];
+const OTHER_VARIABLES: [&str; 3] = ["TEMPMAIL_CONFIG", "TEMPMAIL_SERVER", "TEMPMAIL_TOKEN"];
 
 /// Everything that settings are read from, as it was when the program began.
 #[derive(Clone, Debug, Default)]
@@ -181,5 +181,4 @@ pub(super) fn split(text: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;

@@ -151,11 +151,6 @@ impl Config {
         self.http_listen.iter().all(|address| address.ip().is_loopback())
     }
 
-    /// Whether no listener of SMTP can be reached from another machine.
-    pub fn is_smtp_local(&self) -> bool {
-        self.smtp_listen.iter().all(|address| address.ip().is_loopback())
-    }
-
     /// The defaults of a revision, with `data_dir` as the data directory.
     pub fn of_revision(revision: Revision, data_dir: PathBuf) -> Self {
         let hour = Duration::from_hours(1);

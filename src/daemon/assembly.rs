@@ -15,7 +15,7 @@ use crate::mime::Parser;
 use crate::store::{EmbeddedStore, Outbox, Store};
 use crate::webhook::{Guard, GuardSettings};
 
-/// How many messages are read for people at once: a message can take twenty times its size in memory while it is read.
+/// How many messages are read for people at once: a message takes several times its size in memory while it is read.
 const PARSERS: usize = 2;
 
 /// The parts that work together, none of them running yet.

@@ -80,7 +80,7 @@ pub async fn open_store(config: &Config) -> Result<EmbeddedStore, OpenError> {
 pub struct Daemon {
     assembled: Assembled,
     listeners: Listeners,
-    control: ControlSocket,
+    controls: Vec<ControlSocket>,
     clock: Arc<dyn Clock>,
     store: Arc<EmbeddedStore>,
 }
@@ -91,7 +91,7 @@ impl Daemon {
         config: Config,
         store: Arc<EmbeddedStore>,
         listeners: Listeners,
-        control: ControlSocket,
+        controls: Vec<ControlSocket>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, DaemonError> {
         let status = DaemonStatus {
@@ -100,7 +100,7 @@ impl Daemon {
             http_listen: listeners.http_addresses(),
         };
         let assembled = assemble(config, Arc::clone(&store), Arc::clone(&clock), Some(status)).await?;
-        Ok(Self { assembled, listeners, control, clock, store })
+        Ok(Self { assembled, listeners, controls, clock, store })
     }
 
     /// The settings in effect.
@@ -116,7 +116,7 @@ impl Daemon {
     /// Runs until `shutdown` is cancelled; then every open transaction and request gets its answer, and the store is
     /// closed. Bounded by the drain timeouts of SMTP and HTTP.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
-        let Self { assembled, listeners, control, clock, store } = self;
+        let Self { assembled, listeners, controls, clock, store } = self;
         let Assembled { config, registry, router } = assembled;
         let receiver = Arc::new(Receiver {
             settings: SmtpSettings::from_config(&config),
@@ -126,11 +126,16 @@ impl Daemon {
         });
         let limits = HttpLimits::from_config(&config);
         let (smtp_listeners, http_listeners) = (tokio_all(listeners.smtp)?, tokio_all(listeners.http)?);
+        let mut socket_files = Vec::new();
         // The workers stop at once; mail and requests that are under way still need the store.
         let mut running = JoinSet::new();
         running.spawn(smtp::serve(smtp_listeners, receiver, shutdown.clone()));
         running.spawn(http::serve_tcp(http_listeners, router.clone(), limits, shutdown.clone()));
-        running.spawn(http::serve_unix(control.listener()?, router, limits, shutdown.clone()));
+        for control in controls {
+            let (listener, file) = control.into_parts()?;
+            socket_files.push(file);
+            running.spawn(http::serve_unix(listener, router.clone(), limits, shutdown.clone()));
+        }
         running.spawn(verifier::run(registry, shutdown.clone()));
         running.spawn(expiry::run(store.clone(), clock, shutdown.clone()));
         while let Some(ended) = running.join_next().await {
@@ -140,7 +145,7 @@ impl Daemon {
             }
         }
         store.close().await?;
-        drop(control);
+        drop(socket_files);
         Ok(())
     }
 }

@@ -1,4 +1,7 @@
 //! The control socket: how commands on this machine reach the daemon. Whoever may open it is the owner.
+//!
+//! Its listener has one owner. A second handle, kept while the daemon drains, would let commands connect to what nobody
+//! answers any more.
 
 use std::fs::Permissions;
 use std::io;
@@ -15,8 +18,12 @@ const MODE: u32 = 0o600;
 #[derive(Debug)]
 pub struct ControlSocket {
     listener: UnixListener,
-    path: PathBuf,
+    file: SocketFile,
 }
+
+/// The file of the socket, removed when this is dropped.
+#[derive(Debug)]
+pub(super) struct SocketFile(PathBuf);
 
 impl ControlSocket {
     /// Binds `path`. The caller holds the lock of the data directory, so a socket that is there is a dead daemon's.
@@ -29,23 +36,23 @@ impl ControlSocket {
         let listener = UnixListener::bind(path).map_err(failed)?;
         std::fs::set_permissions(path, Permissions::from_mode(MODE)).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
-        Ok(Self { listener, path: path.into() })
+        Ok(Self { listener, file: SocketFile(path.into()) })
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.file.0
     }
 
-    /// A handle for the runtime.
-    pub(super) fn listener(&self) -> io::Result<tokio::net::UnixListener> {
-        tokio::net::UnixListener::from_std(self.listener.try_clone()?)
+    /// The listener for the runtime, and the file, which outlives it until the store is closed.
+    pub(super) fn into_parts(self) -> io::Result<(tokio::net::UnixListener, SocketFile)> {
+        Ok((tokio::net::UnixListener::from_std(self.listener)?, self.file))
     }
 }
 
-impl Drop for ControlSocket {
+impl Drop for SocketFile {
     fn drop(&mut self) {
         // A leftover is replaced by the next start.
-        let _ = std::fs::remove_file(&self.path);
+        let _ = std::fs::remove_file(&self.0);
     }
 }

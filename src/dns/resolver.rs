@@ -95,8 +95,7 @@ impl DnsResolver {
     }
 
     async fn lookup(&self, name: &str, kind: RecordType) -> Result<Answer, Failure> {
-        let Ok(mut full_name) = Name::from_ascii(name) else { return Err(Failure::Unusable) };
-        full_name.set_fqdn(true);
+        let full_name = full_name(name).ok_or(Failure::Unusable)?;
         let answer = self.hickory()?.lookup(full_name.clone(), kind).await;
         let answer = answer.map_or_else(|error| negative(&full_name, &error), |lookup| Ok(Answer::Records(lookup)));
         if let Err(why) = &answer {
@@ -109,6 +108,10 @@ impl DnsResolver {
     }
 
     async fn addresses_of(&self, host: &str, kind: RecordType) -> Addresses {
+        // An MX record can name what no host can be called, such as `10 mail.example`. That is an answer: nothing is there.
+        if full_name(host).is_none() {
+            return Addresses::default();
+        }
         let records = match self.lookup(host, kind).await {
             Ok(Answer::Records(lookup)) => lookup,
             Ok(Answer::NoRecords | Answer::NoSuchName) => return Addresses::default(),
@@ -146,6 +149,13 @@ impl Resolver for DnsResolver {
         let (v4, v6) = join(self.addresses_of(host, RecordType::A), self.addresses_of(host, RecordType::AAAA)).await;
         Addresses { found: [v4.found, v6.found].concat(), missing: v4.missing.or(v6.missing) }
     }
+}
+
+/// The name with all its labels; `None` if no host can have it.
+fn full_name(name: &str) -> Option<Name> {
+    let mut full_name = Name::from_ascii(name).ok()?;
+    full_name.set_fqdn(true);
+    Some(full_name)
 }
 
 enum Answer {

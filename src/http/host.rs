@@ -14,7 +14,7 @@ use super::problem::{Code, Problem};
 pub(super) enum AllowedHosts {
     /// Every one.
     Any,
-    /// Loopback ones, and these: `host` for every port of it, or `host:port`; in lower case.
+    /// Loopback ones, and these, whatever the port: names, and addresses without brackets.
     Loopback(Vec<String>),
 }
 
@@ -27,9 +27,7 @@ impl AllowedHosts {
         let Some(host) = host_of(authority) else {
             return Err(Problem::new(Code::HostInvalid, "the Host of the request is no host"));
         };
-        let is_allowed = is_loopback(host)
-            || others.iter().any(|other| other.eq_ignore_ascii_case(host) || other.eq_ignore_ascii_case(authority));
-        if is_allowed {
+        if is_loopback(host) || others.iter().any(|other| is_same(other, host)) {
             return Ok(());
         }
         Err(Problem::new(
@@ -65,6 +63,14 @@ pub(super) fn host_of(authority: &str) -> Option<&str> {
         port.is_empty() || port.strip_prefix(':').is_some_and(|port| port.bytes().all(|b| b.is_ascii_digit()));
     let is_host = !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._[]:".contains(&b));
     (is_host && is_port).then_some(host)
+}
+
+/// Whether a host in a request is the one that a setting names.
+fn is_same(setting: &str, host: &str) -> bool {
+    match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+        Some(address) => address.parse().is_ok_and(|address: Ipv6Addr| setting.parse() == Ok(address)),
+        None => setting.eq_ignore_ascii_case(host.strip_suffix('.').unwrap_or(host)),
+    }
 }
 
 /// Whether a host is a name or an address of loopback (RFC 6761 section 6.3, RFC 1122, RFC 4291).
@@ -138,7 +144,7 @@ mod tests {
 
     #[test]
     fn every_spelling_of_the_host_is_checked() {
-        let hosts = AllowedHosts::Loopback(vec!["mail.example.test".into(), "box.test:8080".into()]);
+        let hosts = AllowedHosts::Loopback(vec!["mail.example.test".into(), "192.0.2.1".into(), "2001:db8::1".into()]);
         let code = |target: &str, host: Option<&str>, version| {
             let mut request = Request::builder().uri(target).version(version);
             if let Some(host) = host {
@@ -149,8 +155,12 @@ mod tests {
         let http11 = Version::HTTP_11;
         assert_eq!(code("/", Some("127.0.0.1:8080"), http11), None);
         assert_eq!(code("/", Some("Mail.Example.test:99"), http11), None);
-        assert_eq!(code("/", Some("box.test:8080"), http11), None);
-        assert_eq!(code("/", Some("box.test"), http11), Some(Code::HostNotAllowed));
+        assert_eq!(code("/", Some("mail.example.test."), http11), None);
+        assert_eq!(code("/", Some("192.0.2.1:8080"), http11), None);
+        assert_eq!(code("/", Some("[2001:db8::1]:8080"), http11), None);
+        assert_eq!(code("/", Some("[2001:DB8:0::1]"), http11), None);
+        assert_eq!(code("/", Some("[2001:db8::2]"), http11), Some(Code::HostNotAllowed));
+        assert_eq!(code("/", Some("box.mail.example.test"), http11), Some(Code::HostNotAllowed));
         assert_eq!(code("/", Some("evil.test"), http11), Some(Code::HostNotAllowed));
         assert_eq!(code("http://evil.test/", Some("localhost"), http11), Some(Code::HostNotAllowed));
         assert_eq!(code("http://localhost/", Some("localhost"), http11), None);

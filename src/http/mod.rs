@@ -84,7 +84,7 @@ pub fn router(api: Api) -> Router {
         .route("/api/domains/active", get(domains::active))
         .route("/api/domains/check-dns", get(domains::check_dns))
         .merge(webhook_routes(revision))
-        .nest("/api/admin", admin::routes(revision))
+        .merge(admin::routes(revision))
         .fallback(unknown_path)
         .with_state(Arc::new(api))
         .layer(middleware::from_fn_with_state(edge, edge::pass))

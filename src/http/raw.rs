@@ -57,9 +57,10 @@ fn trace(email: &StoredEmail, hostname: &DomainName) -> String {
     )
 }
 
-/// What a client called itself, if that can stand in the field as one word.
+/// What a client called itself, if that looks like the name or address literal that the field takes there
+/// (RFC 5321 section 4.4); a comma or an at-sign would make it something else.
 fn word(helo: &str) -> &str {
-    let is_word = !helo.is_empty() && helo.bytes().all(|b| b.is_ascii_graphic() && !b"();<>\\\"".contains(&b));
+    let is_word = !helo.is_empty() && helo.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:[]".contains(&b));
     if is_word { helo } else { "unknown" }
 }
 
@@ -111,6 +112,21 @@ mod tests {
         let trace = trace_of(&email("2001:db8::1", "c", "", &["a@example.test", "b@example.test"]));
         assert!(trace.starts_with("Return-Path: <>\r\nReceived: from c ([IPv6:2001:db8::1])\r\n"), "{trace}");
         assert!(!trace.contains("for <"), "{trace}");
+    }
+
+    #[test]
+    fn a_client_is_named_only_by_what_is_a_name() {
+        for (helo, shown) in [
+            ("my_host.example.test", "my_host.example.test"),
+            ("[192.0.2.1]", "[192.0.2.1]"),
+            ("[IPv6:2001:db8::1]", "[IPv6:2001:db8::1]"),
+            ("a,b@c", "unknown"),
+            ("x(y)z", "unknown"),
+            ("a;b", "unknown"),
+            ("", "unknown"),
+        ] {
+            assert_eq!(word(helo), shown, "{helo}");
+        }
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub struct HttpLimits {
     pub body_timeout: Duration,
     /// How long a peer may take nothing of an answer.
     pub stall_timeout: Duration,
-    /// The most octets of a request's head; at least 8,192. A longer one gets 431.
+    /// The octets of a request's head that are surely taken; at least 8,192. One of more than twice as many gets 431.
     pub head_octets_max: usize,
     /// The most header fields of a request. More get 431.
     pub fields_max: usize,

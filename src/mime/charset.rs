@@ -11,7 +11,7 @@ pub(super) fn decode(octets: &[u8], charset: Option<&str>) -> String {
     let charset = charset.map(|name| name.trim().to_ascii_lowercase());
     match charset.as_deref() {
         Some("utf-8" | "utf8") => String::from_utf8_lossy(octets).into_owned(),
-        None | Some("us-ascii" | "ascii" | "") => guess(octets),
+        None | Some("us-ascii" | "ascii" | "ansi_x3.4-1968" | "") => guess(octets),
         Some(name) => match charset_decoder(name.as_bytes()) {
             Some(decode) => decode(octets),
             None => guess(octets),
@@ -38,6 +38,8 @@ mod tests {
         for (octets, charset, expected) in [
             (&b"gr\xc3\xbcn"[..], Some("UTF-8"), "grün"),
             (b"\xef\xbb\xbfgr\xc3\xbcn", None, "grün"),
+            // What programs without a locale call ASCII.
+            (b"gr\xc3\xbcn", Some("ANSI_X3.4-1968"), "grün"),
             (b"gr\xfcn", Some("iso-8859-1"), "grün"),
             (b"gr\xfcn", None, "grün"),
             (b"gr\xc3\xbcn", Some("us-ascii"), "grün"),

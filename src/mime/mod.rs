@@ -13,6 +13,7 @@ mod html;
 pub mod limits;
 mod parser;
 mod part;
+mod sender;
 mod structure;
 
 use fields::{Field, Section};

@@ -5,7 +5,7 @@ use crate::domains::{DomainTable, Served};
 use crate::model::Address;
 use crate::store::Store;
 
-/// What a session asks before it answers MAIL and RCPT. The answers come from memory, without waiting.
+/// What a session asks before it answers MAIL and RCPT. The answers come from memory and one system call, without waiting.
 pub trait Policy: Send + Sync {
     /// Whether a message may begin now; the error is the reply to MAIL.
     fn sender(&self) -> Result<(), Reply>;

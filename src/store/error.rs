@@ -119,4 +119,13 @@ impl OpenError {
         }
         Self::Io { path: path.into(), reason: error.to_string() }
     }
+
+    /// The same error of a disk that knows its files by name only, with the directory that they are in.
+    pub(crate) fn within(self, directory: &Path) -> Self {
+        match self {
+            // An absolute path stays as it is.
+            Self::Io { path, reason } => Self::Io { path: directory.join(path), reason },
+            other => other,
+        }
+    }
 }

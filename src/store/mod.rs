@@ -162,6 +162,16 @@ impl StoreOptions {
     /// [`StoreOptions::checkpoint_quiet`] unless there is a reason for another.
     pub const CHECKPOINT_QUIET: Duration = Duration::from_secs(2);
 
+    /// The options for a process that opens the store for one command: its segments are as small as messages permit, so
+    /// that a look at an inbox does not write 128 MB of zeros.
+    pub fn for_a_moment(config: &Config) -> Self {
+        let options = Self::from_config(config);
+        Self {
+            segment_octets: options.segment_octets.min(journal::least_segment_octets(config.message_octets_max)),
+            ..options
+        }
+    }
+
     /// The options that the daemon's settings ask for.
     pub fn from_config(config: &Config) -> Self {
         Self {

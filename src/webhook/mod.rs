@@ -7,7 +7,9 @@
 
 pub mod attempt;
 pub mod call;
+pub mod delivery;
 pub mod dial;
+pub mod dispatcher;
 pub mod guard;
 pub mod outcome;
 pub mod pacing;
@@ -18,6 +20,7 @@ pub mod target;
 
 pub use attempt::{Event, EventEmail, Prepared, prepare};
 pub use call::{Caller, CallerSettings};
+pub use delivery::Delivery;
 pub use guard::{Guard, GuardSettings, Refused};
 pub use outcome::{ErrorClass, Outcome, Verdict};
 pub use pacing::{Lanes, PacingLimits};

@@ -2,8 +2,11 @@
 
 mod cli;
 mod config;
+mod daemon;
 mod domains;
 mod http;
+mod layout;
+mod readme;
 mod smtp;
 mod store;
 mod support;

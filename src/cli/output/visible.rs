@@ -45,9 +45,11 @@ fn escape(c: char) -> String {
     format!("\\u{:04x}", u32::from(c))
 }
 
-/// `text` as one field of a tab-separated line: every control character is a blank.
+/// `text` as one field of a tab-separated line: every steering character is a blank.
+///
+/// U+2028 and U+2029 are among them: many a language's way to split a text into lines splits there.
 pub fn field(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars().map(|c| if is_steering(c) { ' ' } else { c }).collect()
 }
 
 /// JSON text with the steering characters that JSON permits in strings written as `\u` escapes: the same value.
@@ -91,6 +93,7 @@ mod tests {
     #[test]
     fn a_field_never_breaks_its_line() {
         assert_eq!(field("a\tb\nc\u{85}d\\"), "a b c d\\");
+        assert_eq!(field("a\u{2028}b\u{202e}c"), "a b c");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 
 use super::Api;
 use super::principal::Principal;
@@ -20,15 +20,18 @@ use crate::config::Revision;
 
 pub use status::DaemonStatus;
 
-/// The routes below `/api/admin`.
+/// `/api/admin` and all below it.
 pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
-    Router::new()
+    let below = Router::new()
         .merge(webhook_routes(revision))
         .route("/domains", get(domains::list).post(domains::add).delete(domains::remove))
         .route("/domains/verify", post(domains::verify))
         .route("/status", get(status::show))
         .fallback(super::unknown_path)
-        .layer(middleware::from_fn(administrator_only))
+        .layer(middleware::from_fn(administrator_only));
+    // The nested router is not asked for the path that ends with its slash.
+    let slash = any(super::unknown_path).layer(middleware::from_fn(administrator_only));
+    Router::new().nest("/api/admin", below).route("/api/admin/", slash)
 }
 
 fn webhook_routes(revision: Revision) -> Router<Arc<Api>> {

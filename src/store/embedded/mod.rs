@@ -43,7 +43,7 @@ impl EmbeddedStore {
 
     /// Opens the store in a directory that exists, or makes one there if it is empty. Blocks on the disk.
     pub fn open(path: &Path, options: &StoreOptions) -> Result<Self, OpenError> {
-        Self::open_on(Arc::new(Directory::lock(path)?), options)
+        Self::open_on(Arc::new(Directory::lock(path)?), options).map_err(|error| error.within(path))
     }
 
     /// Opens the store on any disk. Blocks on it.

@@ -26,7 +26,7 @@ pub(super) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Opene
     let index = Index::open(disk, options)?.ok_or(OpenError::Index("index.redb is missing".into()))?;
     let start = index.position().map_err(OpenError::from)?;
     let end = replay(&replayed, &index, start)?;
-    if end > start {
+    if end.group > start.group {
         tracing::info!(groups = end.group - start.group, "replayed the journal");
     }
     index.bring_within(options.retention)?;

@@ -115,12 +115,11 @@ impl Shared {
 
     pub(super) fn stats(&self) -> Result<StoreStats, StoreError> {
         let mut stats = self.read(View::stats)?;
-        let numbers = self.segments.numbers();
-        stats.segments = numbers.len() as u64;
-        stats.disk_octets = Index::octets(self.segments.disk()).unwrap_or(0);
-        for file in numbers.into_iter().filter_map(|number| self.segments.file(number)) {
-            stats.disk_octets += file.size().map_err(|error| StoreError::from_io(&error))?;
-        }
+        stats.segments = self.segments.numbers().len() as u64;
+        let disk = self.segments.disk();
+        let names = disk.list().map_err(|error| StoreError::from_io(&error))?;
+        // A file that is removed meanwhile counts no more.
+        stats.disk_octets = names.iter().filter_map(|name| disk.open(name).ok()?.size().ok()).sum();
         Ok(stats)
     }
 }

@@ -15,7 +15,7 @@ use std::process::Output;
 use assert_cmd::Command;
 
 /// The binary, with nothing of the caller's environment that it would heed.
-fn tempmail() -> Command {
+pub(crate) fn tempmail() -> Command {
     let mut command = Command::cargo_bin("tempmail").expect("binary");
     for name in
         ["TEMPMAIL_SERVER", "TEMPMAIL_TOKEN", "TEMPMAIL_DATA_DIR", "STATE_DIRECTORY", "XDG_RUNTIME_DIR", "COLUMNS"]
@@ -28,10 +28,10 @@ fn tempmail() -> Command {
 
 /// What came of a command: exit code, standard output, standard error.
 #[derive(Debug)]
-struct Outcome {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
+pub(crate) struct Outcome {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl From<Output> for Outcome {

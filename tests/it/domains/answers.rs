@@ -40,6 +40,8 @@ async fn each_answer_of_a_server_is_understood() {
     zone.set_mx("mixed.test", &[(10, "mail.mixed.test")]);
     zone.set_addresses("mail.mixed.test", &["192.0.2.25", "203.0.113.9"]);
     zone.set_mx("literal.test", &[(10, "192.0.2.25")]);
+    // Somebody typed the preference into the field for the name.
+    zone.set_mx("typo.test", &[(10, "10 mail.typo.test")]);
     zone.set_mx("null.test", &[(0, ".")]);
     zone.set_addresses("implicit4.test", &["192.0.2.25"]);
     zone.set_addresses("implicit6.test", &["2001:db8::25"]);
@@ -64,6 +66,7 @@ async fn each_answer_of_a_server_is_understood() {
         ("byaddress.test", To::Here),
         ("mixed.test", To::Elsewhere),
         ("literal.test", To::Elsewhere),
+        ("typo.test", To::Elsewhere),
         ("null.test", To::Elsewhere),
         ("implicit4.test", To::Here),
         ("implicit6.test", To::Here),

@@ -17,7 +17,7 @@ use tempmail::domains::{DomainError, NewDomain, Registered, Registry, Served};
 use tempmail::model::{DomainName, Timestamp};
 
 use crate::support::dns_zone::DnsZone;
-use crate::support::domain_store::DomainStore;
+use crate::support::faulty_store::FaultyStore;
 
 /// The name that domains point to in these tests.
 const OUR_HOST: &str = "mx.tempmail.test";
@@ -63,7 +63,7 @@ impl Clock for SetClock {
 /// A registry with its surroundings. Its one host is [`OUR_HOST`], at `192.0.2.25` and `2001:db8::25`.
 struct Setup {
     zone: DnsZone,
-    store: Arc<DomainStore>,
+    store: Arc<FaultyStore>,
     clock: Arc<SetClock>,
     registry: Arc<Registry>,
 }
@@ -81,7 +81,7 @@ impl Setup {
         config.mx_hosts = vec![name(OUR_HOST)];
         config.resolvers = vec![zone.addr()];
         adjust(&mut config);
-        let (store, clock) = (Arc::new(DomainStore::default()), SetClock::new());
+        let (store, clock) = (Arc::new(FaultyStore::open()), SetClock::new());
         let registry = open(Arc::new(config), &store, &clock).await;
         Self { zone, store, clock, registry }
     }
@@ -136,7 +136,7 @@ impl Setup {
     }
 }
 
-async fn open(config: Arc<Config>, store: &Arc<DomainStore>, clock: &Arc<SetClock>) -> Arc<Registry> {
+async fn open(config: Arc<Config>, store: &Arc<FaultyStore>, clock: &Arc<SetClock>) -> Arc<Registry> {
     // Longer than a busy machine takes for an answer on loopback; tests of silence wait for one attempt of it.
     let settings = ResolverSettings {
         timeout: Duration::from_secs(2),

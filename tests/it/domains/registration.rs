@@ -27,7 +27,7 @@ async fn a_domain_that_points_here_is_registered_and_served() {
     assert_eq!(table.served(&name("shop.test")), Served::Active);
     assert_eq!(table.active(), [name("shop.test")]);
     assert_eq!(setup.registry.list().await.expect("list"), [registered.entry]);
-    let kept = setup.store.record("shop.test").expect("kept");
+    let kept = setup.store.record("shop.test").await.expect("kept");
     assert_eq!((kept.owner.as_deref(), kept.email.as_deref()), (Some("Ann"), Some("ann@example.test")));
 }
 
@@ -39,7 +39,7 @@ async fn a_domain_that_points_elsewhere_is_not_registered_and_the_record_to_crea
     assert!(report.message.contains("mx.other.test"), "{}", report.message);
     assert!(report.message.ends_with("shop.test. IN MX 10 mx.tempmail.test."), "{}", report.message);
     assert_eq!(setup.served("shop.test"), Served::Unknown);
-    assert_eq!(setup.store.record("shop.test"), None);
+    assert_eq!(setup.store.record("shop.test").await, None);
 }
 
 #[tokio::test]
@@ -71,7 +71,7 @@ async fn registering_again_checks_again_and_keeps_the_owner() {
     let again = setup.registry.register(stranger).await.expect("registered");
     assert!(!again.created);
     assert!(again.entry.last_checked_at > again.entry.added_at);
-    let kept = setup.store.record("shop.test").expect("kept");
+    let kept = setup.store.record("shop.test").await.expect("kept");
     assert_eq!((kept.owner.as_deref(), kept.email), (Some("Ann"), None));
     assert_eq!(setup.zone.mx_questions("shop.test"), 2);
 }
@@ -99,7 +99,7 @@ async fn a_fixed_domain_is_answered_unchecked_and_not_stored() {
         assert!(!pinned.created && pinned.entry.fixed, "{domain}");
         assert_eq!(setup.registry.remove(&name(domain)).await, Err(DomainError::Fixed), "{domain}");
         assert_eq!(setup.zone.mx_questions(domain), 0);
-        assert_eq!(setup.store.record(domain), None);
+        assert_eq!(setup.store.record(domain).await, None);
         assert_eq!(setup.served(domain), Served::Active);
     }
     let listed: Vec<_> = setup.registry.list().await.expect("list").into_iter().map(|entry| entry.domain).collect();
@@ -186,7 +186,7 @@ async fn a_registration_whose_caller_goes_away_is_whole_or_not_at_all() {
     setup.register("last.test").await.expect("registered");
     for number in 0..50_u32 {
         let domain = format!("d{number}.test");
-        let is_kept = setup.store.record(&domain).is_some();
+        let is_kept = setup.store.record(&domain).await.is_some();
         assert_eq!(setup.served(&domain) == Served::Active, is_kept, "{domain}");
     }
 }

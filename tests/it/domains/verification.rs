@@ -19,7 +19,7 @@ async fn a_domain_that_points_elsewhere_is_deactivated_and_returns_when_it_point
     assert_eq!(round(&setup).await, Round { checked: 2, deactivated: 1, ..Round::default() });
     assert_eq!(setup.served("d0.test"), Served::Deactivated);
     assert_eq!(setup.registry.table().active(), [name("d1.test")]);
-    let kept = setup.store.record("d0.test").expect("kept");
+    let kept = setup.store.record("d0.test").await.expect("kept");
     assert_eq!(kept.status, DomainStatus::Deactivated);
     assert_eq!(
         kept.last_check_result.as_deref(),
@@ -66,7 +66,7 @@ async fn no_answer_never_deactivates_however_often() {
         assert_eq!(round(&setup).await, Round { checked: 2, failed: 2, ..Round::default() });
     }
     assert_eq!(setup.registry.table().active().len(), 2);
-    let kept = setup.store.record(&domains[0]).expect("kept");
+    let kept = setup.store.record(&domains[0]).await.expect("kept");
     assert_eq!(kept.last_check_result.as_deref(), Some("No answer: the name server failed (SERVFAIL)"));
     for domain in &domains {
         setup.zone.recover(domain);
@@ -82,7 +82,7 @@ async fn an_answer_that_is_not_given_again_deactivates_nothing() {
     assert_eq!(round(&setup).await, Round { checked: 1, ..Round::default() });
     assert_eq!(setup.served(&domains[0]), Served::Active);
     assert_eq!(setup.zone.mx_questions(&domains[0]), 3, "registration, and twice in the round");
-    let kept = setup.store.record(&domains[0]).expect("kept");
+    let kept = setup.store.record(&domains[0]).await.expect("kept");
     assert_eq!(kept.last_check_result.as_deref(), Some("The MX record of d0.test points at mx.tempmail.test"));
 }
 
@@ -201,10 +201,10 @@ async fn a_domain_that_returns_during_a_round_stays_active() {
 async fn a_check_is_dated() {
     let setup = Setup::new().await;
     setup.register_many(1).await;
-    let before = setup.store.record("d0.test").expect("kept");
+    let before = setup.store.record("d0.test").await.expect("kept");
     setup.clock.advance(Duration::from_hours(1));
     round(&setup).await;
-    let after = setup.store.record("d0.test").expect("kept");
+    let after = setup.store.record("d0.test").await.expect("kept");
     assert_eq!(after.added_at, before.added_at);
     let checked_at = (before.last_checked_at.expect("checked"), after.last_checked_at.expect("checked"));
     assert_eq!(checked_at.1.since(checked_at.0), Duration::from_hours(1));

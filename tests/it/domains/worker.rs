@@ -12,9 +12,9 @@ use super::Setup;
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// Lets the clock go on until something is so.
-async fn until(what: &str, setup: &Setup, mut is_so: impl FnMut() -> bool) {
+async fn until(what: &str, setup: &Setup, mut is_so: impl AsyncFnMut() -> bool) {
     let waiting = async {
-        while !is_so() {
+        while !is_so().await {
             setup.clock.advance(PERIOD / 100);
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
@@ -46,10 +46,10 @@ async fn every_period_each_domain_is_asked_for() {
     setup.register_many(2).await;
     let worker = Worker::start(&setup.registry);
     setup.point_elsewhere("d0.test");
-    until("deactivated after a period", &setup, || setup.served("d0.test") == Served::Deactivated).await;
+    until("deactivated after a period", &setup, async || setup.served("d0.test") == Served::Deactivated).await;
     assert_eq!(setup.served("d1.test"), Served::Active);
     setup.point_here("d0.test");
-    until("active after another", &setup, || setup.served("d0.test") == Served::Active).await;
+    until("active after another", &setup, async || setup.served("d0.test") == Served::Active).await;
     worker.stop().await;
 }
 
@@ -61,9 +61,9 @@ async fn a_restart_asks_for_nothing_before_its_time() {
     let period = 4 * PERIOD;
     let restarted = setup.restarted(|config| config.verify_every = period).await;
     let worker = Worker::start(&restarted);
-    let kept = || setup.store.record("d0.test").expect("kept");
-    until("asked for again", &setup, || kept().last_checked_at > Some(kept().added_at)).await;
-    assert!(kept().last_checked_at >= Some(kept().added_at.plus(period)));
+    let kept = async || setup.store.record("d0.test").await.expect("kept");
+    until("asked for again", &setup, async || kept().await.last_checked_at > Some(kept().await.added_at)).await;
+    assert!(kept().await.last_checked_at >= Some(kept().await.added_at.plus(period)));
     worker.stop().await;
 }
 
@@ -74,7 +74,7 @@ async fn an_overdue_round_comes_soon_after_the_start() {
     setup.clock.advance(Duration::from_hours(100));
     let restarted = setup.restarted(|config| config.verify_every = PERIOD).await;
     let worker = Worker::start(&restarted);
-    until("asked for again", &setup, || setup.zone.mx_questions("d0.test") == 2).await;
+    until("asked for again", &setup, async || setup.zone.mx_questions("d0.test") == 2).await;
     worker.stop().await;
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use tempmail::domains::DomainError;
+use tempmail::store::Store as _;
 
 use super::TestApi;
 
@@ -9,6 +10,8 @@ use super::TestApi;
 async fn the_public_gets_401_whatever_the_path() {
     let api = TestApi::new();
     for (method, target) in [
+        ("GET", "/api/admin"),
+        ("GET", "/api/admin/"),
         ("GET", "/api/admin/domains"),
         ("POST", "/api/admin/domains"),
         ("DELETE", "/api/admin/domains?domain=a.example"),
@@ -72,6 +75,7 @@ async fn verification_is_asked_for_one_domain_or_all() {
 async fn the_status_says_what_runs_here() {
     let api = TestApi::with(|config| config.mx_hosts = vec!["mx.example.test".parse().expect("name")]);
     api.receive(&["ann@example.test"], "12345").await;
+    let stats = api.store.stats().await.expect("stats");
     assert_eq!(
         api.administrator("GET", "/api/admin/status", "").await.json(),
         json!({
@@ -86,7 +90,10 @@ async fn the_status_says_what_runs_here() {
             "retentionSeconds": 7200,
             "maxMessageOctets": 307_200,
             "domains": { "active": 0, "deactivated": 0 },
-            "store": { "emails": 1, "mailboxes": 1, "liveOctets": 5, "segments": 0, "diskOctets": 0 },
+            "store": {
+                "emails": 1, "mailboxes": 1, "liveOctets": 5,
+                "segments": stats.segments, "diskOctets": stats.disk_octets,
+            },
         })
     );
 }

@@ -2,7 +2,6 @@
 
 mod sessions;
 mod stopping;
-mod store_double;
 mod storing;
 
 use std::net::SocketAddr;
@@ -17,18 +16,18 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use store_double::StoreDouble;
+use crate::support::faulty_store::FaultyStore;
 
 /// A receiver for example.test on a port of its own.
 struct TestReceiver {
     address: SocketAddr,
-    store: Arc<StoreDouble>,
+    store: Arc<FaultyStore>,
     shutdown: CancellationToken,
     serving: JoinHandle<()>,
 }
 
 impl TestReceiver {
-    async fn start(store: StoreDouble, change: impl FnOnce(&mut SmtpSettings)) -> Self {
+    async fn start(store: FaultyStore, change: impl FnOnce(&mut SmtpSettings)) -> Self {
         let config = Config::of_revision(Revision::Two, PathBuf::from("unused"));
         let mut settings = SmtpSettings::from_config(&config);
         change(&mut settings);
@@ -47,7 +46,7 @@ impl TestReceiver {
     }
 
     /// Stops it; afterwards no session is left.
-    async fn stop(self) -> Arc<StoreDouble> {
+    async fn stop(self) -> Arc<FaultyStore> {
         self.shutdown.cancel();
         self.serving.await.expect("serve returns");
         self.store

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use super::TestReceiver;
-use super::store_double::StoreDouble;
+use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
 
 #[tokio::test]
 async fn pipelined_commands_are_answered_in_order() {
-    let receiver = TestReceiver::start(StoreDouble::open(), |_| ()).await;
+    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.send(
         "EHLO client.test\r\nMAIL FROM:<>\r\nRCPT TO:<a@other.test>\r\nRCPT TO:<a@example.test>\r\nDATA\r\n\
@@ -23,7 +23,7 @@ async fn pipelined_commands_are_answered_in_order() {
 
 #[tokio::test]
 async fn octets_one_by_one_make_the_same_dialog() {
-    let receiver = TestReceiver::start(StoreDouble::open(), |_| ()).await;
+    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     for octet in b"HELO client.test\r\nMAIL FROM:<>\r\nRCPT TO:<a@example.test>\r\nDATA\r\nhi\r\n.\r\nQUIT\r\n" {
         peer.send([*octet]).await;
@@ -36,7 +36,7 @@ async fn octets_one_by_one_make_the_same_dialog() {
 
 #[tokio::test]
 async fn the_twentieth_error_is_the_last() {
-    let receiver = TestReceiver::start(StoreDouble::open(), |_| ()).await;
+    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     // More than the server will read: the 421 must arrive all the same.
     peer.send("FOO\r\n".repeat(50_000)).await;
@@ -50,7 +50,7 @@ async fn the_twentieth_error_is_the_last() {
 #[tokio::test]
 async fn a_silent_client_is_told_to_go() {
     let receiver =
-        TestReceiver::start(StoreDouble::open(), |settings| settings.idle_timeout = Duration::from_millis(50)).await;
+        TestReceiver::start(FaultyStore::open(), |settings| settings.idle_timeout = Duration::from_millis(50)).await;
     let mut early = SmtpPeer::greeted(receiver.address).await;
     early.expect("421 4.4.2").await;
     early.expect_closed().await;
@@ -65,7 +65,7 @@ async fn a_silent_client_is_told_to_go() {
 
 #[tokio::test]
 async fn one_connection_too_many_is_turned_away() {
-    let receiver = TestReceiver::start(StoreDouble::open(), |settings| settings.connections_max = 2).await;
+    let receiver = TestReceiver::start(FaultyStore::open(), |settings| settings.connections_max = 2).await;
     let mut first = SmtpPeer::greeted(receiver.address).await;
     let mut second = SmtpPeer::greeted(receiver.address).await;
     let mut third = SmtpPeer::connect(receiver.address).await;

@@ -5,12 +5,12 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 
 use super::TestReceiver;
-use super::store_double::StoreDouble;
+use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
 
 #[tokio::test]
 async fn idle_clients_and_clients_amid_data_are_told_at_once() {
-    let receiver = TestReceiver::start(StoreDouble::open(), |_| ()).await;
+    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
     let mut idle = SmtpPeer::greeted(receiver.address).await;
     let mut amid_data = SmtpPeer::greeted(receiver.address).await;
     amid_data.begin_data("bob@example.test").await;
@@ -28,7 +28,7 @@ async fn idle_clients_and_clients_amid_data_are_told_at_once() {
 
 #[tokio::test]
 async fn a_message_at_the_store_gets_its_answer_first() {
-    let receiver = TestReceiver::start(StoreDouble::gated(), |_| ()).await;
+    let receiver = TestReceiver::start(FaultyStore::gated(), |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data("bob@example.test").await;
     // What follows the message comes too late.
@@ -47,7 +47,7 @@ async fn a_message_at_the_store_gets_its_answer_first() {
 #[tokio::test]
 async fn a_store_that_does_not_answer_holds_nobody_up() {
     let receiver =
-        TestReceiver::start(StoreDouble::gated(), |settings| settings.drain_timeout = Duration::from_millis(50)).await;
+        TestReceiver::start(FaultyStore::gated(), |settings| settings.drain_timeout = Duration::from_millis(50)).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data("bob@example.test").await;
     peer.send(".\r\n").await;

@@ -7,13 +7,13 @@ use tempmail::model::Protocol;
 use tempmail::store::StoreError;
 
 use super::TestReceiver;
-use super::store_double::{Fate, StoreDouble};
+use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
 
 #[tokio::test]
 async fn a_message_is_handed_over_as_it_came() {
     let receiver =
-        TestReceiver::start(StoreDouble::open(), |settings| settings.retention = Duration::from_mins(90)).await;
+        TestReceiver::start(FaultyStore::open(), |settings| settings.retention = Duration::from_mins(90)).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data("Bob@EXAMPLE.test").await;
     peer.send(b"Subject: \xff\0\r\n\r\n..a\nb\rc\n.\n\r\n.\r\n").await;
@@ -34,7 +34,7 @@ async fn a_message_is_handed_over_as_it_came() {
 
 #[tokio::test]
 async fn nothing_is_answered_before_the_store_has_the_message() {
-    let receiver = TestReceiver::start(StoreDouble::gated(), |_| ()).await;
+    let receiver = TestReceiver::start(FaultyStore::gated(), |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data("bob@example.test").await;
     peer.send(".\r\nNOOP\r\n").await;
@@ -48,7 +48,7 @@ async fn nothing_is_answered_before_the_store_has_the_message() {
 
 #[tokio::test]
 async fn each_failure_of_the_store_is_told() {
-    let receiver = TestReceiver::start(StoreDouble::open(), |_| ()).await;
+    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     for (error, reply) in [
         (StoreError::Full, "452 4.3.1"),
@@ -56,7 +56,7 @@ async fn each_failure_of_the_store_is_told() {
         (StoreError::TooLarge { limit: 1 }, "552 5.3.4"),
         (StoreError::Stopping, "421 4.3.2"),
     ] {
-        receiver.store.decide(Fate::Error(error));
+        receiver.store.fail_changes(Some(error));
         peer.begin_data("bob@example.test").await;
         peer.send("hi\r\n.\r\n").await;
         peer.expect(reply).await;
@@ -67,8 +67,8 @@ async fn each_failure_of_the_store_is_told() {
 
 #[tokio::test]
 async fn an_unknown_outcome_closes_without_a_reply() {
-    let receiver = TestReceiver::start(StoreDouble::open(), |_| ()).await;
-    receiver.store.decide(Fate::Error(StoreError::OutcomeUnknown));
+    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
+    receiver.store.fail_changes(Some(StoreError::OutcomeUnknown));
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data("bob@example.test").await;
     peer.send("hi\r\n.\r\n").await;
@@ -77,18 +77,18 @@ async fn an_unknown_outcome_closes_without_a_reply() {
 
 #[tokio::test]
 async fn a_full_store_is_told_at_mail() {
-    let receiver = TestReceiver::start(StoreDouble::open(), |_| ()).await;
-    receiver.store.set_accepts(Err(StoreError::Full));
+    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
+    receiver.store.fail_with(Some(StoreError::Full));
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.command("EHLO client.test", "250").await;
     peer.command("MAIL FROM:<>", "452 4.3.1").await;
-    receiver.store.set_accepts(Ok(()));
+    receiver.store.fail_with(None);
     peer.command("MAIL FROM:<>", "250 2.1.0").await;
 }
 
 #[tokio::test]
 async fn a_message_over_the_limit_is_refused_and_the_next_is_taken() {
-    let receiver = TestReceiver::start(StoreDouble::open(), |settings| settings.message_octets_max = 100_000).await;
+    let receiver = TestReceiver::start(FaultyStore::open(), |settings| settings.message_octets_max = 100_000).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     let line = format!("{}\r\n", "x".repeat(98));
     peer.begin_data("bob@example.test").await;
@@ -103,7 +103,7 @@ async fn a_message_over_the_limit_is_refused_and_the_next_is_taken() {
 
 #[tokio::test]
 async fn a_hundred_recipients_get_one_message() {
-    let receiver = TestReceiver::start(StoreDouble::open(), |_| ()).await;
+    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     let recipients = (0..101).map(|n| format!("RCPT TO:<bob{n}@example.test>\r\n")).collect::<Vec<_>>().concat();
     peer.send(format!("EHLO client.test\r\nMAIL FROM:<>\r\n{recipients}DATA\r\n")).await;
@@ -121,7 +121,7 @@ async fn a_hundred_recipients_get_one_message() {
 
 #[tokio::test]
 async fn a_mailbox_named_twice_gets_one_email() {
-    let receiver = TestReceiver::start(StoreDouble::open(), |_| ()).await;
+    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.command("EHLO client.test", "250").await;
     peer.command("MAIL FROM:<>", "250").await;
@@ -134,7 +134,7 @@ async fn a_mailbox_named_twice_gets_one_email() {
 
 #[tokio::test]
 async fn a_client_that_vanishes_amid_data_leaves_nothing() {
-    let receiver = TestReceiver::start(StoreDouble::open(), |settings| settings.connections_max = 1).await;
+    let receiver = TestReceiver::start(FaultyStore::open(), |settings| settings.connections_max = 1).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data("bob@example.test").await;
     peer.send("Subject: half\r\n\r\na message\r\n.").await;
@@ -146,8 +146,8 @@ async fn a_client_that_vanishes_amid_data_leaves_nothing() {
 
 #[tokio::test]
 async fn a_panic_costs_one_session_only() {
-    let receiver = TestReceiver::start(StoreDouble::open(), |_| ()).await;
-    receiver.store.decide(Fate::Panic);
+    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
+    receiver.store.panic_next();
     let mut other = SmtpPeer::greeted(receiver.address).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data("bob@example.test").await;
@@ -160,7 +160,7 @@ async fn a_panic_costs_one_session_only() {
 
 #[tokio::test]
 async fn a_real_client_is_served() {
-    let receiver = TestReceiver::start(StoreDouble::open(), |_| ()).await;
+    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
     let mailer =
         AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous("127.0.0.1").port(receiver.address.port()).build();
     for n in 0..3 {

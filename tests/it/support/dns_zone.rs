@@ -190,9 +190,10 @@ fn key(name: &str) -> String {
     format!("{}.", name.trim_end_matches('.').to_ascii_lowercase())
 }
 
+/// The name as it stands in a message, which can hold any octets.
 fn full(name: &str) -> Name {
-    let dotted = if name.ends_with('.') { name.to_owned() } else { format!("{name}.") };
-    Name::from_ascii(dotted).expect(name)
+    let labels = name.split('.').filter(|label| !label.is_empty()).map(str::as_bytes);
+    Name::from_labels(labels).expect(name)
 }
 
 impl Nodes {

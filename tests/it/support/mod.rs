@@ -1,11 +1,15 @@
 //! What the tests share.
 
+pub mod binary;
 pub mod clock;
+pub mod counting_disk;
 pub mod dns_zone;
-pub mod domain_store;
 pub mod faulty_disk;
+pub mod faulty_store;
 pub mod fixed_domains;
+pub mod http;
 pub mod mail;
-pub mod memory_store;
+pub mod programs;
 pub mod recording_disk;
 pub mod smtp_peer;
+pub mod test_server;

@@ -21,6 +21,11 @@ impl SmtpPeer {
         Self { stream: BufReader::new(TcpStream::connect(address).await.expect("connect")) }
     }
 
+    /// Connects, if somebody listens there.
+    pub(crate) async fn try_connect(address: SocketAddr) -> Option<Self> {
+        TcpStream::connect(address).await.ok().map(|stream| Self { stream: BufReader::new(stream) })
+    }
+
     /// Connects and reads the greeting, which must be 220.
     pub(crate) async fn greeted(address: SocketAddr) -> Self {
         let mut peer = Self::connect(address).await;
@@ -56,6 +61,21 @@ impl SmtpPeer {
                 return reply.trim_end().to_owned();
             }
         }
+    }
+
+    /// Sends octets and reads a reply, of a server that may close at any moment: then the reply is empty.
+    pub(crate) async fn try_exchange(&mut self, octets: impl AsRef<[u8]>) -> String {
+        // What the server said before it closed can still be read.
+        let _ = self.stream.write_all(octets.as_ref()).await;
+        self.reply().await
+    }
+
+    /// Delivers a message for one recipient, which must be accepted. A dot at the start of a line is doubled.
+    pub(crate) async fn deliver(&mut self, recipient: &str, message: &str) {
+        self.begin_data(recipient).await;
+        let message = message.replace("\r\n.", "\r\n..");
+        self.send(format!("{message}\r\n.\r\n")).await;
+        self.expect("250 2.0.0").await;
     }
 
     /// The next reply must begin like this.

@@ -1,0 +1,199 @@
+//! The first address in a field of addresses (RFC 5322 section 3.4 and its obsolete forms), as written there.
+//!
+//! mail-parser's reader of addresses takes the quotes off a local part without brackets, and all that stands in them
+//! with it, and keeps source routes and blanks; so addresses are read here.
+
+/// The `local-part@domain` of the first mailbox that has one.
+pub(super) fn first_address(value: &str) -> Option<String> {
+    // Where a quote or a comment is never closed, none is meant.
+    let candidates = candidates(value, true).or_else(|| candidates(value, false))?;
+    candidates.iter().find_map(|candidate| addr_spec(candidate.inside.as_ref().unwrap_or(&candidate.outside)))
+}
+
+/// What stands for one mailbox: comments are gone, quoted strings are whole.
+#[derive(Debug, Default)]
+struct Candidate {
+    outside: String,
+    /// What the angle brackets hold.
+    inside: Option<String>,
+    is_open: bool,
+}
+
+impl Candidate {
+    fn text(&mut self) -> &mut String {
+        match &mut self.inside {
+            Some(inside) if self.is_open => inside,
+            _ => &mut self.outside,
+        }
+    }
+}
+
+/// The mailboxes of a field in their order; `None` if a quoted string or a comment in it never ends.
+fn candidates(value: &str, has_quotes: bool) -> Option<Vec<Candidate>> {
+    let mut done = Vec::new();
+    let mut current = Candidate::default();
+    let mut chars = value.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if has_quotes => current.text().push_str(&quoted(&mut chars)?),
+            '(' if has_quotes => {
+                skip_comment(&mut chars)?;
+                current.text().push(' ');
+            }
+            '<' => (current.inside, current.is_open) = (Some(String::new()), true),
+            '>' => current.is_open = false,
+            ',' | ';' if !current.is_open => done.push(std::mem::take(&mut current)),
+            // The name of a group or a source route; in a domain literal it is part of the address.
+            ':' if !current.text().contains('[') => current.text().clear(),
+            c => current.text().push(c),
+        }
+    }
+    done.push(current);
+    Some(done)
+}
+
+/// The quoted string whose first quote has been read, with its quotes.
+fn quoted(chars: &mut impl Iterator<Item = char>) -> Option<String> {
+    let mut text = String::from('"');
+    loop {
+        let c = chars.next()?;
+        text.push(c);
+        match c {
+            '"' => return Some(text),
+            '\\' => text.push(chars.next()?),
+            _ => {}
+        }
+    }
+}
+
+/// Reads to the end of the comment whose first parenthesis has been read.
+fn skip_comment(chars: &mut impl Iterator<Item = char>) -> Option<()> {
+    let mut depth = 1_usize;
+    while depth > 0 {
+        match chars.next()? {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            '\\' => _ = chars.next()?,
+            _ => {}
+        }
+    }
+    Some(())
+}
+
+/// The first address among the words of `text`. Blanks around a dot and an at-sign are obsolete syntax and not kept.
+fn addr_spec(text: &str) -> Option<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut quotes = Quotes::default();
+    for word in text.split(|c: char| quotes.is_outside(c) && c.is_whitespace()).filter(|word| !word.is_empty()) {
+        match words.last_mut() {
+            Some(last) if last.ends_with(['.', '@']) || word.starts_with(['.', '@']) => last.push_str(word),
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words.into_iter().find(|word| is_addr_spec(word))
+}
+
+/// Whether there is one at-sign outside quotes with something on either side, and nothing that could end a line.
+fn is_addr_spec(word: &str) -> bool {
+    let mut quotes = Quotes::default();
+    let mut sides = word.split(|c: char| quotes.is_outside(c) && c == '@');
+    let is_address = matches!((sides.next(), sides.next(), sides.next()), (Some(local), Some(domain), None)
+        if !local.is_empty() && !domain.is_empty());
+    is_address && !word.contains(char::is_control)
+}
+
+/// Follows quoted strings through a text.
+#[derive(Debug, Default)]
+struct Quotes {
+    is_quoted: bool,
+    is_escaped: bool,
+}
+
+impl Quotes {
+    /// Takes the next character; whether it stands outside quoted strings.
+    fn is_outside(&mut self, c: char) -> bool {
+        if self.is_escaped {
+            self.is_escaped = false;
+            return false;
+        }
+        let was_quoted = self.is_quoted;
+        self.is_quoted ^= c == '"';
+        self.is_escaped = was_quoted && c == '\\';
+        !was_quoted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_address_alone_is_taken() {
+        for (value, expected) in [
+            ("Ann <ann@example.test>", Some("ann@example.test")),
+            ("ann@example.test (Ann)", Some("ann@example.test")),
+            ("\"B, Ann\" <ann@example.test>, bob@example.test", Some("ann@example.test")),
+            ("\"Ann <fake@x.test>\" <ann@example.test>", Some("ann@example.test")),
+            ("Fake@x.test <ann@example.test>", Some("ann@example.test")),
+            ("=?utf-8?q?=C3=84nn?= <ann@example.test>", Some("ann@example.test")),
+            ("Team: ann@example.test, bob@example.test;", Some("ann@example.test")),
+            ("Nobody <>, bob@example.test", Some("bob@example.test")),
+            ("a@bücher.test", Some("a@bücher.test")),
+            ("MAILER-DAEMON", None),
+            ("undisclosed:;", None),
+            ("=?utf-8?q?ann=40example.test?=", None),
+            ("", None),
+        ] {
+            assert_eq!(first_address(value).as_deref(), expected, "{value}");
+        }
+    }
+
+    /// Once they lost all that stood in their quotes: `"ann b"@example.test` was shown as `@example.test`.
+    #[test]
+    fn quoted_local_parts_keep_their_quotes() {
+        for (value, expected) in [
+            ("\"ann b\"@example.test", "\"ann b\"@example.test"),
+            ("<\"a..b\"@example.test>", "\"a..b\"@example.test"),
+            ("Ann \"a@b,c\\\"\"@example.test", "\"a@b,c\\\"\"@example.test"),
+            ("Team: \"a:b;<c>\"@example.test;", "\"a:b;<c>\"@example.test"),
+        ] {
+            assert_eq!(first_address(value).as_deref(), Some(expected), "{value}");
+        }
+    }
+
+    #[test]
+    fn what_is_malformed_gives_the_address_in_it_or_none() {
+        for (value, expected) in [
+            ("ann @ example . test", Some("ann@example.test")),
+            ("(c) ann(d)@(e (f))example.test", Some("ann@example.test")),
+            ("<@a.test,@b.test:ann@example.test>", Some("ann@example.test")),
+            ("<<ann@example.test>>", Some("ann@example.test")),
+            ("Ann ann@example.test", Some("ann@example.test")),
+            ("Ann <ann@example.test", Some("ann@example.test")),
+            ("<ann@example.test Bcc: x>", None),
+            ("\"Ann <ann@example.test>", Some("ann@example.test")),
+            ("Ann :( <ann@example.test>", Some("ann@example.test")),
+            ("<mailto:ann@example.test>", Some("ann@example.test")),
+            ("ann@[IPv6:2001:db8::1]", Some("ann@[IPv6:2001:db8::1]")),
+            ("@example.test", None),
+            ("ann@", None),
+            ("a@b@c", None),
+            ("\"a@b\"", None),
+            ("<script>@example.test", None),
+            ("an\u{1b}n@example.test", None),
+        ] {
+            assert_eq!(first_address(value).as_deref(), expected, "{value}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_value_gives_an_address_on_one_line_or_none(value in "[a@\"\\\\()<>,;:.\\[ \r\n\\PC]{0,40}") {
+            if let Some(address) = first_address(&value) {
+                prop_assert!(is_addr_spec(&address), "{}", address);
+            }
+        }
+    }
+}

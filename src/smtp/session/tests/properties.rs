@@ -1,0 +1,56 @@
+//! What holds for every dialog.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Lines that occur in dialogs, whole and broken, in any order.
+fn dialog() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        4 => Just(EHLO.to_owned()),
+        4 => Just(MAIL.to_owned()),
+        4 => Just(RCPT.to_owned()),
+        4 => Just("DATA\r\n".to_owned()),
+        4 => Just("\r\n.\r\n".to_owned()),
+        2 => Just(format!("{EHLO}{MAIL}{RCPT}DATA\r\n")),
+        1 => Just("MAIL FROM:<> SIZE=2000\r\n".to_owned()),
+        1 => Just("RCPT TO:<bob@other.test>\r\n".to_owned()),
+        1 => Just("RSET\r\n".to_owned()),
+        1 => Just("QUIT\r\n".to_owned()),
+        1 => Just("..\r\n".to_owned()),
+        1 => Just("\n.\n".to_owned()),
+        1 => Just("\r".to_owned()),
+        1 => Just("\n".to_owned()),
+        1 => Just("text".to_owned()),
+        1 => Just("x".repeat(1500)),
+    ];
+    proptest::collection::vec(piece, 0..25).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn cuts_change_neither_replies_nor_messages(dialog in dialog(), cuts in proptest::collection::vec(0usize..8000, 0..8)) {
+        let octets = dialog.as_bytes();
+        let policy = OneDomain::default();
+        let outcomes = [Ok(()), Err(StoreError::Full)];
+        let mut ends: Vec<usize> = cuts.into_iter().filter(|&cut| cut <= octets.len()).collect();
+        ends.extend([0, octets.len()]);
+        ends.sort_unstable();
+        let pieces: Vec<&[u8]> = ends.windows(2).map(|ends| &octets[ends[0]..ends[1]]).collect();
+        let single: Vec<&[u8]> = octets.chunks(1).collect();
+        let whole = play_cut(&[octets], &policy, &outcomes);
+        prop_assert_eq!(&play_cut(&pieces, &policy, &outcomes), &whole);
+        prop_assert_eq!(&play_cut(&single, &policy, &outcomes), &whole);
+    }
+
+    #[test]
+    fn any_octets_get_well_formed_replies(octets in proptest::collection::vec(any::<u8>(), 0..300)) {
+        let played = play_cut(&[&octets], &OneDomain::default(), &[]);
+        for line in played.replies.split_terminator("\r\n") {
+            prop_assert!(line.len() <= 510 && line.bytes().all(|octet| matches!(octet, b' '..=b'~')));
+            prop_assert!(line[..3].parse::<u16>().is_ok());
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The worker that sends what waits in the outbox. What it holds in memory is a hint: whatever is lost with it is still in
+//! the store, and comes again.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::{JoinError, JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use super::delivery::Delivery;
+use super::{Endpoint, Lanes, PacingLimits, Target};
+use crate::model::{PendingEvent, Timestamp, WebhookId};
+use crate::store::StoreError;
+
+/// Events of one endpoint that are held in memory at most; the others stay in the store until it is their turn.
+const HELD_PER_ENDPOINT: usize = 16;
+/// The longest time between two looks at the whole outbox; a clock that was put right is noticed within it.
+const LOOK_EVERY_MAX: Duration = Duration::from_secs(5);
+/// The shortest: mail that comes in by the thousand makes no more looks than this.
+const LOOK_EVERY_MIN: Duration = Duration::from_millis(20);
+/// How long attempts in flight may take once the service stops. Those that are cut off are made again.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
+/// How often webhooks without mail are looked for.
+const SWEEP_EVERY: Duration = Duration::from_hours(1);
+
+/// Sends events until `shutdown` is cancelled; begins with what the last process left.
+pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, idle_max: Duration, shutdown: CancellationToken) {
+    let hint = delivery.outbox.outbox_hint();
+    let mut dispatcher = Dispatcher::new(delivery, pacing);
+    let mut idle_check = tokio::time::interval(SWEEP_EVERY);
+    loop {
+        dispatcher.look_if_due().await;
+        dispatcher.start_attempts();
+        let pause = dispatcher.pause();
+        tokio::select! {
+            () = shutdown.cancelled() => break,
+            () = hint.notified() => dispatcher.look_soon(),
+            Some(ended) = dispatcher.attempts.join_next() => dispatcher.go_on_after(ended).await,
+            () = tokio::time::sleep(pause) => {}
+            _ = idle_check.tick() => dispatcher.delete_idle(idle_max).await,
+        }
+    }
+    dispatcher.drain().await;
+}
+
+/// What an attempt was for.
+struct Attempted {
+    endpoint: Endpoint,
+    webhook: WebhookId,
+    sequence: u64,
+}
+
+/// What is known in memory of the outbox.
+struct Dispatcher {
+    delivery: Arc<Delivery>,
+    lanes: Lanes<PendingEvent>,
+    /// Events that are queued or in flight, so that none is taken twice.
+    held: HashMap<WebhookId, HashSet<u64>>,
+    /// Webhooks that have more events due than are held.
+    have_more: HashSet<WebhookId>,
+    attempts: JoinSet<Attempted>,
+    /// Both on the clock that never jumps.
+    looked_at: Duration,
+    look_at: Duration,
+}
+
+impl Dispatcher {
+    fn new(delivery: Arc<Delivery>, pacing: PacingLimits) -> Self {
+        let now = delivery.clock.boot();
+        Self {
+            delivery,
+            lanes: Lanes::new(pacing),
+            held: HashMap::new(),
+            have_more: HashSet::new(),
+            attempts: JoinSet::new(),
+            looked_at: now,
+            look_at: now,
+        }
+    }
+
+    fn look_soon(&mut self) {
+        self.look_at = self.look_at.min(self.looked_at + LOOK_EVERY_MIN);
+    }
+
+    async fn look_if_due(&mut self) {
+        let now = self.delivery.clock.boot();
+        if now < self.look_at {
+            return;
+        }
+        let pause = match self.take_due().await {
+            Ok(next_due_at) => next_due_at.map_or(LOOK_EVERY_MAX, |due| due.since(self.delivery.clock.now())),
+            Err(StoreError::Stopping) => LOOK_EVERY_MAX,
+            Err(error) => {
+                tracing::error!(%error, "the outbox can't be read");
+                LOOK_EVERY_MAX
+            }
+        };
+        self.looked_at = now;
+        self.look_at = now + pause.clamp(LOOK_EVERY_MIN, LOOK_EVERY_MAX);
+    }
+
+    /// Queues what is due and not held yet; when the next event is due that is not.
+    async fn take_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
+        let mut next_due_at: Option<Timestamp> = None;
+        for (webhook, due_at) in self.delivery.outbox.lanes().await? {
+            let later =
+                if due_at <= self.delivery.clock.now() { self.take_due_of(webhook).await? } else { Some(due_at) };
+            if let Some(later) = later {
+                next_due_at = Some(next_due_at.map_or(later, |earlier| earlier.min(later)));
+            }
+        }
+        Ok(next_due_at)
+    }
+
+    /// Queues the events of a webhook that are due; when its next one is.
+    async fn take_due_of(&mut self, webhook: WebhookId) -> Result<Option<Timestamp>, StoreError> {
+        self.have_more.remove(&webhook);
+        let Some(record) = self.delivery.outbox.webhook(webhook).await? else { return Ok(None) };
+        let Ok(target) = Target::parse(&record.url) else {
+            tracing::error!(%webhook, "a webhook with a URL that does not read is passed over");
+            return Ok(None);
+        };
+        let endpoint = target.endpoint();
+        let room = HELD_PER_ENDPOINT.saturating_sub(self.lanes.queued_at(endpoint));
+        let held = self.held.entry(webhook).or_default();
+        let limit = held.len() + room;
+        let events = self.delivery.outbox.pending_events(webhook, limit).await?;
+        let now = self.delivery.clock.now();
+        let later = events.iter().find(|event| event.due_at > now).map(|event| event.due_at);
+        if later.is_none() && events.len() == limit {
+            self.have_more.insert(webhook);
+        }
+        for event in events.into_iter().filter(|event| event.due_at <= now) {
+            if held.insert(event.sequence) {
+                self.lanes.add(endpoint.clone(), event);
+            }
+        }
+        if held.is_empty() {
+            self.held.remove(&webhook);
+        }
+        Ok(later)
+    }
+
+    fn start_attempts(&mut self) {
+        while let Some((endpoint, event)) = self.lanes.next(self.delivery.clock.boot()) {
+            let delivery = Arc::clone(&self.delivery);
+            self.attempts.spawn(async move {
+                let attempted = Attempted { endpoint, webhook: event.webhook, sequence: event.sequence };
+                // A task of its own, so that a panic is this event's alone and its turn is given back.
+                if let Err(error) = tokio::spawn(async move { delivery.attempt(&event).await }).await {
+                    tracing::error!(webhook = %attempted.webhook, %error, "an attempt ended early");
+                }
+                attempted
+            });
+        }
+    }
+
+    /// Gives back the turns of attempts that have ended, and queues more for those whose queue runs low.
+    async fn go_on_after(&mut self, first: Result<Attempted, JoinError>) {
+        let mut ended = Some(first);
+        while let Some(attempted) = ended {
+            match attempted {
+                Ok(attempted) => self.let_go(&attempted).await,
+                Err(error) => tracing::error!(%error, "an attempt was lost"),
+            }
+            ended = self.attempts.try_join_next();
+        }
+    }
+
+    async fn let_go(&mut self, attempted: &Attempted) {
+        let Attempted { endpoint, webhook, sequence } = attempted;
+        self.lanes.done(endpoint);
+        if let Some(held) = self.held.get_mut(webhook) {
+            held.remove(sequence);
+            if held.is_empty() {
+                self.held.remove(webhook);
+            }
+        }
+        let runs_low = self.lanes.queued_at(endpoint) <= HELD_PER_ENDPOINT / 2;
+        if runs_low && self.have_more.contains(webhook) && self.take_due_of(*webhook).await.is_ok() {
+            return;
+        }
+        // Its next attempt may be due before anything else.
+        self.look_soon();
+    }
+
+    fn pause(&self) -> Duration {
+        let wakes_at = self.lanes.wakes_at().map_or(self.look_at, |wakes| wakes.min(self.look_at));
+        wakes_at.saturating_sub(self.delivery.clock.boot())
+    }
+
+    /// Deletes webhooks for which no mail has come for so long.
+    async fn delete_idle(&self, idle_max: Duration) {
+        let idle_millis = i64::try_from(idle_max.as_millis()).unwrap_or(i64::MAX);
+        let since = Timestamp::from_millis(self.delivery.clock.now().millis().saturating_sub(idle_millis));
+        loop {
+            match self.delivery.outbox.delete_idle_webhooks(since).await {
+                Ok(0) => return,
+                Ok(webhooks) => tracing::info!(webhooks, "deleted webhooks without mail"),
+                Err(error) => return tracing::warn!(%error, "webhooks without mail could not be deleted"),
+            }
+        }
+    }
+
+    async fn drain(&mut self) {
+        let ended = async { while self.attempts.join_next().await.is_some() {} };
+        if tokio::time::timeout(DRAIN_TIMEOUT, ended).await.is_err() {
+            tracing::info!(attempts = self.attempts.len(), "stopped amid attempts; they are made again");
+            self.attempts.abort_all();
+        }
+    }
+}

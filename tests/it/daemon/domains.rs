@@ -1,0 +1,107 @@
+//! A domain whose MX points here comes, goes with its MX, and returns.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempmail::config::Config;
+
+use crate::support::dns_zone::DnsZone;
+use crate::support::http;
+use crate::support::smtp_peer::SmtpPeer;
+use crate::support::test_server::TestServer;
+
+const MX_HOST: &str = "mx.here.test";
+const DOMAIN: &str = "guest.example";
+const TO: &str = "hello@guest.example";
+
+async fn zone() -> DnsZone {
+    let zone = DnsZone::start().await;
+    zone.set_addresses(MX_HOST, &["192.0.2.1"]);
+    zone.set_mx(DOMAIN, &[(10, MX_HOST)]);
+    zone
+}
+
+fn of_zone(config: &mut Config, zone: &DnsZone) {
+    config.mx_hosts = vec![MX_HOST.parse().expect("name")];
+    config.resolvers = vec![zone.addr()];
+}
+
+async fn active(server: &TestServer) -> Value {
+    http::get(server.http(), "/api/domains/active").await.1
+}
+
+async fn refused(server: &TestServer) {
+    let mut peer = SmtpPeer::greeted(server.smtp()).await;
+    peer.command("EHLO client.test", "250").await;
+    peer.command("MAIL FROM:<a@sender.test>", "250").await;
+    peer.command(&format!("RCPT TO:<{TO}>"), "550 5.1.2").await;
+}
+
+#[tokio::test]
+async fn a_domain_added_over_http_follows_its_mx() {
+    let zone = zone().await;
+    let server = TestServer::with(|config| of_zone(config, &zone)).await;
+    assert_eq!(active(&server).await, json!([]));
+    refused(&server).await;
+    let (status, added) = http::add_domain(server.http(), DOMAIN).await;
+    assert_eq!((status, &added["status"]), (201, &json!("active")), "{added}");
+    assert_eq!(active(&server).await, json!([DOMAIN]));
+    SmtpPeer::greeted(server.smtp()).await.deliver(TO, "Subject: kept\r\n\r\n").await;
+
+    zone.set_mx(DOMAIN, &[(10, "mx.elsewhere.test")]);
+    let asked = zone.mx_questions(DOMAIN);
+    assert_eq!(server.tempmail(&["domain", "verify"]).await.code, Some(0));
+    assert_eq!(zone.mx_questions(DOMAIN), asked + 2, "a clear no is asked for twice");
+    assert_eq!(active(&server).await, json!([]));
+    refused(&server).await;
+    assert_eq!(http::total(server.http(), TO).await, 1, "what it received stays");
+
+    let server = server.restart(|config| of_zone(config, &zone)).await;
+    refused(&server).await;
+
+    zone.set_mx(DOMAIN, &[(10, MX_HOST)]);
+    assert_eq!(server.tempmail(&["domain", "verify", DOMAIN]).await.code, Some(0));
+    assert_eq!(active(&server).await, json!([DOMAIN]));
+    SmtpPeer::greeted(server.smtp()).await.deliver(TO, "Subject: again\r\n\r\n").await;
+    assert_eq!(http::total(server.http(), TO).await, 2);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_domain_is_added_from_the_command_line() {
+    let zone = zone().await;
+    zone.set_mx("other.example", &[(10, "mx.elsewhere.test")]);
+    let server = TestServer::with(|config| of_zone(config, &zone)).await;
+    let refused = server.tempmail(&["domain", "add", "other.example"]).await;
+    assert_eq!(refused.code, Some(8), "{refused:?}");
+    let record = format!("{refused:?}").contains(MX_HOST);
+    assert!(record, "the record to create is shown: {refused:?}");
+    let added = server.tempmail(&["domain", "add", DOMAIN]).await;
+    assert_eq!(added.code, Some(0), "{added:?}");
+    assert_eq!(active(&server).await, json!([DOMAIN]));
+    SmtpPeer::greeted(server.smtp()).await.deliver(TO, "Subject: x\r\n\r\n").await;
+    assert_eq!(server.tempmail(&["domain", "remove", DOMAIN]).await.code, Some(0));
+    assert_eq!(active(&server).await, json!([]));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn the_daemon_itself_asks_again_every_period() {
+    let period = Duration::from_secs(1);
+    let zone = zone().await;
+    let server = TestServer::with(|config| {
+        of_zone(config, &zone);
+        config.verify_every = period;
+    })
+    .await;
+    assert_eq!(http::add_domain(server.http(), DOMAIN).await.0, 201);
+    for (host, expected) in [("mx.elsewhere.test", json!([])), (MX_HOST, json!([DOMAIN]))] {
+        zone.set_mx(DOMAIN, &[(10, host)]);
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+        while active(&server).await != expected {
+            assert!(tokio::time::Instant::now() < deadline, "no round came for {host}");
+            server.clock.advance(period / 20);
+        }
+    }
+    server.stop().await;
+}

@@ -1,0 +1,68 @@
+//! Mail goes when its time has come, and so does its space.
+
+use std::time::Duration;
+
+use crate::support::http;
+use crate::support::smtp_peer::SmtpPeer;
+use crate::support::test_server::TestServer;
+
+const TO: &str = "hello@example.test";
+const RETENTION: Duration = Duration::from_secs(2);
+
+#[tokio::test]
+async fn mail_is_unreadable_from_the_moment_it_expires_and_then_removed() {
+    let server = TestServer::with(|config| config.retention = RETENTION).await;
+    SmtpPeer::greeted(server.smtp()).await.deliver(TO, "Subject: short\r\n\r\nlife\r\n").await;
+    let id = http::inbox(server.http(), TO).await["emails"][0]["id"].as_str().expect("id").to_owned();
+
+    let millisecond = Duration::from_millis(1);
+    server.clock.advance(RETENTION.saturating_sub(millisecond));
+    assert_eq!(http::total(server.http(), TO).await, 1);
+    assert!(http::raw(server.http(), &id).await.is_some());
+
+    server.clock.advance(millisecond);
+    assert_eq!(http::total(server.http(), TO).await, 0);
+    assert_eq!(http::raw(server.http(), &id).await, None);
+    server.until_stats(|stats| stats.emails == 0 && stats.live_octets == 0 && stats.mailboxes == 0).await;
+
+    let server = server.restart(|config| config.retention = RETENTION).await;
+    assert_eq!(http::total(server.http(), TO).await, 0);
+    assert_eq!(server.stats().await.emails, 0);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_expires_while_nothing_runs_is_gone_at_the_start() {
+    let server = TestServer::with(|config| config.retention = RETENTION).await;
+    SmtpPeer::greeted(server.smtp()).await.deliver(TO, "Subject: short\r\n\r\nlife\r\n").await;
+    let clock = server.clock.clone();
+    let server = {
+        let running = server.restart(|config| config.retention = RETENTION).await;
+        assert_eq!(http::total(running.http(), TO).await, 1, "a restart changes nothing");
+        clock.advance(RETENTION);
+        running.restart(|config| config.retention = RETENTION).await
+    };
+    assert_eq!(http::total(server.http(), TO).await, 0);
+    server.until_stats(|stats| stats.emails == 0).await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn the_segments_of_expired_mail_are_removed_from_the_disk() {
+    let server = TestServer::with(|config| {
+        config.retention = RETENTION;
+        config.segment_octets = 1 << 20;
+    })
+    .await;
+    let mut peer = SmtpPeer::greeted(server.smtp()).await;
+    let body = "x".repeat(76) + "\r\n";
+    for _ in 0..24 {
+        peer.deliver(TO, &format!("Subject: large\r\n\r\n{}", body.repeat(3_000))).await;
+    }
+    let full = server.stats().await;
+    assert!(full.segments >= 5 && full.live_octets > 5 << 20, "{full:?}");
+    server.clock.advance(RETENTION);
+    // The next one and the one that is being written.
+    server.until_stats(|stats| stats.emails == 0 && stats.live_octets == 0 && stats.segments <= 2).await;
+    server.stop().await;
+}

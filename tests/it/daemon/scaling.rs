@@ -1,0 +1,73 @@
+//! What a list costs, counted in reads of the disk: it must not grow with what is kept.
+
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use tempmail::model::Timestamp;
+use tempmail::store::disk::Disk;
+use tempmail::store::{EmbeddedStore, Part, Store, StoreOptions};
+
+use crate::store::embedded::options;
+use crate::support::counting_disk::CountingDisk;
+use crate::support::mail::{delivery, mailbox};
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+fn small_cache() -> StoreOptions {
+    StoreOptions { index_cache_octets: 64 << 10, ..options() }
+}
+
+/// A disk with a closed store of so many mails for each of these mailboxes.
+async fn filled(mailboxes: &[(String, usize)]) -> CountingDisk {
+    let disk = CountingDisk::default();
+    let store = open(&disk);
+    for (address, mails) in mailboxes {
+        for start in (0..*mails).step_by(500) {
+            let batch =
+                (start..(start + 500).min(*mails)).map(|number| delivery(&[address], format!("mail {number}"), NOW));
+            for received in join_all(batch.map(|delivery| store.receive(delivery))).await {
+                received.expect("receive");
+            }
+        }
+    }
+    store.close().await.expect("close");
+    disk
+}
+
+fn open(disk: &CountingDisk) -> EmbeddedStore {
+    let disk: Arc<dyn Disk> = Arc::new(disk.clone());
+    EmbeddedStore::open_on(disk, &small_cache()).expect("open")
+}
+
+/// How many reads the newest 20 Emails of a mailbox take, octets included, where nothing is cached.
+async fn reads(disk: &CountingDisk, address: &str, total: usize) -> u64 {
+    let store = open(disk);
+    let before = disk.reads();
+    let part = store.list(&mailbox(address), Part::Offset { offset: 0, limit: 20 }, NOW).await.expect("list");
+    assert_eq!((part.emails.len(), part.total), (20, total as u64));
+    for listed in &part.emails {
+        store.load(listed).await.expect("load").expect("an Email");
+    }
+    let reads = disk.reads() - before;
+    store.close().await.expect("close");
+    reads
+}
+
+#[tokio::test]
+async fn a_list_of_twenty_costs_no_more_in_a_mailbox_of_thousands() {
+    let (large, small) = ("large@example.test".to_owned(), "small@example.test".to_owned());
+    let disk = filled(&[(large.clone(), 4_000), (small.clone(), 40)]).await;
+    let (of_large, of_small) = (reads(&disk, &large, 4_000).await, reads(&disk, &small, 40).await);
+    assert!(of_large <= of_small + 10, "{of_large} reads where the small mailbox takes {of_small}");
+}
+
+#[tokio::test]
+async fn a_list_of_twenty_costs_no_more_in_a_store_four_times_as_full() {
+    let mut cost = Vec::new();
+    for mailboxes in [20, 80] {
+        let names: Vec<_> = (0..mailboxes).map(|number| (format!("m{number}@example.test"), 40)).collect();
+        let disk = filled(&names).await;
+        cost.push(reads(&disk, "m7@example.test", 40).await);
+    }
+    assert!(cost[1] <= cost[0] * 2, "{cost:?} reads");
+}

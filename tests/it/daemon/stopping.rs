@@ -1,0 +1,156 @@
+//! Signals.
+
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempmail::daemon::LOCK_PATIENCE;
+use tempmail::store::disk::Directory;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::support::binary::{Binary, local, serve_command};
+use crate::support::http;
+use crate::support::smtp_peer::SmtpPeer;
+
+/// How long a daemon may take to stop.
+const STOP: Duration = Duration::from_secs(10);
+
+/// Sends mail until the server says that it stops; how many were accepted.
+async fn send_until_stopped(server: SocketAddr, to: String) -> u64 {
+    let mut accepted = 0;
+    // Whoever comes too late is not let in.
+    while let Some(mut peer) = SmtpPeer::try_connect(server).await {
+        let mut steps = vec!["RCPT", "MAIL", "EHLO"];
+        let mut reply = peer.reply().await;
+        while let Some(step) = steps.pop().filter(|_| reply.starts_with('2')) {
+            let command = match step {
+                "EHLO" => "EHLO c.test\r\n".to_owned(),
+                "MAIL" => "MAIL FROM:<a@sender.test>\r\n".to_owned(),
+                _ => format!("RCPT TO:<{to}>\r\n"),
+            };
+            reply = peer.try_exchange(command).await;
+        }
+        if reply.starts_with("250") {
+            reply = peer.try_exchange("DATA\r\n").await;
+        }
+        if reply.starts_with("354") {
+            reply = peer.try_exchange("Subject: x\r\n\r\nbody\r\n.\r\n").await;
+            assert!(reply.starts_with("250") || reply.starts_with("421"), "after the end of data: {reply:?}");
+            accepted += u64::from(reply.starts_with("250"));
+        } else {
+            assert!(reply.is_empty() || reply.starts_with("421"), "{reply:?}");
+        }
+    }
+    accepted
+}
+
+async fn stop_under_load(signal: Signal) {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Binary::serve(dir.path(), &[]);
+    let to = |number: usize| format!("s{number}@example.test");
+    let senders: Vec<_> = (0..6).map(|number| tokio::spawn(send_until_stopped(daemon.smtp, to(number)))).collect();
+    while http::total(daemon.http, &to(0)).await < 5 {}
+    daemon.signal(signal);
+    let status = tokio::task::spawn_blocking(|| daemon.ended_within(STOP)).await.expect("the end");
+    assert_eq!(status.code(), Some(0));
+    assert!(!dir.path().join("tempmail.sock").exists(), "the control socket is left behind");
+    let daemon = Binary::serve(dir.path(), &[]);
+    for (number, sender) in senders.into_iter().enumerate() {
+        let accepted = sender.await.expect("a sender");
+        assert_eq!(http::total(daemon.http, &to(number)).await, accepted, "sender {number}");
+    }
+    daemon.stop();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sigterm_answers_every_transaction_and_keeps_what_was_accepted() {
+    stop_under_load(Signal::TERM).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sigint_answers_every_transaction_and_keeps_what_was_accepted() {
+    stop_under_load(Signal::INT).await;
+}
+
+/// Begins a request whose body does not come, which a stop waits for as long as it may.
+async fn hold_up(daemon: &Binary) -> TcpStream {
+    let mut request = TcpStream::connect(daemon.http).await.expect("connect");
+    let head = "POST /api/domains HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\
+                Expect: 100-continue\r\n\r\n";
+    request.write_all(head.as_bytes()).await.expect("write");
+    let mut interim = [0; 12];
+    request.read_exact(&mut interim).await.expect("the body is waited for");
+    assert_eq!(&interim, b"HTTP/1.1 100");
+    request
+}
+
+#[tokio::test]
+async fn a_second_signal_ends_it_at_once() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Binary::serve(dir.path(), &[]);
+    let _request = hold_up(&daemon).await;
+    daemon.signal(Signal::TERM);
+    daemon.logged("stopping");
+    daemon.signal(Signal::TERM);
+    let status = daemon.ended_within(Duration::from_secs(3));
+    assert_eq!(status.code(), Some(130));
+}
+
+/// The daemon kept a handle of its listener to the end. While it drained, commands connected, nobody answered them, and
+/// after eight seconds they were told of a reset connection.
+#[tokio::test]
+async fn a_daemon_that_stops_lets_no_command_wait_in_vain() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Binary::serve(dir.path(), &[]);
+    let _request = hold_up(&daemon).await;
+    daemon.signal(Signal::TERM);
+    daemon.logged("stopping");
+    let deadline = Instant::now() + Duration::from_secs(3);
+    while UnixStream::connect(dir.path().join("tempmail.sock")).is_ok() {
+        assert!(Instant::now() < deadline, "the socket still takes commands");
+    }
+    daemon.kill();
+}
+
+/// Signals were heard only once the daemon was up: one that waited for its data directory could not be stopped.
+#[test]
+fn a_signal_ends_a_start_that_waits() {
+    let dir = tempfile::tempdir().expect("directory");
+    let _held = Directory::lock(dir.path()).expect("lock");
+    let mut child = serve_command(dir.path()).stderr(Stdio::null()).spawn().expect("the binary");
+    let deadline = Instant::now() + Duration::from_secs(4);
+    while !catches_interrupts(child.id()) {
+        assert!(Instant::now() < deadline, "it takes no signals");
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).expect("kill");
+    let sent = Instant::now();
+    let status = child.wait().expect("wait");
+    assert_eq!(status.code(), Some(0));
+    assert!(sent.elapsed() < LOCK_PATIENCE, "it waited for the directory first");
+}
+
+/// Whether a process has a handler for SIGINT, from the kernel's table.
+fn catches_interrupts(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    caught.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & 0b10 != 0))
+}
+
+#[test]
+fn a_socket_that_was_left_behind_is_replaced_and_is_the_owners_alone() {
+    let dir = tempfile::tempdir().expect("directory");
+    let socket = dir.path().join("tempmail.sock");
+    Binary::serve(dir.path(), &[]).kill();
+    assert!(socket.exists(), "a kill leaves it");
+    // A command is not misled by it.
+    assert_eq!(local(dir.path(), &["status"]).code, Some(0));
+    let daemon = Binary::serve(dir.path(), &[]);
+    let mode = std::fs::metadata(&socket).expect("socket").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(daemon.tempmail(&["status"]).code, Some(0));
+    daemon.stop();
+}

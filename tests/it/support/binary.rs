@@ -1,0 +1,156 @@
+//! The binary itself as a daemon, in a process of its own.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::cli::{Outcome, tempmail};
+
+/// How long a test waits for what must come.
+const PATIENCE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// A running `tempmail serve`. It is killed when this is dropped.
+pub(crate) struct Binary {
+    child: Child,
+    data_dir: PathBuf,
+    log: Arc<Mutex<String>>,
+    reader: Option<JoinHandle<()>>,
+    /// Where SMTP listens.
+    pub(crate) smtp: SocketAddr,
+    /// Where HTTP listens.
+    pub(crate) http: SocketAddr,
+}
+
+/// `tempmail serve` on free ports of loopback, not yet started, with nothing of the caller's environment that it heeds.
+pub(crate) fn serve_command(data_dir: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
+    let heeded = |name: &OsStr| name.to_string_lossy().starts_with("TEMPMAIL_");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| heeded(name)) {
+        command.env_remove(name);
+    }
+    for name in ["RUST_LOG", "STATE_DIRECTORY", "XDG_RUNTIME_DIR"] {
+        command.env_remove(name);
+    }
+    // No configuration of the person who runs the tests.
+    command.env("XDG_CONFIG_HOME", data_dir);
+    command.args(["serve", "--smtp-listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0", "--log-format", "json"]);
+    command.arg("--data-dir").arg(data_dir).stdin(Stdio::null()).stdout(Stdio::null());
+    command
+}
+
+impl Binary {
+    /// Starts the daemon on `data_dir` and waits until it is ready.
+    pub(crate) fn serve(data_dir: &Path, args: &[&str]) -> Self {
+        let mut child = serve_command(data_dir).args(args).stderr(Stdio::piped()).spawn().expect("the binary");
+        let log = Arc::<Mutex<String>>::default();
+        let reader = read_log(child.stderr.take().expect("stderr"), Arc::clone(&log));
+        let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut binary =
+            Self { child, data_dir: data_dir.into(), log, reader: Some(reader), smtp: nowhere, http: nowhere };
+        let ready = binary.logged("ready");
+        let address = |field: &str| ready[field].as_str().expect(field).parse().expect(field);
+        (binary.smtp, binary.http) = (address("smtp"), address("http"));
+        binary
+    }
+
+    /// Waits for a line of the log whose message begins like this.
+    pub(crate) fn logged(&self, message: &str) -> Value {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let log = self.log.lock().expect("log").clone();
+            let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            for line in lines {
+                if line["message"].as_str().is_some_and(|text| text.starts_with(message)) {
+                    return line;
+                }
+            }
+            assert!(Instant::now() < deadline, "{message:?} is not in the log:\n{log}");
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// The number of its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// A command of the binary on the same data directory, without `--server`.
+    pub(crate) fn tempmail(&self, args: &[&str]) -> Outcome {
+        local(&self.data_dir, args)
+    }
+
+    /// Sends a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("kill");
+    }
+
+    /// Waits for the end of the process, and how it ended.
+    pub(crate) fn ended_within(mut self, patience: Duration) -> ExitStatus {
+        let deadline = Instant::now() + patience;
+        loop {
+            if let Some(status) = self.child.try_wait().expect("wait") {
+                return status;
+            }
+            let log = self.log.lock().expect("log").clone();
+            assert!(Instant::now() < deadline, "it has not ended within {patience:?}:\n{log}");
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Stops it in order.
+    pub(crate) fn stop(self) {
+        self.signal(Signal::TERM);
+        let status = self.ended_within(PATIENCE);
+        assert_eq!(status.code(), Some(0));
+    }
+
+    /// Ends it as a power cut ends a process: at once.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("kill");
+        self.child.wait().expect("wait");
+    }
+}
+
+impl Drop for Binary {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+    }
+}
+
+/// A command of the binary on a data directory of this machine.
+pub(crate) fn local(data_dir: &Path, args: &[&str]) -> Outcome {
+    let mut command = tempmail();
+    command.env("XDG_CONFIG_HOME", data_dir).env("TEMPMAIL_DATA_DIR", data_dir).args(args);
+    command.output().expect("run").into()
+}
+
+/// A command of the binary that asks a server over HTTP.
+pub(crate) fn remote(server: SocketAddr, args: &[&str]) -> Outcome {
+    let mut command = tempmail();
+    command.env("TEMPMAIL_SERVER", format!("http://{server}")).args(args);
+    command.output().expect("run").into()
+}
+
+fn read_log(stderr: ChildStderr, log: Arc<Mutex<String>>) -> JoinHandle<()> {
+    std::thread::spawn(move || {
+        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+            let mut log = log.lock().expect("log");
+            log.push_str(&line);
+            log.push('\n');
+        }
+    })
+}

@@ -1,0 +1,90 @@
+//! A disk that counts how often it is read.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tempmail::store::disk::{Disk, DiskFile};
+
+use super::recording_disk::RecordingDisk;
+
+/// A disk in memory. Clones are the same disk.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CountingDisk {
+    disk: RecordingDisk,
+    reads: Arc<AtomicU64>,
+}
+
+#[derive(Debug)]
+struct CountedFile {
+    file: Arc<dyn DiskFile>,
+    reads: Arc<AtomicU64>,
+}
+
+impl CountingDisk {
+    /// How many reads there were.
+    pub(crate) fn reads(&self) -> u64 {
+        self.reads.load(Ordering::Relaxed)
+    }
+
+    fn counted(&self, file: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
+        Arc::new(CountedFile { file, reads: Arc::clone(&self.reads) })
+    }
+}
+
+impl Disk for CountingDisk {
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.disk.list()
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        self.disk.create(name).map(|file| self.counted(file))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        self.disk.open(name).map(|file| self.counted(file))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.disk.remove(name)
+    }
+
+    fn sync_dir(&self) -> io::Result<()> {
+        self.disk.sync_dir()
+    }
+
+    fn free_octets(&self) -> io::Result<u64> {
+        self.disk.free_octets()
+    }
+}
+
+impl DiskFile for CountedFile {
+    fn size(&self) -> io::Result<u64> {
+        self.file.size()
+    }
+
+    fn set_len(&self, octets: u64) -> io::Result<()> {
+        self.file.set_len(octets)
+    }
+
+    fn allocate(&self, octets: u64) -> io::Result<()> {
+        self.file.allocate(octets)
+    }
+
+    fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.file.write_at(offset, data)
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.file.read_at(offset, out)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync()
+    }
+
+    fn punch(&self, offset: u64, octets: u64) -> io::Result<()> {
+        self.file.punch(offset, octets)
+    }
+}

@@ -1,0 +1,194 @@
+//! The embedded store over a disk in memory, with a gate and faults on demand: for tests of what stands above a store.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use tempmail::config::{Config, Revision};
+use tempmail::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
+use tempmail::store::{
+    EmbeddedStore, Expired, MailboxPart, Part, Registration, Store, StoreError, StoreOptions, StoreStats,
+};
+use tokio::sync::{Semaphore, watch};
+
+use super::recording_disk::RecordingDisk;
+
+/// A store that does what a store does unless a test tells it otherwise.
+pub(crate) struct FaultyStore {
+    store: Arc<EmbeddedStore>,
+    /// Lets one message through per permit.
+    gate: Semaphore,
+    fault: Mutex<Option<Fault>>,
+    load_faults: Mutex<Vec<(EmailId, Option<StoreError>)>>,
+    panics_next: AtomicBool,
+    arrived: watch::Sender<usize>,
+    kept: Mutex<Vec<Delivery>>,
+}
+
+#[derive(Clone)]
+struct Fault {
+    error: StoreError,
+    is_for_changes_only: bool,
+}
+
+impl FaultyStore {
+    /// A store whose gate is open.
+    pub(crate) fn open() -> Self {
+        let store = Self::gated();
+        store.let_through(1_000_000);
+        store
+    }
+
+    /// A store that lets no message through until told.
+    pub(crate) fn gated() -> Self {
+        let config = Config::of_revision(Revision::Two, PathBuf::from("unused"));
+        let options = StoreOptions { segment_octets: 1 << 20, ..StoreOptions::from_config(&config) };
+        Self {
+            store: Arc::new(
+                EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &options).expect("an empty disk"),
+            ),
+            gate: Semaphore::new(0),
+            fault: Mutex::default(),
+            load_faults: Mutex::default(),
+            panics_next: AtomicBool::new(false),
+            arrived: watch::Sender::new(0),
+            kept: Mutex::default(),
+        }
+    }
+
+    /// The store below, which has no faults.
+    pub(crate) fn embedded(&self) -> Arc<EmbeddedStore> {
+        Arc::clone(&self.store)
+    }
+
+    /// Lets this many messages through.
+    pub(crate) fn let_through(&self, messages: usize) {
+        self.gate.add_permits(messages);
+    }
+
+    /// From now on every method fails with `error`, or works again. A change whose outcome is unknown is made.
+    pub(crate) fn fail_with(&self, error: Option<StoreError>) {
+        *self.fault.lock().expect("fault") = error.map(|error| Fault { error, is_for_changes_only: false });
+    }
+
+    /// The same for the methods that change something.
+    pub(crate) fn fail_changes(&self, error: Option<StoreError>) {
+        *self.fault.lock().expect("fault") = error.map(|error| Fault { error, is_for_changes_only: true });
+    }
+
+    /// `load` of this Email fails with `error`; with `None` it says that the Email is gone.
+    pub(crate) fn fail_load(&self, id: EmailId, error: Option<StoreError>) {
+        self.load_faults.lock().expect("load faults").push((id, error));
+    }
+
+    /// The next message makes it panic.
+    pub(crate) fn panic_next(&self) {
+        self.panics_next.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits until this many messages have been handed over, kept or not.
+    pub(crate) async fn wait_for_arrivals(&self, messages: usize) {
+        self.arrived.subscribe().wait_for(|arrived| *arrived >= messages).await.expect("the store is there");
+    }
+
+    /// The messages that have been kept.
+    pub(crate) fn kept(&self) -> Vec<Delivery> {
+        self.kept.lock().expect("kept").clone()
+    }
+
+    /// What is kept of the domain `name`.
+    pub(crate) async fn record(&self, name: &str) -> Option<DomainRecord> {
+        let name: DomainName = name.parse().expect(name);
+        self.store.domains().await.expect("domains").into_iter().find(|record| record.name == name)
+    }
+
+    fn working(&self) -> Result<(), StoreError> {
+        match self.fault.lock().expect("fault").clone() {
+            Some(Fault { error, is_for_changes_only: false }) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    async fn change<T>(&self, change: impl Future<Output = Result<T, StoreError>> + Send) -> Result<T, StoreError> {
+        let fault = self.fault.lock().expect("fault").clone();
+        match fault.map(|fault| fault.error) {
+            None => change.await,
+            Some(StoreError::OutcomeUnknown) => change.await.and(Err(StoreError::OutcomeUnknown)),
+            Some(error) => Err(error),
+        }
+    }
+}
+
+#[async_trait]
+impl Store for FaultyStore {
+    async fn receive(&self, delivery: Delivery) -> Result<(), StoreError> {
+        self.arrived.send_modify(|arrived| *arrived += 1);
+        self.gate.acquire().await.expect("the gate is there").forget();
+        assert!(!self.panics_next.swap(false, Ordering::Relaxed), "the store panics as it was told");
+        self.change(self.store.receive(delivery.clone())).await?;
+        self.kept.lock().expect("kept").push(delivery);
+        Ok(())
+    }
+
+    fn accepts(&self) -> Result<(), StoreError> {
+        self.working().and_then(|()| self.store.accepts())
+    }
+
+    async fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, StoreError> {
+        self.working()?;
+        self.store.list(mailbox, part, now).await
+    }
+
+    async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError> {
+        self.working()?;
+        self.store.find(id, now).await
+    }
+
+    async fn load(&self, listed: &Listed) -> Result<Option<StoredEmail>, StoreError> {
+        self.working()?;
+        let faults = self.load_faults.lock().expect("load faults").clone();
+        match faults.into_iter().find(|(id, _)| *id == listed.id) {
+            Some((_, fault)) => fault.map_or(Ok(None), Err),
+            None => self.store.load(listed).await,
+        }
+    }
+
+    async fn delete(&self, id: EmailId, now: Timestamp) -> Result<bool, StoreError> {
+        self.change(self.store.delete(id, now)).await
+    }
+
+    async fn delete_all(&self, mailbox: &Mailbox, now: Timestamp) -> Result<u64, StoreError> {
+        self.change(self.store.delete_all(mailbox, now)).await
+    }
+
+    async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError> {
+        self.change(self.store.expire(now, limit)).await
+    }
+
+    async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError> {
+        self.working()?;
+        self.store.domains().await
+    }
+
+    async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError> {
+        self.change(self.store.register_domain(record, limit)).await
+    }
+
+    async fn update_domain(&self, record: DomainRecord) -> Result<bool, StoreError> {
+        self.change(self.store.update_domain(record)).await
+    }
+
+    async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
+        self.change(self.store.remove_domain(name)).await
+    }
+
+    async fn stats(&self) -> Result<StoreStats, StoreError> {
+        self.working()?;
+        self.store.stats().await
+    }
+
+    async fn close(&self) -> Result<(), StoreError> {
+        self.store.close().await
+    }
+}

@@ -1,0 +1,123 @@
+//! The daemon in the process of the test, on free ports, with a data directory of its own and a clock that the test sets.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tempmail::config::{Config, Revision};
+use tempmail::daemon::{ControlSocket, Daemon, Listeners, open_store};
+use tempmail::model::Timestamp;
+use tempmail::store::{EmbeddedStore, Store, StoreStats};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::binary;
+use super::clock::SetClock;
+use crate::cli::Outcome;
+
+/// How long a test waits for what must come.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long it waits between two looks.
+const PAUSE: Duration = Duration::from_millis(10);
+/// 2023-11-14 22:13:20 UTC.
+const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+/// A running daemon.
+pub(crate) struct TestServer {
+    dir: TempDir,
+    smtp: SocketAddr,
+    http: SocketAddr,
+    store: Arc<EmbeddedStore>,
+    shutdown: CancellationToken,
+    running: JoinHandle<()>,
+    /// The clock that all of it goes by.
+    pub(crate) clock: Arc<SetClock>,
+}
+
+impl TestServer {
+    /// A daemon as a first start makes it.
+    pub(crate) async fn start() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    /// A daemon with settings of revision 2 that `configure` changes.
+    pub(crate) async fn with(configure: impl FnOnce(&mut Config)) -> Self {
+        Self::of_revision(Revision::Two, configure).await
+    }
+
+    /// A daemon with the settings of a revision that `configure` changes.
+    pub(crate) async fn of_revision(revision: Revision, configure: impl FnOnce(&mut Config)) -> Self {
+        let dir = tempfile::tempdir().expect("directory");
+        Self::run(dir, Arc::new(SetClock::at(START)), revision, configure).await
+    }
+
+    /// Stops it and starts it again on the same data, with the same clock.
+    pub(crate) async fn restart(self, configure: impl FnOnce(&mut Config)) -> Self {
+        let clock = Arc::clone(&self.clock);
+        Self::run(self.stop().await, clock, Revision::Two, configure).await
+    }
+
+    async fn run(dir: TempDir, clock: Arc<SetClock>, revision: Revision, configure: impl FnOnce(&mut Config)) -> Self {
+        let mut config = Config::of_revision(revision, dir.path().into());
+        let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+        (config.smtp_listen, config.http_listen) = (vec![any_port], vec![any_port]);
+        // A quarter of the usual one, which is quicker made.
+        config.segment_octets = 32 << 20;
+        configure(&mut config);
+        let listeners = Listeners::bind(&config).expect("free ports");
+        let (smtp, http) = (listeners.smtp_addresses()[0], listeners.http_addresses()[0]);
+        let store = Arc::new(open_store(&config).await.expect("open"));
+        let control = vec![ControlSocket::bind(&dir.path().join("tempmail.sock")).expect("socket")];
+        let daemon = Daemon::new(config, Arc::clone(&store), listeners, control, clock.clone()).await.expect("daemon");
+        let shutdown = CancellationToken::new();
+        let stop = shutdown.clone();
+        let running = tokio::spawn(async move { daemon.run(stop).await.expect("a good end") });
+        Self { dir, smtp, http, store, shutdown, running, clock }
+    }
+
+    /// Where SMTP listens.
+    pub(crate) fn smtp(&self) -> SocketAddr {
+        self.smtp
+    }
+
+    /// Where HTTP listens.
+    pub(crate) fn http(&self) -> SocketAddr {
+        self.http
+    }
+
+    /// What it keeps.
+    pub(crate) async fn stats(&self) -> StoreStats {
+        self.store.stats().await.expect("stats")
+    }
+
+    /// Waits until what it keeps is as wanted.
+    pub(crate) async fn until_stats(&self, wanted: impl Fn(&StoreStats) -> bool) -> StoreStats {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let stats = self.stats().await;
+            if wanted(&stats) {
+                return stats;
+            }
+            assert!(tokio::time::Instant::now() < deadline, "still {stats:?}");
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// A command of the binary that reaches this daemon through its control socket.
+    pub(crate) async fn tempmail(&self, args: &[&str]) -> Outcome {
+        let dir = self.dir.path().to_owned();
+        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+        let run = move || binary::local(&dir, &args.iter().map(String::as_str).collect::<Vec<_>>());
+        tokio::task::spawn_blocking(run).await.expect("the command")
+    }
+
+    /// Stops it in order; what it kept is in the directory that is given back.
+    pub(crate) async fn stop(self) -> TempDir {
+        let Self { dir, store, shutdown, running, .. } = self;
+        shutdown.cancel();
+        tokio::time::timeout(PATIENCE, running).await.expect("an end in time").expect("no panic");
+        drop(store);
+        dir
+    }
+}
