@@ -29,11 +29,9 @@ use tempmail::store::{EmbeddedStore, Store};
 use tempmail::webhook::{Guard, GuardSettings};
 use tower::ServiceExt;
 
-use crate::store::embedded::options;
 use crate::support::clock::SetClock;
 use crate::support::faulty_store::FaultyStore;
 use crate::support::fixed_domains::FixedDomains;
-use crate::support::recording_disk::RecordingDisk;
 
 /// 2023-11-14 22:13:20 UTC.
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -41,7 +39,7 @@ const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 /// The interface over a store in memory and a double of the domains.
 struct TestApi {
     store: Arc<FaultyStore>,
-    /// Where webhooks are; mail for them is received here.
+    /// The same, for what waits for webhooks.
     outbox: Arc<EmbeddedStore>,
     domains: Arc<FixedDomains>,
     clock: Arc<SetClock>,
@@ -91,8 +89,7 @@ impl TestApi {
         let mut config = Config::of_revision(Revision::Two, "/nowhere".into());
         configure(&mut config);
         let store = Arc::new(FaultyStore::open());
-        let disk = Arc::new(RecordingDisk::default());
-        let outbox = Arc::new(EmbeddedStore::open_on(disk, &options()).expect("open"));
+        let outbox = store.embedded();
         let guard = Guard::new(GuardSettings { allow: config.webhook_allow.clone(), ..GuardSettings::default() });
         let domains = Arc::new(FixedDomains::default());
         let clock = Arc::new(SetClock::at(NOW));

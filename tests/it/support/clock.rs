@@ -1,14 +1,17 @@
 //! A clock that tests set.
 
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tempmail::clock::Clock;
 use tempmail::model::Timestamp;
 
-/// Stands still until it is moved.
+/// Stands still until it is moved, unless it was made to tick.
 #[derive(Debug)]
-pub(crate) struct SetClock(Mutex<Times>);
+pub(crate) struct SetClock {
+    times: Mutex<Times>,
+    ticks_since: Option<Instant>,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Times {
@@ -20,35 +23,45 @@ struct Times {
 impl SetClock {
     /// A clock that shows `at`.
     pub(crate) fn at(at: Timestamp) -> Self {
-        Self(Mutex::new(Times { now: at, boot: at.since(Timestamp::from_millis(0)), looks: 0 }))
+        let times = Times { now: at, boot: at.since(Timestamp::from_millis(0)), looks: 0 };
+        Self { times: Mutex::new(times), ticks_since: None }
+    }
+
+    /// A clock that shows `at` and goes on from there.
+    pub(crate) fn ticking_from(at: Timestamp) -> Self {
+        Self { ticks_since: Some(Instant::now()), ..Self::at(at) }
+    }
+
+    fn ticked(&self) -> Duration {
+        self.ticks_since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     /// Lets time pass.
     pub(crate) fn advance(&self, by: Duration) {
-        let mut times = self.0.lock().expect("clock");
+        let mut times = self.times.lock().expect("clock");
         times.now = times.now.plus(by);
         times.boot += by;
     }
 
     /// Sets the time of day alone, as an operator or a time server does.
     pub(crate) fn step_to(&self, now: Timestamp) {
-        self.0.lock().expect("clock").now = now;
+        self.times.lock().expect("clock").now = now;
     }
 
     /// How often the clock that never jumps was looked at: so it is seen that a worker has had its turn.
     pub(crate) fn looks(&self) -> u64 {
-        self.0.lock().expect("clock").looks
+        self.times.lock().expect("clock").looks
     }
 }
 
 impl Clock for SetClock {
     fn now(&self) -> Timestamp {
-        self.0.lock().expect("clock").now
+        self.times.lock().expect("clock").now.plus(self.ticked())
     }
 
     fn boot(&self) -> Duration {
-        let mut times = self.0.lock().expect("clock");
+        let mut times = self.times.lock().expect("clock");
         times.looks += 1;
-        times.boot
+        times.boot + self.ticked()
     }
 }

@@ -16,7 +16,7 @@ use super::recording_disk::RecordingDisk;
 
 /// A store that does what a store does unless a test tells it otherwise.
 pub(crate) struct FaultyStore {
-    store: EmbeddedStore,
+    store: Arc<EmbeddedStore>,
     /// Lets one message through per permit.
     gate: Semaphore,
     fault: Mutex<Option<Fault>>,
@@ -45,7 +45,9 @@ impl FaultyStore {
         let config = Config::of_revision(Revision::Two, PathBuf::from("unused"));
         let options = StoreOptions { segment_octets: 1 << 20, ..StoreOptions::from_config(&config) };
         Self {
-            store: EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &options).expect("an empty disk"),
+            store: Arc::new(
+                EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &options).expect("an empty disk"),
+            ),
             gate: Semaphore::new(0),
             fault: Mutex::default(),
             load_faults: Mutex::default(),
@@ -53,6 +55,11 @@ impl FaultyStore {
             arrived: watch::Sender::new(0),
             kept: Mutex::default(),
         }
+    }
+
+    /// The store below, which has no faults.
+    pub(crate) fn embedded(&self) -> Arc<EmbeddedStore> {
+        Arc::clone(&self.store)
     }
 
     /// Lets this many messages through.

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
 use tempfile::TempDir;
 use tempmail::config::{Config, Revision};
 use tempmail::daemon::{ControlSocket, Daemon, Listeners, open_store};
@@ -14,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::binary;
 use super::clock::SetClock;
+use super::smtp_peer::SmtpPeer;
 use crate::cli::Outcome;
 
 /// How long a test waits for what must come.
@@ -44,6 +46,12 @@ impl TestServer {
     /// A daemon with settings of revision 2 that `configure` changes.
     pub(crate) async fn with(configure: impl FnOnce(&mut Config)) -> Self {
         Self::of_revision(Revision::Two, configure).await
+    }
+
+    /// The same with a clock that ticks: for what is made again after a while.
+    pub(crate) async fn ticking(configure: impl FnOnce(&mut Config)) -> Self {
+        let dir = tempfile::tempdir().expect("directory");
+        Self::run(dir, Arc::new(SetClock::ticking_from(START)), Revision::Two, configure).await
     }
 
     /// A daemon with the settings of a revision that `configure` changes.
@@ -84,6 +92,29 @@ impl TestServer {
     /// Where HTTP listens.
     pub(crate) fn http(&self) -> SocketAddr {
         self.http
+    }
+
+    /// The administrator's `GET`, through the control socket.
+    pub(crate) async fn admin_get(&self, path: &str) -> Value {
+        let answer = self.control().get(format!("http://control{path}")).send().await.expect("an answer");
+        answer.json().await.expect("JSON")
+    }
+
+    /// The administrator's `POST`, through the control socket.
+    pub(crate) async fn admin_post(&self, path: &str, body: &Value) -> (u16, Value) {
+        let answer = self.control().post(format!("http://control{path}")).json(body).send().await.expect("an answer");
+        (answer.status().as_u16(), answer.json().await.expect("JSON"))
+    }
+
+    fn control(&self) -> reqwest::Client {
+        let socket = self.dir.path().join("tempmail.sock");
+        reqwest::Client::builder().unix_socket(socket).build().expect("a client")
+    }
+
+    /// Delivers a text mail over SMTP.
+    pub(crate) async fn send(&self, to: &str, subject: &str, text: &str) {
+        let message = format!("From: bob@example.com\r\nSubject: {subject}\r\n\r\n{text}");
+        SmtpPeer::greeted(self.smtp).await.deliver(to, &message).await;
     }
 
     /// What it keeps.

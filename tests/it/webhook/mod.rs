@@ -1,6 +1,7 @@
 //! Webhooks against a real receiver.
 
 mod attempt;
+mod dispatch;
 mod guarded;
 
 use std::net::SocketAddr;

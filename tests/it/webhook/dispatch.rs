@@ -1,0 +1,166 @@
+//! From mail to receiver: the whole daemon, a real receiver, a schedule of milliseconds.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempmail::config::Config;
+
+use crate::support::test_server::TestServer;
+use crate::support::webhook_sink::{Behaviour, WebhookSink};
+
+/// Settings that make retries quick and let loopback be called.
+fn quick(config: &mut Config) {
+    config.webhook_allow = vec!["127.0.0.0/8".parse().expect("network")];
+    config.webhook_schedule = vec![Duration::from_millis(20)];
+    config.webhook_timeout = Duration::from_millis(300);
+}
+
+/// Registers a webhook; its id.
+async fn register(server: &TestServer, recipient: &str, url: &str, secret: Option<&str>) -> String {
+    let body = json!({"recipient": recipient, "url": url, "secret": secret});
+    let (status, answer) = server.admin_post("/api/webhooks", &body).await;
+    assert_eq!((status, &answer["status"]), (201, &json!("ok")), "{answer}");
+    answer["id"].as_str().expect("id").to_owned()
+}
+
+async fn listed(server: &TestServer, recipient: &str) -> Value {
+    server.admin_get(&format!("/api/webhooks?recipient={recipient}")).await[0].clone()
+}
+
+/// Waits until the only webhook of `recipient` is as `is_so` says.
+async fn wait_until(server: &TestServer, recipient: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+    loop {
+        let webhook = listed(server, recipient).await;
+        if is_so(&webhook) {
+            return webhook;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "{webhook}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
+async fn mail_is_told_to_its_webhook_in_the_form_of_the_interface() {
+    let sink = WebhookSink::start().await;
+    sink.script("/hook", Behaviour::status(200));
+    let server = TestServer::ticking(quick).await;
+    register(&server, "ann@example.test", &sink.url("/hook"), Some("s3cret")).await;
+    server.send("ann@example.test", "Hello", "<b>text</b>").await;
+    let request = sink.wait_for(1).await.remove(0);
+    assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/hook"));
+    assert_eq!(request.header("content-type"), Some("application/json"));
+    assert_eq!(request.header("user-agent"), Some("tempmail/1.0"));
+    let body: Value = serde_json::from_slice(&request.body).expect("JSON");
+    let mut fields: Vec<&str> = body["email"].as_object().expect("email").keys().map(String::as_str).collect();
+    fields.sort_unstable();
+    assert_eq!(fields, ["bodyText", "from", "id", "message", "receivedAt", "recipient", "subject"]);
+    assert_eq!((&body["event"], &body["email"]["subject"]), (&json!("email.received"), &json!("Hello")));
+    assert!(body["timestamp"].as_str().is_some_and(|text| text.ends_with('Z')), "{body}");
+    let id = request.header("webhook-id").expect("id");
+    let at: i64 = request.header("webhook-timestamp").expect("time").parse().expect("seconds");
+    let signed = tempmail::webhook::sign::signatures(b"s3cret", id, at, &request.body);
+    assert_eq!(request.header("x-webhook-signature"), Some(signed.hex.as_str()));
+    assert_eq!(request.header("webhook-signature"), Some(signed.standard.as_str()));
+    let webhook = wait_until(&server, "ann@example.test", |webhook| !webhook["lastDeliveryAt"].is_null()).await;
+    assert_eq!(webhook["failures"], 0);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_receiver_that_fails_is_told_again_with_the_same_id_and_body() {
+    let sink = WebhookSink::start().await;
+    let turns =
+        [Behaviour::status(500), Behaviour::Hang, Behaviour::Close, Behaviour::status(302), Behaviour::status(204)];
+    sink.script("/hook", Behaviour::InTurn(turns.to_vec()));
+    let server = TestServer::ticking(quick).await;
+    register(&server, "ann@example.test", &sink.url("/hook"), None).await;
+    server.send("ann@example.test", "Hello", "text").await;
+    let requests = sink.wait_for(5).await;
+    assert!(requests.iter().all(|request| request.body == requests[0].body));
+    assert!(requests.iter().all(|request| request.header("webhook-id") == requests[0].header("webhook-id")));
+    assert!(requests.iter().all(|request| request.header("x-webhook-signature").is_none()));
+    wait_until(&server, "ann@example.test", |webhook| !webhook["lastDeliveryAt"].is_null()).await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn an_event_survives_a_stop_and_the_deletion_of_its_mail() {
+    let sink = WebhookSink::start().await;
+    sink.script("/hook", Behaviour::status(503));
+    let server = TestServer::ticking(quick).await;
+    register(&server, "ann@example.test", &sink.url("/hook"), None).await;
+    server.send("ann@example.test", "Hello", "text").await;
+    sink.wait_for(1).await;
+    server.tempmail(&["delete", "ann@example.test", "--yes"]).await;
+    assert_eq!(server.stats().await.emails, 0);
+    let server = server.restart(quick).await;
+    sink.script("/hook", Behaviour::status(200));
+    wait_until(&server, "ann@example.test", |webhook| !webhook["lastDeliveryAt"].is_null()).await;
+    let requests = sink.requests();
+    assert!(requests.iter().all(|request| request.body == requests[0].body));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn gone_disables_a_webhook_and_no_more_is_sent() {
+    let sink = WebhookSink::start().await;
+    sink.script("/hook", Behaviour::status(410));
+    let server = TestServer::ticking(quick).await;
+    register(&server, "ann@example.test", &sink.url("/hook"), None).await;
+    server.send("ann@example.test", "one", "text").await;
+    let webhook = wait_until(&server, "ann@example.test", |webhook| webhook["status"] == "disabled").await;
+    assert!(webhook["disabledReason"].as_str().is_some_and(|reason| reason.contains("410")), "{webhook}");
+    server.send("ann@example.test", "two", "text").await;
+    sink.script("/ok", Behaviour::status(200));
+    let (ok, other) = (sink.url("/ok"), "bob@example.test");
+    register(&server, other, &ok, None).await;
+    server.send(other, "three", "text").await;
+    let requests = sink.wait_for(2).await;
+    assert_eq!(requests.iter().filter(|request| request.path == "/hook").count(), 1);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn one_dead_endpoint_delays_no_other() {
+    let (dead, alive) = (WebhookSink::start().await, WebhookSink::start().await);
+    dead.script("/hook", Behaviour::Hang);
+    alive.script("/hook", Behaviour::status(200));
+    let server = TestServer::ticking(|config| {
+        quick(config);
+        config.webhook_timeout = Duration::from_secs(60);
+    })
+    .await;
+    register(&server, "dead@example.test", &dead.url("/hook"), None).await;
+    register(&server, "alive@example.test", &alive.url("/hook"), None).await;
+    for n in 0..30 {
+        server.send("dead@example.test", &format!("mail {n}"), "text").await;
+    }
+    dead.wait_for(4).await;
+    for n in 0..30 {
+        server.send("alive@example.test", &format!("mail {n}"), "text").await;
+    }
+    assert_eq!(alive.wait_for(30).await.len(), 30);
+    assert_eq!(dead.requests().len(), 4, "attempts in flight at one endpoint");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn nothing_is_sent_to_an_address_that_is_not_public() {
+    let sink = WebhookSink::start().await;
+    let server = TestServer::ticking(quick).await;
+    let id = register(&server, "ann@example.test", &sink.url("/hook"), None).await;
+    // The administrator closes the network again; what is registered is not asked any more.
+    let server = server
+        .restart(|config| {
+            quick(config);
+            config.webhook_allow = Vec::new();
+        })
+        .await;
+    server.send("ann@example.test", "Hello", "text").await;
+    wait_until(&server, "ann@example.test", |webhook| webhook["failures"].as_u64() >= Some(1)).await;
+    let log = server.admin_get(&format!("/api/admin/webhooks/{id}/deliveries")).await;
+    assert!(log.to_string().contains("refused_address"), "{log}");
+    assert_eq!(sink.connections(), 0);
+    server.stop().await;
+}
