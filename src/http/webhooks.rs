@@ -48,9 +48,9 @@ pub(super) struct WebhookJson {
     created_at: String,
     last_delivery_at: Option<String>,
     failures: u32,
-    /// The administrator's, and null while the webhook is active: it may quote the receiver.
+    /// Why it is disabled, for the administrator alone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    disabled_reason: Option<Option<String>>,
+    disabled_reason: Option<String>,
 }
 
 impl WebhookJson {
@@ -69,7 +69,7 @@ impl WebhookJson {
             created_at: record.created_at.to_interface(),
             last_delivery_at: record.last_delivery_at.map(Timestamp::to_interface),
             failures: record.failures,
-            disabled_reason: (!is_public).then_some(reason),
+            disabled_reason: reason.filter(|_| !is_public),
         }
     }
 }
