@@ -80,13 +80,14 @@ impl Exit {
 
     /// What an HTTP answer that is no success means: the problem's `code` first, then the status.
     ///
-    /// `mx_mismatch` is a check that says no; any other 422 is a request that is well formed and conflicts with what is
-    /// there. `mx_host_unset` is a 503 like the others: nothing was found out about the domain.
+    /// `mx_mismatch` is a check that says no, `domain_unknown` names a domain that is not there; any other 422 is a request
+    /// that is well formed and conflicts with what is there. `mx_host_unset` is a 503 like the others: nothing was found
+    /// out about the domain.
     pub fn of_problem(status: u16, code: &str) -> Self {
         match (code, status) {
             ("mx_mismatch", _) => Self::CheckFailed,
             (_, 401 | 403 | 421) => Self::NotAllowed,
-            (_, 404 | 410) => Self::NotFound,
+            ("domain_unknown", _) | (_, 404 | 410) => Self::NotFound,
             (_, 409 | 422) => Self::Conflict,
             (_, 429) => Self::RateLimited,
             (_, 408 | 502..=504) => Self::Unavailable,
@@ -262,6 +263,9 @@ mod tests {
             (421, "host_not_allowed", Exit::NotAllowed),
             (422, "mx_mismatch", Exit::CheckFailed),
             (422, "too_many_domains", Exit::Conflict),
+            (422, "too_many_webhooks", Exit::Conflict),
+            (422, "domain_unknown", Exit::NotFound),
+            (400, "url_not_allowed", Exit::Usage),
             (429, "rate_limited", Exit::RateLimited),
             (500, "internal", Exit::Failure),
             (503, "mx_host_unset", Exit::Unavailable),

@@ -7,10 +7,11 @@ use clap::CommandFactory;
 use super::Cli;
 
 /// The commands by what they are for; every command is in one group.
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &[&str]); 5] = [
     ("Service", &["serve", "status"]),
     ("Mail", &["inbox", "read", "delete", "send-test"]),
     ("Domains", &["domain"]),
+    ("Webhooks", &["webhook"]),
     ("Shell", &["completions", "man", "help"]),
 ];
 
@@ -111,5 +112,8 @@ mod tests {
         let domain = tree.find_subcommand("domain").expect("domain");
         assert_eq!(domain.find_subcommand("ls").map(clap::Command::get_name), Some("list"));
         assert_eq!(domain.find_subcommand("rm").map(clap::Command::get_name), Some("remove"));
+        let webhook = tree.find_subcommand("webhook").expect("webhook");
+        assert_eq!(webhook.find_subcommand("ls").map(clap::Command::get_name), Some("list"));
+        assert_eq!(webhook.find_subcommand("rm").map(clap::Command::get_name), Some("remove"));
     }
 }

@@ -16,6 +16,7 @@ mod read;
 mod send_test;
 mod serve;
 mod status;
+mod webhook;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -49,6 +50,7 @@ enum Command {
     Delete(delete::Delete),
     SendTest(send_test::SendTest),
     Domain(domain::Domain),
+    Webhook(webhook::Webhook),
     Status(status::Status),
     Completions(completions::Completions),
     Man(man::Man),
@@ -102,6 +104,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Delete(delete) => delete.run(cx).await,
         Command::SendTest(send_test) => send_test.run(cx).await,
         Command::Domain(domain) => domain.run(cx).await,
+        Command::Webhook(webhook) => webhook.run(cx).await,
         Command::Status(status) => status.run(cx).await,
         Command::Completions(completions) => completions.run(cx),
         Command::Man(man) => man.run(cx),

@@ -3,6 +3,7 @@
 //! A method asks what the interface calls by the same noun, and gives back the interface's own fields. What the command
 //! line shows, and to whom, is not decided here.
 
+mod arrivals;
 mod choice;
 mod domain;
 mod email;
@@ -12,6 +13,7 @@ mod server;
 pub mod smtp;
 mod status;
 mod transport;
+mod webhook;
 
 use std::fmt::Write as _;
 
@@ -22,6 +24,7 @@ use serde_json::{Value, json};
 
 use crate::model::{Address, DomainName, EmailId};
 
+pub use arrivals::Arrivals;
 pub use choice::{PATIENCE, SYSTEM_SOCKET, Target, choose, socket_path};
 pub use domain::{AddedDomain, Domain, MxCheck, NewDomain, Round};
 pub use email::{Attachment, Email, EmailDetail, EmailPage, Header};
@@ -30,6 +33,7 @@ pub use problem::{ClientError, Problem};
 pub use server::{ServerUrl, ServerUrlError, Token};
 pub use status::{DomainCounts, Status};
 pub use transport::{Transport, Wire};
+pub use webhook::{AddedWebhook, NewWebhook, Replay, Webhook, WebhookDelivery};
 
 use transport::{Answer, Call};
 

@@ -50,6 +50,12 @@ impl Problem {
             ("domain_fixed", _) => {
                 "it is set with --domain or in the configuration file of the daemon; change it there"
             }
+            ("url_not_allowed", _) => "the administrator can permit a network with webhook-allow",
+            ("domain_unknown", _) => "`tempmail domain list` shows for which domains mail is received",
+            ("too_many_webhooks_for_recipient", _) => {
+                "`tempmail webhook list ADDR` shows them, `tempmail webhook remove ID` makes room"
+            }
+            ("not_ready", _) => "start `tempmail serve`, then try again",
             (_, 401) => "give --token-file FILE, or run the command on the daemon's machine as the user that runs it",
             (_, 421) => "name the host in the daemon's http-allowed-hosts, or ask it by a loopback address",
             (_, 507) => "free space on the disk that holds the daemon's data directory",

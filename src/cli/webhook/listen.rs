@@ -1,0 +1,277 @@
+//! `tempmail webhook listen`: a receiver on this machine is told of mail without being registered.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::super::Context;
+use super::super::output::{self, Format, Style, time, visible};
+use super::secret;
+use crate::client::{Arrivals, Client, ClientError, EmailDetail, Transport};
+use crate::clock::SystemClock;
+use crate::dns::{DnsResolver, ResolverSettings};
+use crate::error::{Error, Exit};
+use crate::model::{Address, EmailId, Secret, Timestamp};
+use crate::webhook::{Caller, CallerSettings, Event, EventEmail, Guard, GuardSettings, Target, prepare};
+
+/// How often the inbox is looked at.
+const EVERY: Duration = Duration::from_secs(1);
+/// The longest pause that a service can ask for.
+const PAUSE_MAX: Duration = Duration::from_mins(1);
+
+/// POST mail to a local URL as it arrives, as a webhook would, without registering one
+///
+/// Body, headers and signatures are those of a webhook, so a receiver can be developed on a laptop that the service can't
+/// reach. Each mail that arrives from now on is sent once, whatever the receiver answers, and is a line of five fields
+/// separated by tabs: time, id of the mail, status of the answer, milliseconds, what failed. With --json each line is an
+/// object. Ctrl-C ends it.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail webhook listen hello@example.test --forward-to http://localhost:3000/mail
+  tempmail webhook listen hello@example.test --forward-to http://localhost:3000/mail --secret-file secret.txt
+  tempmail --server https://mail.example.org webhook listen me@example.org --forward-to http://127.0.0.1:8000/")]
+pub(super) struct Listen {
+    /// The address
+    #[arg(value_name = "ADDR")]
+    address: Address,
+
+    /// Where to POST; private and loopback addresses are fine
+    #[arg(long, value_name = "URL")]
+    forward_to: String,
+
+    /// File with the secret that payloads are signed with, - for standard input; one final line end is no part of it
+    #[arg(long, value_name = "FILE|-")]
+    secret_file: Option<String>,
+}
+
+/// What became of one mail.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Forwarded {
+    at: String,
+    /// The mail's id.
+    id: String,
+    /// The `webhook-id` that it was sent under.
+    event: String,
+    status: Option<u16>,
+    error: Option<&'static str>,
+    duration_millis: u64,
+}
+
+/// Where mail goes and how.
+struct Forwarder {
+    caller: Caller,
+    target: Target,
+    secret: Option<Secret>,
+}
+
+impl Listen {
+    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        let forwarder = Forwarder {
+            caller: caller(cx)?,
+            target: Target::parse(&self.forward_to).map_err(|error| Error::usage(format!("--forward-to: {error}")))?,
+            secret: self.secret_file.as_deref().map(secret::read).transpose()?,
+        };
+        let client = cx.client().await?;
+        if matches!(client.transport(), Transport::InProcess(_)) {
+            return Err(Error::new(Exit::Unavailable, "no daemon runs that could receive mail")
+                .hint("start `tempmail serve` in another terminal, or ask another service with --server"));
+        }
+        let arrivals = Arrivals::begin(client, self.address.clone()).await?;
+        cx.hint(&format!("mail for {} goes to {}; Ctrl-C ends this", self.address, forwarder.target.url()));
+        forwarder.follow(cx, client, arrivals).await
+    }
+}
+
+/// Whoever types the URL may call it: there is nothing to guard on their own machine.
+fn caller(cx: &Context) -> Result<Caller, Error> {
+    let everywhere = ["0.0.0.0/0", "::/0"].map(|network| network.parse().expect("a constant network"));
+    let guard = Guard::new(GuardSettings { allow: everywhere.to_vec(), ..GuardSettings::default() });
+    let resolver = DnsResolver::new(ResolverSettings::new(Vec::new()));
+    cx.verbose("asking the DNS servers of the system for the receiver's name");
+    Caller::new(CallerSettings::default(), Arc::new(guard), Arc::new(resolver), Arc::new(SystemClock))
+        .map_err(|error| Error::new(Exit::Failure, error))
+}
+
+impl Forwarder {
+    /// Forwards what arrives until the process ends. A service that can't answer is asked again.
+    async fn follow(self, cx: &Context, client: &Client, mut arrivals: Arrivals) -> Result<Exit, Error> {
+        let mut waiting = VecDeque::new();
+        let mut is_away = false;
+        loop {
+            let pause = match self.round(cx, client, &mut arrivals, &mut waiting).await? {
+                Ok(()) => {
+                    is_away = false;
+                    EVERY
+                }
+                Err(error) => {
+                    if !is_away {
+                        cx.hint(&format!("{error}; trying again"));
+                    }
+                    is_away = true;
+                    pause_after(&error)
+                }
+            };
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    /// One look at the inbox. The inner error is the service's, after which what waits is kept.
+    async fn round(
+        &self,
+        cx: &Context,
+        client: &Client,
+        arrivals: &mut Arrivals,
+        waiting: &mut VecDeque<String>,
+    ) -> Result<Result<(), ClientError>, Error> {
+        match arrivals.next(client).await {
+            Ok(ids) => waiting.extend(ids),
+            Err(error) => return Ok(Err(error)),
+        }
+        while let Some(id) = waiting.front() {
+            match of_client(client, id).await {
+                Ok(Some(email)) => {
+                    let forwarded = self.forward(cx, &email).await;
+                    cx.print(shown(cx.style, &forwarded))?;
+                }
+                Ok(None) => cx.hint(&format!("mail {id} was gone before it could be read")),
+                Err(error) => return Ok(Err(error)),
+            }
+            waiting.pop_front();
+        }
+        Ok(Ok(()))
+    }
+
+    async fn forward(&self, cx: &Context, email: &Arrived) -> Forwarded {
+        let now = cx.now();
+        let id = uuid::Builder::from_random_bytes(rand::random()).into_uuid();
+        let prepared = prepare(&self.event(id, email), now);
+        let outcome = self.caller.call(&prepared).await;
+        if !outcome.detail.is_empty() {
+            cx.verbose(&outcome.detail);
+        }
+        Forwarded {
+            at: now.to_interface(),
+            id: email.id.to_string(),
+            event: id.hyphenated().to_string(),
+            status: outcome.status,
+            error: outcome.class.map(crate::webhook::ErrorClass::as_str),
+            duration_millis: u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    fn event<'a>(&'a self, id: Uuid, email: &'a Arrived) -> Event<'a> {
+        let Arrived { id: email_id, received_at, detail } = email;
+        Event {
+            id,
+            target: &self.target,
+            secret: self.secret.as_ref().map(|secret| secret.expose().as_bytes()),
+            email: EventEmail {
+                id: *email_id,
+                recipient: &detail.email.recipient,
+                from: &detail.email.from,
+                subject: &detail.email.subject,
+                message: &detail.email.message,
+                body_text: &detail.body_text,
+                received_at: *received_at,
+            },
+        }
+    }
+}
+
+/// A mail with its id and time as values.
+struct Arrived {
+    id: EmailId,
+    received_at: Timestamp,
+    detail: EmailDetail,
+}
+
+/// The mail of this id; `None` if it is gone.
+async fn of_client(client: &Client, id: &str) -> Result<Option<Arrived>, ClientError> {
+    let unintelligible = |what: &str| ClientError::Unintelligible {
+        server: client.transport().shown().to_owned(),
+        reason: format!("a mail has {what}"),
+    };
+    let id: EmailId = id.parse().map_err(|_| unintelligible("an id that is no UUID"))?;
+    match client.email(id).await {
+        Ok(detail) => {
+            let received_at = Timestamp::from_text(&detail.email.received_at);
+            let received_at = received_at.ok_or_else(|| unintelligible("no time of receipt"))?;
+            Ok(Some(Arrived { id, received_at, detail }))
+        }
+        Err(error) if error.problem().is_some_and(|problem| problem.status == 404) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn pause_after(error: &ClientError) -> Duration {
+    let asked = error.problem().and_then(|problem| problem.retry_after).map(Duration::from_secs);
+    asked.map_or(EVERY, |pause| pause.clamp(EVERY, PAUSE_MAX))
+}
+
+/// One line, written as soon as it is known.
+fn shown(style: Style, forwarded: &Forwarded) -> String {
+    let Forwarded { at, id, status, error, duration_millis, .. } = forwarded;
+    let status_text = status.map(|status| status.to_string()).unwrap_or_default();
+    match style.of_list() {
+        Format::Json | Format::Ndjson => output::json_line(forwarded),
+        Format::Id => format!("{id}\n"),
+        Format::Tsv => {
+            format!(
+                "{}\t{id}\t{status_text}\t{duration_millis}\t{}\n",
+                time::rfc3339(at),
+                visible::field(error.unwrap_or_default())
+            )
+        }
+        Format::Table => {
+            let result = match (error, status) {
+                (Some(error), None) => style.paint("31", error),
+                (Some(_), Some(_)) => style.paint("31", &status_text),
+                (None, _) => style.paint("32", &status_text),
+            };
+            format!("{}  {id}  {result}  {duration_millis} ms\n", time::rfc3339(at))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::Problem;
+
+    #[test]
+    fn a_line_tells_what_became_of_a_mail() {
+        let forwarded = |status, error| Forwarded {
+            at: "2023-11-14 22:13:20".to_owned(),
+            id: "m".to_owned(),
+            event: "e".to_owned(),
+            status,
+            error,
+            duration_millis: 12,
+        };
+        let style = |format| Style { is_terminal: false, is_colored: false, width: None, format };
+        let (ok, refused, none) =
+            (forwarded(Some(204), None), forwarded(Some(500), Some("http_status")), forwarded(None, Some("connect")));
+        let table = style(Some(Format::Table));
+        assert_eq!(shown(style(None), &ok), "2023-11-14T22:13:20Z\tm\t204\t12\t\n");
+        assert_eq!(shown(style(None), &none), "2023-11-14T22:13:20Z\tm\t\t12\tconnect\n");
+        assert_eq!(shown(table, &ok), "2023-11-14T22:13:20Z  m  204  12 ms\n");
+        assert_eq!(shown(table, &refused), "2023-11-14T22:13:20Z  m  500  12 ms\n");
+        assert_eq!(shown(table, &none), "2023-11-14T22:13:20Z  m  connect  12 ms\n");
+        assert_eq!(shown(style(Some(Format::Id)), &ok), "m\n");
+        assert_eq!(
+            shown(style(Some(Format::Json)), &refused),
+            "{\"at\":\"2023-11-14 22:13:20\",\"id\":\"m\",\"event\":\"e\",\"status\":500,\"error\":\"http_status\",\"durationMillis\":12}\n"
+        );
+    }
+
+    #[test]
+    fn a_service_that_asks_for_a_pause_gets_one_within_bounds() {
+        let of = |retry_after| pause_after(&ClientError::Refused(Problem { retry_after, ..Problem::default() }));
+        assert_eq!([of(None), of(Some(0)), of(Some(7)), of(Some(9_999))], [EVERY, EVERY, EVERY * 7, PAUSE_MAX]);
+    }
+}

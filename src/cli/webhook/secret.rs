@@ -1,0 +1,63 @@
+//! A secret from a file or standard input; never from the command line, where every process could read it.
+
+use std::io::Read;
+
+use crate::error::Error;
+use crate::model::Secret;
+
+/// The longest secret in octets.
+const OCTETS_MAX: u64 = 1_024;
+
+/// The secret in the file `path`, or on standard input for `-`: everything but one final line end.
+pub(super) fn read(path: &str) -> Result<Secret, Error> {
+    let name = if path == "-" { "standard input" } else { path };
+    let failed = |error: std::io::Error| Error::usage(format!("{name}: {error}"));
+    if path == "-" {
+        return of(name, std::io::stdin().lock());
+    }
+    of(name, std::fs::File::open(path).map_err(failed)?)
+}
+
+fn of(name: &str, source: impl Read) -> Result<Secret, Error> {
+    let mut octets = Vec::new();
+    // Room for the line end.
+    let read = source.take(OCTETS_MAX + 3).read_to_end(&mut octets);
+    read.map_err(|error| Error::usage(format!("{name}: {error}")))?;
+    let text = String::from_utf8(octets).map_err(|_| Error::usage(format!("{name}: the secret is not UTF-8")))?;
+    let line = text.strip_suffix('\n').unwrap_or(&text);
+    let secret = line.strip_suffix('\r').filter(|_| line.len() < text.len()).unwrap_or(line);
+    if secret.len() as u64 > OCTETS_MAX {
+        return Err(Error::usage(format!("{name}: a secret has at most {OCTETS_MAX} octets")));
+    }
+    Secret::new(secret.to_owned()).ok_or_else(|| {
+        Error::usage(format!("{name}: the secret is empty")).hint("without --secret-file nothing is signed")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_final_line_end_is_no_part_of_the_secret() {
+        for (text, secret) in
+            [("s", "s"), ("s\n", "s"), ("s\r\n", "s"), ("s\n\n", "s\n"), (" s ", " s "), ("s\r", "s\r"), ("ü\n", "ü")]
+        {
+            assert_eq!(of("x", text.as_bytes()).expect(text).expose(), secret, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_secret_has_1_to_1024_octets_of_utf_8() {
+        let longest = "x".repeat(1_024);
+        assert_eq!(of("x", format!("{longest}\r\n").as_bytes()).expect("longest").expose(), longest);
+        for bad in [&b""[..], b"\n", b"\xff", format!("{longest}x").as_bytes(), "x".repeat(5_000).as_bytes()] {
+            assert!(of("x", bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_named() {
+        assert!(read("/does/not/exist").expect_err("no file").to_string().starts_with("/does/not/exist: "));
+    }
+}

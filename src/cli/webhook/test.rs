@@ -1,0 +1,56 @@
+//! `tempmail webhook test`
+
+use super::super::Context;
+use super::super::output::{self, Cell, Format};
+use super::explained;
+use crate::client::WebhookDelivery;
+use crate::error::{Error, Exit};
+use crate::model::WebhookId;
+
+/// Send a sample event to a webhook now and show the attempt
+///
+/// It is made once and not repeated. Exit code 8 when the receiver did not answer with a status of 200 to 299. For the
+/// administrator.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail webhook test 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
+  tempmail webhook test 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --json | jq .status")]
+pub(super) struct Test {
+    /// The id of the webhook
+    #[arg(value_name = "ID")]
+    id: WebhookId,
+}
+
+impl Test {
+    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        let attempt = cx.client().await?.test_webhook(self.id).await.map_err(explained)?;
+        cx.print(match cx.style.of_list() {
+            Format::Json => output::json(&attempt),
+            Format::Ndjson => output::json_line(&attempt),
+            Format::Table | Format::Tsv => output::pairs(cx.style, &pairs(&attempt), cx.now()),
+            Format::Id => format!("{}\n", output::visible::field(&attempt.event)),
+        })?;
+        if attempt.is_delivered() {
+            return Ok(Exit::Ok);
+        }
+        let why = match (attempt.status, &attempt.error) {
+            (Some(status), _) => format!("the receiver answered {status}"),
+            (None, Some(error)) => format!("the receiver gave no answer: {error}"),
+            (None, None) => "the receiver gave no answer".to_owned(),
+        };
+        Err(Error::new(Exit::CheckFailed, why).hint("a receiver must answer with a status of 200 to 299"))
+    }
+}
+
+/// The members of the answer by their own names.
+fn pairs(attempt: &WebhookDelivery) -> Vec<(&'static str, Cell)> {
+    vec![
+        ("event", Cell::Text(attempt.event.clone())),
+        ("result", Cell::State(attempt.result.clone(), attempt.is_delivered())),
+        ("status", Cell::Text(attempt.status.map(|status| status.to_string()).unwrap_or_default())),
+        ("durationMillis", Cell::Number(attempt.duration_millis)),
+        ("error", Cell::Text(attempt.error.clone().unwrap_or_default())),
+        ("response", Cell::Text(attempt.response.clone())),
+    ]
+}
