@@ -86,13 +86,13 @@ fn remove(inbox: &Shared, is_removed: impl Fn(u32) -> bool) {
 async fn what_is_there_has_arrived_before_and_the_rest_comes_once_and_in_order() {
     let (client, inbox) = service([(2, 2), (1, 1)]);
     let mut arrivals = begin(&client).await;
-    assert_eq!(next(&mut arrivals, &client).await, []);
+    assert_eq!(next(&mut arrivals, &client).await, Vec::<u32>::new());
     arrive(&inbox, [(3, 3), (4, 3)]);
     assert_eq!(next(&mut arrivals, &client).await, [3, 4]);
-    assert_eq!(next(&mut arrivals, &client).await, []);
+    assert_eq!(next(&mut arrivals, &client).await, Vec::<u32>::new());
     arrive(&inbox, (10..40).map(|id| (id, 4)));
     assert_eq!(next(&mut arrivals, &client).await, (10..40).collect::<Vec<_>>());
-    assert_eq!(next(&mut arrivals, &client).await, []);
+    assert_eq!(next(&mut arrivals, &client).await, Vec::<u32>::new());
 }
 
 #[tokio::test]
