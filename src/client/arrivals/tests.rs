@@ -100,7 +100,7 @@ async fn while_nothing_arrives_one_small_question_is_asked() {
     let (client, inbox) = service((0..50).map(|id| (id, 50 - id)));
     let mut arrivals = begin(&client).await;
     let before = inbox.lock().expect("inbox").questions;
-    assert_eq!(next(&mut arrivals, &client).await, []);
+    assert_eq!(next(&mut arrivals, &client).await, Vec::<u32>::new());
     assert_eq!(inbox.lock().expect("inbox").questions, before + 1);
 }
 
@@ -108,7 +108,7 @@ async fn while_nothing_arrives_one_small_question_is_asked() {
 async fn an_empty_inbox_begins_with_its_first_mail() {
     let (client, inbox) = service([]);
     let mut arrivals = begin(&client).await;
-    assert_eq!(next(&mut arrivals, &client).await, []);
+    assert_eq!(next(&mut arrivals, &client).await, Vec::<u32>::new());
     arrive(&inbox, (1..8).map(|id| (id, 1)));
     assert_eq!(next(&mut arrivals, &client).await, (1..8).collect::<Vec<_>>());
 }
@@ -118,10 +118,10 @@ async fn deleting_what_was_seen_repeats_nothing() {
     let (client, inbox) = service((0..20).map(|id| (100 - id, if id < 12 { 9 } else { 5 })));
     let mut arrivals = begin(&client).await;
     remove(&inbox, |id| id > 95);
-    assert_eq!(next(&mut arrivals, &client).await, []);
+    assert_eq!(next(&mut arrivals, &client).await, Vec::<u32>::new());
     // Everything of the newest second goes; what is older was there before.
     remove(&inbox, |id| id > 88);
-    assert_eq!(next(&mut arrivals, &client).await, []);
+    assert_eq!(next(&mut arrivals, &client).await, Vec::<u32>::new());
     arrive(&inbox, [(101, 9)]);
     assert_eq!(next(&mut arrivals, &client).await, [101]);
     remove(&inbox, |_| true);
