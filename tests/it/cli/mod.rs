@@ -5,10 +5,12 @@ mod delete;
 mod domain;
 mod generated;
 mod inbox;
+mod listen;
 mod read;
 mod send_test;
 mod service;
 mod status;
+mod webhook;
 
 use std::process::Output;
 

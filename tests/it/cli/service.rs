@@ -1,5 +1,7 @@
 //! A service in memory that answers as the interface says, on a TCP port and on a socket in a data directory.
 
+pub(super) mod webhooks;
+
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -25,6 +27,18 @@ pub(super) struct Held {
     /// Every `Authorization` that was sent.
     pub(super) tokens: Vec<String>,
     pub(super) smtp_listen: Vec<String>,
+    /// As the administrator sees them.
+    pub(super) webhooks: Vec<Value>,
+    /// The secrets that webhooks were registered with.
+    pub(super) secrets: Vec<Value>,
+    /// The log of every webhook; the first is what a test gives.
+    pub(super) deliveries: Vec<Value>,
+    /// The bodies of replays.
+    pub(super) replays: Vec<Value>,
+    /// The service is one of revision 1.
+    pub(super) has_no_webhooks: bool,
+    /// Whoever asks for mail gets what a proxy answers while the service is away.
+    pub(super) is_failing: bool,
     /// Whether there is a name for MX records to point to.
     pub(super) has_mx_host: bool,
 }
@@ -126,7 +140,8 @@ fn router(state: &Shared, is_administrator: bool) -> Router {
     let admin = Router::new()
         .route("/domains", get(domains).post(add_domain).delete(remove_domain))
         .route("/domains/verify", post(verify))
-        .route("/status", get(status));
+        .route("/status", get(status))
+        .merge(webhooks::admin_routes());
     let record = Arc::clone(state);
     Router::new()
         .route("/api/mail/messages", get(messages))
@@ -136,6 +151,7 @@ fn router(state: &Shared, is_administrator: bool) -> Router {
         .route("/api/domains", get(domains).post(add_domain))
         .route("/api/domains/active", get(active))
         .route("/api/domains/check-dns", get(check_dns))
+        .merge(webhooks::routes())
         .route("/readyz", get(|| async { "ready" }))
         .route(
             "/redirecting/{*rest}",
@@ -175,6 +191,9 @@ async fn messages(State(held): State<Shared>, Query(query): Parameters) -> Respo
     }
     if to.starts_with("busy@") {
         return problem(429, "rate_limited", "too many requests");
+    }
+    if held.lock().expect("lock").is_failing {
+        return StatusCode::BAD_GATEWAY.into_response();
     }
     let number = |name: &str, default: usize| query.get(name).map_or(default, |text| text.parse().expect("number"));
     let (page, limit) = (number("page", 1), number("limit", 20).min(100));

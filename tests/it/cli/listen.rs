@@ -1,0 +1,263 @@
+//! `tempmail webhook listen`, with a receiver on a port of this machine.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::{HeaderMap, StatusCode};
+use serde_json::{Value, json};
+use tempmail::webhook::sign;
+
+use super::service::{Service, email, id_of};
+use crate::support::test_server::TestServer;
+use crate::support::webhook_sink::{Behaviour, WebhookSink};
+
+const TO: &str = "hello@example.test";
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a receiver was sent.
+#[derive(Debug)]
+struct Received {
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Received {
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).unwrap_or_else(|| panic!("no {name}: {self:?}")).to_str().expect("text")
+    }
+}
+
+/// Answers the requests with these statuses, one after another, and then with 204.
+fn receiver(statuses: Vec<u16>) -> (SocketAddr, Arc<Mutex<Vec<Received>>>) {
+    let received: Arc<Mutex<Vec<Received>>> = Arc::default();
+    let (held, mut statuses) = (Arc::clone(&received), statuses.into_iter());
+    let statuses = Arc::new(Mutex::new(move || statuses.next().unwrap_or(204)));
+    let handler = move |headers: HeaderMap, body: Bytes| {
+        held.lock().expect("lock").push(Received { headers, body });
+        let status = (*statuses.lock().expect("lock"))();
+        async move { StatusCode::from_u16(status).expect("status") }
+    };
+    let (ready, address) = channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime");
+        runtime.block_on(async move {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("bind");
+            ready.send(listener.local_addr().expect("address")).expect("test waits");
+            axum::serve(listener, Router::new().fallback(handler)).await.expect("serve");
+        });
+    });
+    (address.recv().expect("address"), received)
+}
+
+/// A running `webhook listen`. It is killed when this is dropped.
+struct Listening {
+    child: Child,
+    stdout: Receiver<String>,
+    stderr: Receiver<String>,
+}
+
+fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (send, receive) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            if send.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    receive
+}
+
+impl Listening {
+    /// Starts it and waits until it has looked at the inbox.
+    fn start(server: &str, forward_to: &str, args: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
+        command.args(["--server", server, "webhook", "listen", TO, "--forward-to", forward_to]).args(args);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("spawn");
+        let stdout = lines(child.stdout.take().expect("stdout"));
+        let stderr = lines(child.stderr.take().expect("stderr"));
+        let listening = Self { child, stdout, stderr };
+        assert!(listening.hint().contains("Ctrl-C"));
+        listening
+    }
+
+    fn line(&self) -> String {
+        self.stdout.recv_timeout(PATIENCE).expect("a line in time")
+    }
+
+    fn hint(&self) -> String {
+        self.stderr.recv_timeout(PATIENCE).expect("a hint in time")
+    }
+
+    /// Ends it with Ctrl-C; what it has written and nobody has read.
+    fn interrupt(mut self) -> Vec<String> {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("kill");
+        assert_eq!(self.child.wait().expect("wait").code(), Some(130));
+        self.stdout.iter().collect()
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn arrive(service: &Service, ids: impl IntoIterator<Item = u8>) {
+    for id in ids {
+        let mut mail = email(id, TO, &format!("mail {id}"));
+        mail["bodyText"] = json!("Hello\n");
+        service.held().emails.insert(0, mail);
+    }
+}
+
+#[test]
+fn what_arrives_is_sent_once_as_a_webhook_would_send_it() {
+    let service = Service::start();
+    arrive(&service, [1, 2]);
+    let (address, received) = receiver(vec![]);
+    let secret = tempfile::NamedTempFile::new().expect("file");
+    std::fs::write(secret.path(), "s3cret\n").expect("write");
+    let secret = secret.path().to_str().expect("path").to_owned();
+    let listening = Listening::start(&service.url(), &format!("http://{address}/hook"), &["--secret-file", &secret]);
+    arrive(&service, 3..20);
+    for id in 3..20 {
+        let line = listening.line();
+        let fields: Vec<&str> = line.split('\t').collect();
+        assert_eq!((fields[1], fields[2], fields[4]), (id_of(id).as_str(), "204", ""), "{line}");
+        assert!(fields[0].ends_with('Z') && fields[3].parse::<u64>().is_ok(), "{line}");
+    }
+    arrive(&service, [20]);
+    assert!(listening.line().contains(&id_of(20)));
+    assert_eq!(listening.interrupt(), [""; 0]);
+
+    let received = received.lock().expect("lock");
+    assert_eq!(received.len(), 18);
+    let first = &received[0];
+    let body: Value = serde_json::from_slice(&first.body).expect("JSON");
+    let expected = json!({
+        "event": "email.received",
+        "email": {
+            "id": id_of(3), "recipient": TO, "from": "ann@sender.test", "subject": "mail 3", "message": "<p>Hello</p>",
+            "bodyText": "Hello\n", "receivedAt": "2023-11-14 22:13:20",
+        },
+        "timestamp": "2023-11-14T22:13:20Z",
+    });
+    assert_eq!(body, expected);
+    assert_eq!(first.header("content-type"), "application/json");
+    assert_eq!(first.header("user-agent"), "tempmail/1.0");
+    for received in received.iter() {
+        let at = received.header("webhook-timestamp").parse().expect("seconds");
+        let signed = sign::signatures(b"s3cret", received.header("webhook-id"), at, &received.body);
+        assert_eq!(received.header("x-webhook-signature"), signed.hex);
+        assert_eq!(received.header("webhook-signature"), signed.standard);
+    }
+    let mut ids: Vec<&str> = received.iter().map(|received| received.header("webhook-id")).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 18, "each event has its own id");
+}
+
+#[test]
+fn a_receiver_that_fails_or_is_not_there_ends_nothing() {
+    let service = Service::start();
+    let (address, received) = receiver(vec![500, 302]);
+    let listening = Listening::start(&service.url(), &format!("http://localhost:{}/", address.port()), &["--json"]);
+    for (id, status, error) in
+        [(1, json!(500), json!("http_status")), (2, json!(302), json!("http_status")), (3, json!(204), Value::Null)]
+    {
+        arrive(&service, [id]);
+        let line: Value = serde_json::from_str(&listening.line()).expect("JSON");
+        assert_eq!((&line["id"], &line["status"], &line["error"]), (&json!(id_of(id)), &status, &error));
+    }
+    let received = received.lock().expect("lock");
+    assert_eq!(received.len(), 3);
+    assert!(received.iter().all(|received| received.headers.get("x-webhook-signature").is_none()));
+
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("bind").local_addr().expect("address");
+    let nobody = Listening::start(&service.url(), &format!("http://{free}/"), &[]);
+    arrive(&service, [4, 5]);
+    for _ in 0..2 {
+        let line = nobody.line();
+        assert!(line.ends_with("\tconnect"), "{line}");
+    }
+}
+
+#[test]
+fn a_service_that_fails_for_a_while_is_asked_again() {
+    let service = Service::start();
+    let (address, received) = receiver(vec![]);
+    let listening = Listening::start(&service.url(), &format!("http://{address}/"), &["-o", "id"]);
+    service.held().is_failing = true;
+    arrive(&service, [1]);
+    assert!(listening.hint().ends_with("trying again"));
+    assert!(received.lock().expect("lock").is_empty());
+    service.held().is_failing = false;
+    assert_eq!(listening.line(), id_of(1));
+}
+
+#[test]
+fn what_can_never_work_is_said_before_anything_is_asked() {
+    let service = Service::start();
+    for forward_to in ["localhost:3000", "ftp://localhost/", "http://ann@localhost/"] {
+        let outcome = service.run(&["webhook", "listen", TO, "--forward-to", forward_to]);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{forward_to}");
+        assert!(outcome.stderr.contains("--forward-to"), "{}", outcome.stderr);
+    }
+    assert!(service.held().requests.is_empty());
+    service.held().is_failing = true;
+    let outcome = service.run(&["webhook", "listen", TO, "--forward-to", "http://localhost:3000/"]);
+    assert_eq!(outcome.code, Some(6), "{}", outcome.stderr);
+}
+
+#[tokio::test]
+async fn receivers_get_the_same_whether_they_are_registered_or_listening() {
+    let sink = WebhookSink::start().await;
+    sink.script("/registered", Behaviour::status(200));
+    sink.script("/listening", Behaviour::status(200));
+    let loopback = "127.0.0.0/8".parse().expect("network");
+    let server = TestServer::ticking(|config| config.webhook_allow = vec![loopback]).await;
+    let secret = tempfile::NamedTempFile::new().expect("file");
+    std::fs::write(secret.path(), "whsec_c2VjcmV0").expect("write");
+    let secret = secret.path().to_str().expect("path").to_owned();
+    let url = sink.url("/registered");
+    let added = server.tempmail(&["webhook", "add", TO, &url, "--secret-file", &secret, "-o", "id"]).await;
+    assert_eq!(added.code, Some(0), "{}", added.stderr);
+    let (base, forward_to) = (format!("http://{}", server.http()), sink.url("/listening"));
+    let start = move || Listening::start(&base, &forward_to, &["--secret-file", &secret]);
+    let listening = tokio::task::spawn_blocking(start).await.expect("listening");
+
+    server.send(TO, "Grüße", "<b>text</b>").await;
+    let requests = sink.wait_for(2).await;
+    let to = |path: &str| requests.iter().find(|request| request.path == path).expect("a request");
+    let (registered, listened) = (to("/registered"), to("/listening"));
+    assert_eq!(String::from_utf8_lossy(&registered.body), String::from_utf8_lossy(&listened.body));
+    // The signature of the source covers the body alone, so that it is the same too.
+    for name in ["content-type", "user-agent", "x-webhook-signature"] {
+        assert!(registered.header(name).is_some(), "{name}");
+        assert_eq!(registered.header(name), listened.header(name), "{name}");
+    }
+    let names = |headers: &[(String, String)]| headers.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&registered.headers), names(&listened.headers));
+    let ended = tokio::task::spawn_blocking(move || listening.interrupt()).await.expect("an end");
+    assert!(ended.len() <= 1, "{ended:?}");
+
+    let id = added.stdout.trim();
+    let tested = server.tempmail(&["webhook", "test", id]).await;
+    assert!(tested.code == Some(0) && tested.stdout.contains("\nstatus\t200\n"), "{tested:?}");
+    let log = server.tempmail(&["webhook", "deliveries", id]).await.stdout;
+    assert!(log.lines().count() == 2 && log.lines().all(|line| line.contains("\tdelivered\t200\t")), "{log}");
+    let removed = server.tempmail(&["webhook", "rm", "--yes", id]).await;
+    assert_eq!((removed.code, removed.stdout), (Some(0), format!("{id}\t1\n")));
+    assert_eq!(server.tempmail(&["webhook", "test", id]).await.code, Some(3));
+    server.stop().await;
+}

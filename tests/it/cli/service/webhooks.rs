@@ -1,0 +1,103 @@
+//! The webhooks of the service in memory.
+
+use axum::Router;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde_json::{Value, json};
+
+use super::{Parameters, Shared, problem};
+
+/// The id that ends with `id`.
+pub(in crate::cli) fn webhook_id(id: u8) -> String {
+    format!("0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a{id:02x}")
+}
+
+/// A webhook as the list gives it to the administrator.
+pub(in crate::cli) fn webhook(id: u8, recipient: &str, url: &str) -> Value {
+    json!({
+        "id": webhook_id(id), "recipient": recipient, "url": url, "signed": true, "status": "active",
+        "createdAt": "2023-11-14 22:13:20", "lastDeliveryAt": null, "failures": 0,
+    })
+}
+
+/// An attempt as the log gives it.
+pub(in crate::cli) fn delivery(result: &str, status: Option<u16>) -> Value {
+    let error = if result == "delivered" { None } else { Some(status.map_or("timeout", |_| "http_status")) };
+    json!({
+        "event": webhook_id(0xee), "email": null, "attempt": 1, "at": "2023-11-14 22:13:20", "durationMillis": 12,
+        "status": status, "error": error, "response": "a\tb\n", "result": result,
+        "nextAttemptAt": if result == "retry" { Some("2023-11-14 22:13:25") } else { None },
+    })
+}
+
+pub(super) fn routes() -> Router<Shared> {
+    Router::new().route("/api/webhooks", get(list).post(add).delete(remove))
+}
+
+/// Below `/api/admin`.
+pub(super) fn admin_routes() -> Router<Shared> {
+    Router::new()
+        .route("/webhooks/{id}/deliveries", get(deliveries))
+        .route("/webhooks/{id}/replay", post(replay))
+        .route("/webhooks/{id}/test", post(test))
+}
+
+async fn list(State(held): State<Shared>, Query(query): Parameters) -> Response {
+    let held = held.lock().expect("lock");
+    if held.has_no_webhooks {
+        return problem(404, "unknown_path", "nothing has this path");
+    }
+    let of = |webhook: &&Value| query.get("recipient").is_some_and(|to| webhook["recipient"] == to.as_str());
+    axum::Json(held.webhooks.iter().filter(of).collect::<Vec<_>>()).into_response()
+}
+
+async fn add(State(held): State<Shared>, body: String) -> Response {
+    let body: Value = serde_json::from_str(&body).expect("JSON");
+    let mut held = held.lock().expect("lock");
+    let url = body["url"].as_str().expect("url");
+    if held.has_no_webhooks {
+        return problem(404, "unknown_path", "nothing has this path");
+    }
+    if url.contains("127.0.0.1") {
+        return problem(400, "url_not_allowed", "127.0.0.1 is not a public address");
+    }
+    let is_known = held.webhooks.iter().any(|webhook| webhook["url"] == url);
+    if !is_known {
+        held.webhooks.push(webhook(1, body["recipient"].as_str().expect("recipient"), url));
+    }
+    held.secrets.push(body["secret"].clone());
+    let status = if is_known { StatusCode::OK } else { StatusCode::CREATED };
+    (status, axum::Json(json!({ "id": webhook_id(1), "status": "ok" }))).into_response()
+}
+
+async fn remove(State(held): State<Shared>, Query(query): Parameters) -> Response {
+    let mut held = held.lock().expect("lock");
+    let before = held.webhooks.len();
+    held.webhooks.retain(|webhook| query.get("id").is_none_or(|id| webhook["id"] != id.as_str()));
+    axum::Json(json!({ "deleted": before - held.webhooks.len() })).into_response()
+}
+
+fn unless_unknown(id: &str, answer: Value) -> Response {
+    if id == webhook_id(1) {
+        return axum::Json(answer).into_response();
+    }
+    problem(404, "not_found", "there is no webhook with this id")
+}
+
+async fn deliveries(State(held): State<Shared>, Path(id): Path<String>) -> Response {
+    unless_unknown(&id, json!(held.lock().expect("lock").deliveries))
+}
+
+/// Every event can be sent again but the one that is all zeros.
+async fn replay(State(held): State<Shared>, Path(id): Path<String>, body: String) -> Response {
+    let body: Value = serde_json::from_str(&body).expect("JSON");
+    let is_gone = body["event"].as_str().is_some_and(|event| event.starts_with("00000000"));
+    held.lock().expect("lock").replays.push(body);
+    unless_unknown(&id, json!({ "replayed": if is_gone { 0 } else { 3 } }))
+}
+
+async fn test(State(held): State<Shared>, Path(id): Path<String>) -> Response {
+    unless_unknown(&id, held.lock().expect("lock").deliveries[0].clone())
+}

@@ -1,0 +1,188 @@
+//! `tempmail webhook`
+
+use serde_json::{Value, json};
+
+use super::service::Service;
+use super::service::webhooks::{delivery, webhook, webhook_id};
+use super::tempmail;
+
+const TO: &str = "hello@example.test";
+const URL: &str = "https://hooks.example/path";
+
+#[test]
+fn a_webhook_is_added_once() {
+    let service = Service::start();
+    let first = service.run(&["webhook", "add", "Hello@Example.test.", URL]);
+    assert_eq!((first.code, first.stdout), (Some(0), format!("{}\tok\n", webhook_id(1))), "{}", first.stderr);
+    assert_eq!(first.stderr, "");
+    assert_eq!(service.held().webhooks[0]["recipient"], "Hello@example.test");
+    let again = service.run_local(&["webhook", "add", TO, URL, "--json"]);
+    let answer: Value = serde_json::from_str(&again.stdout).expect("JSON");
+    assert_eq!(answer, json!({ "id": webhook_id(1), "status": "ok" }));
+    assert!(again.stderr.contains("registered before"), "{}", again.stderr);
+    assert_eq!(service.held().secrets, [Value::Null, Value::Null]);
+    service.held().webhooks.clear();
+    let local = service.run_local(&["webhook", "add", TO, URL, "-o", "id"]);
+    assert_eq!(local.stdout, format!("{}\n", webhook_id(1)));
+    assert!(local.stderr.contains("tempmail webhook test"), "{}", local.stderr);
+}
+
+#[test]
+fn a_secret_comes_from_a_file_or_standard_input_and_is_never_shown() {
+    let service = Service::start();
+    let file = tempfile::NamedTempFile::new().expect("file");
+    std::fs::write(file.path(), "s3cret\n").expect("write");
+    let path = file.path().to_str().expect("path");
+    let outcome = service.run(&["-vv", "webhook", "add", TO, URL, "--secret-file", path]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let mut piped = tempmail();
+    piped.args(["--server", &service.url(), "webhook", "add", TO, URL, "--secret-file", "-"]);
+    assert_eq!(piped.write_stdin("s3cret").output().expect("run").status.code(), Some(0));
+    assert_eq!(service.held().secrets, ["s3cret", "s3cret"]);
+    assert!(!format!("{}{}", outcome.stdout, outcome.stderr).contains("s3cret"));
+
+    std::fs::write(file.path(), "\n").expect("write");
+    for bad in [path, "/does/not/exist"] {
+        let outcome = service.run(&["webhook", "add", TO, URL, "--secret-file", bad]);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{bad}");
+        assert!(outcome.stderr.contains(bad), "{}", outcome.stderr);
+    }
+    assert_eq!(service.held().secrets.len(), 2);
+}
+
+#[test]
+fn a_url_that_is_not_allowed_names_the_setting() {
+    let outcome = Service::start().run(&["webhook", "add", TO, "http://127.0.0.1/"]);
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.stderr.contains("webhook-allow"), "{}", outcome.stderr);
+}
+
+#[test]
+fn webhooks_are_listed() {
+    let service = Service::start();
+    let mut disabled = webhook(2, TO, "https://b.example");
+    for (name, value) in [
+        ("status", json!("disabled")),
+        ("signed", json!(false)),
+        ("failures", json!(7)),
+        ("lastDeliveryAt", json!("2023-11-14 22:13:20")),
+        ("disabledReason", json!("410 Gone")),
+    ] {
+        disabled[name] = value;
+    }
+    service.held().webhooks =
+        vec![webhook(1, TO, "https://a.example"), disabled.clone(), webhook(3, "other@example.test", URL)];
+    let outcome = service.run(&["webhook", "list", TO]);
+    assert_eq!(
+        (outcome.code, outcome.stdout),
+        (
+            Some(0),
+            format!(
+                "{}\tactive\thttps://a.example\tsigned\t\t0\t\n\
+                 {}\tdisabled\thttps://b.example\tunsigned\t2023-11-14T22:13:20Z\t7\t410 Gone\n",
+                webhook_id(1),
+                webhook_id(2)
+            )
+        )
+    );
+    let json = service.run(&["webhook", "ls", TO, "--json"]).stdout;
+    assert_eq!(serde_json::from_str::<Value>(&json).expect("JSON")[1], disabled);
+    let none = service.run(&["webhook", "ls", "nobody@example.test"]);
+    assert_eq!((none.code, none.stdout.as_str()), (Some(0), ""));
+    assert!(none.stderr.contains("webhook add"), "{}", none.stderr);
+}
+
+#[test]
+fn removing_demands_yes_without_a_terminal_and_knows_its_ids() {
+    let service = Service::start();
+    service.held().webhooks = vec![webhook(1, TO, URL), webhook(2, TO, URL)];
+    let refused = service.run(&["webhook", "remove", &webhook_id(1)]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
+    assert!(refused.stderr.contains("--yes") && service.held().requests.is_empty(), "{}", refused.stderr);
+    let some = service.run(&["webhook", "rm", "--yes", &webhook_id(1), &webhook_id(9)]);
+    assert_eq!((some.code, some.stdout), (Some(3), format!("{}\t1\n{}\t0\n", webhook_id(1), webhook_id(9))));
+    assert!(some.stderr.contains(&webhook_id(9)), "{}", some.stderr);
+    let json = service.run(&["webhook", "rm", "--yes", &webhook_id(2), "--json"]);
+    assert_eq!((json.code, json.stdout.as_str()), (Some(0), "{\n  \"deleted\": 1\n}\n"));
+    for args in [&["webhook", "rm", "--yes"][..], &["webhook", "rm", "--yes", "x"]] {
+        assert_eq!(service.run(args).code, Some(2), "{args:?}");
+    }
+}
+
+#[test]
+fn the_log_is_a_line_per_attempt() {
+    let service = Service::start();
+    service.held().deliveries = vec![delivery("delivered", Some(204)), delivery("retry", None)];
+    assert_eq!(service.run(&["webhook", "deliveries", &webhook_id(1)]).code, Some(4));
+    let outcome = service.run_local(&["webhook", "deliveries", &webhook_id(1), "--limit", "5"]);
+    let event = webhook_id(0xee);
+    assert_eq!(
+        outcome.stdout,
+        format!(
+            "2023-11-14T22:13:20Z\t{event}\t1\tdelivered\t204\t12\t\t\ta b \n\
+             2023-11-14T22:13:20Z\t{event}\t1\tretry\t\t12\ttimeout\t2023-11-14T22:13:25Z\ta b \n"
+        )
+    );
+    let asked = service.held().requests.last().cloned();
+    assert_eq!(asked, Some(format!("GET /api/admin/webhooks/{}/deliveries?limit=5", webhook_id(1))));
+    assert_eq!(service.run_local(&["webhook", "deliveries", &webhook_id(2)]).code, Some(3));
+}
+
+#[test]
+fn a_replay_names_events_or_what_they_have_in_common() {
+    let service = Service::start();
+    let (id, event, gone) = (webhook_id(1), webhook_id(0xee), "00000000-0000-0000-0000-000000000000");
+    let failed = service.run_local(&["webhook", "replay", &id, "--failed"]);
+    assert_eq!((failed.code, failed.stdout.as_str()), (Some(0), "replayed\t3\n"), "{}", failed.stderr);
+    service.run_local(&["webhook", "replay", &id, "--since", "2023-11-14 22:13:20"]);
+    let some = service.run_local(&["webhook", "replay", &id, &event, gone, "--json"]);
+    assert_eq!((some.code, some.stdout.as_str()), (Some(3), "{\n  \"replayed\": 3\n}\n"));
+    assert!(some.stderr.contains(gone), "{}", some.stderr);
+    assert_eq!(
+        service.held().replays,
+        [
+            json!({ "failed": true }),
+            json!({ "since": "2023-11-14T22:13:20Z" }),
+            json!({ "event": event }),
+            json!({ "event": gone }),
+        ]
+    );
+    for args in [&[][..], &["--failed", "--since", "2h"], &["--failed", &event], &["--since", "soon"], &["x"]] {
+        assert_eq!(service.run_local(&[&["webhook", "replay", &id], args].concat()).code, Some(2), "{args:?}");
+    }
+}
+
+#[test]
+fn a_test_shows_its_attempt_and_fails_when_it_does() {
+    let service = Service::start();
+    let test = ["webhook", "test", &webhook_id(1)];
+    service.held().deliveries = vec![delivery("delivered", Some(200))];
+    let good = service.run_local(&test);
+    let event = webhook_id(0xee);
+    assert_eq!(
+        (good.code, good.stdout),
+        (
+            Some(0),
+            format!("event\t{event}\nresult\tdelivered\nstatus\t200\ndurationMillis\t12\nerror\t\nresponse\ta b \n")
+        )
+    );
+    service.held().deliveries = vec![delivery("given_up", Some(500))];
+    let bad = service.run_local(&[&test[..], &["--json"]].concat());
+    assert_eq!(bad.code, Some(8));
+    assert_eq!(serde_json::from_str::<Value>(&bad.stdout).expect("JSON"), delivery("given_up", Some(500)));
+    assert!(bad.stderr.contains("answered 500"), "{}", bad.stderr);
+    service.held().deliveries = vec![delivery("given_up", None)];
+    let none = service.run_local(&test);
+    assert!(none.code == Some(8) && none.stderr.contains("timeout"), "{none:?}");
+}
+
+#[test]
+fn a_service_of_revision_1_says_why() {
+    let service = Service::start();
+    service.held().has_no_webhooks = true;
+    for args in [&["webhook", "add", TO, URL][..], &["webhook", "list", TO]] {
+        let outcome = service.run(args);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(3), ""), "{args:?}");
+        assert!(outcome.stderr.contains("revision 1"), "{}", outcome.stderr);
+    }
+}
