@@ -3,6 +3,7 @@
 mod attempt;
 mod dispatch;
 mod guarded;
+mod killed;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,0 +1,186 @@
+//! The process is killed amid deliveries to a receiver that fails and hangs: every event arrives all the same.
+
+use std::collections::{HashMap, HashSet};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::routing::post;
+use rand::RngExt;
+use serde_json::Value;
+use tempmail::webhook::sign;
+use tokio::net::TcpListener;
+
+use crate::support::binary::Binary;
+use crate::support::http;
+use crate::support::smtp_peer::SmtpPeer;
+
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const TO: &str = "ann@example.test";
+/// One webhook holds at most 1,000 events, so mail comes no faster than it is told.
+const WAITING_MAX: usize = 800;
+const SENDERS: usize = 4;
+/// Attempts in flight at one endpoint.
+const IN_FLIGHT: usize = 4;
+const FLAGS: [&str; 8] = [
+    "--webhook-allow",
+    "127.0.0.0/8",
+    "--webhook-schedule",
+    "50ms,200ms,1s,2s",
+    "--webhook-timeout",
+    "300ms",
+    "--webhook-per-origin-per-minute",
+    "1000000",
+];
+
+/// What a receiver has seen.
+#[derive(Default)]
+struct Seen {
+    /// By Email: the event's id, and how often it was answered with 200.
+    events: HashMap<String, (String, usize)>,
+    attempts: usize,
+    broken: Vec<String>,
+}
+
+impl Seen {
+    fn told(&self) -> usize {
+        self.events.values().filter(|(_, answered)| *answered > 0).count()
+    }
+}
+
+type Shared = Arc<Mutex<Seen>>;
+
+/// 30 % are answered with 500, 10 % never.
+async fn receive(State(seen): State<Shared>, headers: HeaderMap, body: Bytes) -> StatusCode {
+    let chance: f64 = rand::random();
+    let is_answered_well = chance >= 0.4;
+    seen.lock().expect("seen").note(&headers, &body, is_answered_well);
+    if chance < 0.1 {
+        std::future::pending::<()>().await;
+    }
+    if is_answered_well { StatusCode::OK } else { StatusCode::INTERNAL_SERVER_ERROR }
+}
+
+impl Seen {
+    fn note(&mut self, headers: &HeaderMap, body: &[u8], is_answered_well: bool) {
+        let header =
+            |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+        let (id, at) = (header("webhook-id"), header("webhook-timestamp").parse().unwrap_or_default());
+        let signed = sign::signatures(SECRET.as_bytes(), &id, at, body);
+        if header("x-webhook-signature") != signed.hex || header("webhook-signature") != signed.standard {
+            self.broken.push(format!("the signatures of {id} are wrong"));
+        }
+        let body: Value = serde_json::from_slice(body).unwrap_or_default();
+        let email = body["email"]["id"].as_str().unwrap_or_default().to_owned();
+        self.attempts += 1;
+        let (known, answered) = self.events.entry(email).or_insert_with(|| (id.clone(), 0));
+        if *known != id {
+            self.broken.push(format!("an event was {known} and is {id}"));
+        }
+        *answered += usize::from(is_answered_well);
+    }
+}
+
+async fn start_receiver() -> (String, Shared) {
+    let seen = Shared::default();
+    let app = axum::Router::new().route("/hook", post(receive)).with_state(Arc::clone(&seen));
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}/hook", listener.local_addr().expect("address"));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    (url, seen)
+}
+
+/// Sends until `enough` are acknowledged in all or the server is gone.
+async fn send(server: SocketAddr, acknowledged: Arc<Mutex<usize>>, enough: usize, seen: Shared) {
+    let Some(mut peer) = SmtpPeer::try_connect(server).await else { return };
+    let mut is_served =
+        peer.reply().await.starts_with("220") && peer.try_exchange("EHLO c.test\r\n").await.starts_with("250");
+    while is_served && *acknowledged.lock().expect("count") < enough {
+        if acknowledged.lock().expect("count").saturating_sub(seen.lock().expect("seen").told()) > WAITING_MAX {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            continue;
+        }
+        let envelope = format!("MAIL FROM:<a@sender.test>\r\nRCPT TO:<{TO}>\r\nDATA\r\n");
+        peer.try_exchange(envelope).await;
+        peer.reply().await;
+        is_served = peer.reply().await.starts_with("354")
+            && peer.try_exchange("Subject: s\r\n\r\ntext\r\n.\r\n").await.starts_with("250");
+        *acknowledged.lock().expect("count") += usize::from(is_served);
+    }
+}
+
+/// The ids of all mails that are there.
+async fn ids(server: SocketAddr) -> HashSet<String> {
+    let mut ids = HashSet::new();
+    for page in 1.. {
+        let (_, answer) = http::get(server, &format!("/api/mail/messages?to={TO}&limit=100&page={page}")).await;
+        let emails = answer["emails"].as_array().expect("emails");
+        ids.extend(emails.iter().map(|email| email["id"].as_str().expect("id").to_owned()));
+        if emails.is_empty() {
+            break;
+        }
+    }
+    ids
+}
+
+async fn every_event_arrives(events: usize, kills: usize, patience: Duration) {
+    let (url, seen) = start_receiver().await;
+    let dir = tempfile::tempdir().expect("directory");
+    let secret = dir.path().join("secret");
+    std::fs::write(&secret, SECRET).expect("write");
+    let data = dir.path().join("data");
+    let mut daemon = Binary::serve(&data, &FLAGS);
+    let added = daemon.tempmail(&["webhook", "add", TO, &url, "--secret-file", secret.to_str().expect("path")]);
+    assert_eq!(added.code, Some(0), "{}", added.stderr);
+    let acknowledged = Arc::<Mutex<usize>>::default();
+    let start_senders = |server| -> Vec<_> {
+        let sender = || tokio::spawn(send(server, Arc::clone(&acknowledged), events, Arc::clone(&seen)));
+        (0..SENDERS).map(|_| sender()).collect()
+    };
+    let mut senders = start_senders(daemon.smtp);
+    let deadline = Instant::now() + patience;
+    for kill in 1..=kills {
+        // Somewhere within its share of the run, not at a round number.
+        let until = (events * kill / (kills + 1)).saturating_sub(rand::rng().random_range(0..events / (2 * kills)));
+        while seen.lock().expect("seen").told() < until {
+            assert!(Instant::now() < deadline, "{} told", seen.lock().expect("seen").told());
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        daemon.kill();
+        for sender in senders {
+            sender.await.expect("a sender");
+        }
+        daemon = Binary::serve(&data, &FLAGS);
+        senders = start_senders(daemon.smtp);
+    }
+    for sender in senders {
+        sender.await.expect("a sender");
+    }
+    let kept = ids(daemon.http).await;
+    assert!(kept.len() >= *acknowledged.lock().expect("count"));
+    let is_told = |id: &String| seen.lock().expect("seen").events.get(id).is_some_and(|(_, answered)| *answered > 0);
+    while !kept.iter().all(is_told) {
+        assert!(Instant::now() < deadline, "{} of {} told", seen.lock().expect("seen").told(), kept.len());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let seen = seen.lock().expect("seen");
+    assert_eq!(seen.broken, [] as [String; 0]);
+    let duplicates = seen.events.values().filter(|(_, answered)| *answered > 1).count();
+    println!("{} events, {} attempts, {kills} kills, {duplicates} told twice", kept.len(), seen.attempts);
+    assert!(duplicates <= kept.len() / 100 + IN_FLIGHT * kills, "{duplicates} duplicates");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_event_arrives_although_the_process_is_killed() {
+    every_event_arrives(500, 3, Duration::from_secs(120)).await;
+}
+
+/// `cargo test --release --test it ten_thousand -- --ignored --nocapture`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes minutes; run it on demand"]
+async fn every_one_of_ten_thousand_events_arrives_although_the_process_is_killed_twenty_times() {
+    every_event_arrives(10_000, 20, Duration::from_secs(1_800)).await;
+}
