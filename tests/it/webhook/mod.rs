@@ -3,6 +3,8 @@
 mod attempt;
 mod dispatch;
 mod guarded;
+mod snippet;
+mod snippets;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
