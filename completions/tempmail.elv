@@ -41,6 +41,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand delete 'Delete mail: all of an address, or single mails by id'
             cand send-test 'Send a small mail through SMTP and say where it ended'
             cand domain 'Add, list, check and remove the domains that mail is received for'
+            cand webhook 'Send mail to a URL as it arrives, by POST and with a signature'
             cand status 'Show where the service listens, what it keeps and its limits'
             cand completions 'Print the completions of a shell, or write those of every shell into a directory'
             cand man 'Print the manual page, or write the pages of every command into a directory'
@@ -70,6 +71,16 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --max-smtp-connections 'Most SMTP connections at once, 1 to 100000 [default: 1000]'
             cand --max-http-connections 'Most HTTP connections at once, 1 to 100000 [default: 1000]'
             cand --smtp-idle-timeout 'How long an SMTP client may keep silent, 100ms to 1h [default: 5m]'
+            cand --webhook-allow 'Network that webhooks may be sent to although it is not public, such as 10.0.0.0/8 [default: none]'
+            cand --webhook-refused-ports 'Port that no webhook is sent to, 1 to 65535; 25, 465 and 587 never are [default: none]'
+            cand --webhook-schedule 'Waits between the attempts of an event, 10ms to 1d each, 1 to 20 of them; the last one repeats [default: 5s,30s,2m,10m,30m,1h]'
+            cand --webhook-timeout 'How long an attempt may take, 100ms to 2m [default: 15s]'
+            cand --webhook-grace 'How long after its message has expired an event is still attempted, 0s to 30d [default: 1d]'
+            cand --webhook-idle 'How long a webhook is kept without any mail for it, 1s to 365d [default: 30d]'
+            cand --max-webhooks-per-recipient 'Most webhooks of one address, 0 to 1000 [default: 10]'
+            cand --max-webhooks 'Most webhooks in all, 0 to 1000000 [default: 10000]'
+            cand --webhook-in-flight 'Most attempts under way at once, 1 to 10000 [default: 64]'
+            cand --webhook-per-origin-per-minute 'Most attempts per minute at one scheme, host and port, 1 to 1000000 [default: 600]'
             cand --segment-size 'Size of a file of the journal, 1MB to 1GB, at least twice max-message-size [default: 64MB, or twice max-message-size where that is more]'
             cand --index-cache-size 'Memory for parts of the index, 1MB to 2GB [default: 32MB]'
             cand --log-format 'Log lines for people (text) or for programs (json) [default: text]'
@@ -335,6 +346,218 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;help;help'= {
         }
+        &'tempmail;webhook'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand add 'Send mail for an address to a URL as it arrives'
+            cand list 'List the webhooks of an address'
+            cand ls 'List the webhooks of an address'
+            cand remove 'Delete webhooks, with the events that they have not been told'
+            cand rm 'Delete webhooks, with the events that they have not been told'
+            cand deliveries 'Show the attempts to tell a webhook of mail, newest first'
+            cand replay 'Send events to a webhook again, under their own webhook-id'
+            cand test 'Send a sample event to a webhook now and show the attempt'
+            cand listen 'POST mail to a local URL as it arrives, as a webhook would, without registering one'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'tempmail;webhook;add'= {
+            cand --secret-file 'File with the secret that payloads are signed with, - for standard input; one final line end is no part of it'
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;webhook;list'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;webhook;ls'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;webhook;remove'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;webhook;rm'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;webhook;deliveries'= {
+            cand --limit 'Attempts at most'
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;webhook;replay'= {
+            cand --since 'Every event attempted since then: RFC 3339, ''YYYY-MM-DD HH:MM:SS'' (UTC), or how long ago, such as 2h'
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --failed 'Every event that was given up'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;webhook;test'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;webhook;listen'= {
+            cand --forward-to 'Where to POST; private and loopback addresses are fine'
+            cand --secret-file 'File with the secret that payloads are signed with, - for standard input; one final line end is no part of it'
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;webhook;help'= {
+            cand add 'Send mail for an address to a URL as it arrives'
+            cand list 'List the webhooks of an address'
+            cand remove 'Delete webhooks, with the events that they have not been told'
+            cand deliveries 'Show the attempts to tell a webhook of mail, newest first'
+            cand replay 'Send events to a webhook again, under their own webhook-id'
+            cand test 'Send a sample event to a webhook now and show the attempt'
+            cand listen 'POST mail to a local URL as it arrives, as a webhook would, without registering one'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'tempmail;webhook;help;add'= {
+        }
+        &'tempmail;webhook;help;list'= {
+        }
+        &'tempmail;webhook;help;remove'= {
+        }
+        &'tempmail;webhook;help;deliveries'= {
+        }
+        &'tempmail;webhook;help;replay'= {
+        }
+        &'tempmail;webhook;help;test'= {
+        }
+        &'tempmail;webhook;help;listen'= {
+        }
+        &'tempmail;webhook;help;help'= {
+        }
         &'tempmail;status'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
@@ -394,6 +617,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand delete 'Delete mail: all of an address, or single mails by id'
             cand send-test 'Send a small mail through SMTP and say where it ended'
             cand domain 'Add, list, check and remove the domains that mail is received for'
+            cand webhook 'Send mail to a URL as it arrives, by POST and with a signature'
             cand status 'Show where the service listens, what it keeps and its limits'
             cand completions 'Print the completions of a shell, or write those of every shell into a directory'
             cand man 'Print the manual page, or write the pages of every command into a directory'
@@ -425,6 +649,29 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;help;domain;verify'= {
         }
         &'tempmail;help;domain;remove'= {
+        }
+        &'tempmail;help;webhook'= {
+            cand add 'Send mail for an address to a URL as it arrives'
+            cand list 'List the webhooks of an address'
+            cand remove 'Delete webhooks, with the events that they have not been told'
+            cand deliveries 'Show the attempts to tell a webhook of mail, newest first'
+            cand replay 'Send events to a webhook again, under their own webhook-id'
+            cand test 'Send a sample event to a webhook now and show the attempt'
+            cand listen 'POST mail to a local URL as it arrives, as a webhook would, without registering one'
+        }
+        &'tempmail;help;webhook;add'= {
+        }
+        &'tempmail;help;webhook;list'= {
+        }
+        &'tempmail;help;webhook;remove'= {
+        }
+        &'tempmail;help;webhook;deliveries'= {
+        }
+        &'tempmail;help;webhook;replay'= {
+        }
+        &'tempmail;help;webhook;test'= {
+        }
+        &'tempmail;help;webhook;listen'= {
         }
         &'tempmail;help;status'= {
         }

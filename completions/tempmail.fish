@@ -48,6 +48,7 @@ complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "read" -d 'Show on
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "delete" -d 'Delete mail: all of an address, or single mails by id'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "send-test" -d 'Send a small mail through SMTP and say where it ended'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "domain" -d 'Add, list, check and remove the domains that mail is received for'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "webhook" -d 'Send mail to a URL as it arrives, by POST and with a signature'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "status" -d 'Show where the service listens, what it keeps and its limits'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "completions" -d 'Print the completions of a shell, or write those of every shell into a directory'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "man" -d 'Print the manual page, or write the pages of every command into a directory'
@@ -75,6 +76,16 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l rate-limit -
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-smtp-connections -d 'Most SMTP connections at once, 1 to 100000 [default: 1000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-connections -d 'Most HTTP connections at once, 1 to 100000 [default: 1000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-idle-timeout -d 'How long an SMTP client may keep silent, 100ms to 1h [default: 5m]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-allow -d 'Network that webhooks may be sent to although it is not public, such as 10.0.0.0/8 [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-refused-ports -d 'Port that no webhook is sent to, 1 to 65535; 25, 465 and 587 never are [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-schedule -d 'Waits between the attempts of an event, 10ms to 1d each, 1 to 20 of them; the last one repeats [default: 5s,30s,2m,10m,30m,1h]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-timeout -d 'How long an attempt may take, 100ms to 2m [default: 15s]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-grace -d 'How long after its message has expired an event is still attempted, 0s to 30d [default: 1d]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-idle -d 'How long a webhook is kept without any mail for it, 1s to 365d [default: 30d]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-webhooks-per-recipient -d 'Most webhooks of one address, 0 to 1000 [default: 10]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-webhooks -d 'Most webhooks in all, 0 to 1000000 [default: 10000]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-in-flight -d 'Most attempts under way at once, 1 to 10000 [default: 64]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-per-origin-per-minute -d 'Most attempts per minute at one scheme, host and port, 1 to 1000000 [default: 600]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l segment-size -d 'Size of a file of the journal, 1MB to 1GB, at least twice max-message-size [default: 64MB, or twice max-message-size where that is more]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l index-cache-size -d 'Memory for parts of the index, 1MB to 2GB [default: 32MB]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l log-format -d 'Log lines for people (text) or for programs (json) [default: text]' -r
@@ -327,6 +338,200 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Check the MX records of registered domains now, as happens every period'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from help" -f -a "remove" -d 'Receive no more mail for a domain'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "add" -d 'Send mail for an address to a URL as it arrives'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "list" -d 'List the webhooks of an address'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "ls" -d 'List the webhooks of an address'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "remove" -d 'Delete webhooks, with the events that they have not been told'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "rm" -d 'Delete webhooks, with the events that they have not been told'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "deliveries" -d 'Show the attempts to tell a webhook of mail, newest first'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "replay" -d 'Send events to a webhook again, under their own webhook-id'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "test" -d 'Send a sample event to a webhook now and show the attempt'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "listen" -d 'POST mail to a local URL as it arrives, as a webhook would, without registering one'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l secret-file -d 'File with the secret that payloads are signed with, - for standard input; one final line end is no part of it' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l limit -d 'Attempts at most' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l since -d 'Every event attempted since then: RFC 3339, \'YYYY-MM-DD HH:MM:SS\' (UTC), or how long ago, such as 2h' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l failed -d 'Every event that was given up'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l forward-to -d 'Where to POST; private and loopback addresses are fine' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l secret-file -d 'File with the secret that payloads are signed with, - for standard input; one final line end is no part of it' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "add" -d 'Send mail for an address to a URL as it arrives'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the webhooks of an address'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "remove" -d 'Delete webhooks, with the events that they have not been told'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "deliveries" -d 'Show the attempts to tell a webhook of mail, newest first'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "replay" -d 'Send events to a webhook again, under their own webhook-id'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "test" -d 'Send a sample event to a webhook now and show the attempt'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "listen" -d 'POST mail to a local URL as it arrives, as a webhook would, without registering one'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
@@ -379,18 +584,26 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand man" -s q -l quiet -d 
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "serve" -d 'Run the service: receive mail over SMTP and answer over HTTP'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "inbox" -d 'List the mail of an address, newest first'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "read" -d 'Show one mail'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "delete" -d 'Delete mail: all of an address, or single mails by id'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "send-test" -d 'Send a small mail through SMTP and say where it ended'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "domain" -d 'Add, list, check and remove the domains that mail is received for'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "status" -d 'Show where the service listens, what it keeps and its limits'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "completions" -d 'Print the completions of a shell, or write those of every shell into a directory'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "man" -d 'Print the manual page, or write the pages of every command into a directory'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain status completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "serve" -d 'Run the service: receive mail over SMTP and answer over HTTP'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "inbox" -d 'List the mail of an address, newest first'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "read" -d 'Show one mail'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "delete" -d 'Delete mail: all of an address, or single mails by id'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "send-test" -d 'Send a small mail through SMTP and say where it ended'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "domain" -d 'Add, list, check and remove the domains that mail is received for'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "webhook" -d 'Send mail to a URL as it arrives, by POST and with a signature'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "status" -d 'Show where the service listens, what it keeps and its limits'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "completions" -d 'Print the completions of a shell, or write those of every shell into a directory'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "man" -d 'Print the manual page, or write the pages of every command into a directory'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "add" -d 'Register a domain whose MX record points at this service'
 complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "list" -d 'List the domains'
 complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "check-dns" -d 'Ask DNS whether the MX record of a domain points at this service'
 complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "verify" -d 'Check the MX records of registered domains now, as happens every period'
 complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "remove" -d 'Receive no more mail for a domain'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "add" -d 'Send mail for an address to a URL as it arrives'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "list" -d 'List the webhooks of an address'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "remove" -d 'Delete webhooks, with the events that they have not been told'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "deliveries" -d 'Show the attempts to tell a webhook of mail, newest first'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "replay" -d 'Send events to a webhook again, under their own webhook-id'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "test" -d 'Send a sample event to a webhook now and show the attempt'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "listen" -d 'POST mail to a local URL as it arrives, as a webhook would, without registering one'

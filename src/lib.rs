@@ -173,7 +173,7 @@
 //!
 //! axum and hyper in `http` (`client` and `daemon` hold its `Router`), toml in `config`, html2text in `cli/html`, idna and uuid in
 //! `model`, chrono in `model/time` and `cli/output`, crc32c in `store/journal`, postcard in `store`, siphasher in `store/index`
-//! and `client` (the name of a socket), ipnet in `config` and `webhook`, url and httpdate in `webhook`, rustix where the system is asked: `clock`, `process`, `store/disk`, `config`,
+//! and `client` (the name of a socket), ipnet in `config` and `webhook`, url in `webhook` and `client`, httpdate in `webhook`, rustix where the system is asked: `clock`, `process`, `store/disk`, `config`,
 //! `cli/context`, `client/choice`.
 
 pub mod cli;

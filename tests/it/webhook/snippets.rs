@@ -132,7 +132,7 @@ fn cases() -> Vec<(&'static str, bool, Received)> {
         ("another id", false, changed(&|it| it.id.replace_range(..1, "f"))),
         ("another time", false, changed(&|it| it.at = (now.millis() / 1000 - 7).to_string())),
         ("no time", false, changed(&|it| it.at.clear())),
-        ("a time that is no number", false, changed(&|it| it.at = "soon".to_owned())),
+        ("a time that is no number", false, changed(&|it| it.at = "soon".into())),
         ("a forged X-Webhook-Signature", false, changed(&|it| it.hex.clone_from(&other.hex))),
         ("no X-Webhook-Signature", false, changed(&|it| it.hex.clear())),
         ("part of X-Webhook-Signature", false, changed(&|it| it.hex.truncate(32))),
@@ -140,7 +140,7 @@ fn cases() -> Vec<(&'static str, bool, Received)> {
         ("no webhook-signature", false, changed(&|it| it.standard.clear())),
         ("only signatures of others", false, changed(&|it| it.standard = format!("{zeros} {zeros}"))),
         ("the signature under another version", false, changed(&|it| it.standard.replace_range(..2, "v2"))),
-        ("a pattern as signature", false, changed(&|it| it.standard = "*".to_owned())),
+        ("a pattern as signature", false, changed(&|it| it.standard = "*".into())),
     ]
 }
 
