@@ -9,12 +9,15 @@ use serde_json::{Value, json};
 use super::*;
 use crate::client::{LocalRouter, Transport};
 
+/// What happens to an inbox.
+type Happening = Box<dyn FnOnce(&mut Vec<(u32, u32)>) + Send>;
+
 /// An inbox, newest first, as pairs of id and second.
 #[derive(Default)]
 struct Inbox {
     mails: Vec<(u32, u32)>,
     /// What happens to the inbox after each question to come.
-    events: VecDeque<Box<dyn FnOnce(&mut Vec<(u32, u32)>) + Send>>,
+    events: VecDeque<Happening>,
     questions: usize,
 }
 
