@@ -36,6 +36,11 @@
 //! | Who may ask, from which page, under which Host? | `http/edge.rs`, `http/host.rs`, `http/origin.rs`, `http/principal.rs` |
 //! | Does a domain's MX point here? | `dns/mx.rs` (the decision), `dns/resolver.rs` (the questions) |
 //! | When is a domain deactivated? | `domains/verifier.rs`, `domains/round.rs` |
+//! | Which webhooks are told of a mail, when is an event dropped? | `store/index/outbox.rs` (`webhooks_to_tell`, `make_room`) |
+//! | What does an event look like, octet by octet? | `webhook/attempt.rs` (`prepare`), `webhook/sign.rs` |
+//! | Whose turn is it, how many at once? | `webhook/dispatcher.rs`, `webhook/pacing.rs` |
+//! | When is an event tried again, when does it end? | `webhook/schedule.rs`, `webhook/outcome.rs`, `webhook/delivery.rs` |
+//! | Where may a webhook lead? | `webhook/target.rs`, `webhook/guard.rs`, `webhook/ranges.rs`, `webhook/dial.rs` |
 //! | How does a command reach the service? | `client/choice.rs`, `client/transport.rs` |
 //!
 //! # The way of a message
@@ -60,15 +65,35 @@
 //! [`client`]: TCP with `--server`, the daemon's Unix socket, or the router in the command's own process over the store
 //! that it opens. What SMTP and HTTP know of domains is one table in memory ([`domains::DomainTable`]).
 //!
+//! # The way of an event
+//!
+//! ```text
+//! Change::Received  applied: a row per Email, and per webhook of its mailbox a row of the outbox, in one transaction.
+//!                   The message's record has a share for each Email and each event; its octets go with the last share
+//!                   -> 250; nothing was parsed, nobody was called
+//! -------------------------------------------------------------------------------------------------
+//! webhook/dispatcher  is woken by a hint that may be lost, and looks by itself every 5 s and when something is due: one
+//!                     row per webhook that has events, then at most 8 events of each
+//!      -> pacing      a lane per endpoint (scheme, host, port): 4 in flight, so many a minute; lanes take turns
+//!      -> delivery    reads the record, parses it, and then the three steps
+//!           prepare   attempt, sign: body, headers, signatures (pure; the same body each time)
+//!           call      guard on the URL, dial's resolver on each address that is dialled, one POST under bounds
+//!           record    outcome, schedule: one Change, which ends the event or sets when it is due again, and the log's line
+//! ```
+//!
+//! The outbox is the only copy: what the dispatcher holds is a hint, and a crash between call and record sends the event
+//! again under the same id, which is a keyed hash of webhook and Email and so needs no row. Deleting or expiring a message
+//! releases the Email's share, not the event's. A replay gives a message that is still there another share.
+//!
 //! # Start and stop
 //!
 //! `cli/serve` loads the settings, raises the limit of open files, binds every listener, takes the lock of the data
 //! directory (5 s of patience), opens the store with its replay, binds the control socket, puts the parts together and
-//! says where everything is. Nothing has answered anybody before all of that has worked. `Daemon::run` then runs five
-//! parts: SMTP, HTTP over TCP, HTTP over the socket, verification, expiry.
+//! says where everything is. Nothing has answered anybody before all of that has worked. `Daemon::run` then runs six
+//! parts: SMTP, HTTP over TCP, HTTP over the socket, verification, webhooks (not in revision 1), expiry.
 //!
 //! SIGTERM or SIGINT cancels one token. Listeners close and the workers end at once; sessions and requests have 8 s for
-//! their last answers; then the store closes: what is queued is committed, a checkpoint is made, the index is closed. A
+//! their last answers, attempts to tell webhooks 3 s for their ends; then the store closes: what is queued is committed, a checkpoint is made, the index is closed. A
 //! part that ends early by a panic cancels the token for all. A second signal ends the process; the next start replays.
 //!
 //! # The store
@@ -106,27 +131,34 @@
 //!    one place that says it. After any 4yz the message is not in the store; where that is not certain, nothing is said.
 //! 2. A MIME error never loses, refuses or delays a mail. Any octets give an Email with what could be read.
 //! 3. What must survive a crash is in the journal, in the same record as its cause.
-//! 4. `model`, `mime`, the protocol of SMTP (`session` and what it is made of), `policy`, `dns/mx` and `domains/round` do no
-//!    I/O and read no clock: `now` is an argument. (`policy` asks the store whether there is room, through its trait; the
+//! 4. `model`, `mime`, the protocol of SMTP (`session` and what it is made of), `policy`, `dns/mx`, `domains/round` and, of
+//!    `webhook`, `sign`, `schedule`, `ranges`, `target`, `pacing`, `attempt` and `outcome` do no I/O and read no clock: `now`
+//!    is an argument. (`policy` asks the store whether there is room, through its trait; the
 //!    store then asks the file system.)
-//! 5. `store` knows neither SMTP nor HTTP nor MIME; `smtp` and `http` do not know each other.
+//! 5. `store` knows neither SMTP nor HTTP nor MIME nor how webhooks are sent; `smtp` and `http` do not know each other;
+//!    `webhook` knows neither.
 //! 6. Each of these dependencies has one home: redb in `store/index`, smtp-proto in `smtp`, mail-parser in `mime`, hickory in
-//!    `dns`, reqwest in `client`, comfy-table in `cli/output`, clap in `cli` and `config`.
+//!    `dns`, reqwest in `client` and `webhook`, comfy-table in `cli/output`, clap in `cli` and `config`, hmac, sha2 and base64
+//!    in `webhook/sign`.
 //! 7. No statics, no globals: two daemons run in one process (the tests do that). Only the log is the process's.
 //! 8. Time, octets and units are in names: `…_at`, `…_octets`, `Duration`.
 //! 9. Everything from outside has a bound: line, command, message, header section, parts, depth, recipients, connections,
 //!    JSON body, answer, time.
 //! 10. An answer that DNS did not give deactivates no domain.
+//! 11. No request leaves for an address that `webhook/guard` has not permitted at that moment: `webhook/call` alone sends to
+//!     URLs of strangers, and its resolver is `webhook/dial`.
+//! 12. A secret becomes a key in `webhook/sign` and is shown nowhere; `Debug` of what holds one does not show it.
 //!
 //! `tests/it/layout.rs` reads the sources for 4 to 6.
 //!
 //! # Which module may know which
 //!
 //! ```text
-//! cli       client, config, daemon, error, logging, process; never the store
+//! cli       client, config, daemon, webhook (`webhook listen`), error, logging, process; never the store
 //! client    http (the router's types), daemon (to assemble one in-process), config, store, model
 //! daemon    everybody: the only one who puts parts together
-//! http      store, domains, dns (reports), mime, config, model
+//! http      store, domains, dns (reports), mime, webhook (the guard, a test), config, model
+//! webhook   store (the outbox), mime, dns (the resolver), config (how durations read), model
 //! smtp      store, domains (the table), config, model
 //! domains   dns, store, config, model
 //! expiry    store, model
@@ -141,7 +173,7 @@
 //!
 //! axum and hyper in `http` (`client` and `daemon` hold its `Router`), toml in `config`, html2text in `cli/html`, idna and uuid in
 //! `model`, chrono in `model/time` and `cli/output`, crc32c in `store/journal`, postcard in `store`, siphasher in `store/index`
-//! and `client` (the name of a socket), rustix where the system is asked: `clock`, `process`, `store/disk`, `config`,
+//! and `client` (the name of a socket), ipnet in `config` and `webhook`, url in `webhook` and `client`, httpdate in `webhook`, rustix where the system is asked: `clock`, `process`, `store/disk`, `config`,
 //! `cli/context`, `client/choice`.
 
 pub mod cli;

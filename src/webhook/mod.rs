@@ -1,9 +1,9 @@
-//! Webhooks: how one event is sent to one URL.
+//! Webhooks: how what waits in the outbox is sent.
 //!
-//! Knows no store and no HTTP interface. [`sign`], [`schedule`], [`ranges`], [`target`], [`pacing`] and the preparing half
-//! of [`attempt`] are pure; [`call`] alone touches the network, and only through [`guard`] and [`dial`], so that no request
-//! leaves for an address that [`Guard`] refuses: a literal is checked before the call, a name's addresses when they are
-//! dialled.
+//! Knows neither the HTTP interface nor SMTP. [`sign`], [`schedule`], [`ranges`], [`target`], [`pacing`] and [`attempt`],
+//! which prepares a request, are pure; [`call`] alone sends anything, and only through [`guard`] and [`dial`], so that no
+//! request leaves for an address that [`Guard`] refuses: a literal is checked before the call, a name's addresses when they
+//! are dialled. [`delivery`] makes one attempt from the outbox to the receiver and back, [`dispatcher`] decides which.
 
 pub mod attempt;
 pub mod call;

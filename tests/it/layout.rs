@@ -60,13 +60,33 @@ const RULES: &[Rule] = &[
             "dns/mx",
             "dns/report",
             "domains/round",
+            "webhook/sign",
+            "webhook/schedule",
+            "webhook/ranges",
+            "webhook/target",
+            "webhook/pacing",
+            "webhook/attempt",
+            "webhook/outcome",
         ],
         forbidden: EFFECTS,
     },
     Rule {
         name: "the store knows neither who brings mail nor who reads it",
         files: &["store/"],
-        forbidden: &["crate::smtp", "crate::http", "crate::mime", "crate::client", "crate::cli", "crate::daemon"],
+        forbidden: &[
+            "crate::smtp",
+            "crate::http",
+            "crate::mime",
+            "crate::webhook",
+            "crate::client",
+            "crate::cli",
+            "crate::daemon",
+        ],
+    },
+    Rule {
+        name: "webhooks know neither HTTP's interface nor SMTP",
+        files: &["webhook/"],
+        forbidden: &["crate::http", "crate::smtp", "crate::client", "crate::cli", "crate::daemon", "axum", "hyper"],
     },
     Rule {
         name: "SMTP does not know HTTP",
@@ -85,6 +105,9 @@ const RULES: &[Rule] = &[
     },
     Rule { name: "comfy-table has its home in cli/output", files: &["", "!cli/output/"], forbidden: &["comfy_table"] },
     Rule { name: "clap has its home in cli and config", files: &["", "!cli/", "!config/"], forbidden: &["clap*"] },
+    Rule { name: "hmac has its home in webhook/sign", files: &["", "!webhook/sign"], forbidden: &["hmac"] },
+    Rule { name: "sha2 has its home in webhook/sign", files: &["", "!webhook/sign"], forbidden: &["sha2"] },
+    Rule { name: "base64 has its home in webhook/sign", files: &["", "!webhook/sign"], forbidden: &["base64"] },
 ];
 
 impl Rule {
@@ -271,6 +294,14 @@ fn each_rule_notices_what_it_forbids() {
         ("cli/inbox.rs", "use comfy_table::Table;"),
         ("smtp/mod.rs", "#[derive(Debug, clap::Args)]"),
         ("client/mod.rs", "use clap_complete::{\n    Shell,\n};"),
+        ("webhook/pacing.rs", "fn now() -> Duration { Instant::now().into() }"),
+        ("webhook/attempt.rs", "use crate::clock::Clock;"),
+        ("webhook/delivery.rs", "use crate::http::Problem;"),
+        ("webhook/dispatcher.rs", "use super::super::smtp::Receiver;"),
+        ("store/index/outbox.rs", "use crate::webhook::Schedule;"),
+        ("webhook/delivery.rs", "use hmac::Mac;"),
+        ("http/webhooks.rs", "sha2::Sha256::digest(secret)"),
+        ("cli/webhook/secret.rs", "use base64::Engine;"),
     ] {
         let named: Vec<_> = RULES.iter().flat_map(|rule| rule.violations(file, source)).collect();
         assert!(!named.is_empty(), "{file}: {source}");
@@ -288,6 +319,8 @@ fn what_is_permitted_is_not_taken_for_a_violation() {
         ("store/index/mod.rs", "use redb::{Database, Durability};"),
         ("config/args.rs", "use clap::{Arg, ArgAction};"),
         ("domains/table.rs", "use super::super::model::DomainName;"),
+        ("webhook/sign.rs", "use hmac::{Hmac, Mac};"),
+        ("webhook/call.rs", "use crate::clock::Clock;\nuse tokio::time::timeout_at;"),
     ] {
         let named: Vec<_> = RULES.iter().flat_map(|rule| rule.violations(file, source)).collect();
         assert!(named.is_empty(), "{file}: {source}: {named:?}");

@@ -117,13 +117,46 @@ fn each_route_is_named() {
     let readme = file("README.md");
     let routes = |path: &str, prefix: &str| -> Vec<String> {
         let source = file(path);
-        let paths = source.lines().filter_map(|line| line.trim().strip_prefix(".route(\"")?.split('"').next());
-        paths.map(|route| format!("{prefix}{route}")).collect()
+        let paths = source.split(".route(\"").skip(1).filter_map(|rest| rest.split('"').next());
+        paths
+            .map(|route| if route.starts_with(prefix) { route.to_owned() } else { format!("{prefix}{route}") })
+            .filter(|route| route != "/api/admin/")
+            .collect()
     };
     let all = [routes("src/http/mod.rs", ""), routes("src/http/admin/mod.rs", "/api/admin")].concat();
-    assert!(all.len() > 10, "{all:?}");
+    assert!(all.len() > 10 && all.contains(&"/api/webhooks".to_owned()), "{all:?}");
     for route in all {
         let is_named = [' ', '`', '?'].iter().any(|end| readme.contains(&format!(" {route}{end}")));
         assert!(is_named, "README.md does not name {route}");
+    }
+}
+
+#[test]
+fn each_word_for_a_failed_delivery_is_named() {
+    let readme = file("README.md");
+    let source = file("src/webhook/outcome.rs") + &file("src/store/index/outbox.rs");
+    let of_classes =
+        source.lines().filter_map(|line| line.trim().strip_prefix("Self::")?.split_once("=> \"")?.1.split('"').next());
+    let of_store = source.lines().filter_map(|line| line.strip_prefix("const DROPPED: &str = \"")?.split('"').next());
+    let words: Vec<&str> = of_classes.chain(of_store).collect();
+    assert!(words.len() == 8, "{words:?}");
+    for word in words {
+        assert!(readme.contains(&format!("`{word}`")), "README.md does not name {word}");
+    }
+}
+
+#[test]
+fn each_link_within_the_page_has_its_heading() {
+    let readme = file("README.md");
+    let anchor = |heading: &str| {
+        let kept = heading.to_lowercase().replace(' ', "-");
+        kept.chars().filter(|c| c.is_alphanumeric() || *c == '-').collect::<String>()
+    };
+    let headings: BTreeSet<String> =
+        readme.lines().filter_map(|line| Some(anchor(line.trim_start_matches('#').strip_prefix(' ')?))).collect();
+    let links: Vec<&str> = readme.split("](#").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    assert!(links.len() > 20, "{links:?}");
+    for link in links {
+        assert!(headings.contains(link), "README.md has no heading for #{link}");
     }
 }

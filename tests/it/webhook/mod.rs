@@ -4,6 +4,9 @@ mod attempt;
 mod dispatch;
 mod guarded;
 mod killed;
+#[allow(clippy::disallowed_methods, reason = "README's example, which stands for a receiver, has no clock of ours")]
+mod snippet;
+mod snippets;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
