@@ -133,6 +133,12 @@ pub struct Config {
     pub webhooks_per_recipient_max: u32,
     /// The most webhooks in all.
     pub webhooks_max: u32,
+    /// The most events that wait for one webhook.
+    pub outbox_events_max: u32,
+    /// The most octets of the messages that wait for one webhook.
+    pub outbox_octets_per_webhook_max: u64,
+    /// The most octets of the messages that wait for all webhooks.
+    pub outbox_octets_max: u64,
     /// The most attempts under way at once.
     pub webhook_in_flight_max: usize,
     /// The most attempts per minute at one scheme, host and port.
@@ -193,6 +199,9 @@ impl Config {
             webhook_idle: 30 * 24 * hour,
             webhooks_per_recipient_max: 10,
             webhooks_max: 10_000,
+            outbox_events_max: 1_000,
+            outbox_octets_per_webhook_max: 64 << 20,
+            outbox_octets_max: 1 << 30,
             webhook_in_flight_max: 64,
             webhook_per_origin_per_minute: 600,
             segment_octets: 64 * 1024 * 1024,

@@ -181,7 +181,11 @@ impl StoreOptions {
             index_cache_octets: config.index_cache_octets,
             checkpoint_octets: Self::CHECKPOINT_OCTETS,
             checkpoint_quiet: Self::CHECKPOINT_QUIET,
-            outbox: OutboxLimits::default(),
+            outbox: OutboxLimits {
+                events_per_webhook: config.outbox_events_max,
+                octets_per_webhook: config.outbox_octets_per_webhook_max,
+                octets: config.outbox_octets_max,
+            },
         }
     }
 }

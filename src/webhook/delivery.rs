@@ -14,6 +14,8 @@ use crate::store::{Outbox, StoreError};
 
 /// A webhook that has had nothing but failures for so long is disabled.
 const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
+/// What the log says of an event that was past its time when its turn came, as after a long stop.
+const TOO_LATE: &str = "too_late";
 /// How long an event rests when the store can't be read or written.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
 
@@ -46,10 +48,19 @@ impl Delivery {
 
     async fn try_attempt(&self, event: &PendingEvent) -> Result<(), StoreError> {
         let Some(webhook) = self.outbox.webhook(event.webhook).await? else { return Ok(()) };
+        let now = self.clock.now();
+        if now > self.ends_at(event) {
+            return self.outbox.record_attempt(too_late(event, now)).await;
+        }
         let Some(prepared) = self.prepare(event, &webhook).await? else { return Ok(()) };
         let at = self.clock.now();
         let outcome = self.caller.call(&prepared).await;
         self.outbox.record_attempt(self.record(event, &webhook, at, outcome)).await
+    }
+
+    /// The last moment in which the event is worth something.
+    fn ends_at(&self, event: &PendingEvent) -> Timestamp {
+        event.expires_at.plus(self.grace)
     }
 
     /// `None` if the event has ended meanwhile.
@@ -72,8 +83,7 @@ impl Delivery {
                 Verdict::GivenUp
             }
             Answered::Retry { after } => {
-                let ends_at = event.expires_at.plus(self.grace);
-                let next = self.schedule.next(number, now, rand::random(), after, ends_at);
+                let next = self.schedule.next(number, now, rand::random(), after, self.ends_at(event));
                 if webhook.failing_since.is_some_and(|since| now.since(since) >= FAILING_MAX) {
                     disables = Some("nothing but failures for 5 days".to_owned());
                 }
@@ -115,6 +125,24 @@ impl Delivery {
 fn sent<'a>(id: EventId, secret: Option<&'a Secret>, target: &'a Target, email: EventEmail<'a>) -> Event<'a> {
     let secret = secret.map(|secret| secret.expose().as_bytes());
     Event { id: uuid::Uuid::from_bytes(id.octets()), target, secret, email }
+}
+
+/// The log's line of an event that was not sent, because it was past its time when its turn came.
+fn too_late(event: &PendingEvent, now: Timestamp) -> AttemptRecord {
+    AttemptRecord {
+        webhook: event.webhook,
+        event: event.id,
+        email: Some(event.email),
+        sequence: event.sequence,
+        number: event.attempts,
+        at: now,
+        duration_millis: 0,
+        status: None,
+        error: Some(TOO_LATE.into()),
+        response: String::new(),
+        verdict: Verdict::GivenUp,
+        disables: None,
+    }
 }
 
 /// The log's line of an attempt that belongs to no Email.

@@ -149,7 +149,7 @@ fn example(key: &str) -> Vec<String> {
         "hostname" => &["mail.example.com"],
         "retention" | "verify-every" | "webhook-grace" | "webhook-idle" => &["1h30m"],
         "max-message-size" => &["2MB"],
-        "segment-size" | "index-cache-size" => &["128MB"],
+        "segment-size" | "index-cache-size" | "outbox-size-per-webhook" | "outbox-size" => &["128MB"],
         "page-size-default" => &["50"],
         "page-size-max" => &["200"],
         "subaddressing" => &["strip"],
@@ -161,6 +161,7 @@ fn example(key: &str) -> Vec<String> {
         | "max-http-connections"
         | "max-webhooks"
         | "max-webhooks-per-recipient"
+        | "outbox-events"
         | "webhook-in-flight"
         | "webhook-per-origin-per-minute" => &["5"],
         "webhook-allow" => &["10.0.0.0/8", "::1/128"],

@@ -2,6 +2,8 @@
 //!
 //! An event is written by the change that receives its message, and holds a share in the message's record until it ends.
 
+use std::time::Duration;
+
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
@@ -20,6 +22,8 @@ use crate::store::{Replay, WebhookRegistration};
 
 /// Lines of the delivery log that are kept of each webhook.
 const ATTEMPTS_KEPT: u32 = 100;
+/// How long they are kept at most.
+const ATTEMPTS_AGE_MAX: Duration = Duration::from_hours(30 * 24);
 /// What the log says of an event that made room for another.
 const DROPPED: &str = "outbox_full";
 
@@ -110,9 +114,15 @@ impl Apply<'_> {
         Ok(told)
     }
 
-    /// Drops the oldest events of a webhook until one of `octets` fits; `false` if none ever will.
+    /// Drops the oldest events of a webhook until one of `octets` fits; `false` if none ever will, and then nothing is
+    /// dropped: what waits already is as good as what comes.
     fn make_room(&mut self, row: &mut WebhookRow, octets: u64) -> Result<bool, IndexError> {
         let limits = self.limits;
+        let of_others = self.state.outbox_octets.saturating_sub(row.octets);
+        if limits.events_per_webhook == 0 || octets > limits.octets_per_webhook || of_others + octets > limits.octets {
+            tracing::warn!(webhook = %row.record.id, "the outbox is full; a new event is dropped");
+            return Ok(false);
+        }
         loop {
             let fits = row.events < limits.events_per_webhook
                 && row.octets + octets <= limits.octets_per_webhook
@@ -239,13 +249,18 @@ impl Apply<'_> {
                 }
             }
         }
-        if attempt.verdict == Verdict::Delivered {
-            row.record.last_delivery_at = Some(attempt.at);
-            row.record.failures = 0;
-            row.record.failing_since = None;
-        } else {
-            row.record.failures = row.record.failures.saturating_add(1);
-            row.record.failing_since.get_or_insert(attempt.at);
+        // A test tells of the receiver, but not of what it has had of mail.
+        match attempt.verdict {
+            _ if attempt.email.is_none() => {}
+            Verdict::Delivered => {
+                row.record.last_delivery_at = Some(attempt.at);
+                row.record.failures = 0;
+                row.record.failing_since = None;
+            }
+            Verdict::Retry(_) | Verdict::GivenUp => {
+                row.record.failures = row.record.failures.saturating_add(1);
+                row.record.failing_since.get_or_insert(attempt.at);
+            }
         }
         if let Some(reason) = &attempt.disables {
             row.record.status = WebhookStatus::Disabled(reason.clone());
@@ -262,17 +277,26 @@ impl Apply<'_> {
         self.outbox.attempts.insert(&lane_key(row.record.id, self.state.next_attempt), &value[..])?;
         self.state.next_attempt += 1;
         row.attempts += 1;
-        if row.attempts > ATTEMPTS_KEPT {
-            let (first, last) = (lane_key(row.record.id, 0), lane_key(row.record.id, u64::MAX));
-            let oldest = match self.outbox.attempts.range::<&LaneKey>(&first..=&last)?.next() {
-                Some(line) => Some(*line?.0.value()),
-                None => None,
-            };
-            if let Some(oldest) = oldest {
-                self.outbox.attempts.remove(&oldest)?;
-                row.attempts -= 1;
+        self.trim_log(row, attempt.at)
+    }
+
+    /// Takes the oldest lines off the log while there are too many or they are too old at `now`.
+    fn trim_log(&mut self, row: &mut WebhookRow, now: Timestamp) -> Result<(), IndexError> {
+        let (first, last) = (lane_key(row.record.id, 0), lane_key(row.record.id, u64::MAX));
+        let mut trimmed = Vec::new();
+        for line in self.outbox.attempts.range::<&LaneKey>(&first..=&last)? {
+            let (key, line) = line?;
+            let left = (row.attempts as usize).saturating_sub(trimmed.len());
+            let is_old = now.since(super::decode_attempt(line.value())?.at) > ATTEMPTS_AGE_MAX;
+            if left <= ATTEMPTS_KEPT as usize && !is_old {
+                break;
             }
+            trimmed.push(*key.value());
         }
+        for key in &trimmed {
+            self.outbox.attempts.remove(key)?;
+        }
+        row.attempts = row.attempts.saturating_sub(u32::try_from(trimmed.len()).unwrap_or(u32::MAX));
         Ok(())
     }
 
@@ -314,16 +338,18 @@ impl Apply<'_> {
         let mut emails: Vec<EmailId> = Vec::new();
         for line in self.outbox.attempts.range::<&LaneKey>(&first..=&last)? {
             let attempt = super::decode_attempt(line?.1.value())?;
+            let Some(email) = attempt.email else { continue };
             let is_meant = match which {
                 Replay::Event(event) => attempt.event == *event,
                 Replay::Failed => attempt.verdict == Verdict::GivenUp,
                 Replay::Since(since) => attempt.at >= *since,
             };
-            if let Some(email) = attempt.email
-                && is_meant
-                && !emails.contains(&email)
-            {
+            if is_meant && !emails.contains(&email) {
                 emails.push(email);
+            }
+            // What was given up once may have been delivered by a replay since.
+            if *which == Replay::Failed && attempt.verdict == Verdict::Delivered {
+                emails.retain(|other| *other != email);
             }
         }
         Ok(emails)

@@ -206,3 +206,61 @@ async fn webhooks_go_with_their_domain_and_when_no_mail_comes() {
     assert_eq!(store.lanes().await, Ok(vec![]));
     assert_eq!(store.stats().await.expect("stats").emails, 1);
 }
+
+#[tokio::test]
+async fn where_others_fill_the_outbox_what_waits_stays_and_the_new_event_is_dropped() {
+    let limits = tempmail::store::OutboxLimits { octets: 100, ..options().outbox };
+    let options = StoreOptions { outbox: limits, ..options() };
+    let store = EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &options).expect("open");
+    let first = register(&store, "a@example.test", "https://a.example/").await;
+    let second = register(&store, "b@example.test", "https://b.example/").await;
+    store.receive(delivery(&["a@example.test"], vec![b'x'; 60], NOW)).await.expect("receive");
+    store.receive(delivery(&["b@example.test"], vec![b'x'; 30], NOW)).await.expect("receive");
+    store.receive(delivery(&["b@example.test"], vec![b'x'; 50], NOW)).await.expect("receive");
+    assert_eq!([pending(&store, first).await.len(), pending(&store, second).await.len()], [1, 1]);
+    store.receive(delivery(&["b@example.test"], vec![b'x'; 40], NOW)).await.expect("receive");
+    let waiting = pending(&store, second).await;
+    assert_eq!((waiting.len(), waiting[0].size_octets), (1, 40), "room for it is there once its own oldest goes");
+}
+
+#[tokio::test]
+async fn what_a_replay_delivered_has_not_failed() {
+    let store = store();
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    store.receive(delivery(&["a@example.test"], "one", NOW)).await.expect("receive");
+    let event = pending(&store, id).await.remove(0);
+    store.record_attempt(attempt(&event, Verdict::GivenUp)).await.expect("record");
+    assert_eq!(store.replay(id, Replay::Failed, NOW).await, Ok(1));
+    store.record_attempt(attempt(&event, Verdict::Delivered)).await.expect("record");
+    assert_eq!(store.replay(id, Replay::Failed, NOW).await, Ok(0));
+    assert_eq!(store.replay(id, Replay::Event(event.id), NOW).await, Ok(1), "asked for by its name");
+}
+
+#[tokio::test]
+async fn the_log_is_bounded_in_number_and_age() {
+    let store = store();
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    let line = |at| AttemptRecord {
+        webhook: id,
+        event: tempmail::model::EventId::from_octets([7; 16]),
+        email: None,
+        sequence: 0,
+        number: 1,
+        at,
+        duration_millis: 1,
+        status: Some(200),
+        error: None,
+        response: String::new(),
+        verdict: Verdict::Delivered,
+        disables: None,
+    };
+    for second in 0..120 {
+        store.record_attempt(line(NOW.plus(Duration::from_secs(second)))).await.expect("record");
+    }
+    let log = store.attempts(id, 1_000).await.expect("log");
+    assert_eq!((log.len(), log[99].at), (100, NOW.plus(Duration::from_secs(20))));
+    store.record_attempt(line(NOW.plus(Duration::from_hours(31 * 24)))).await.expect("record");
+    assert_eq!(store.attempts(id, 1_000).await.expect("log").len(), 1);
+    let record = store.webhook(id).await.expect("read").expect("webhook");
+    assert_eq!(record.last_delivery_at, None, "a test is no delivery");
+}
