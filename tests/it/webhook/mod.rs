@@ -2,6 +2,7 @@
 
 mod attempt;
 mod dispatch;
+mod ends;
 mod guarded;
 
 use std::net::SocketAddr;
