@@ -239,6 +239,8 @@ impl Apply<'_> {
                 }
             }
         }
+        // A failure that was decided on before a success beside it was noted disables nothing; 410 always does.
+        let is_disabled = attempt.status == Some(410) || row.record.failing_since.is_some();
         if attempt.verdict == Verdict::Delivered {
             row.record.last_delivery_at = Some(attempt.at);
             row.record.failures = 0;
@@ -247,7 +249,7 @@ impl Apply<'_> {
             row.record.failures = row.record.failures.saturating_add(1);
             row.record.failing_since.get_or_insert(attempt.at);
         }
-        if let Some(reason) = &attempt.disables {
+        if let Some(reason) = attempt.disables.as_ref().filter(|_| is_disabled) {
             row.record.status = WebhookStatus::Disabled(reason.clone());
             self.end_all_events(&mut row)?;
         }
@@ -311,22 +313,24 @@ impl Apply<'_> {
     /// The Emails of the events in the log that `which` means, each once, the oldest first.
     fn ended_emails(&self, webhook: WebhookId, which: &Replay) -> Result<Vec<EmailId>, IndexError> {
         let (first, last) = (lane_key(webhook, 0), lane_key(webhook, u64::MAX));
-        let mut emails: Vec<EmailId> = Vec::new();
+        let mut emails: Vec<(EmailId, bool)> = Vec::new();
         for line in self.outbox.attempts.range::<&LaneKey>(&first..=&last)? {
             let attempt = super::decode_attempt(line?.1.value())?;
             let is_meant = match which {
                 Replay::Event(event) => attempt.event == *event,
-                Replay::Failed => attempt.verdict == Verdict::GivenUp,
+                // Also one that was to be tried again, if it does not wait any more: it ended with its webhook.
+                Replay::Failed => attempt.verdict != Verdict::Delivered,
                 Replay::Since(since) => attempt.at >= *since,
             };
-            if let Some(email) = attempt.email
-                && is_meant
-                && !emails.contains(&email)
-            {
-                emails.push(email);
+            let Some(email) = attempt.email else { continue };
+            match emails.iter_mut().find(|(known, _)| *known == email) {
+                // The last attempt says whether an event failed.
+                Some((_, was_meant)) if *which == Replay::Failed => *was_meant = is_meant,
+                Some((_, was_meant)) => *was_meant |= is_meant,
+                None => emails.push((email, is_meant)),
             }
         }
-        Ok(emails)
+        Ok(emails.into_iter().filter_map(|(email, is_meant)| is_meant.then_some(email)).collect())
     }
 }
 

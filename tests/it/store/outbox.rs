@@ -35,14 +35,14 @@ pub fn webhook(recipient: &str, url: &str) -> WebhookRecord {
     }
 }
 
-async fn register(store: &dyn Outbox, recipient: &str, url: &str) -> WebhookId {
+pub async fn register(store: &dyn Outbox, recipient: &str, url: &str) -> WebhookId {
     let record = webhook(recipient, url);
     let id = record.id;
     assert_eq!(store.register_webhook(record, LIMITS).await, Ok(WebhookRegistration::New));
     id
 }
 
-fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
+pub fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
     AttemptRecord {
         webhook: event.webhook,
         event: event.id,
@@ -59,7 +59,7 @@ fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
     }
 }
 
-async fn pending(store: &dyn Outbox, webhook: WebhookId) -> Vec<PendingEvent> {
+pub async fn pending(store: &dyn Outbox, webhook: WebhookId) -> Vec<PendingEvent> {
     store.pending_events(webhook, 10_000).await.expect("events")
 }
 
@@ -150,7 +150,8 @@ async fn what_disables_a_webhook_ends_its_events_and_a_replay_begins_them_again(
     store.receive(delivery(&["a@example.test"], "one", NOW)).await.expect("receive");
     store.receive(delivery(&["a@example.test"], "two", NOW)).await.expect("receive");
     let events = pending(&store, id).await;
-    let gone = AttemptRecord { disables: Some("410 Gone".into()), ..attempt(&events[0], Verdict::GivenUp) };
+    let gone =
+        AttemptRecord { disables: Some("410 Gone".into()), status: Some(410), ..attempt(&events[0], Verdict::GivenUp) };
     store.record_attempt(gone).await.expect("record");
     assert_eq!(pending(&store, id).await, []);
     store.receive(delivery(&["a@example.test"], "three", NOW)).await.expect("receive");
