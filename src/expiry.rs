@@ -61,18 +61,19 @@ async fn remove_due(store: &dyn Store, clock: &dyn Clock) -> Result<Option<Times
 
 /// Notices when the time of day jumps forward, which would make mail due that is not.
 #[derive(Debug)]
-struct StepGuard {
+pub(crate) struct StepGuard {
     last: (Timestamp, Duration),
     /// On the clock that never jumps.
     paused_until: Duration,
 }
 
 impl StepGuard {
-    fn new(now: Timestamp, boot: Duration) -> Self {
+    pub(crate) fn new(now: Timestamp, boot: Duration) -> Self {
         Self { last: (now, boot), paused_until: Duration::ZERO }
     }
 
-    fn may_remove(&mut self, now: Timestamp, boot: Duration) -> bool {
+    /// Whether the time of day can be relied on so far that something may be removed by it.
+    pub(crate) fn may_remove(&mut self, now: Timestamp, boot: Duration) -> bool {
         let (last_now, last_boot) = self.last;
         self.last = (now, boot);
         let ahead = now.since(last_now).saturating_sub(boot.saturating_sub(last_boot));

@@ -14,10 +14,12 @@ use crate::store::{Outbox, StoreError};
 
 /// A webhook that has had nothing but failures for so long is disabled.
 const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
-/// What the log says of an event that was past its time when its turn came, as after a long stop.
-const TOO_LATE: &str = "too_late";
 /// How long an event rests when the store can't be read or written.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
+/// What the log says of an event whose time was over before its turn came.
+const TOO_LATE: &str = "too_late";
+/// What it says of an event whose message is not on the disk as it was written.
+const DAMAGED: &str = "damaged";
 
 /// What attempts are made with.
 pub struct Delivery {
@@ -41,26 +43,42 @@ impl Delivery {
         if let Err(error) = self.try_attempt(event).await
             && error != StoreError::Stopping
         {
-            tracing::error!(webhook = %event.webhook, %error, "an event could not be sent or noted; it is sent again");
+            tracing::error!(webhook = %event.webhook, %error, "an event could not be read; trying again");
             tokio::time::sleep(STORE_PAUSE).await;
         }
     }
 
     async fn try_attempt(&self, event: &PendingEvent) -> Result<(), StoreError> {
         let Some(webhook) = self.outbox.webhook(event.webhook).await? else { return Ok(()) };
-        let now = self.clock.now();
-        if now > self.ends_at(event) {
-            return self.outbox.record_attempt(too_late(event, now)).await;
+        if self.clock.now() > event.expires_at.plus(self.grace) {
+            return self.note(self.given_up(event, TOO_LATE)).await;
         }
-        let Some(prepared) = self.prepare(event, &webhook).await? else { return Ok(()) };
+        let prepared = match self.prepare(event, &webhook).await {
+            Ok(Some(prepared)) => prepared,
+            Ok(None) => return Ok(()),
+            Err(error @ StoreError::Damaged { .. }) => {
+                // It would come first in its webhook's lane for ever.
+                tracing::error!(webhook = %event.webhook, %error, "an event is given up");
+                return self.note(self.given_up(event, DAMAGED)).await;
+            }
+            Err(error) => return Err(error),
+        };
         let at = self.clock.now();
         let outcome = self.caller.call(&prepared).await;
-        self.outbox.record_attempt(self.record(event, &webhook, at, outcome)).await
+        self.note(self.record(event, &webhook, at, outcome)).await
     }
 
-    /// The last moment in which the event is worth something.
-    fn ends_at(&self, event: &PendingEvent) -> Timestamp {
-        event.expires_at.plus(self.grace)
+    /// Notes an attempt, however long the store can't: the receiver must not be called again and again meanwhile.
+    async fn note(&self, attempt: AttemptRecord) -> Result<(), StoreError> {
+        loop {
+            match self.outbox.record_attempt(attempt.clone()).await {
+                Err(error) if error != StoreError::Stopping => {
+                    tracing::error!(webhook = %attempt.webhook, %error, "an attempt could not be noted; trying again");
+                    tokio::time::sleep(STORE_PAUSE).await;
+                }
+                noted => return noted,
+            }
+        }
     }
 
     /// `None` if the event has ended meanwhile.
@@ -83,7 +101,8 @@ impl Delivery {
                 Verdict::GivenUp
             }
             Answered::Retry { after } => {
-                let next = self.schedule.next(number, now, rand::random(), after, self.ends_at(event));
+                let ends_at = event.expires_at.plus(self.grace);
+                let next = self.schedule.next(number, now, rand::random(), after, ends_at);
                 if webhook.failing_since.is_some_and(|since| now.since(since) >= FAILING_MAX) {
                     disables = Some("nothing but failures for 5 days".to_owned());
                 }
@@ -92,6 +111,24 @@ impl Delivery {
         };
         let line = attempt_line(event.webhook, event.id, at, outcome, verdict);
         AttemptRecord { email: Some(event.email), sequence: event.sequence, number, disables, ..line }
+    }
+
+    /// The log's line of an event that ends without another call.
+    fn given_up(&self, event: &PendingEvent, why: &str) -> AttemptRecord {
+        AttemptRecord {
+            webhook: event.webhook,
+            event: event.id,
+            email: Some(event.email),
+            sequence: event.sequence,
+            number: event.attempts,
+            at: self.clock.now(),
+            duration_millis: 0,
+            status: None,
+            error: Some(why.to_owned()),
+            response: String::new(),
+            verdict: Verdict::GivenUp,
+            disables: None,
+        }
     }
 
     /// Sends a sample event, marked as one, and notes it in the log. It is not tried again.
@@ -125,24 +162,6 @@ impl Delivery {
 fn sent<'a>(id: EventId, secret: Option<&'a Secret>, target: &'a Target, email: EventEmail<'a>) -> Event<'a> {
     let secret = secret.map(|secret| secret.expose().as_bytes());
     Event { id: uuid::Uuid::from_bytes(id.octets()), target, secret, email }
-}
-
-/// The log's line of an event that was not sent, because it was past its time when its turn came.
-fn too_late(event: &PendingEvent, now: Timestamp) -> AttemptRecord {
-    AttemptRecord {
-        webhook: event.webhook,
-        event: event.id,
-        email: Some(event.email),
-        sequence: event.sequence,
-        number: event.attempts,
-        at: now,
-        duration_millis: 0,
-        status: None,
-        error: Some(TOO_LATE.into()),
-        response: String::new(),
-        verdict: Verdict::GivenUp,
-        disables: None,
-    }
 }
 
 /// The log's line of an attempt that belongs to no Email.

@@ -2,14 +2,17 @@
 //! the store, and comes again.
 
 use std::collections::{HashMap, HashSet};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::delivery::Delivery;
 use super::{Endpoint, Lanes, PacingLimits, Target};
+use crate::expiry::StepGuard;
 use crate::model::{PendingEvent, Timestamp, WebhookId};
 use crate::store::StoreError;
 
@@ -22,6 +25,8 @@ const LOOK_EVERY_MAX: Duration = Duration::from_secs(5);
 const LOOK_EVERY_MIN: Duration = Duration::from_millis(20);
 /// How long attempts in flight may take once the service stops. Those that are cut off are made again.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long an event rests whose attempt panicked.
+const PANIC_PAUSE: Duration = Duration::from_secs(5);
 /// How often webhooks without mail are looked for.
 const SWEEP_EVERY: Duration = Duration::from_hours(1);
 
@@ -30,6 +35,7 @@ pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, idle_max: Durati
     let hint = delivery.outbox.outbox_hint();
     let mut dispatcher = Dispatcher::new(delivery, pacing);
     let mut idle_check = tokio::time::interval(SWEEP_EVERY);
+    let mut steps = StepGuard::new(dispatcher.delivery.clock.now(), dispatcher.delivery.clock.boot());
     loop {
         dispatcher.look_if_due().await;
         dispatcher.start_attempts();
@@ -39,7 +45,13 @@ pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, idle_max: Durati
             () = hint.notified() => dispatcher.look_soon(),
             Some(ended) = dispatcher.attempts.join_next() => dispatcher.go_on_after(ended).await,
             () = tokio::time::sleep(pause) => {}
-            _ = idle_check.tick() => dispatcher.delete_idle(idle_max).await,
+            _ = idle_check.tick() => {
+                let clock = &dispatcher.delivery.clock;
+                // After a step of the clock a webhook only seems idle.
+                if steps.may_remove(clock.now(), clock.boot()) {
+                    dispatcher.delete_idle(idle_max).await;
+                }
+            }
         }
     }
     dispatcher.drain().await;
@@ -105,8 +117,22 @@ impl Dispatcher {
     async fn take_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
         let mut next_due_at: Option<Timestamp> = None;
         for (webhook, due_at) in self.delivery.outbox.lanes().await? {
-            let later =
-                if due_at <= self.delivery.clock.now() { self.take_due_of(webhook).await? } else { Some(due_at) };
+            let later = if due_at > self.delivery.clock.now() {
+                Some(due_at)
+            } else if self.held.get(&webhook).is_some_and(|held| held.len() >= HELD_PER_WEBHOOK) {
+                self.have_more.insert(webhook);
+                None
+            } else {
+                match self.take_due_of(webhook).await {
+                    Ok(later) => later,
+                    Err(StoreError::Stopping) => return Err(StoreError::Stopping),
+                    Err(error) => {
+                        // Its own trouble alone: the webhooks after it have their turn.
+                        tracing::error!(%webhook, %error, "the events of a webhook can't be read");
+                        None
+                    }
+                }
+            };
             if let Some(later) = later {
                 next_due_at = Some(next_due_at.map_or(later, |earlier| earlier.min(later)));
             }
@@ -146,9 +172,10 @@ impl Dispatcher {
             let delivery = Arc::clone(&self.delivery);
             self.attempts.spawn(async move {
                 let attempted = Attempted { endpoint, webhook: event.webhook, sequence: event.sequence };
-                // A task of its own, so that a panic is this event's alone and its turn is given back.
-                if let Err(error) = tokio::spawn(async move { delivery.attempt(&event).await }).await {
-                    tracing::error!(webhook = %attempted.webhook, %error, "an attempt ended early");
+                // A panic is this event's alone, and its turn is given back. In the same task, so that a stop ends it.
+                if AssertUnwindSafe(delivery.attempt(&event)).catch_unwind().await.is_err() {
+                    tracing::error!(webhook = %attempted.webhook, "an attempt ended early");
+                    tokio::time::sleep(PANIC_PAUSE).await;
                 }
                 attempted
             });
@@ -209,7 +236,7 @@ impl Dispatcher {
         let ended = async { while self.attempts.join_next().await.is_some() {} };
         if tokio::time::timeout(DRAIN_TIMEOUT, ended).await.is_err() {
             tracing::info!(attempts = self.attempts.len(), "stopped amid attempts; they are made again");
-            self.attempts.abort_all();
+            self.attempts.shutdown().await;
         }
     }
 }

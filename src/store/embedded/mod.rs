@@ -182,10 +182,17 @@ impl Store for EmbeddedStore {
     }
 
     async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
-        let swept = Change::WebhooksSwept { domain: Some(name.clone()), idle_since: None, limit: SWEEP_STEP };
+        let (wanted, swept) =
+            (name.clone(), Change::WebhooksSwept { domain: Some(name.clone()), idle_since: None, limit: SWEEP_STEP });
+        if !self.read(move |view| Ok(view.domains()?.iter().any(|domain| domain.name == wanted))).await? {
+            return Ok(false);
+        }
+        // First what hangs on the domain: cut off in between, it must not be left to whoever registers the domain next.
+        while self.changed(swept.clone()).await? > 0 {}
         match self.change(Change::DomainRemoved { name: name.clone() }, Bytes::new()).await? {
             Outcome::Domain(false) => Ok(false),
             Outcome::Domain(true) => {
+                // Those that were registered meanwhile.
                 while self.changed(swept.clone()).await? > 0 {}
                 Ok(true)
             }

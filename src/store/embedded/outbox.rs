@@ -93,12 +93,15 @@ impl Shared {
             place: event.place,
         };
         let place = record_place(&listed);
+        let is_pending = || self.read(|view| view.is_pending(event.webhook, event.sequence));
+        if !is_pending()? {
+            return Ok(None);
+        }
         if let Some(content) = self.segments().content(place).map_err(|error| StoreError::from_io(&error))? {
             return Ok(Some(StoredEmail { listed, envelope: content.envelope, raw: content.raw }));
         }
-        // The event ended since it was listed, or else what is there is not what was written.
-        let (webhook, sequence) = (event.webhook, event.sequence);
-        if self.read(move |view| view.is_pending(webhook, sequence))? {
+        // The event ended just now, or else what is there is not what was written.
+        if is_pending()? {
             return Err(StoreError::Damaged { segment: place.segment, offset: u64::from(place.offset) });
         }
         Ok(None)

@@ -6,6 +6,7 @@ use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
 use super::outbox::Outbox;
+use super::room::DROPS_MAX;
 use super::tables::{
     DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, EventRow, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow,
     PUNCHES, SEGMENTS, SHARED, State, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
@@ -28,6 +29,8 @@ pub(super) struct Apply<'t> {
     pub(super) outbox: Outbox<'t>,
     pub(super) hash_key: HashKey,
     pub(super) limits: OutboxLimits,
+    /// Events that the change may still drop to make room.
+    pub(super) drops_left: u32,
     pub(super) state: State,
     /// What the group changes about its segments: messages and octets.
     alive: BTreeMap<u64, (i64, i64)>,
@@ -67,6 +70,7 @@ impl<'t> Apply<'t> {
             outbox: Outbox::open(transaction)?,
             hash_key,
             limits,
+            drops_left: DROPS_MAX,
             state,
             alive: BTreeMap::new(),
             expiring: BTreeMap::new(),
@@ -91,6 +95,7 @@ impl<'t> Apply<'t> {
     }
 
     pub(super) fn change(&mut self, change: &Change, place: RecordPlace) -> Result<Outcome, IndexError> {
+        self.drops_left = DROPS_MAX;
         match change {
             Change::Received { envelope, received_at, expires_at } => {
                 let has_events = self.receive(envelope, *received_at, *expires_at, place)?;
@@ -139,14 +144,14 @@ impl<'t> Apply<'t> {
         }
         let mut told = Vec::with_capacity(envelope.recipients.len());
         for recipient in &envelope.recipients {
-            told.push(self.webhooks_to_tell(&recipient.mailbox, place)?);
+            told.push(self.webhooks_to_tell(&recipient.mailbox)?);
         }
-        let events: usize = told.iter().map(Vec::len).sum();
-        let shares = envelope.recipients.len() + events;
-        let is_shared = shares > 1;
-        if is_shared {
-            self.shared.insert((place.segment, place.offset), u32::try_from(shares).unwrap_or(u32::MAX))?;
+        let emails = envelope.recipients.len();
+        let is_shared = emails > 1 || told.iter().any(|webhooks| !webhooks.is_empty());
+        if emails > 1 {
+            self.shared.insert((place.segment, place.offset), u32::try_from(emails).unwrap_or(u32::MAX))?;
         }
+        let mut has_events = false;
         self.count(place, 1);
         for (recipient, webhooks) in envelope.recipients.iter().zip(told) {
             let key = mail_key(mailbox_hash(&self.hash_key, &recipient.mailbox), self.state.next_sequence);
@@ -156,10 +161,10 @@ impl<'t> Apply<'t> {
             let event =
                 EventRow { email: recipient.id, attempts: 0, due_at: received_at, received_at, expires_at, place };
             for webhook in webhooks {
-                self.add_event(webhook, sequence_of(&key), &event)?;
+                has_events |= self.add_event(webhook, sequence_of(&key), &event)?;
             }
         }
-        Ok(events > 0)
+        Ok(has_events)
     }
 
     fn insert_mail(&mut self, key: &MailKey, row: &MailRow) -> Result<(), IndexError> {
@@ -283,11 +288,16 @@ impl<'t> Apply<'t> {
         self.let_go(place, Removal::Delete)
     }
 
-    /// Gives an event that begins again a share in the record of an Email that is still there.
-    pub(super) fn share_again(&mut self, key: &MailKey, row: &MailRow) -> Result<(), IndexError> {
-        let record = (row.place.segment, row.place.offset);
+    /// Gives an event a share in the record of an Email that is still there and known to be shared.
+    pub(super) fn share(&mut self, place: RecordPlace) -> Result<(), IndexError> {
+        let record = (place.segment, place.offset);
         let shares = self.shared.get(record)?.map_or(1, |shares| shares.value());
         self.shared.insert(record, shares + 1)?;
+        Ok(())
+    }
+
+    /// Notes that others than this Email may have a share in its record.
+    pub(super) fn mark_shared(&mut self, key: &MailKey, row: &MailRow) -> Result<(), IndexError> {
         self.mail.insert(key, &MailRow { is_shared: true, ..*row }.encode()[..])?;
         Ok(())
     }

@@ -10,6 +10,7 @@ mod lanes;
 mod outbox;
 mod read;
 mod retention;
+mod room;
 mod tables;
 
 use std::collections::BTreeSet;

@@ -9,7 +9,7 @@ use redb::{ReadableTable, Table, WriteTransaction};
 use super::IndexError;
 use super::apply::Apply;
 use super::tables::{
-    ATTEMPTS, DUE, EVENTS, EventRow, LaneKey, WEBHOOKS, WEBHOOKS_OF, WebhookRow, due_key, event_id, lane_key,
+    ATTEMPTS, DUE, EVENTS, EventRow, HEAVY, LaneKey, WEBHOOKS, WEBHOOKS_OF, WebhookRow, due_key, event_id, lane_key,
     mailbox_hash, sequence_of, webhook_of, webhook_of_key,
 };
 use crate::model::{
@@ -17,15 +17,12 @@ use crate::model::{
     WebhookStatus,
 };
 use crate::store::change::Outcome;
-use crate::store::journal::RecordPlace;
 use crate::store::{Replay, WebhookRegistration};
 
 /// Lines of the delivery log that are kept of each webhook.
 const ATTEMPTS_KEPT: u32 = 100;
 /// How long they are kept at most.
 const ATTEMPTS_AGE_MAX: Duration = Duration::from_hours(30 * 24);
-/// What the log says of an event that made room for another.
-const DROPPED: &str = "outbox_full";
 
 /// The tables of webhooks, open for writing.
 pub(super) struct Outbox<'t> {
@@ -34,6 +31,7 @@ pub(super) struct Outbox<'t> {
     events: Table<'t, &'static LaneKey, &'static [u8]>,
     due: Table<'t, &'static [u8; 32], ()>,
     attempts: Table<'t, &'static LaneKey, &'static [u8]>,
+    pub(super) heavy: Table<'t, &'static LaneKey, ()>,
 }
 
 impl<'t> Outbox<'t> {
@@ -45,10 +43,11 @@ impl<'t> Outbox<'t> {
             events: transaction.open_table(EVENTS)?,
             due: transaction.open_table(DUE)?,
             attempts: transaction.open_table(ATTEMPTS)?,
+            heavy: transaction.open_table(HEAVY)?,
         })
     }
 
-    fn row(&self, id: WebhookId) -> Result<Option<WebhookRow>, IndexError> {
+    pub(super) fn row(&self, id: WebhookId) -> Result<Option<WebhookRow>, IndexError> {
         match self.webhooks.get(&id.octets())? {
             None => Ok(None),
             Some(row) => {
@@ -57,7 +56,7 @@ impl<'t> Outbox<'t> {
         }
     }
 
-    fn put(&mut self, row: &WebhookRow) -> Result<(), IndexError> {
+    pub(super) fn put(&mut self, row: &WebhookRow) -> Result<(), IndexError> {
         let value = postcard::to_stdvec(row).map_err(|_| IndexError::Corrupt("a webhook can't be written"))?;
         self.webhooks.insert(&row.record.id.octets(), &value[..])?;
         Ok(())
@@ -75,7 +74,7 @@ impl<'t> Outbox<'t> {
     }
 
     /// The event that waits longest.
-    fn oldest(&self, webhook: WebhookId) -> Result<Option<(u64, EventRow)>, IndexError> {
+    pub(super) fn oldest(&self, webhook: WebhookId) -> Result<Option<(u64, EventRow)>, IndexError> {
         let (first, last) = (lane_key(webhook, 0), lane_key(webhook, u64::MAX));
         match self.events.range::<&LaneKey>(&first..=&last)?.next() {
             None => Ok(None),
@@ -95,66 +94,56 @@ impl<'t> Outbox<'t> {
 }
 
 impl Apply<'_> {
-    /// The webhooks that are to be told of mail for `mailbox`, with room made for the event of each.
-    pub(super) fn webhooks_to_tell(
-        &mut self,
-        mailbox: &Mailbox,
-        place: RecordPlace,
-    ) -> Result<Vec<WebhookRow>, IndexError> {
+    /// The webhooks that are to be told of mail for `mailbox`.
+    pub(super) fn webhooks_to_tell(&self, mailbox: &Mailbox) -> Result<Vec<WebhookId>, IndexError> {
         if self.state.webhooks == 0 {
             return Ok(Vec::new());
         }
         let mut told = Vec::new();
         for id in self.outbox.of_mailbox(mailbox_hash(&self.hash_key, mailbox))? {
-            let Some(mut row) = self.outbox.row(id)? else { continue };
-            if row.record.status == WebhookStatus::Active && self.make_room(&mut row, u64::from(place.content))? {
-                told.push(row);
+            if self.outbox.row(id)?.is_some_and(|row| row.record.status == WebhookStatus::Active) {
+                told.push(id);
             }
         }
         Ok(told)
     }
 
-    /// Drops the oldest events of a webhook until one of `octets` fits; `false` if none ever will, and then nothing is
-    /// dropped: what waits already is as good as what comes.
-    fn make_room(&mut self, row: &mut WebhookRow, octets: u64) -> Result<bool, IndexError> {
-        let limits = self.limits;
-        let of_others = self.state.outbox_octets.saturating_sub(row.octets);
-        if limits.events_per_webhook == 0 || octets > limits.octets_per_webhook || of_others + octets > limits.octets {
-            tracing::warn!(webhook = %row.record.id, "the outbox is full; a new event is dropped");
+    /// Puts an event into the outbox, with a share in its record; `false` if there is no room for it.
+    pub(super) fn add_event(
+        &mut self,
+        webhook: WebhookId,
+        sequence: u64,
+        event: &EventRow,
+    ) -> Result<bool, IndexError> {
+        if !self.make_room(webhook, sequence, event)? {
             return Ok(false);
         }
-        loop {
-            let fits = row.events < limits.events_per_webhook
-                && row.octets + octets <= limits.octets_per_webhook
-                && self.state.outbox_octets + octets <= limits.octets;
-            if fits {
-                return Ok(true);
-            }
-            let Some((sequence, event)) = self.outbox.oldest(row.record.id)? else { return Ok(false) };
-            tracing::warn!(webhook = %row.record.id, "the outbox is full; the oldest event is dropped");
-            self.end_event(row, sequence, &event)?;
-            self.log(row, &dropped(row.record.id, self.event_id(row.record.id, event.email), sequence, &event))?;
-            self.outbox.put(row)?;
-        }
-    }
-
-    /// Puts an event into the outbox. The record's shares count it already.
-    pub(super) fn add_event(&mut self, mut row: WebhookRow, sequence: u64, event: &EventRow) -> Result<(), IndexError> {
-        self.outbox.put_event(row.record.id, sequence, event)?;
+        let Some(mut row) = self.outbox.row(webhook)? else { return Ok(false) };
+        let octets = u64::from(event.place.content);
+        self.share(event.place)?;
+        self.outbox.put_event(webhook, sequence, event)?;
         row.events += 1;
-        row.octets += u64::from(event.place.content);
+        let waiting = row.octets + octets;
+        self.outbox.weigh(&mut row, waiting)?;
         row.record.last_mail_at = row.record.last_mail_at.max(event.received_at);
-        self.state.outbox_octets += u64::from(event.place.content);
-        self.outbox.put(&row)
+        self.state.outbox_octets += octets;
+        self.outbox.put(&row)?;
+        Ok(true)
     }
 
     /// Takes an event out of the outbox; the caller writes `row`.
-    fn end_event(&mut self, row: &mut WebhookRow, sequence: u64, event: &EventRow) -> Result<(), IndexError> {
+    pub(super) fn end_event(
+        &mut self,
+        row: &mut WebhookRow,
+        sequence: u64,
+        event: &EventRow,
+    ) -> Result<(), IndexError> {
         let octets = u64::from(event.place.content);
         self.outbox.events.remove(&lane_key(row.record.id, sequence))?;
         self.outbox.due.remove(&due_key(row.record.id, event.due_at, sequence))?;
         row.events = row.events.saturating_sub(1);
-        row.octets = row.octets.saturating_sub(octets);
+        let waiting = row.octets.saturating_sub(octets);
+        self.outbox.weigh(row, waiting)?;
         self.state.outbox_octets = self.state.outbox_octets.saturating_sub(octets);
         self.release_event(event.place)
     }
@@ -166,7 +155,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    fn event_id(&self, webhook: WebhookId, email: EmailId) -> EventId {
+    pub(super) fn event_id(&self, webhook: WebhookId, email: EmailId) -> EventId {
         event_id(&self.hash_key, webhook, email)
     }
 
@@ -249,6 +238,8 @@ impl Apply<'_> {
                 }
             }
         }
+        // A failure that was decided on before a success beside it was noted disables nothing; 410 always does.
+        let is_disabled = attempt.status == Some(410) || row.record.failing_since.is_some();
         // A test tells of the receiver, but not of what it has had of mail.
         match attempt.verdict {
             _ if attempt.email.is_none() => {}
@@ -262,7 +253,7 @@ impl Apply<'_> {
                 row.record.failing_since.get_or_insert(attempt.at);
             }
         }
-        if let Some(reason) = &attempt.disables {
+        if let Some(reason) = attempt.disables.as_ref().filter(|_| is_disabled) {
             row.record.status = WebhookStatus::Disabled(reason.clone());
             self.end_all_events(&mut row)?;
         }
@@ -272,7 +263,7 @@ impl Apply<'_> {
     }
 
     /// Adds a line to the log; the caller writes `row`.
-    fn log(&mut self, row: &mut WebhookRow, attempt: &AttemptRecord) -> Result<(), IndexError> {
+    pub(super) fn log(&mut self, row: &mut WebhookRow, attempt: &AttemptRecord) -> Result<(), IndexError> {
         let value = postcard::to_stdvec(attempt).map_err(|_| IndexError::Corrupt("an attempt can't be written"))?;
         self.outbox.attempts.insert(&lane_key(row.record.id, self.state.next_attempt), &value[..])?;
         self.state.next_attempt += 1;
@@ -313,11 +304,6 @@ impl Apply<'_> {
             if mail.expires_at <= now || self.outbox.event(webhook, sequence)?.is_some() {
                 continue;
             }
-            let Some(mut row) = self.outbox.row(webhook)? else { break };
-            if !self.make_room(&mut row, u64::from(mail.place.content))? {
-                break;
-            }
-            self.share_again(&key, &mail)?;
             let event = EventRow {
                 email,
                 attempts: 0,
@@ -326,8 +312,8 @@ impl Apply<'_> {
                 expires_at: mail.expires_at,
                 place: mail.place,
             };
-            self.add_event(row, sequence, &event)?;
-            replayed += 1;
+            self.mark_shared(&key, &mail)?;
+            replayed += usize::from(self.add_event(webhook, sequence, &event)?);
         }
         Ok(Outcome::Changed(replayed))
     }
@@ -335,41 +321,23 @@ impl Apply<'_> {
     /// The Emails of the events in the log that `which` means, each once, the oldest first.
     fn ended_emails(&self, webhook: WebhookId, which: &Replay) -> Result<Vec<EmailId>, IndexError> {
         let (first, last) = (lane_key(webhook, 0), lane_key(webhook, u64::MAX));
-        let mut emails: Vec<EmailId> = Vec::new();
+        let mut emails: Vec<(EmailId, bool)> = Vec::new();
         for line in self.outbox.attempts.range::<&LaneKey>(&first..=&last)? {
             let attempt = super::decode_attempt(line?.1.value())?;
             let Some(email) = attempt.email else { continue };
             let is_meant = match which {
                 Replay::Event(event) => attempt.event == *event,
-                Replay::Failed => attempt.verdict == Verdict::GivenUp,
+                // Also one that was to be tried again, if it does not wait any more: it ended with its webhook.
+                Replay::Failed => attempt.verdict != Verdict::Delivered,
                 Replay::Since(since) => attempt.at >= *since,
             };
-            if is_meant && !emails.contains(&email) {
-                emails.push(email);
-            }
-            // What was given up once may have been delivered by a replay since.
-            if *which == Replay::Failed && attempt.verdict == Verdict::Delivered {
-                emails.retain(|other| *other != email);
+            match emails.iter_mut().find(|(known, _)| *known == email) {
+                // The last attempt says whether an event failed.
+                Some((_, was_meant)) if *which == Replay::Failed => *was_meant = is_meant,
+                Some((_, was_meant)) => *was_meant |= is_meant,
+                None => emails.push((email, is_meant)),
             }
         }
-        Ok(emails)
-    }
-}
-
-/// The line of the log for an event that made room for another.
-fn dropped(webhook: WebhookId, id: EventId, sequence: u64, event: &EventRow) -> AttemptRecord {
-    AttemptRecord {
-        webhook,
-        event: id,
-        email: Some(event.email),
-        sequence,
-        number: event.attempts,
-        at: event.due_at,
-        duration_millis: 0,
-        status: None,
-        error: Some(DROPPED.into()),
-        response: String::new(),
-        verdict: Verdict::GivenUp,
-        disables: None,
+        Ok(emails.into_iter().filter_map(|(email, is_meant)| is_meant.then_some(email)).collect())
     }
 }

@@ -30,7 +30,7 @@ pub(super) const IDS: TableDefinition<&[u8; 16], &MailKey> = TableDefinition::ne
 /// (second from which they have expired, sequence of the first) to keys in [`MAIL`], one after the other. One row holds
 /// what one group brought for one second.
 pub(super) const EXPIRY: TableDefinition<(u64, u64), &[u8]> = TableDefinition::new("expiry");
-/// (segment, offset) of a record to the number of Emails that share it, where it is more than one from the start.
+/// (segment, offset) of a record to the number of Emails and events that share it, where there may be more than one.
 pub(super) const SHARED: TableDefinition<(u64, u32), u32> = TableDefinition::new("shared");
 /// Segment to the number and octets of the messages alive in it.
 pub(super) const SEGMENTS: TableDefinition<u64, (u64, u64)> = TableDefinition::new("segments");
@@ -49,6 +49,12 @@ pub(super) const EVENTS: TableDefinition<&LaneKey, &[u8]> = TableDefinition::new
 pub(super) const DUE: TableDefinition<&[u8; 32], ()> = TableDefinition::new("due");
 /// (webhook, number of the attempt in this store) to an `AttemptRecord`: the delivery log.
 pub(super) const ATTEMPTS: TableDefinition<&LaneKey, &[u8]> = TableDefinition::new("attempts");
+
+/// (octets that wait for it in units of [`HEAVY_UNIT`], webhook), where it is at least one unit.
+pub(super) const HEAVY: TableDefinition<&LaneKey, ()> = TableDefinition::new("heavy");
+/// Small enough that somebody holds as much whenever the outbox of all is full, unless there are very many webhooks; large
+/// enough that a webhook whose receiver answers never does.
+pub(super) const HEAVY_UNIT: u64 = 64 << 10;
 
 /// A webhook and a number.
 pub(super) type LaneKey = [u8; 24];
@@ -236,6 +242,18 @@ pub(super) fn read_due_key(key: &[u8; 32]) -> (WebhookId, Timestamp, u64) {
         Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX)),
         u64::from_be_bytes(array(&key[24..])),
     )
+}
+
+/// A key in [`HEAVY`].
+pub(super) fn heavy_key(units: u64, webhook: WebhookId) -> LaneKey {
+    let mut key = [0; 24];
+    key[..8].copy_from_slice(&units.to_be_bytes());
+    key[8..].copy_from_slice(&webhook.octets());
+    key
+}
+
+pub(super) fn webhook_of_heavy_key(key: &LaneKey) -> WebhookId {
+    WebhookId::from_octets(array(&key[8..]))
 }
 
 pub(super) fn webhook_of_key(mailbox: [u8; 16], webhook: WebhookId) -> [u8; 32] {

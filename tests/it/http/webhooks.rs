@@ -239,7 +239,8 @@ async fn failures_and_the_reason_of_a_disabled_webhook_are_shown() {
     let first = event(&api, &id).await;
     api.outbox.record_attempt(attempt(&first, Verdict::Delivered)).await.expect("record");
     let second = event(&api, &id).await;
-    let gone = AttemptRecord { disables: Some("410 Gone".into()), ..attempt(&second, Verdict::GivenUp) };
+    let gone =
+        AttemptRecord { status: Some(410), disables: Some("410 Gone".into()), ..attempt(&second, Verdict::GivenUp) };
     api.outbox.record_attempt(gone).await.expect("record");
     let target = "/api/webhooks?recipient=ann@example.test";
     let public = &api.get(target).await.json()[0];

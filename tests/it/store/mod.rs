@@ -4,4 +4,5 @@ mod conformance;
 mod crash;
 pub mod embedded;
 mod faults;
-mod outbox;
+pub mod outbox;
+mod outbox_bounds;

@@ -35,14 +35,14 @@ pub fn webhook(recipient: &str, url: &str) -> WebhookRecord {
     }
 }
 
-async fn register(store: &dyn Outbox, recipient: &str, url: &str) -> WebhookId {
+pub async fn register(store: &dyn Outbox, recipient: &str, url: &str) -> WebhookId {
     let record = webhook(recipient, url);
     let id = record.id;
     assert_eq!(store.register_webhook(record, LIMITS).await, Ok(WebhookRegistration::New));
     id
 }
 
-fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
+pub fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
     AttemptRecord {
         webhook: event.webhook,
         event: event.id,
@@ -59,7 +59,7 @@ fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
     }
 }
 
-async fn pending(store: &dyn Outbox, webhook: WebhookId) -> Vec<PendingEvent> {
+pub async fn pending(store: &dyn Outbox, webhook: WebhookId) -> Vec<PendingEvent> {
     store.pending_events(webhook, 10_000).await.expect("events")
 }
 
@@ -150,7 +150,8 @@ async fn what_disables_a_webhook_ends_its_events_and_a_replay_begins_them_again(
     store.receive(delivery(&["a@example.test"], "one", NOW)).await.expect("receive");
     store.receive(delivery(&["a@example.test"], "two", NOW)).await.expect("receive");
     let events = pending(&store, id).await;
-    let gone = AttemptRecord { disables: Some("410 Gone".into()), ..attempt(&events[0], Verdict::GivenUp) };
+    let gone =
+        AttemptRecord { disables: Some("410 Gone".into()), status: Some(410), ..attempt(&events[0], Verdict::GivenUp) };
     store.record_attempt(gone).await.expect("record");
     assert_eq!(pending(&store, id).await, []);
     store.receive(delivery(&["a@example.test"], "three", NOW)).await.expect("receive");
@@ -205,22 +206,6 @@ async fn webhooks_go_with_their_domain_and_when_no_mail_comes() {
     assert_eq!(store.delete_webhook(busy).await, Ok(true));
     assert_eq!(store.lanes().await, Ok(vec![]));
     assert_eq!(store.stats().await.expect("stats").emails, 1);
-}
-
-#[tokio::test]
-async fn where_others_fill_the_outbox_what_waits_stays_and_the_new_event_is_dropped() {
-    let limits = tempmail::store::OutboxLimits { octets: 100, ..options().outbox };
-    let options = StoreOptions { outbox: limits, ..options() };
-    let store = EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &options).expect("open");
-    let first = register(&store, "a@example.test", "https://a.example/").await;
-    let second = register(&store, "b@example.test", "https://b.example/").await;
-    store.receive(delivery(&["a@example.test"], vec![b'x'; 60], NOW)).await.expect("receive");
-    store.receive(delivery(&["b@example.test"], vec![b'x'; 30], NOW)).await.expect("receive");
-    store.receive(delivery(&["b@example.test"], vec![b'x'; 50], NOW)).await.expect("receive");
-    assert_eq!([pending(&store, first).await.len(), pending(&store, second).await.len()], [1, 1]);
-    store.receive(delivery(&["b@example.test"], vec![b'x'; 40], NOW)).await.expect("receive");
-    let waiting = pending(&store, second).await;
-    assert_eq!((waiting.len(), waiting[0].size_octets), (1, 40), "room for it is there once its own oldest goes");
 }
 
 #[tokio::test]

@@ -1,0 +1,183 @@
+//! What waits for webhooks has an end and a bound, and who fills it pays for it.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use tempmail::model::{
+    AttemptRecord, DomainName, DomainRecord, DomainStatus, Timestamp, Verdict, WebhookId, WebhookStatus,
+};
+use tempmail::store::{EmbeddedStore, Outbox, OutboxLimits, Registration, Replay, Store, StoreOptions};
+
+use super::embedded::options;
+use super::outbox::{attempt, pending, register};
+use crate::support::mail::delivery;
+use crate::support::recording_disk::RecordingDisk;
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+fn store(outbox: OutboxLimits) -> EmbeddedStore {
+    let options = StoreOptions { outbox, ..options() };
+    EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &options).expect("open")
+}
+
+async fn receive(store: &EmbeddedStore, recipient: &str, octets: usize) {
+    store.receive(delivery(&[recipient], vec![b'x'; octets], NOW)).await.expect("receive");
+}
+
+async fn errors(store: &EmbeddedStore, webhook: WebhookId) -> Vec<Option<String>> {
+    store.attempts(webhook, 100).await.expect("log").into_iter().map(|line| line.error).collect()
+}
+
+#[tokio::test]
+async fn an_event_that_has_ended_is_not_given_out_although_its_email_is_there() {
+    let store = store(OutboxLimits::default());
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    receive(&store, "a@example.test", 5).await;
+    receive(&store, "a@example.test", 5).await;
+    let events = pending(&store, id).await;
+    let gone =
+        AttemptRecord { disables: Some("410 Gone".into()), status: Some(410), ..attempt(&events[0], Verdict::GivenUp) };
+    store.record_attempt(gone).await.expect("record");
+    for event in &events {
+        assert_eq!(store.load_event(event).await, Ok(None));
+    }
+}
+
+#[tokio::test]
+async fn a_message_larger_than_the_outbox_of_a_webhook_drops_itself_alone() {
+    let store = store(OutboxLimits { octets_per_webhook: 1000, ..OutboxLimits::default() });
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    receive(&store, "a@example.test", 400).await;
+    receive(&store, "a@example.test", 400).await;
+    receive(&store, "a@example.test", 1001).await;
+    assert_eq!(pending(&store, id).await.len(), 2);
+    assert_eq!(errors(&store, id).await, [Some("outbox_full".into())]);
+    assert_eq!(store.stats().await.expect("stats").emails, 3);
+}
+
+#[tokio::test]
+async fn who_fills_the_outbox_of_all_makes_the_room_for_the_others() {
+    let store = store(OutboxLimits { octets: 300_000, ..OutboxLimits::default() });
+    let small = register(&store, "a@example.test", "https://a.example/").await;
+    receive(&store, "a@example.test", 1000).await;
+    let heavy = register(&store, "b@example.test", "https://b.example/").await;
+    let heavier = register(&store, "c@example.test", "https://c.example/").await;
+    for _ in 0..4 {
+        receive(&store, "b@example.test", 30_000).await;
+        receive(&store, "c@example.test", 40_000).await;
+    }
+    assert_eq!([pending(&store, heavy).await.len(), pending(&store, heavier).await.len()], [4, 4]);
+    receive(&store, "a@example.test", 30_000).await;
+    assert_eq!(pending(&store, small).await.len(), 2);
+    assert_eq!([pending(&store, heavy).await.len(), pending(&store, heavier).await.len()], [4, 3]);
+    assert_eq!(errors(&store, heavier).await, [Some("outbox_full".into())]);
+    for webhook in [small, heavy, heavier] {
+        assert_eq!(store.delete_webhook(webhook).await, Ok(true));
+    }
+    // Nothing of it is left: as much fits as at first.
+    let again = register(&store, "b@example.test", "https://b.example/").await;
+    for _ in 0..10 {
+        receive(&store, "b@example.test", 30_000).await;
+    }
+    assert_eq!(pending(&store, again).await.len(), 10);
+}
+
+#[tokio::test]
+async fn a_message_for_many_webhooks_keeps_within_the_bound_of_all() {
+    let store = store(OutboxLimits { octets: 100_000, ..OutboxLimits::default() });
+    let mut ids = Vec::new();
+    for n in 0..3 {
+        ids.push(register(&store, "a@example.test", &format!("https://a.example/{n}")).await);
+    }
+    receive(&store, "a@example.test", 40_000).await;
+    let mut waiting = 0;
+    for id in &ids {
+        waiting += pending(&store, *id).await.len();
+    }
+    assert_eq!(waiting, 2);
+    for id in ids {
+        for event in pending(&store, id).await {
+            store.record_attempt(attempt(&event, Verdict::Delivered)).await.expect("record");
+        }
+    }
+    assert_eq!(store.expire(NOW.plus(Duration::from_hours(2)), 100).await.expect("expire").removed, 1);
+    assert_eq!(store.stats().await.expect("stats").live_octets, 0);
+}
+
+#[tokio::test]
+async fn failed_events_are_those_whose_last_attempt_failed() {
+    let store = store(OutboxLimits::default());
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    receive(&store, "a@example.test", 5).await;
+    let event = pending(&store, id).await.remove(0);
+    store.record_attempt(attempt(&event, Verdict::GivenUp)).await.expect("record");
+    assert_eq!(store.replay(id, Replay::Failed, NOW).await, Ok(1));
+    store.record_attempt(attempt(&event, Verdict::Delivered)).await.expect("record");
+    assert_eq!(store.replay(id, Replay::Failed, NOW).await, Ok(0), "the receiver has it");
+
+    // One that waits for its next attempt when the webhook is disabled ends there.
+    receive(&store, "a@example.test", 5).await;
+    receive(&store, "a@example.test", 5).await;
+    let events = pending(&store, id).await;
+    let later = NOW.plus(Duration::from_secs(5));
+    store.record_attempt(attempt(&events[0], Verdict::Retry(later))).await.expect("record");
+    let gone =
+        AttemptRecord { disables: Some("410 Gone".into()), status: Some(410), ..attempt(&events[1], Verdict::GivenUp) };
+    store.record_attempt(gone).await.expect("record");
+    assert_eq!(store.replay(id, Replay::Failed, NOW).await, Ok(2));
+}
+
+#[tokio::test]
+async fn a_success_beside_it_keeps_a_failure_from_disabling_a_webhook() {
+    let store = store(OutboxLimits::default());
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    receive(&store, "a@example.test", 5).await;
+    receive(&store, "a@example.test", 5).await;
+    receive(&store, "a@example.test", 5).await;
+    let events = pending(&store, id).await;
+    let five_days = |event| AttemptRecord { disables: Some("5 days".into()), ..attempt(event, Verdict::Retry(NOW)) };
+    // Three were in flight at once; the last was decided when the second had not been noted.
+    store.record_attempt(attempt(&events[0], Verdict::Retry(NOW))).await.expect("record");
+    store.record_attempt(attempt(&events[1], Verdict::Delivered)).await.expect("record");
+    store.record_attempt(five_days(&events[2])).await.expect("record");
+    let record = store.webhook(id).await.expect("read").expect("webhook");
+    assert_eq!((record.status, pending(&store, id).await.len()), (WebhookStatus::Active, 2));
+    store.record_attempt(five_days(&events[2])).await.expect("record");
+    let record = store.webhook(id).await.expect("read").expect("webhook");
+    assert_eq!(record.status, WebhookStatus::Disabled("5 days".into()));
+}
+
+#[tokio::test]
+async fn no_webhook_outlives_its_domain_wherever_its_removal_was_cut_off() {
+    let domain: DomainName = "example.test".parse().expect("domain");
+    for polls in 0..6 {
+        let store = store(OutboxLimits::default());
+        let record = DomainRecord {
+            name: domain.clone(),
+            owner: None,
+            email: None,
+            status: DomainStatus::Active,
+            pinned: false,
+            added_at: NOW,
+            last_checked_at: None,
+            last_check_result: None,
+        };
+        assert_eq!(store.register_domain(record, 9).await, Ok(Registration::Won));
+        let id = register(&store, "a@example.test", "https://a.example/").await;
+        {
+            let mut removal = pin!(store.remove_domain(&domain));
+            for _ in 0..polls {
+                if removal.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(30)).await;
+            }
+        }
+        let is_registered = !store.domains().await.expect("domains").is_empty();
+        let is_told = store.webhook(id).await.expect("read").is_some();
+        assert!(is_registered || !is_told, "cut off at {polls}");
+    }
+}
