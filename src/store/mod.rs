@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::config::Config;
+use crate::config::{Config, Revision};
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
 pub use embedded::EmbeddedStore;
@@ -174,6 +174,11 @@ impl StoreOptions {
 
     /// The options that the daemon's settings ask for.
     pub fn from_config(config: &Config) -> Self {
+        // In revision 1 webhooks of an earlier start are kept, but nobody sends their events.
+        let events_per_webhook = match config.revision {
+            Revision::One => 0,
+            Revision::Two => config.outbox_events_max,
+        };
         Self {
             retention: config.retention,
             message_octets_max: config.message_octets_max,
@@ -182,7 +187,7 @@ impl StoreOptions {
             checkpoint_octets: Self::CHECKPOINT_OCTETS,
             checkpoint_quiet: Self::CHECKPOINT_QUIET,
             outbox: OutboxLimits {
-                events_per_webhook: config.outbox_events_max,
+                events_per_webhook,
                 octets_per_webhook: config.outbox_octets_per_webhook_max,
                 octets: config.outbox_octets_max,
             },

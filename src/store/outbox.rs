@@ -40,7 +40,7 @@ pub enum Replay {
 /// How much may wait for webhooks. Beyond it the oldest event of the webhook is dropped, and its log says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutboxLimits {
-    /// Events of one webhook.
+    /// Events of one webhook; 0 where nobody sends any: then none begins.
     pub events_per_webhook: u32,
     /// Octets of the messages of one webhook's events.
     pub octets_per_webhook: u64,

@@ -96,7 +96,7 @@ impl<'t> Outbox<'t> {
 impl Apply<'_> {
     /// The webhooks that are to be told of mail for `mailbox`.
     pub(super) fn webhooks_to_tell(&self, mailbox: &Mailbox) -> Result<Vec<WebhookId>, IndexError> {
-        if self.state.webhooks == 0 {
+        if self.state.webhooks == 0 || self.limits.events_per_webhook == 0 {
             return Ok(Vec::new());
         }
         let mut told = Vec::new();

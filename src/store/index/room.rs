@@ -47,7 +47,7 @@ impl Apply<'_> {
     ) -> Result<bool, IndexError> {
         let octets = u64::from(event.place.content);
         let OutboxLimits { events_per_webhook, octets_per_webhook, octets: octets_of_all } = self.limits;
-        if events_per_webhook == 0 || octets > octets_per_webhook.min(octets_of_all) {
+        if octets > octets_per_webhook.min(octets_of_all) {
             return self.drop_itself(webhook, sequence, event);
         }
         while let Some(row) = self.outbox.row(webhook)?

@@ -181,3 +181,13 @@ async fn no_webhook_outlives_its_domain_wherever_its_removal_was_cut_off() {
         assert!(is_registered || !is_told, "cut off at {polls}");
     }
 }
+
+#[tokio::test]
+async fn where_nobody_sends_events_none_begins() {
+    let store = store(OutboxLimits { events_per_webhook: 0, ..OutboxLimits::default() });
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    receive(&store, "a@example.test", 5).await;
+    assert_eq!((pending(&store, id).await, errors(&store, id).await), (vec![], vec![]));
+    assert_eq!(store.expire(NOW.plus(Duration::from_hours(2)), 100).await.expect("expire").removed, 1);
+    assert_eq!(store.stats().await.expect("stats").live_octets, 0);
+}
