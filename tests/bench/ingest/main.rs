@@ -8,23 +8,24 @@
 //! `cargo bench --bench ingest -- [MESSAGES] [--to one|each]`: messages per round (20,000 if not said), all to one
 //! mailbox or each to its own. Nothing fails for being slow.
 
-mod http;
-mod peer;
 mod postfix;
+mod sink;
+#[path = "../support/mod.rs"]
+mod support;
 
-use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use peer::{Daemon, Sink};
 use postfix::{Connections, Load, Mailboxes};
+use sink::Sink;
+use support::Result;
+use support::daemon::Daemon;
+use support::http;
 
 const ROUNDS: usize = 3;
 const MESSAGES: usize = 20_000;
 /// The ratio to the generator's ceiling that the daemon is meant to reach.
 const TARGET: f64 = 0.5;
-
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> ExitCode {
     match options(std::env::args().skip(1)).and_then(|(messages, mailboxes)| run(messages, mailboxes)) {
@@ -61,7 +62,7 @@ fn run(messages: usize, mailboxes: Mailboxes) -> Result<()> {
         return Ok(());
     };
     let sink = Sink::start(&sink)?;
-    let daemon = Daemon::start()?;
+    let daemon = Daemon::start(&[])?;
     println!("{messages} messages of 4 KB a round, 20 sessions, data in {}", daemon.data_dir().display());
     println!("{:16} {:>6} {:>12} {:>12} {:>6}", "connections", "round", "smtp-sink/s", "tempmail/s", "ratio");
     let mut results = [Vec::new(), Vec::new()];
@@ -72,7 +73,7 @@ fn run(messages: usize, mailboxes: Mailboxes) -> Result<()> {
             let ceiling = rate(messages, load.send(&source, sink.address())?);
             let reached = rate(messages, load.send(&source, daemon.smtp_address())?);
             rounds_sent += 1;
-            daemon.expect_total(&mailboxes.addresses(messages), (messages * rounds_sent) as u64)?;
+            expect_total(&daemon, &mailboxes.addresses(messages), (messages * rounds_sent) as u64)?;
             let measured = Measured { ceiling, reached, ratio: reached / ceiling };
             measured.print(connections, &round.to_string());
             results.push(measured);
@@ -85,6 +86,18 @@ fn run(messages: usize, mailboxes: Mailboxes) -> Result<()> {
         println!("{:16} target of {TARGET} {verdict}", connections.name());
     }
     Ok(())
+}
+
+/// Fails unless the mailboxes of `addresses` hold `total` messages together.
+fn expect_total(daemon: &Daemon, addresses: &[String], total: u64) -> Result<()> {
+    let mut found = 0;
+    for address in addresses {
+        let (status, body) =
+            http::ask(daemon.http_address(), &format!("GET /api/mail/messages?to={address}&limit=1"), "")?;
+        let page: serde_json::Value = serde_json::from_slice(&body)?;
+        found += page["total"].as_u64().ok_or_else(|| format!("{status} for {address}: {page}"))?;
+    }
+    if found == total { Ok(()) } else { Err(format!("{total} messages were sent, {found} are there").into()) }
 }
 
 /// Messages per second.

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::Result;
+use crate::support::Result;
 
 /// A round that takes longer hangs.
 const ROUND_TIME_MAX: Duration = Duration::from_mins(10);

@@ -1,39 +1,32 @@
-//! How fast events leave, beside plain POSTs of the same body to the same receivers in the same run; and what dead receivers
-//! cost everybody else.
+//! How webhooks fare: events per second, what bad endpoints cost the others, and what failing webhooks cost mail.
 //!
-//! `cargo bench --bench webhooks -- [EVENTS]`: events in all (9,600 if not said), over 16 origins. Store, dispatcher and
-//! receivers share this process and the machine's cores. Nothing fails for being slow.
+//! Everything that is compared is measured in the same run, the receiver is in this process. Nothing fails for being slow.
+//!
+//! `cargo bench --bench webhooks -- [throughput|isolation|failing]`: all three if none is said.
 
+mod failing;
+mod isolation;
+mod plain;
 mod receiver;
 mod sender;
+#[path = "../support/mod.rs"]
+mod support;
+mod throughput;
 
-use std::error::Error;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use receiver::Receiver;
-use sender::Sender;
+use support::Result;
+use support::daemon::Daemon;
+use support::http;
 
-const ORIGINS: usize = 16;
-const EVENTS: usize = 9_600;
-/// Healthy endpoints of the isolation run, and how often each is told.
-const HEALTHY: usize = 100;
-const ROUNDS: usize = 5;
-/// Events that wait for receivers that never answer.
-const STUCK: usize = 10_000;
-
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+/// A receiver that is not far away.
+const NEAR: Duration = Duration::from_millis(10);
 
 fn main() -> ExitCode {
-    let events = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(EVENTS);
-    let run = || -> Result<()> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        runtime.block_on(async {
-            throughput(events).await?;
-            isolation().await
-        })
-    };
-    match run() {
+    // Cargo adds --bench by itself.
+    let parts: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    match run(&parts) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("webhooks: {error}");
@@ -42,88 +35,42 @@ fn main() -> ExitCode {
     }
 }
 
-/// Everything waits until the receivers begin to answer; then the time until all of it has arrived.
-async fn throughput(events: usize) -> Result<()> {
-    let receivers = Receiver::start_many(ORIGINS).await?;
-    let sender = Sender::start()?;
-    for (number, receiver) in receivers.iter().enumerate() {
-        receiver.hold();
-        sender.add_webhook(&address(number), receiver.url()).await?;
+fn run(parts: &[String]) -> Result<()> {
+    let names = ["throughput", "isolation", "failing"];
+    if parts.iter().any(|part| !names.contains(&part.as_str())) {
+        return Err(format!("usage: cargo bench --bench webhooks -- [{}]", names.join("|")).into());
     }
-    for number in 0..events {
-        sender.receive(&address(number % ORIGINS)).await?;
+    let is_wanted = |name: &str| parts.is_empty() || parts.iter().any(|part| part == name);
+    if is_wanted("throughput") {
+        throughput::run(Duration::ZERO)?;
+        throughput::run(NEAR)?;
     }
-    let begun = Instant::now();
-    receivers.iter().for_each(Receiver::let_go);
-    while receivers.iter().map(Receiver::answered).sum::<usize>() < events {
-        tokio::time::sleep(Duration::from_millis(5)).await;
+    if is_wanted("isolation") {
+        isolation::run()?;
     }
-    let told = rate(events, begun.elapsed());
-    let body = receivers[0].last_body();
-    sender.stop().await;
-
-    let plain = receiver::plain_posts(&receivers, &body, events, 64).await?;
-    let one = receiver::plain_posts(&receivers[..1], &body, events / 8, 1).await?;
-    println!("{events} events over {ORIGINS} origins, body of {} octets", body.len());
-    println!("webhooks            {told:>8.0}/s");
-    println!("plain, 64 at once   {plain:>8.0}/s  ratio {:.2} (target 0.5)", told / plain);
-    println!("plain, one at once  {one:>8.0}/s  ratio {:.2} (target 5)", told / one);
+    if is_wanted("failing") {
+        failing::run()?;
+    }
     Ok(())
 }
 
-/// What 100 healthy receivers notice of one that never answers and one that never stops answering.
-async fn isolation() -> Result<()> {
-    let receivers = Receiver::start_many(HEALTHY).await?;
-    let sender = Sender::start()?;
-    for (number, receiver) in receivers.iter().enumerate() {
-        sender.add_webhook(&address(number), receiver.url()).await?;
-    }
-    let alone = p95(&sender, &receivers).await?;
-    let alone_in = sender.receive_many("nobody@example.test", 2_000).await?;
-    let dead = Receiver::start_many(2).await?;
-    dead[0].hold();
-    dead[1].answer_without_end();
-    for number in 0..STUCK / 1_000 {
-        // A webhook holds a thousand events at most.
-        let stuck = format!("stuck{number}@example.test");
-        sender.add_webhook(&stuck, dead[number % 2].url()).await?;
-        sender.receive_many(&stuck, 1_000).await?;
-    }
-    let beside = p95(&sender, &receivers).await?;
-    let beside_in = sender.receive_many("nobody@example.test", 2_000).await?;
-    sender.stop().await;
-    println!("{HEALTHY} healthy endpoints, {STUCK} events stuck at two dead ones");
-    println!(
-        "p95 from mail to receiver  alone {alone:.1?}, beside the dead {beside:.1?}, ratio {:.2} (target at most 2)",
-        beside.as_secs_f64() / alone.as_secs_f64()
-    );
-    println!(
-        "mail taken in              alone {alone_in:.0}/s, beside the dead {beside_in:.0}/s, ratio {:.2}",
-        beside_in / alone_in
-    );
-    Ok(())
+/// Registers a webhook with a secret.
+fn register(daemon: &Daemon, recipient: &str, url: &str) -> Result<()> {
+    let body = serde_json::json!({"recipient": recipient, "url": url, "secret": "benchmark"}).to_string();
+    let (status, answer) = http::ask(daemon.http_address(), "POST /api/webhooks", &body)?;
+    if status == 201 { Ok(()) } else { Err(format!("{status}: {}", String::from_utf8_lossy(&answer)).into()) }
 }
 
-/// The time within which 95 of 100 events arrive.
-async fn p95(sender: &Sender, receivers: &[Receiver]) -> Result<Duration> {
-    let mut times = Vec::new();
-    for _ in 0..ROUNDS {
-        for (number, receiver) in receivers.iter().enumerate() {
-            let before = receiver.answered();
-            let begun = Instant::now();
-            sender.receive(&address(number)).await?;
-            receiver.wait_beyond(before).await;
-            times.push(begun.elapsed());
-        }
-    }
-    times.sort();
-    Ok(times[times.len() * 95 / 100])
+fn per_second(count: usize, time: Duration) -> f64 {
+    u32::try_from(count).map_or(f64::INFINITY, f64::from) / time.as_secs_f64()
 }
 
-fn address(number: usize) -> String {
-    format!("user{number}@example.test")
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn rate(count: usize, within: Duration) -> f64 {
-    f64::from(u32::try_from(count).unwrap_or(u32::MAX)) / within.as_secs_f64()
+/// The value that so many per cent of the sorted `times` do not pass.
+fn percentile(times: &[Duration], percent: usize) -> Duration {
+    times.get((times.len() * percent / 100).min(times.len().saturating_sub(1))).copied().unwrap_or_default()
 }

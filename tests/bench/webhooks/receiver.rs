@@ -1,119 +1,164 @@
-//! Receivers on ports of their own, and plain POSTs to them.
+//! A receiver on several ports, each an endpoint of its own: as little HTTP as the benchmark needs, so that it is not
+//! what is measured.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use axum::body::{Body, Bytes};
-use axum::extract::State;
-use axum::response::Response;
-use axum::routing::post;
-use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
 
-use super::{Result, rate};
+use crate::support::Result;
 
-/// What a receiver does with a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
-    Answer,
-    Hold,
-    Endless,
+/// How long nothing may come before what is waited for is given up.
+const PATIENCE: Duration = Duration::from_secs(60);
+const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+const FAILED: &[u8] = b"HTTP/1.1 500 Failed\r\ncontent-length: 0\r\n\r\n";
+const ENDLESS: &[u8] = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
+
+/// What becomes of every request.
+#[derive(Clone, Copy)]
+pub(crate) enum Conduct {
+    /// Answered 200 after a while.
+    Answers(Duration),
+    /// Answered 500.
+    Fails,
+    /// Never answered.
+    Hangs,
+    /// Answered with a body that never ends.
+    NeverEnds,
 }
 
-/// An HTTP server that takes every POST.
+#[derive(Default)]
+struct Seen {
+    count: AtomicUsize,
+    /// The subject of each request's mail where it is a number, and when the request was there.
+    arrivals: Mutex<Vec<(usize, Instant)>>,
+    body: Mutex<Vec<u8>>,
+}
+
+/// A running receiver. It ends when it is dropped.
 pub(crate) struct Receiver {
-    address: SocketAddr,
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    mode: watch::Sender<Mode>,
-    answered: AtomicUsize,
-    arrived: watch::Sender<usize>,
-    body: Mutex<Bytes>,
-}
-
-async fn receive(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
-    let mut mode = shared.mode.subscribe();
-    let current = mode.wait_for(|mode| *mode != Mode::Hold).await.map(|mode| *mode);
-    if matches!(current, Ok(Mode::Endless)) {
-        let endless = futures_util::stream::repeat_with(|| Ok::<_, std::io::Error>(Bytes::from_static(&[b'x'; 1024])));
-        return Response::new(Body::from_stream(endless));
-    }
-    *shared.body.lock().expect("body") = body;
-    let answered = shared.answered.fetch_add(1, Ordering::Relaxed) + 1;
-    shared.arrived.send_replace(answered);
-    Response::default()
+    addresses: Vec<SocketAddr>,
+    seen: Arc<Seen>,
+    _runtime: Runtime,
 }
 
 impl Receiver {
-    pub(crate) async fn start_many(count: usize) -> Result<Vec<Self>> {
-        let mut receivers = Vec::with_capacity(count);
-        for _ in 0..count {
-            let listener = TcpListener::bind("127.0.0.1:0").await?;
-            let shared = Arc::new(Shared {
-                mode: watch::Sender::new(Mode::Answer),
-                answered: AtomicUsize::new(0),
-                arrived: watch::Sender::new(0),
-                body: Mutex::default(),
-            });
-            receivers.push(Self { address: listener.local_addr()?, shared: Arc::clone(&shared) });
-            let app = axum::Router::new().route("/hook", post(receive)).with_state(shared);
-            tokio::spawn(async move { axum::serve(listener, app).await });
+    pub(crate) fn start(ports: usize, conduct: Conduct) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let seen = Arc::<Seen>::default();
+        let mut addresses = Vec::new();
+        for _ in 0..ports {
+            let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
+            addresses.push(listener.local_addr()?);
+            runtime.spawn(accept(listener, conduct, Arc::clone(&seen)));
         }
-        Ok(receivers)
+        Ok(Self { addresses, seen, _runtime: runtime })
     }
 
-    pub(crate) fn url(&self) -> String {
-        format!("http://{}/hook", self.address)
+    pub(crate) fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
     }
 
-    pub(crate) fn hold(&self) {
-        self.shared.mode.send_replace(Mode::Hold);
+    /// How many requests came.
+    pub(crate) fn count(&self) -> usize {
+        self.seen.count.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn let_go(&self) {
-        self.shared.mode.send_replace(Mode::Answer);
+    /// Waits until so many requests have come; when that was.
+    pub(crate) fn wait_for(&self, count: usize) -> Result<Instant> {
+        let (mut before, mut changed_at) = (0, Instant::now());
+        loop {
+            let now = self.count();
+            if now >= count {
+                return Ok(Instant::now());
+            }
+            if now > before {
+                (before, changed_at) = (now, Instant::now());
+            } else if changed_at.elapsed() > PATIENCE {
+                return Err(format!("{now} of {count} requests came").into());
+            }
+            sleep(Duration::from_millis(1));
+        }
     }
 
-    pub(crate) fn answer_without_end(&self) {
-        self.shared.mode.send_replace(Mode::Endless);
+    /// The body of the last request.
+    pub(crate) fn body(&self) -> Vec<u8> {
+        locked(&self.seen.body).clone()
     }
 
-    pub(crate) fn answered(&self) -> usize {
-        self.shared.answered.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn last_body(&self) -> Bytes {
-        self.shared.body.lock().expect("body").clone()
-    }
-
-    /// Waits until more than `count` requests were answered.
-    pub(crate) async fn wait_beyond(&self, count: usize) {
-        // The sender lives as long as this does.
-        let _ = self.shared.arrived.subscribe().wait_for(|answered| *answered > count).await;
+    /// The numbers of the mails that were told since the last call, and when.
+    pub(crate) fn take_arrivals(&self) -> Vec<(usize, Instant)> {
+        std::mem::take(&mut *locked(&self.seen.arrivals))
     }
 }
 
-/// POSTs `body` `count` times over `at_once` kept connections, in turn to each receiver; how many per second.
-pub(crate) async fn plain_posts(receivers: &[Receiver], body: &Bytes, count: usize, at_once: usize) -> Result<f64> {
-    let client = reqwest::Client::builder().no_proxy().build()?;
-    let begun = Instant::now();
-    let mut running = tokio::task::JoinSet::new();
-    for worker in 0..at_once {
-        let (client, body, url) = (client.clone(), body.clone(), receivers[worker % receivers.len()].url());
-        let share = count / at_once;
-        running.spawn(async move {
-            for _ in 0..share {
-                client.post(&url).body(body.clone()).send().await?.bytes().await?;
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn accept(listener: TcpListener, conduct: Conduct, seen: Arc<Seen>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let seen = Arc::clone(&seen);
+        // Whatever ends a connection is the other side's to notice.
+        tokio::spawn(async move { serve(stream, conduct, &seen).await });
+    }
+}
+
+async fn serve(mut stream: TcpStream, conduct: Conduct, seen: &Seen) -> Option<()> {
+    stream.set_nodelay(true).ok()?;
+    let mut buffer = Vec::with_capacity(16 << 10);
+    loop {
+        let (head, end) = loop {
+            if let Some(whole) = whole(&buffer) {
+                break whole;
             }
-            Ok::<_, reqwest::Error>(())
-        });
+            if stream.read_buf(&mut buffer).await.ok()? == 0 {
+                return None;
+            }
+        };
+        note(seen, &buffer[head..end]);
+        buffer.drain(..end);
+        match conduct {
+            Conduct::Answers(after) => {
+                if !after.is_zero() {
+                    tokio::time::sleep(after).await;
+                }
+                stream.write_all(OK).await.ok()?;
+            }
+            Conduct::Fails => stream.write_all(FAILED).await.ok()?,
+            Conduct::Hangs => while stream.read(&mut [0; 1024]).await.ok()? > 0 {},
+            Conduct::NeverEnds => {
+                stream.write_all(ENDLESS).await.ok()?;
+                loop {
+                    stream.write_all(&[b'x'; 16 << 10]).await.ok()?;
+                }
+            }
+        }
     }
-    while let Some(ended) = running.join_next().await {
-        ended??;
+}
+
+/// Where the body of the first request starts and ends, once all of it is there.
+fn whole(buffer: &[u8]) -> Option<(usize, usize)> {
+    let head = buffer.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
+    let fields = std::str::from_utf8(&buffer[..head]).ok()?;
+    let length = fields.split("\r\n").find_map(|line| line.strip_prefix("content-length: "))?;
+    let end = head + length.parse::<usize>().ok()?;
+    (buffer.len() >= end).then_some((head, end))
+}
+
+fn note(seen: &Seen, body: &[u8]) {
+    let now = Instant::now();
+    if seen.count.fetch_add(1, Ordering::Relaxed) == 0 {
+        *locked(&seen.body) = body.to_vec();
     }
-    Ok(rate(count / at_once * at_once, begun.elapsed()))
+    let name = b"\"subject\":\"";
+    let Some(at) = body.windows(name.len()).position(|window| window == name) else { return };
+    let digits = body[at + name.len()..].iter().take_while(|octet| octet.is_ascii_digit());
+    let number = digits.fold(0, |number: usize, digit| number * 10 + usize::from(digit - b'0'));
+    locked(&seen.arrivals).push((number, now));
 }

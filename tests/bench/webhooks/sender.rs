@@ -1,125 +1,80 @@
-//! A store with webhooks and the dispatcher that tells them.
+//! Mail over SMTP, from several sessions at once.
 
-use std::net::IpAddr;
-use std::sync::Arc;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use tempmail::clock::{Clock, SystemClock};
-use tempmail::config::{Config, Revision};
-use tempmail::dns::{DnsResolver, ResolverSettings};
-use tempmail::mime::Parser;
-use tempmail::model::{
-    Address, Delivery as Received, Envelope, Protocol, Subaddressing, WebhookId, WebhookLimits, WebhookRecord,
-    WebhookStatus,
-};
-use tempmail::store::disk::Directory;
-use tempmail::store::{EmbeddedStore, Outbox, Store, StoreOptions};
-use tempmail::webhook::{Caller, CallerSettings, Delivery, Guard, GuardSettings, PacingLimits, Schedule, dispatcher};
-use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
+use crate::support::Result;
 
-use super::{Result, rate};
-
-/// How many senders hand mail over at once.
-const SENDERS: usize = 20;
-
-pub(crate) struct Sender {
-    store: Arc<EmbeddedStore>,
-    dispatcher: JoinHandle<()>,
-    shutdown: CancellationToken,
-    _dir: tempfile::TempDir,
+/// An SMTP connection after its EHLO.
+pub(crate) struct Session {
+    stream: BufReader<TcpStream>,
 }
 
-impl Sender {
-    pub(crate) fn start() -> Result<Self> {
-        // Below target: a temporary directory may be in memory, where an fdatasync costs nothing.
-        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
-        let config = Config::of_revision(Revision::Two, dir.path().join("data"));
-        Directory::create(&config.data_dir)?;
-        let store = Arc::new(EmbeddedStore::open(&config.data_dir, &StoreOptions::from_config(&config))?);
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let guard = Guard::new(GuardSettings { allow: vec!["127.0.0.0/8".parse()?], ..GuardSettings::default() });
-        let resolver = Arc::new(DnsResolver::new(ResolverSettings::new(vec!["127.0.0.1:53".parse()?])));
-        // What is held on purpose must not time out.
-        let settings = CallerSettings { timeout: Duration::from_secs(600), ..CallerSettings::default() };
-        let delivery = Arc::new(Delivery {
-            outbox: store.clone(),
-            parser: Parser::start(2)?,
-            caller: Caller::new(settings, Arc::new(guard), resolver, Arc::clone(&clock))?,
-            schedule: Schedule::default(),
-            grace: Duration::from_secs(3600),
-            clock,
-        });
-        let pacing = PacingLimits { in_flight: 256, per_minute: usize::MAX, ..PacingLimits::default() };
-        let shutdown = CancellationToken::new();
-        let run = dispatcher::run(delivery, pacing, Duration::from_secs(3600), shutdown.clone());
-        Ok(Self { store, dispatcher: tokio::spawn(run), shutdown, _dir: dir })
+impl Session {
+    pub(crate) fn open(server: SocketAddr) -> Result<Self> {
+        let stream = TcpStream::connect(server)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        let mut session = Self { stream: BufReader::new(stream) };
+        session.expect("220")?;
+        session.say("EHLO bench.example\r\n", "250")?;
+        Ok(session)
     }
 
-    pub(crate) async fn add_webhook(&self, recipient: &str, url: String) -> Result<()> {
-        let now = SystemClock.now();
-        let record = WebhookRecord {
-            id: WebhookId::fresh(),
-            recipient: recipient.into(),
-            mailbox: recipient.parse::<Address>()?.mailbox(Subaddressing::Keep),
-            url,
-            secret: tempmail::model::Secret::new("secret".into()),
-            status: WebhookStatus::Active,
-            created_at: now,
-            last_mail_at: now,
-            last_delivery_at: None,
-            failures: 0,
-            failing_since: None,
-        };
-        self.store.register_webhook(record, WebhookLimits { per_recipient: 10, total: 10_000 }).await?;
+    /// Delivers a mail with a text of `octets`; when its last octet was sent.
+    pub(crate) fn deliver(&mut self, to: &str, subject: usize, octets: usize) -> Result<Instant> {
+        self.say("MAIL FROM:<bench@sender.example>\r\n", "250")?;
+        self.say(&format!("RCPT TO:<{to}>\r\n"), "250")?;
+        self.say("DATA\r\n", "354")?;
+        let line = format!("{}\r\n", "x".repeat(70));
+        let text = line.repeat(octets / line.len());
+        let mail = format!("From: bench@sender.example\r\nSubject: {subject}\r\n\r\n{text}.\r\n");
+        let sent_at = Instant::now();
+        self.say(&mail, "250")?;
+        Ok(sent_at)
+    }
+
+    fn say(&mut self, octets: &str, start: &str) -> Result<()> {
+        self.stream.get_mut().write_all(octets.as_bytes())?;
+        self.expect(start)
+    }
+
+    fn expect(&mut self, start: &str) -> Result<()> {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            self.stream.read_line(&mut line)?;
+            if line.as_bytes().get(3) != Some(&b'-') {
+                break;
+            }
+        }
+        if line.starts_with(start) { Ok(()) } else { Err(format!("{start} was expected, {line:?} came").into()) }
+    }
+}
+
+/// Sends `mails` over `sessions`, to the addresses in turn; how long it took.
+pub(crate) fn send(
+    server: SocketAddr,
+    sessions: usize,
+    to: &[String],
+    mails: usize,
+    octets: usize,
+) -> Result<Duration> {
+    let begun = Instant::now();
+    let of_session = |first: usize| -> Result<()> {
+        let mut session = Session::open(server)?;
+        for number in (first..mails).step_by(sessions) {
+            session.deliver(&to[number % to.len()], number, octets)?;
+        }
         Ok(())
-    }
-
-    /// A mail of 4 KB comes in for `to`.
-    pub(crate) async fn receive(&self, to: &str) -> Result<()> {
-        Ok(self.store.receive(mail(to)?).await?)
-    }
-
-    /// So many mails come in over 20 senders; how many per second.
-    pub(crate) async fn receive_many(&self, to: &str, count: usize) -> Result<f64> {
-        let begun = Instant::now();
-        let mut running = tokio::task::JoinSet::new();
-        for _ in 0..SENDERS {
-            let (store, mails) =
-                (Arc::clone(&self.store), (0..count / SENDERS).map(|_| mail(to)).collect::<Result<Vec<_>>>()?);
-            running.spawn(async move {
-                for mail in mails {
-                    store.receive(mail).await?;
-                }
-                Ok::<_, tempmail::store::StoreError>(())
-            });
-        }
-        while let Some(ended) = running.join_next().await {
-            ended??;
-        }
-        Ok(rate(count, begun.elapsed()))
-    }
-
-    pub(crate) async fn stop(self) {
-        self.shutdown.cancel();
-        let _ = self.dispatcher.await;
-        let _ = self.store.close().await;
-    }
-}
-
-fn mail(to: &str) -> Result<Received> {
-    let now = SystemClock.now();
-    let text = "0123456789 abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOP 0123456\r\n".repeat(64);
-    let client = IpAddr::from([127, 0, 0, 1]);
-    let envelope = Envelope::new(
-        client,
-        "bench".into(),
-        Protocol::Esmtp,
-        "bench@example.com".into(),
-        &[to.parse()?],
-        Subaddressing::Keep,
-        now,
-    );
-    let raw = format!("From: bench@example.com\r\nSubject: bench\r\n\r\n{text}").into();
-    Ok(Received { envelope, raw, received_at: now, expires_at: now.plus(Duration::from_secs(3600)) })
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..sessions).map(|first| scope.spawn(move || of_session(first).map_err(|e| e.to_string()))).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a sender panicked")?)
+    })
+    .map_err(|error: String| error)?;
+    Ok(begun.elapsed())
 }

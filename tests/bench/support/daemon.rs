@@ -1,27 +1,30 @@
-//! The two servers that are compared, each ended by its own process id.
+//! The daemon, and whatever other server a benchmark runs beside it, each ended by its own process id.
 
 use std::fs::{self, File};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, geteuid, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use super::Result;
-use super::http;
+use super::{Result, http};
 
 /// How long a server may take to listen, or to end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A child process that ends with its owner: asked first, so that the daemon closes its store, then forced.
-struct Server(Child);
+pub(crate) struct Server(Child);
 
 impl Server {
+    pub(crate) fn start(command: &mut Command) -> Result<Self> {
+        Ok(Self(command.spawn()?))
+    }
+
     /// Waits until `is_ready` or the process has ended.
-    fn wait_until(&mut self, is_ready: impl Fn() -> bool) -> Result<()> {
+    pub(crate) fn wait_until(&mut self, is_ready: impl Fn() -> bool) -> Result<()> {
         let begun = Instant::now();
         while !is_ready() {
             if let Some(status) = self.0.try_wait()? {
@@ -57,30 +60,6 @@ impl Drop for Server {
     }
 }
 
-/// Postfix's smtp-sink: takes every message and throws it away.
-pub(crate) struct Sink {
-    address: SocketAddr,
-    _server: Server,
-}
-
-impl Sink {
-    pub(crate) fn start(program: &Path) -> Result<Self> {
-        let address = free_address()?;
-        let mut command = Command::new(program);
-        if geteuid().is_root() {
-            command.args(["-u", "nobody"]);
-        }
-        command.args([&address.to_string(), "1024"]).stdin(Stdio::null()).stdout(Stdio::null());
-        let mut server = Server(command.spawn()?);
-        server.wait_until(|| TcpStream::connect(address).is_ok()).map_err(|error| format!("smtp-sink: {error}"))?;
-        Ok(Self { address, _server: server })
-    }
-
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
-    }
-}
-
 /// The daemon with a data directory of its own, below `target`: a temporary directory may be in memory, where an
 /// fdatasync costs nothing.
 pub(crate) struct Daemon {
@@ -92,22 +71,23 @@ pub(crate) struct Daemon {
 }
 
 impl Daemon {
-    pub(crate) fn start() -> Result<Self> {
+    /// Starts it with `args` beside those that every benchmark needs, and waits until it is ready.
+    pub(crate) fn start(args: &[&str]) -> Result<Self> {
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
         let (smtp, web) = (free_address()?, free_address()?);
         let log = dir.path().join("log");
         let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
         command.arg("serve").arg("--data-dir").arg(dir.path().join("data"));
         command.args(["--smtp-listen", &smtp.to_string(), "--http-listen", &web.to_string()]);
-        command.args(["--domain", "example.test", "--rate-limit", "off"]);
+        command.args(["--domain", "example.test", "--rate-limit", "off"]).args(args);
         // Whatever the user has set for a daemon of theirs is none of ours.
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"TEMPMAIL_")) {
             command.env_remove(name);
         }
         command.env("XDG_CONFIG_HOME", dir.path());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&log)?);
-        let mut server = Server(command.spawn()?);
-        let is_ready = || http::get(web, "/readyz").is_ok_and(|(code, _)| code == 200);
+        let mut server = Server::start(&mut command)?;
+        let is_ready = || http::ask(web, "GET /readyz", "").is_ok_and(|(code, _)| code == 200);
         server.wait_until(is_ready).map_err(|error| {
             let log = fs::read_to_string(&log).unwrap_or_default();
             format!("the daemon: {error}\n{log}")
@@ -123,19 +103,12 @@ impl Daemon {
         self.dir.path().join("data")
     }
 
-    /// Fails unless the mailboxes of `addresses` hold `total` messages together.
-    pub(crate) fn expect_total(&self, addresses: &[String], total: u64) -> Result<()> {
-        let mut found = 0;
-        for address in addresses {
-            let (status, body) = http::get(self.http, &format!("/api/mail/messages?to={address}&limit=1"))?;
-            let page: serde_json::Value = serde_json::from_slice(&body)?;
-            found += page["total"].as_u64().ok_or_else(|| format!("{status} for {address}: {page}"))?;
-        }
-        if found == total { Ok(()) } else { Err(format!("{total} messages were sent, {found} are there").into()) }
+    pub(crate) fn http_address(&self) -> SocketAddr {
+        self.http
     }
 }
 
 /// An address on loopback that nobody listens on.
-fn free_address() -> Result<SocketAddr> {
+pub(crate) fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }

@@ -1,0 +1,76 @@
+//! How many events a second reach a receiver, beside plain POSTs to it and beside one attempt at a time.
+
+use std::time::Duration;
+
+use super::plain;
+use super::receiver::{Conduct, Receiver};
+use super::sender;
+use super::{median, per_second, register};
+use crate::support::Result;
+use crate::support::daemon::Daemon;
+
+const ORIGINS: usize = 16;
+/// Attempts in flight at one endpoint, as the dispatcher permits.
+const PER_ORIGIN: usize = 4;
+const ROUNDS: usize = 3;
+/// Each makes an event per origin; no more, since one webhook's outbox holds 1,000.
+const MAILS: usize = 900;
+const TEXT_OCTETS: usize = 1024;
+/// What the ratios to plain POSTs and to one attempt at a time are meant to reach.
+const TARGETS: (f64, f64) = (0.5, 5.0);
+
+/// Measures with a receiver that answers after a while, and prints.
+pub(crate) fn run(after: Duration) -> Result<()> {
+    println!("\nevents per second over {ORIGINS} origins, the receiver answers after {after:?}");
+    println!(
+        "{:>6} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8}",
+        "round", "tempmail", "plain", "1 attempt", "1 plain", "/ plain", "/ 1"
+    );
+    let (mut to_plain, mut to_one) = (Vec::new(), Vec::new());
+    for round in 1..=ROUNDS {
+        let (reached, body) = dispatched(ORIGINS * PER_ORIGIN, MAILS, after)?;
+        let few = if after.is_zero() { MAILS / 6 } else { MAILS / 60 };
+        let (one, _) = dispatched(1, few, after)?;
+        let receiver = Receiver::start(ORIGINS, Conduct::Answers(after))?;
+        let plain = plain::rate(receiver.addresses(), PER_ORIGIN, MAILS * ORIGINS, &body)?;
+        let one_plain = plain::rate(&receiver.addresses()[..1], 1, few * ORIGINS, &body)?;
+        to_plain.push(reached / plain);
+        to_one.push(reached / one);
+        println!(
+            "{round:>6} {reached:10.0} {plain:10.0} {one:10.0} {one_plain:10.0} {:8.2} {:8.1}",
+            reached / plain,
+            reached / one
+        );
+    }
+    println!("{:>6} {:>52.2} {:8.1}", "median", median(&mut to_plain), median(&mut to_one));
+    println!("targets: {} of plain, {} times one attempt at a time", TARGETS.0, TARGETS.1);
+    Ok(())
+}
+
+/// Events per second from the first that arrives to the last, and the body of one.
+fn dispatched(in_flight: usize, mails: usize, after: Duration) -> Result<(f64, Vec<u8>)> {
+    let receiver = Receiver::start(ORIGINS, Conduct::Answers(after))?;
+    let daemon = Daemon::start(&[
+        "--webhook-allow",
+        "127.0.0.0/8",
+        "--webhook-per-origin-per-minute",
+        "1000000",
+        "--max-webhooks-per-recipient",
+        &ORIGINS.to_string(),
+        "--webhook-in-flight",
+        &in_flight.to_string(),
+    ])?;
+    let to = "bench@example.test".to_owned();
+    for address in receiver.addresses() {
+        register(&daemon, &to, &format!("http://{address}/hook"))?;
+    }
+    let (server, recipient) = (daemon.smtp_address(), [to]);
+    let sending = std::thread::spawn(move || {
+        sender::send(server, 4, &recipient, mails, TEXT_OCTETS).map(|_| ()).map_err(|error| error.to_string())
+    });
+    let first = receiver.wait_for(1)?;
+    let events = mails * ORIGINS;
+    let last = receiver.wait_for(events)?;
+    sending.join().map_err(|_| "a sender panicked")??;
+    Ok((per_second(events, last - first), receiver.body()))
+}
