@@ -37,7 +37,8 @@ pub enum Replay {
     Since(Timestamp),
 }
 
-/// How much may wait for webhooks. Beyond it the oldest event of the webhook is dropped, and its log says so.
+/// How much may wait for webhooks. A webhook beyond its own bounds drops its oldest events; beyond the bound of all, the one
+/// that holds most does. The log of whoever drops says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutboxLimits {
     /// Events of one webhook; 0 where nobody sends any: then none begins.
