@@ -75,6 +75,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             [CompletionResult]::new('--max-smtp-connections', '--max-smtp-connections', [CompletionResultType]::ParameterName, 'Most SMTP connections at once, 1 to 100000 [default: 1000]')
             [CompletionResult]::new('--max-http-connections', '--max-http-connections', [CompletionResultType]::ParameterName, 'Most HTTP connections at once, 1 to 100000 [default: 1000]')
             [CompletionResult]::new('--smtp-idle-timeout', '--smtp-idle-timeout', [CompletionResultType]::ParameterName, 'How long an SMTP client may keep silent, 100ms to 1h [default: 5m]')
+            [CompletionResult]::new('--smtp-body-budget', '--smtp-body-budget', [CompletionResultType]::ParameterName, 'Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size [default: 256MB]')
             [CompletionResult]::new('--webhook-allow', '--webhook-allow', [CompletionResultType]::ParameterName, 'Network that webhooks may be sent to although it is not public, such as 10.0.0.0/8 [default: none]')
             [CompletionResult]::new('--webhook-refused-ports', '--webhook-refused-ports', [CompletionResultType]::ParameterName, 'Port that no webhook is sent to, 1 to 65535; 25, 465 and 587 never are [default: none]')
             [CompletionResult]::new('--webhook-schedule', '--webhook-schedule', [CompletionResultType]::ParameterName, 'Waits between the attempts of an event, 10ms to 1d each, 1 to 20 of them; the last one repeats [default: 5s,30s,2m,10m,30m,1h]')

@@ -1229,7 +1229,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__serve)
-            opts="-o -q -v -h --revision --smtp-listen --http-listen --domain --accept-any-domain --mx-host --hostname --retention --max-message-size --page-size-default --page-size-max --subaddressing --role-addresses --verify-every --resolver --public-address --max-domains --http-allowed-hosts --http-allowed-origins --rate-limit --max-smtp-connections --max-http-connections --smtp-idle-timeout --webhook-allow --webhook-refused-ports --webhook-schedule --webhook-timeout --webhook-grace --webhook-idle --max-webhooks-per-recipient --max-webhooks --outbox-events --outbox-size-per-webhook --outbox-size --webhook-in-flight --webhook-per-origin-per-minute --segment-size --index-cache-size --log-format --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --revision --smtp-listen --http-listen --domain --accept-any-domain --mx-host --hostname --retention --max-message-size --page-size-default --page-size-max --subaddressing --role-addresses --verify-every --resolver --public-address --max-domains --http-allowed-hosts --http-allowed-origins --rate-limit --max-smtp-connections --max-http-connections --smtp-idle-timeout --smtp-body-budget --webhook-allow --webhook-refused-ports --webhook-schedule --webhook-timeout --webhook-grace --webhook-idle --max-webhooks-per-recipient --max-webhooks --outbox-events --outbox-size-per-webhook --outbox-size --webhook-in-flight --webhook-per-origin-per-minute --segment-size --index-cache-size --log-format --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1324,6 +1324,10 @@ _tempmail() {
                     return 0
                     ;;
                 --smtp-idle-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --smtp-body-budget)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -71,6 +71,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --max-smtp-connections 'Most SMTP connections at once, 1 to 100000 [default: 1000]'
             cand --max-http-connections 'Most HTTP connections at once, 1 to 100000 [default: 1000]'
             cand --smtp-idle-timeout 'How long an SMTP client may keep silent, 100ms to 1h [default: 5m]'
+            cand --smtp-body-budget 'Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size [default: 256MB]'
             cand --webhook-allow 'Network that webhooks may be sent to although it is not public, such as 10.0.0.0/8 [default: none]'
             cand --webhook-refused-ports 'Port that no webhook is sent to, 1 to 65535; 25, 465 and 587 never are [default: none]'
             cand --webhook-schedule 'Waits between the attempts of an event, 10ms to 1d each, 1 to 20 of them; the last one repeats [default: 5s,30s,2m,10m,30m,1h]'

@@ -1,12 +1,11 @@
 //! The table of settings: one entry makes the flag, the variable, the key of the file and the line of `config show`.
 
 use std::fmt::Display;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::LogFormat;
 use super::parse::{
-    allowed_host, data_dir, domain_name, domain_pattern, listen_address, log_format, network, origins, public_address,
+    allowed_host, data_dir, domain_name, domain_pattern, listen_addresses, log_format, network, origins, public_address,
     rate_limit, resolver, revision, roles, schedule, subaddressing,
 };
 use super::setting::{Setting, Shape};
@@ -223,6 +222,14 @@ pub const SETTINGS: &[Setting] = &[
         |c| vec![show_duration(c.smtp_idle_timeout)],
     ),
     Setting::new(
+        "smtp-body-budget",
+        Shape::One,
+        "SIZE",
+        "Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size",
+        |c, v| one(v, |t| value::size(t, MB..=1024 * GB)).map(|octets| c.smtp_bodies_octets_max = octets),
+        |c| vec![show_size(c.smtp_bodies_octets_max)],
+    ),
+    Setting::new(
         "webhook-allow",
         Shape::Several,
         "CIDR",
@@ -379,14 +386,6 @@ fn each<T: PartialEq>(values: &[String], parse: impl Fn(&str) -> Result<T, Value
         }
     }
     Ok(all)
-}
-
-/// At least one address to listen on. Port 0 may be there more than once.
-fn listen_addresses(values: &[String]) -> Result<Vec<SocketAddr>, ValueError> {
-    if values.is_empty() {
-        return Err(ValueError::Missing { accepted: "an IP address with a port, such as 127.0.0.1:2525" });
-    }
-    values.iter().map(|value| listen_address(value)).collect()
 }
 
 fn texts<T: Display>(values: &[T]) -> Vec<String> {

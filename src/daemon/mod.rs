@@ -122,12 +122,8 @@ impl Daemon {
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
         let Self { assembled, listeners, controls, clock, store } = self;
         let Assembled { config, registry, delivery, router } = assembled;
-        let receiver = Arc::new(Receiver {
-            settings: SmtpSettings::from_config(&config),
-            store: store.clone(),
-            domains: registry.table(),
-            clock: Arc::clone(&clock),
-        });
+        let settings = SmtpSettings::from_config(&config);
+        let receiver = Arc::new(Receiver::new(settings, store.clone(), registry.table(), Arc::clone(&clock)));
         let limits = HttpLimits::from_config(&config);
         let (smtp_listeners, http_listeners) = (tokio_all(listeners.smtp)?, tokio_all(listeners.http)?);
         let mut socket_files = Vec::new();

@@ -83,6 +83,13 @@ impl Binary {
         self.child.id()
     }
 
+    /// What the kernel says of its memory in KB: `VmRSS` is what it has now, `VmHWM` the most that it ever had.
+    pub(crate) fn memory_kb(&self, what: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process())).expect("its status");
+        let line = status.lines().find_map(|line| line.strip_prefix(what)).expect(what);
+        line.trim_matches(|c: char| !c.is_ascii_digit()).parse().expect(what)
+    }
+
     /// A command of the binary on the same data directory, without `--server`.
     pub(crate) fn tempmail(&self, args: &[&str]) -> Outcome {
         local(&self.data_dir, args)
