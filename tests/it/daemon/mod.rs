@@ -11,5 +11,6 @@ mod revision;
 mod scaling;
 mod senders;
 mod stopping;
+mod supervised;
 mod tour;
 mod transports;
