@@ -83,7 +83,10 @@ impl StepGuard {
         let forward = now.since(last_now).saturating_sub(boot.saturating_sub(last_boot));
         let back = last_now.since(now);
         if forward > STEP_TOLERANCE {
-            tracing::warn!(seconds = forward.as_secs(), "the clock stepped forward; nothing is removed for ten minutes");
+            tracing::warn!(
+                seconds = forward.as_secs(),
+                "the clock stepped forward; nothing is removed for ten minutes"
+            );
             self.ahead = self.ahead.saturating_add(forward);
             self.paused_until = boot + STEP_PAUSE;
         } else if back > STEP_TOLERANCE {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::LogFormat;
 use super::parse::{
-    allowed_host, data_dir, domain_name, domain_pattern, listen_addresses, log_format, network, origins, public_address,
-    rate_limit, resolver, revision, roles, schedule, subaddressing,
+    allowed_host, data_dir, domain_name, domain_pattern, listen_addresses, log_format, network, origins,
+    public_address, rate_limit, resolver, revision, roles, schedule, subaddressing,
 };
 use super::setting::{Setting, Shape};
 use super::value::{self, ValueError, show_duration, show_size};

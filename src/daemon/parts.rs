@@ -21,7 +21,8 @@ impl Parts {
         let mut first = None;
         while let Some(ended) = self.running.join_next().await {
             let Err(error) = ended else { continue };
-            let name = self.names.iter().find(|(id, _)| *id == error.id()).map_or("nobody knows what", |(_, name)| name);
+            let name =
+                self.names.iter().find(|(id, _)| *id == error.id()).map_or("nobody knows what", |(_, name)| name);
             tracing::error!(part = name, "a part of the daemon ended early; stopping");
             first.get_or_insert(name);
             shutdown.cancel();

@@ -300,9 +300,12 @@ mod tests {
 
     #[test]
     fn a_message_never_takes_more_than_its_share() {
-        for (budget_octets, size_octets, kept) in
-            [(1 << 20, Some(0), true), (1 << 20, Some(150_000), true), (1 << 20, None, true), (100 << 10, Some(1), false)]
-        {
+        for (budget_octets, size_octets, kept) in [
+            (1 << 20, Some(0), true),
+            (1 << 20, Some(150_000), true),
+            (1 << 20, None, true),
+            (100 << 10, Some(1), false),
+        ] {
             let budget = Budget::new(budget_octets);
             let mut body = Body::new(budget.share(size_octets.unwrap_or(300_000)).expect("room"), size_octets, 300_000);
             let mut line = [b'x'; 1000];

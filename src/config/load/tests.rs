@@ -151,7 +151,7 @@ fn example(key: &str) -> Vec<String> {
         "max-message-size" => &["2MB"],
         "segment-size" | "index-cache-size" | "outbox-size-per-webhook" | "outbox-size" | "smtp-body-budget" => {
             &["128MB"]
-        },
+        }
         "page-size-default" => &["50"],
         "page-size-max" => &["200"],
         "subaddressing" => &["strip"],

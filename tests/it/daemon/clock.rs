@@ -2,33 +2,121 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
 use tempmail::clock::Clock;
+use tempmail::config::Revision;
+use tempmail::model::Timestamp;
 
 use crate::support::http;
-use crate::support::smtp_peer::SmtpPeer;
 use crate::support::test_server::TestServer;
 
 const TO: &str = "hello@example.test";
+const DAY: Duration = Duration::from_hours(24);
+/// How long nothing is removed after a start and after a step.
+const PAUSE: Duration = Duration::from_mins(10);
 
-#[tokio::test]
-async fn after_a_step_forward_reads_follow_and_nothing_is_removed() {
-    let server = TestServer::start().await;
-    let mut peer = SmtpPeer::greeted(server.smtp()).await;
-    peer.deliver(TO, "Subject: first\r\n\r\n").await;
-    let before = server.clock.now();
-    server.clock.step_to(before.plus(Duration::from_hours(24)));
-    assert_eq!(http::total(server.http(), TO).await, 0, "reads follow");
-    // The session is open, so only the worker looks at this clock.
+/// A daemon in which only the worker of expiry looks at the clock that never jumps: without webhooks and domains.
+async fn server() -> TestServer {
+    TestServer::of_revision(Revision::One, |_| {}).await
+}
+
+/// Waits until the worker of expiry has had a whole turn.
+async fn let_expiry_work(server: &TestServer) {
     let looks = server.clock.looks();
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
-    while server.clock.looks() == looks {
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
+    while server.clock.looks() < looks + 2 {
         assert!(tokio::time::Instant::now() < deadline, "the worker does not look at the clock");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    // Were anything to be removed, it would be before this is kept.
-    peer.deliver("other@example.test", "Subject: second\r\n\r\n").await;
+}
+
+/// The same once the pause after the start is over.
+async fn settled() -> TestServer {
+    let server = server().await;
+    while server.clock.looks() == 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    server.clock.advance(PAUSE);
+    let_expiry_work(&server).await;
+    server
+}
+
+fn back(time: Timestamp, by: Duration) -> Timestamp {
+    Timestamp::from_millis(time.millis() - i64::try_from(by.as_millis()).expect("a short time"))
+}
+
+async fn subjects(server: &TestServer) -> Vec<String> {
+    let page = http::inbox(server.http(), TO).await;
+    let emails = page["emails"].as_array().expect("emails");
+    emails.iter().map(|email| email["subject"].as_str().expect("subject").to_owned()).collect()
+}
+
+#[tokio::test]
+async fn after_a_step_forward_reads_follow_and_nothing_is_removed() {
+    let server = settled().await;
+    server.send(TO, "first", "").await;
+    let before = server.clock.now();
+    server.clock.step_to(before.plus(DAY));
+    assert_eq!(http::total(server.http(), TO).await, 0, "reads follow");
+    let_expiry_work(&server).await;
+    server.send(TO, "ahead", "").await;
     assert_eq!(server.stats().await.emails, 2, "nothing is removed");
     server.clock.step_to(before);
-    assert_eq!(http::total(server.http(), TO).await, 1, "readable again");
+    server.send(TO, "after", "").await;
+    assert_eq!(subjects(&server).await, ["after", "ahead", "first"], "readable again, in the order in which they came");
+    let_expiry_work(&server).await;
+    assert_eq!(server.stats().await.emails, 3);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_clock_that_stays_ahead_for_ten_minutes_is_believed() {
+    let server = settled().await;
+    server.send(TO, "first", "").await;
+    server.clock.step_to(server.clock.now().plus(DAY));
+    let_expiry_work(&server).await;
+    assert_eq!(server.stats().await.emails, 1);
+    server.clock.advance(PAUSE);
+    server.until_stats(|stats| stats.emails == 0).await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn after_a_step_back_everything_stays_readable_in_its_order() {
+    let server = settled().await;
+    server.send(TO, "first", "").await;
+    let before = server.clock.now();
+    server.clock.step_to(back(before, DAY));
+    server.send(TO, "behind", "").await;
+    assert_eq!(subjects(&server).await, ["behind", "first"]);
+    let_expiry_work(&server).await;
+    assert_eq!(server.stats().await.emails, 2);
+    server.clock.step_to(before);
+    server.send(TO, "after", "").await;
+    // What came while the clock was behind has expired by the time of day that it came at.
+    assert_eq!(subjects(&server).await, ["after", "first"]);
+    let_expiry_work(&server).await;
+    assert_eq!(server.stats().await.emails, 3, "and yet nothing is removed: the clock has stepped forward");
+    server.stop().await;
+}
+
+/// Nothing in the machine told a daemon that started after a step of it, so everything was removed at once.
+#[tokio::test]
+async fn a_start_with_a_clock_that_is_ahead_removes_nothing_for_ten_minutes() {
+    let server = settled().await;
+    server.send(TO, "first", "").await;
+    let before = server.clock.now();
+    server.clock.step_to(before.plus(DAY));
+    let server = server.restart(|config| config.revision = Revision::One).await;
+    assert_eq!(http::total(server.http(), TO).await, 0);
+    let_expiry_work(&server).await;
+    assert_eq!(server.stats().await.emails, 1);
+    server.clock.step_to(before);
+    assert_eq!(subjects(&server).await, ["first"]);
+    let_expiry_work(&server).await;
+    assert_eq!(server.stats().await.emails, 1);
+    let shown: Value = http::inbox(server.http(), TO).await;
+    let id = shown["emails"][0]["id"].as_str().expect("id");
+    assert!(http::raw(server.http(), id).await.is_some());
     server.stop().await;
 }

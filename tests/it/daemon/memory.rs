@@ -14,6 +14,8 @@ use crate::support::smtp_peer::SmtpPeer;
 const MB: usize = 1 << 20;
 /// How long a sender waits that was told to come again.
 const PAUSE: Duration = Duration::from_millis(20);
+/// What may be left of it afterwards: caches, and what the allocator keeps for the next messages.
+const LEFT_MB: u64 = 100;
 /// How long freed memory may take to go back to the system.
 const RETURN_PATIENCE: Duration = Duration::from_secs(20);
 
@@ -89,8 +91,7 @@ async fn bear(load: Load) -> Cost {
     let refused_at_first = refused.into_iter().filter(|refused| *refused.as_ref().expect("a sender")).count();
     let peak_mb = daemon.memory_kb("VmHWM:") >> 10;
     let deadline = Instant::now() + RETURN_PATIENCE;
-    let allowance_mb = 64;
-    while daemon.memory_kb("VmRSS:") >> 10 > at_start_mb + allowance_mb && Instant::now() < deadline {
+    while daemon.memory_kb("VmRSS:") >> 10 > at_start_mb + LEFT_MB && Instant::now() < deadline {
         tokio::time::sleep(PAUSE).await;
     }
     let afterwards_mb = daemon.memory_kb("VmRSS:") >> 10;
@@ -110,7 +111,7 @@ async fn senders_beyond_the_budget_come_again_and_all_of_them_are_served() {
     assert_eq!(cost.refused_at_first, 30, "{cost:?}");
     // Twenty messages, their copies in a group of 4 MB, the write buffers, and what the program itself takes.
     assert!(cost.peak_mb < cost.at_start_mb + 60, "{cost:?}");
-    assert!(cost.afterwards_mb <= cost.at_start_mb + 64, "{cost:?}");
+    assert!(cost.afterwards_mb <= cost.at_start_mb + LEFT_MB, "{cost:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -120,5 +121,5 @@ async fn five_hundred_senders_of_10_mb_stay_under_1_gb() {
     println!("{cost:?} in {} s", cost.took.as_secs());
     assert_eq!(cost.refused_at_first, 475, "{cost:?}");
     assert!(cost.peak_mb < 1024, "{cost:?}");
-    assert!(cost.afterwards_mb <= cost.at_start_mb + 64, "{cost:?}");
+    assert!(cost.afterwards_mb <= cost.at_start_mb + LEFT_MB, "{cost:?}");
 }

@@ -3,8 +3,10 @@
 mod clock;
 mod domains;
 mod hostile;
+mod hostile_mail;
 mod kill;
 mod memory;
+mod panics;
 mod refusals;
 mod retention;
 mod revision;

@@ -23,7 +23,7 @@ async fn mail_is_unreadable_from_the_moment_it_expires_and_then_removed() {
     server.clock.advance(millisecond);
     assert_eq!(http::total(server.http(), TO).await, 0);
     assert_eq!(http::raw(server.http(), &id).await, None);
-    server.until_stats(|stats| stats.emails == 0 && stats.live_octets == 0 && stats.mailboxes == 0).await;
+    server.in_time(|stats| stats.emails == 0 && stats.live_octets == 0 && stats.mailboxes == 0).await;
 
     let server = server.restart(|config| config.retention = RETENTION).await;
     assert_eq!(http::total(server.http(), TO).await, 0);
@@ -43,7 +43,7 @@ async fn what_expires_while_nothing_runs_is_gone_at_the_start() {
         running.restart(|config| config.retention = RETENTION).await
     };
     assert_eq!(http::total(server.http(), TO).await, 0);
-    server.until_stats(|stats| stats.emails == 0).await;
+    server.in_time(|stats| stats.emails == 0).await;
     server.stop().await;
 }
 
@@ -63,6 +63,6 @@ async fn the_segments_of_expired_mail_are_removed_from_the_disk() {
     assert!(full.segments >= 5 && full.live_octets > 5 << 20, "{full:?}");
     server.clock.advance(RETENTION);
     // The next one and the one that is being written.
-    server.until_stats(|stats| stats.emails == 0 && stats.live_octets == 0 && stats.segments <= 2).await;
+    server.in_time(|stats| stats.emails == 0 && stats.live_octets == 0 && stats.segments <= 2).await;
     server.stop().await;
 }

@@ -1,6 +1,7 @@
 //! Domains against a real DNS server.
 
 mod answers;
+mod panics;
 mod registration;
 mod verification;
 mod worker;

@@ -73,3 +73,15 @@ async fn every_answer_carries_the_fields_that_guard_mail() {
         assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
     }
 }
+
+#[tokio::test]
+async fn a_handler_that_panics_costs_its_request_alone() {
+    let api = TestApi::new();
+    let ids = api.receive(&["ann@example.test", "bob@example.test"], "Subject: s\r\n\r\n").await;
+    api.store.panic_at_load(ids[0]);
+    for target in [format!("/api/mail/messages/{}", ids[0]), "/api/mail/messages?to=ann@example.test".to_owned()] {
+        let answer = api.get(&target).await;
+        assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (500, "internal"), "{target}");
+    }
+    assert_eq!(api.get(&format!("/api/mail/messages/{}", ids[1])).await.status, 200);
+}

@@ -267,3 +267,28 @@ async fn whoever_opens_the_local_socket_is_the_administrator() {
     let answer = server.exchange(b"GET /api/admin/status HTTP/1.0\r\nHost: localhost\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.0 401"), "{answer}");
 }
+
+#[tokio::test]
+async fn a_panic_costs_one_request_and_amid_an_answer_one_connection() {
+    let api = TestApi::new();
+    let first = api.receive(&["ann@example.test"], "Subject: first\r\n\r\n").await[0];
+    api.receive(&["ann@example.test"], "Subject: second\r\n\r\n").await;
+    api.store.panic_at_load(first);
+    let server = serve(api.router.clone(), limits()).await;
+    let get = |target: &str, end: &str| format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n{end}\r\n");
+
+    // Before the answer has begun: a problem, and the connection goes on.
+    let both = get(&format!("/api/mail/messages/{first}"), "") + &get("/healthz", "Connection: close\r\n");
+    let answers = server.exchange(both.as_bytes()).await;
+    assert!(answers.starts_with("HTTP/1.1 500 ") && answers.contains("\"code\":\"internal\""), "{answers}");
+    assert!(answers.contains("HTTP/1.1 200 OK"), "{answers}");
+
+    // After it has begun: it breaks off, if anything of it has left at all, which no client takes for its end.
+    let list = server.exchange(get("/api/mail/messages?to=ann@example.test", "").as_bytes()).await;
+    assert!(!list.contains("total") && !list.ends_with("0\r\n\r\n"), "{list}");
+
+    let other = server.exchange(get("/healthz", "Connection: close\r\n").as_bytes()).await;
+    assert!(other.starts_with("HTTP/1.1 200 OK"), "{other}");
+    server.shutdown.cancel();
+    server.task.await.expect("no panic");
+}

@@ -18,18 +18,24 @@ struct Times {
     now: Timestamp,
     boot: Duration,
     looks: u64,
+    panics: bool,
 }
 
 impl SetClock {
     /// A clock that shows `at`.
     pub(crate) fn at(at: Timestamp) -> Self {
-        let times = Times { now: at, boot: at.since(Timestamp::from_millis(0)), looks: 0 };
+        let times = Times { now: at, boot: at.since(Timestamp::from_millis(0)), looks: 0, panics: false };
         Self { times: Mutex::new(times), ticks_since: None }
     }
 
     /// A clock that shows `at` and goes on from there.
     pub(crate) fn ticking_from(at: Timestamp) -> Self {
         Self { ticks_since: Some(Instant::now()), ..Self::at(at) }
+    }
+
+    /// Whoever looks next at the clock that never jumps panics.
+    pub(crate) fn panic_next(&self) {
+        self.times.lock().expect("clock").panics = true;
     }
 
     fn ticked(&self) -> Duration {
@@ -60,8 +66,12 @@ impl Clock for SetClock {
     }
 
     fn boot(&self) -> Duration {
-        let mut times = self.times.lock().expect("clock");
-        times.looks += 1;
-        times.boot + self.ticked()
+        let (boot, panics) = {
+            let mut times = self.times.lock().expect("clock");
+            times.looks += 1;
+            (times.boot, std::mem::take(&mut times.panics))
+        };
+        assert!(!panics, "the clock panics as it was told");
+        boot + self.ticked()
     }
 }

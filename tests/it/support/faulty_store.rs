@@ -22,6 +22,7 @@ pub(crate) struct FaultyStore {
     fault: Mutex<Option<Fault>>,
     load_faults: Mutex<Vec<(EmailId, Option<StoreError>)>>,
     panics_next: AtomicBool,
+    panics_at_load: Mutex<Option<EmailId>>,
     arrived: watch::Sender<usize>,
     kept: Mutex<Vec<Delivery>>,
 }
@@ -52,6 +53,7 @@ impl FaultyStore {
             fault: Mutex::default(),
             load_faults: Mutex::default(),
             panics_next: AtomicBool::new(false),
+            panics_at_load: Mutex::default(),
             arrived: watch::Sender::new(0),
             kept: Mutex::default(),
         }
@@ -85,6 +87,11 @@ impl FaultyStore {
     /// The next message makes it panic.
     pub(crate) fn panic_next(&self) {
         self.panics_next.store(true, Ordering::Relaxed);
+    }
+
+    /// `load` of this Email panics.
+    pub(crate) fn panic_at_load(&self, id: EmailId) {
+        *self.panics_at_load.lock().expect("an id") = Some(id);
     }
 
     /// Waits until this many messages have been handed over, kept or not.
@@ -147,6 +154,8 @@ impl Store for FaultyStore {
 
     async fn load(&self, listed: &Listed) -> Result<Option<StoredEmail>, StoreError> {
         self.working()?;
+        let panics_at = *self.panics_at_load.lock().expect("an id");
+        assert!(panics_at != Some(listed.id), "the store panics as it was told");
         let faults = self.load_faults.lock().expect("load faults").clone();
         match faults.into_iter().find(|(id, _)| *id == listed.id) {
             Some((_, fault)) => fault.map_or(Ok(None), Err),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 use tempmail::config::{Config, Revision};
-use tempmail::daemon::{ControlSocket, Daemon, Listeners, open_store};
+use tempmail::daemon::{ControlSocket, Daemon, DaemonError, Listeners, open_store};
 use tempmail::model::Timestamp;
 use tempmail::panics::Panics;
 use tempmail::store::{EmbeddedStore, Store, StoreStats};
@@ -35,7 +35,7 @@ pub(crate) struct TestServer {
     /// The panics that it knows of.
     pub(crate) panics: Panics,
     shutdown: CancellationToken,
-    running: JoinHandle<()>,
+    running: JoinHandle<Result<(), DaemonError>>,
     /// The clock that all of it goes by.
     pub(crate) clock: Arc<SetClock>,
 }
@@ -69,6 +69,11 @@ impl TestServer {
         Self::run(self.stop().await, clock, Revision::Two, configure).await
     }
 
+    /// A daemon on the data of one that has ended.
+    pub(crate) async fn again(dir: TempDir, clock: Arc<SetClock>) -> Self {
+        Self::run(dir, clock, Revision::Two, |_| {}).await
+    }
+
     async fn run(dir: TempDir, clock: Arc<SetClock>, revision: Revision, configure: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config::of_revision(revision, dir.path().into());
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -85,7 +90,7 @@ impl TestServer {
         let daemon = daemon.await.expect("daemon");
         let shutdown = CancellationToken::new();
         let stop = shutdown.clone();
-        let running = tokio::spawn(async move { daemon.run(stop).await.expect("a good end") });
+        let running = tokio::spawn(daemon.run(stop));
         Self { dir, smtp, http, store, panics, shutdown, running, clock }
     }
 
@@ -140,6 +145,15 @@ impl TestServer {
         }
     }
 
+    /// The same, while time goes on: nothing is removed for some minutes after a start.
+    pub(crate) async fn in_time(&self, wanted: impl Fn(&StoreStats) -> bool) -> StoreStats {
+        let wanted = |stats: &StoreStats| {
+            self.clock.advance(Duration::from_mins(1));
+            wanted(stats)
+        };
+        self.until_stats(wanted).await
+    }
+
     /// A command of the binary that reaches this daemon through its control socket.
     pub(crate) async fn tempmail(&self, args: &[&str]) -> Outcome {
         let dir = self.dir.path().to_owned();
@@ -152,8 +166,17 @@ impl TestServer {
     pub(crate) async fn stop(self) -> TempDir {
         let Self { dir, store, shutdown, running, .. } = self;
         shutdown.cancel();
-        tokio::time::timeout(PATIENCE, running).await.expect("an end in time").expect("no panic");
+        let ended = tokio::time::timeout(PATIENCE, running).await.expect("an end in time");
+        ended.expect("no panic").expect("a good end");
         drop(store);
         dir
+    }
+
+    /// Waits for it to end by itself: its directory, and why it ended.
+    pub(crate) async fn ended(self) -> (TempDir, DaemonError) {
+        let Self { dir, store, running, .. } = self;
+        let ended = tokio::time::timeout(PATIENCE, running).await.expect("an end in time");
+        drop(store);
+        (dir, ended.expect("no panic").expect_err("a bad end"))
     }
 }
