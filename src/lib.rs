@@ -28,6 +28,7 @@
 //! | What is on the disk, octet by octet? | `store/journal/record.rs`, `store/index/tables.rs` |
 //! | What does a change do to the index? | `store/index/apply.rs` |
 //! | What happens after a crash? | `store/embedded/open.rs`, `store/journal/replay.rs` |
+//! | How much memory may messages take that are coming in? | `smtp/budget.rs` |
 //! | When does mail go, when does its space come back? | `expiry.rs`; `store/embedded/writer.rs` (`checkpoint`) |
 //! | When is mail refused for want of space? | `store/embedded/shared.rs` (`accepts`), `store/journal/spare.rs` |
 //! | What do a mail's subject, body and attachments become? | `mime/mod.rs`, `mime/structure.rs`, `mime/limits.rs` |
@@ -49,7 +50,8 @@
 //! peer -> smtp/listener    a slot of max-smtp-connections, or 421
 //!      -> smtp/connection  reads and writes with a timeout; the only part of SMTP that waits
 //!      -> smtp/session     EHLO MAIL RCPT DATA (pure: octets in, replies and steps out)
-//!                          MAIL asks smtp/policy whether the store has room, RCPT whether the domain is active
+//!                          MAIL asks smtp/policy whether the store has room, RCPT whether the domain is active, DATA
+//!                          for a share of the memory (smtp/budget), which is given back when the store has answered
 //!      -> Delivery         envelope with an id per recipient, octets as sent, received_at, expires_at
 //!      -> Store::receive   a Change in a queue of 64 MB; whoever brings more waits, and its peer with it
 //!      -> writer thread    takes what is queued as one group: append to the journal, ONE fdatasync,
@@ -90,11 +92,13 @@
 //! `cli/serve` loads the settings, raises the limit of open files, binds every listener, takes the lock of the data
 //! directory (5 s of patience), opens the store with its replay, binds the control socket, puts the parts together and
 //! says where everything is. Nothing has answered anybody before all of that has worked. `Daemon::run` then runs six
-//! parts: SMTP, HTTP over TCP, HTTP over the socket, verification, webhooks (not in revision 1), expiry.
+//! parts: SMTP, HTTP over TCP, HTTP over the socket, verification, webhooks (not in revision 1), expiry; a seventh tells the
+//! service manager that asks for it (`daemon/supervisor`).
 //!
 //! SIGTERM or SIGINT cancels one token. Listeners close and the workers end at once; sessions and requests have 8 s for
 //! their last answers, attempts to tell webhooks 3 s for their ends; then the store closes: what is queued is committed, a checkpoint is made, the index is closed. A
-//! part that ends early by a panic cancels the token for all. A second signal ends the process; the next start replays.
+//! part that ends early by a panic cancels the token for all, and the program ends with 1. Panics are logged and counted by
+//! a hook ([`panics`]). A second signal ends the process; the next start replays.
 //!
 //! # The store
 //!
@@ -140,7 +144,7 @@
 //! 6. Each of these dependencies has one home: redb in `store/index`, smtp-proto in `smtp`, mail-parser in `mime`, hickory in
 //!    `dns`, reqwest in `client` and `webhook`, comfy-table in `cli/output`, clap in `cli` and `config`, hmac, sha2 and base64
 //!    in `webhook/sign`.
-//! 7. No statics, no globals: two daemons run in one process (the tests do that). Only the log is the process's.
+//! 7. No statics, no globals: two daemons run in one process (the tests do that). Only the log and the hook for panics are the process's.
 //! 8. Time, octets and units are in names: `…_at`, `…_octets`, `Duration`.
 //! 9. Everything from outside has a bound: line, command, message, header section, parts, depth, recipients, connections,
 //!    JSON body, answer, time.
@@ -167,7 +171,7 @@
 //! model     nobody
 //! ```
 //!
-//! `clock` is known to whoever needs the time and is not pure; `error` knows the errors that end the program.
+//! `clock` is known to whoever needs the time and is not pure; `panics` to who starts the daemon and who shows its status; `error` knows the errors that end the program.
 //!
 //! # Where other dependencies live
 //!

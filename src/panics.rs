@@ -33,3 +33,44 @@ impl Panics {
         self.0.load(Ordering::Relaxed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Write};
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Lines {
+        fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("lock").write(octets)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_panic_is_counted_and_logged_with_its_place_and_not_with_what_it_quotes() {
+        let lines = Lines::default();
+        let writer = lines.clone();
+        let log = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+        let (panics, before) = (Panics::default(), panic::take_hook());
+        let recorded = panics.clone();
+        panic::set_hook(Box::new(move |info| {
+            recorded.record(info);
+            before(info);
+        }));
+        tracing::subscriber::with_default(log, || {
+            panic::catch_unwind(|| panic!("a secret")).expect_err("a panic");
+        });
+        assert!(panics.count() >= 1);
+        let text = String::from_utf8(lines.0.lock().expect("lock").clone()).expect("UTF-8");
+        assert!(text.contains("a panic") && text.contains(concat!(file!(), ":")), "{text}");
+        assert!(!text.contains("secret"), "{text}");
+    }
+}

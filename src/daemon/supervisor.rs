@@ -1,4 +1,4 @@
-//! What the service manager is told, where it asks for it: sd_notify(3) of systemd.
+//! What the service manager is told, where it asks for it: `sd_notify(3)` of systemd.
 
 use std::collections::BTreeMap;
 use std::io;

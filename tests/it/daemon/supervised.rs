@@ -72,8 +72,8 @@ async fn the_binary_says_when_it_is_ready_that_it_lives_and_when_it_stops() {
 #[test]
 fn nobody_is_told_who_does_not_ask() {
     let asked = |env: &BTreeMap<String, String>| Supervisor::from_env(env, 7).map(|found| found.is_some());
-    assert_eq!(asked(&BTreeMap::new()).expect("nothing to do"), false);
-    assert_eq!(asked(&env("", 1)).expect("nothing to do"), false);
+    assert!(!asked(&BTreeMap::new()).expect("nothing to do"));
+    assert!(!asked(&env("", 1)).expect("nothing to do"));
     assert!(asked(&env("/nowhere/notify", 1)).is_err());
 }
 
