@@ -56,6 +56,9 @@ pub enum DaemonError {
     /// The HTTP client for webhooks can't be set up.
     #[error("{0}")]
     Caller(#[from] CallerError),
+    /// A part ended before it was told to, by a defect.
+    #[error("a part of the daemon ended early; the log says more")]
+    PartEnded,
     /// The system gives no thread or socket.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -119,6 +122,8 @@ impl Daemon {
 
     /// Runs until `shutdown` is cancelled; then every open transaction and request gets its answer, and the store is
     /// closed. Bounded by the drain timeouts of SMTP and HTTP.
+    ///
+    /// A part that ends by a defect, or the store's writer, ends all of it: then the answer is an error.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
         let Self { assembled, listeners, controls, clock, store } = self;
         let Assembled { config, registry, delivery, router } = assembled;
@@ -150,15 +155,29 @@ impl Daemon {
             running.spawn(dispatcher::run(delivery, pacing, config.webhook_idle, shutdown.clone()));
         }
         running.spawn(expiry::run(store.clone(), clock, shutdown.clone()));
+        running.spawn(stop_with_writer(Arc::clone(&store), shutdown.clone()));
+        let mut outcome = Ok(());
         while let Some(ended) = running.join_next().await {
             if let Err(error) = ended {
                 tracing::error!(%error, "a part of the daemon ended early; stopping");
+                outcome = Err(DaemonError::PartEnded);
                 shutdown.cancel();
             }
         }
         store.close().await?;
         drop(socket_files);
-        Ok(())
+        outcome
+    }
+}
+
+/// Without its writer the store keeps nothing: a new process can open it again, this one can't.
+async fn stop_with_writer(store: Arc<EmbeddedStore>, shutdown: CancellationToken) {
+    tokio::select! {
+        () = shutdown.cancelled() => {}
+        () = store.writer_ended() => {
+            tracing::error!("nothing can be kept any more; stopping");
+            shutdown.cancel();
+        }
     }
 }
 

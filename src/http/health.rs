@@ -25,6 +25,7 @@ pub(super) async fn ready(State(api): State<Arc<Api>>) -> Result<Json<Value>, Pr
         Err(error) => {
             let (cause, detail) = match error {
                 StoreError::Full => ("storage_full", "the disk is full: mail is read and deleted, none is accepted"),
+                StoreError::WriterEnded => ("writer_ended", "the writer of the store has ended; the service is stopping"),
                 StoreError::Stopping => ("stopping", "the service is stopping"),
                 _ => ("store_unavailable", "the store failed"),
             };

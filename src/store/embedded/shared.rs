@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 use super::open::Opened;
 use crate::store::index::{Index, IndexError, View};
@@ -20,6 +21,9 @@ const READERS_GRACE: Duration = Duration::from_secs(5);
 pub(super) struct Shared {
     /// Empty while the index is being reopened and after the close.
     index: ArcSwapOption<Index>,
+    /// Why the index is away.
+    trouble: ArcSwapOption<StoreError>,
+    writer_ended: CancellationToken,
     index_octets: AtomicU64,
     segments: Segments,
     spare: SpareView,
@@ -31,6 +35,8 @@ impl Shared {
     pub(super) fn new(opened: &Opened, options: StoreOptions) -> Self {
         let shared = Self {
             index: ArcSwapOption::from(Some(Arc::clone(&opened.index))),
+            trouble: ArcSwapOption::empty(),
+            writer_ended: CancellationToken::new(),
             index_octets: AtomicU64::new(0),
             segments: opened.journal.segments().clone(),
             spare: opened.journal.spare(),
@@ -59,6 +65,22 @@ impl Shared {
 
     pub(super) fn set_index(&self, index: Arc<Index>) {
         self.index.store(Some(index));
+        self.trouble.store(None);
+    }
+
+    /// Notes why the index can't be opened.
+    pub(super) fn set_trouble(&self, cause: StoreError) {
+        self.trouble.store(Some(Arc::new(cause)));
+    }
+
+    fn index_away(&self) -> StoreError {
+        let trouble = self.trouble.load();
+        trouble.as_deref().cloned().unwrap_or_else(|| StoreError::Failed("the index is not open".into()))
+    }
+
+    /// Cancelled when the writer has ended by a defect.
+    pub(super) fn writer_ended(&self) -> &CancellationToken {
+        &self.writer_ended
     }
 
     /// Closes the index. Readers that are at it are waited for, since the file can be opened only once.
@@ -84,7 +106,7 @@ impl Shared {
     }
 
     pub(super) fn read<T>(&self, read: impl FnOnce(&View) -> Result<T, IndexError>) -> Result<T, StoreError> {
-        let index = self.index().ok_or_else(|| StoreError::Failed("the index is not open".into()))?;
+        let index = self.index().ok_or_else(|| self.index_away())?;
         let view = index.view().map_err(|error| error.to_store_error())?;
         read(&view).map_err(|error| error.to_store_error())
     }
@@ -93,16 +115,20 @@ impl Shared {
     pub(super) fn measure_index(&self) {
         let octets = Index::octets(self.segments.disk()).unwrap_or(0);
         self.index_octets.store(octets, Ordering::Relaxed);
+        self.spare.reserve(octets);
     }
 
     /// Whether a message of the largest size would find room: the index's next growth, one more segment, and one and a
     /// half times the message.
     pub(super) fn accepts(&self) -> Result<(), StoreError> {
-        if let Some((is_full, reason)) = self.spare.failure() {
-            return Err(if is_full { StoreError::Full } else { StoreError::Failed(reason) });
+        if self.writer_ended.is_cancelled() {
+            return Err(StoreError::WriterEnded);
+        }
+        if let Some(failure) = self.spare.failure() {
+            return Err(failure.to_store_error());
         }
         if self.index.load().is_none() {
-            return Err(StoreError::Failed("the index is not open".into()));
+            return Err(self.index_away());
         }
         let StoreOptions { segment_octets, message_octets_max, .. } = self.options;
         let needed = self.index_octets.load(Ordering::Relaxed) + segment_octets + message_octets_max * 3 / 2;
