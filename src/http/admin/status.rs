@@ -8,8 +8,8 @@ use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 
-use crate::http::Api;
 use crate::http::problem::Problem;
+use crate::http::{Api, health};
 use crate::model::{DomainName, DomainStatus, Timestamp};
 use crate::store::StoreStats;
 
@@ -39,7 +39,14 @@ pub(super) struct StatusJson {
     retention_seconds: u64,
     max_message_octets: u64,
     domains: DomainCounts,
-    store: StoreStats,
+    /// Whether mail is accepted now.
+    accepts_mail: bool,
+    /// Why it is not, in the words of `/readyz`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<&'static str>,
+    /// Left out while the store can't be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store: Option<StoreStats>,
 }
 
 #[derive(Debug, Serialize)]
@@ -54,6 +61,9 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>
     let active = domains.iter().filter(|entry| entry.status == DomainStatus::Active).count();
     let config = &api.config;
     let daemon = api.status.as_deref();
+    let stats = api.store.stats().await;
+    let accepts = api.store.accepts();
+    let trouble = accepts.as_ref().err().or(stats.as_ref().err());
     Ok(Json(StatusJson {
         version: env!("CARGO_PKG_VERSION"),
         revision: config.revision.number(),
@@ -66,6 +76,8 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>
         retention_seconds: config.retention.as_secs(),
         max_message_octets: config.message_octets_max,
         domains: DomainCounts { active, deactivated: domains.len() - active },
-        store: api.store.stats().await?,
+        accepts_mail: accepts.is_ok(),
+        cause: trouble.map(|error| health::cause(error).0),
+        store: stats.ok(),
     }))
 }

@@ -113,7 +113,7 @@ impl Store for EmbeddedStore {
     }
 
     fn accepts(&self) -> Result<(), StoreError> {
-        if self.queue.is_closed() {
+        if self.queue.is_closed() && !self.shared.writer_ended().is_cancelled() {
             return Err(StoreError::Stopping);
         }
         self.shared.accepts()

@@ -12,3 +12,4 @@ mod senders;
 mod stopping;
 mod tour;
 mod transports;
+mod writer;

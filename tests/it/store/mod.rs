@@ -1,8 +1,11 @@
 //! What every store must do, and what the embedded one does when the power is cut.
 
+mod answers;
 mod conformance;
 mod crash;
+mod each_call;
 pub mod embedded;
 mod faults;
 pub mod outbox;
 mod outbox_bounds;
+mod writer;
