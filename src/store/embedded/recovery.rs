@@ -128,8 +128,9 @@ impl Writer {
         let disk = self.shared.segments().disk();
         let index = Index::open(disk, self.shared.options())
             .and_then(|index| index.ok_or(OpenError::Index("index.redb is missing".into())))?;
-        let found = FoundJournal::open(Arc::clone(disk))?;
         let mut position = index.position()?;
+        let found = FoundJournal::open(Arc::clone(disk))
+            .map_err(|error| Behind { cause: error.to_store_error(), reached: Some(position) })?;
         let mut outcomes = None;
         let result = found.run(position, |records, end| {
             let of_group = index.apply(records.iter().map(|record| (&record.change, record.place)), end)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
 use tokio::sync::Notify;
@@ -15,6 +15,9 @@ use crate::store::{StoreError, StoreOptions, StoreStats};
 
 /// How long the writer waits for readers to let go of an index that is to be reopened.
 const READERS_GRACE: Duration = Duration::from_secs(5);
+/// How long a reader waits for an index that is being reopened, as long as that has not failed.
+const REOPENING_PATIENCE: Duration = Duration::from_secs(1);
+const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// The index while it is open, the segments, and what decides whether more mail is taken.
 #[derive(Debug)]
@@ -75,7 +78,19 @@ impl Shared {
 
     fn index_away(&self) -> StoreError {
         let trouble = self.trouble.load();
-        trouble.as_deref().cloned().unwrap_or_else(|| StoreError::Failed("the index is not open".into()))
+        trouble.as_deref().cloned().unwrap_or_else(|| StoreError::Failed("the index is being opened again".into()))
+    }
+
+    /// The index for a reader, who may block.
+    fn index_in_a_moment(&self) -> Result<Arc<Index>, StoreError> {
+        let deadline = Instant::now() + REOPENING_PATIENCE;
+        loop {
+            match self.index() {
+                Some(index) => return Ok(index),
+                None if self.trouble.load().is_some() || Instant::now() >= deadline => return Err(self.index_away()),
+                None => std::thread::sleep(LOOK_EVERY),
+            }
+        }
     }
 
     /// Cancelled when the writer has ended by a defect.
@@ -86,16 +101,16 @@ impl Shared {
     /// Closes the index. Readers that are at it are waited for, since the file can be opened only once.
     pub(super) fn close_index(&self) -> Result<(), StoreError> {
         let Some(mut index) = self.index.swap(None) else { return Ok(()) };
-        let deadline = std::time::Instant::now() + READERS_GRACE;
+        let deadline = Instant::now() + READERS_GRACE;
         loop {
             match Arc::try_unwrap(index) {
                 Ok(index) => {
                     drop(index);
                     return Ok(());
                 }
-                Err(shared) if std::time::Instant::now() < deadline => {
+                Err(shared) if Instant::now() < deadline => {
                     index = shared;
-                    std::thread::sleep(Duration::from_millis(1));
+                    std::thread::sleep(LOOK_EVERY);
                 }
                 Err(shared) => {
                     self.index.store(Some(shared));
@@ -106,7 +121,7 @@ impl Shared {
     }
 
     pub(super) fn read<T>(&self, read: impl FnOnce(&View) -> Result<T, IndexError>) -> Result<T, StoreError> {
-        let index = self.index().ok_or_else(|| self.index_away())?;
+        let index = self.index_in_a_moment()?;
         let view = index.view().map_err(|error| error.to_store_error())?;
         read(&view).map_err(|error| error.to_store_error())
     }

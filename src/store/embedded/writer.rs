@@ -101,6 +101,7 @@ impl Writer {
             }
         }
         self.finish(Instant::now() + PUNCH_PATIENCE);
+        self.shared.set_trouble(StoreError::Stopping);
         if let Err(error) = self.shared.close_index() {
             tracing::warn!(%error, "the index was left open");
         }

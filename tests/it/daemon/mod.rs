@@ -2,6 +2,7 @@
 
 mod clock;
 mod domains;
+mod full;
 mod hostile;
 mod kill;
 mod refusals;

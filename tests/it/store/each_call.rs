@@ -34,7 +34,7 @@ enum Fault {
 struct Case {
     call: usize,
     fault: Fault,
-    /// Every write after it fails as well, until the disk is healed.
+    /// Every write after it to the same kind of file fails as well, until the disk is healed.
     is_lasting: bool,
 }
 
@@ -80,22 +80,24 @@ async fn suffer(case: Case) {
         disk.cut_writes_short();
     }
     let kind = if matches!(case.fault, Fault::Full) { ErrorKind::StorageFull } else { ErrorKind::Other };
-    let failed = Arc::new(Mutex::new(Vec::new()));
+    let first_failed = Arc::new(Mutex::new(String::new()));
     disk.fail({
-        let (failed, mut calls) = (Arc::clone(&failed), 0);
+        let (first_failed, mut calls) = (Arc::clone(&first_failed), 0);
         move |operation, name| {
             calls += 1;
-            let is_read = matches!(operation, Operation::Read(_) | Operation::List | Operation::Open);
-            let fails = calls == case.call || case.is_lasting && calls > case.call && !is_read;
-            if fails {
-                failed.lock().expect("names").push(name.to_owned());
+            let mut first_failed = first_failed.lock().expect("name");
+            if calls == case.call {
+                name.clone_into(&mut first_failed);
             }
-            fails.then_some(kind)
+            let is_read = matches!(operation, Operation::Read(_) | Operation::List | Operation::Open);
+            let is_alike = name.split('-').next() == first_failed.split('-').next();
+            let lasts = case.is_lasting && calls > case.call && !is_read && is_alike;
+            (calls == case.call || lasts).then_some(kind)
         }
     });
     let mut answers = Answers::default();
     use_it(&store, &mut answers).await;
-    if failed.lock().expect("names").iter().all(|name| name.starts_with("journal-")) {
+    if first_failed.lock().expect("name").starts_with("journal-") {
         answers.check(&store, &format!("{case:?}, while it fails")).await;
     }
     disk.heal();

@@ -90,7 +90,8 @@ async fn a_group_given_up_is_cut_off_where_it_began_in_a_new_segment() {
     receive(&store, large("m1")).await.expect("receive");
     receive(&store, large("m2")).await.expect("receive");
     poison_index_and_journal_reads(&disk);
-    assert!(matches!(receive(&store, large("m3")).await, Err(StoreError::Failed(_))));
+    let answer = receive(&store, large("m3")).await;
+    assert!(matches!(answer, Err(StoreError::Failed(_))), "{answer:?}");
     disk.heal();
     drop(store);
     let store = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(memory.files())), &options).expect("open again");

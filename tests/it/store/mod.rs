@@ -6,6 +6,7 @@ mod crash;
 mod each_call;
 pub mod embedded;
 mod faults;
+mod full;
 pub mod outbox;
 mod outbox_bounds;
 mod writer;
