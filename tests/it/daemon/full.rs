@@ -84,7 +84,7 @@ async fn on_a_full_disk_mail_is_refused_for_now_and_all_else_goes_on() {
     assert_eq!(inbox["emails"].as_array().expect("emails").len(), 4);
     let id = inbox["emails"][0]["id"].as_str().expect("id").to_owned();
     assert!(http::raw(server.http, &id).await.is_some());
-    assert_eq!(server.tempmail(&["delete", &id, "--yes"]).code, Some(0));
+    assert_eq!(server.tempmail(&["delete", "--yes", "--id", &id]).code, Some(0));
     assert_eq!(http::total(server.http, TO).await, 3);
     until(PATIENCE, "expiry goes on", || async { status()["store"]["emails"] == 0 }).await;
 

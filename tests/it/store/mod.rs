@@ -9,4 +9,5 @@ mod faults;
 mod full;
 pub mod outbox;
 mod outbox_bounds;
+mod space;
 mod writer;
