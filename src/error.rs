@@ -232,7 +232,7 @@ impl From<DaemonError> for Error {
             DaemonError::Store(error) => error.into(),
             DaemonError::Socket { .. } | DaemonError::Caller(_) | DaemonError::Io(_) | DaemonError::PartEnded => {
                 Self::new(Exit::Failure, error)
-            },
+            }
         }
     }
 }

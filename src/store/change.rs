@@ -63,11 +63,8 @@ impl Change {
     pub(crate) fn weight_octets(&self) -> usize {
         match self {
             Self::Received { envelope, .. } => {
-                let of_recipients: usize = envelope
-                    .recipients
-                    .iter()
-                    .map(|to| size_of_val(to) + 2 * to.mailbox.as_str().len())
-                    .sum();
+                let of_recipients: usize =
+                    envelope.recipients.iter().map(|to| size_of_val(to) + 2 * to.mailbox.as_str().len()).sum();
                 size_of::<Self>() + of_recipients
             }
             _ => size_of::<Self>(),

@@ -22,7 +22,8 @@ use super::change::{Change, Outcome};
 use super::disk::{Directory, Disk};
 use super::index::{self, View, record_place};
 use super::{
-    Compacted, Expired, IndexError, MailboxPart, OpenError, Part, Registration, Store, StoreError, StoreOptions, StoreStats,
+    Compacted, Expired, IndexError, MailboxPart, OpenError, Part, Registration, Store, StoreError, StoreOptions,
+    StoreStats,
 };
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
@@ -71,6 +72,9 @@ impl EmbeddedStore {
     }
 
     async fn change(&self, change: Change, content: Bytes) -> Result<Outcome, StoreError> {
+        if self.shared.writer_ended().is_cancelled() {
+            return Err(StoreError::WriterEnded);
+        }
         self.queue.submit(change, content).await
     }
 

@@ -22,8 +22,7 @@ impl Punching {
     /// Begins with the records at `places`, which no replay reads any more.
     pub(super) fn start(segments: Segments, places: Vec<RecordPlace>) -> Self {
         let records = places.len();
-        let spawned =
-            std::thread::Builder::new().name("segment-puncher".into()).spawn(move || segments.punch(&places));
+        let spawned = std::thread::Builder::new().name("segment-puncher".into()).spawn(move || segments.punch(&places));
         match spawned {
             Ok(thread) => Self(Some(Batch { records, thread })),
             Err(error) => {

@@ -59,7 +59,9 @@ impl Queue {
     ///
     /// Dropping the future does not take the change back once it was handed over.
     pub(super) async fn submit(&self, change: Change, content: Bytes) -> Result<Outcome, StoreError> {
-        let units = u32::try_from(1 + (content.len() + change.weight_octets()) / UNIT_OCTETS).unwrap_or(u32::MAX).min(UNITS_MAX);
+        let units = u32::try_from(1 + (content.len() + change.weight_octets()) / UNIT_OCTETS)
+            .unwrap_or(u32::MAX)
+            .min(UNITS_MAX);
         let share = Arc::clone(&self.room).acquire_many_owned(units).await.map_err(|_| StoreError::Stopping)?;
         let (answer, answered) = oneshot::channel();
         let job = Job { change, content, answer, _share: share };

@@ -191,13 +191,8 @@ impl Writer {
         }
     }
 
-    pub(super) fn apply_once(
-        &self,
-        jobs: &[Job],
-        places: &[RecordPlace],
-    ) -> Result<Vec<Outcome>, IndexError> {
+    pub(super) fn apply_once(&self, jobs: &[Job], places: &[RecordPlace]) -> Result<Vec<Outcome>, IndexError> {
         let index = self.shared.index().ok_or(IndexError::Corrupt("the index is not open"))?;
         index.apply(jobs.iter().map(|job| &job.change).zip(places.iter().copied()), self.journal.position())
     }
-
 }

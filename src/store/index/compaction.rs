@@ -5,7 +5,7 @@ use redb::{Database, Durability};
 use super::{Index, IndexError};
 
 /// An index smaller than this is left as it is.
-const LEAST_OCTETS: u64 = 4 << 20;
+const LEAST_OCTETS: u64 = 1 << 20;
 /// A larger one is left to a person when the store is opened: a start must not take long.
 const AT_START_OCTETS_MAX: u64 = 512 << 20;
 
@@ -26,7 +26,10 @@ impl Index {
             return Ok(false);
         }
         if octets > AT_START_OCTETS_MAX {
-            tracing::warn!(octets, "more than half of the index is free; stop the service and run `tempmail db compact`");
+            tracing::warn!(
+                octets,
+                "more than half of the index is free; stop the service and run `tempmail db compact`"
+            );
             return Ok(false);
         }
         self.compact()?;

@@ -59,6 +59,7 @@ async fn a_daemon_whose_writer_has_ended_stops_with_an_error() {
     let request = Request::get("/readyz").body(Body::empty()).expect("request");
     let answer = interface.router.oneshot(request).await.expect("infallible");
     assert_eq!(answer.status(), 503);
-    let body: Value = serde_json::from_slice(&answer.into_body().collect().await.expect("body").to_bytes()).expect("JSON");
+    let body: Value =
+        serde_json::from_slice(&answer.into_body().collect().await.expect("body").to_bytes()).expect("JSON");
     assert_eq!(body["cause"], "writer_ended");
 }

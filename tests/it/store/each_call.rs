@@ -112,7 +112,8 @@ async fn suffer(case: Case) {
     answers.receive_some(&store, &mut rng(8)).await;
     assert!(answers.kept.len() > kept, "{case:?}: it is back");
     let image = RecordingDisk::with(memory.crash(memory.operations(), &mut rng(9)));
-    let opened = EmbeddedStore::open_on(Arc::new(image), &few_octets()).unwrap_or_else(|error| panic!("{case:?}: {error}"));
+    let opened =
+        EmbeddedStore::open_on(Arc::new(image), &few_octets()).unwrap_or_else(|error| panic!("{case:?}: {error}"));
     answers.check(&opened, &format!("{case:?}, after a power cut")).await;
     // Nobody is left to see a store that did not close.
     store.close().await.expect("close");

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rand::RngExt;
 use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, Part, Store, StoreError, StoreOptions};
+use tempmail::store::{EmbeddedStore, OpenError, Part, Store, StoreError, StoreOptions};
 
 use super::answers::Answers;
 use super::embedded::options;
@@ -188,6 +188,49 @@ async fn a_store_on_a_full_disk_opens_and_deletes_and_takes_mail_once_there_is_r
             assert_eq!(contents(&store).await, ["m4"]);
         }
     }
+}
+
+/// A disk that failed to make the next segment was told as a full one.
+#[tokio::test]
+async fn a_segment_that_can_not_be_made_is_a_failure_unless_there_is_no_room() {
+    for (kind, wanted) in
+        [(ErrorKind::StorageFull, StoreError::Full), (ErrorKind::Other, StoreError::Failed("".into()))]
+    {
+        let disk = FaultyDisk::on(RecordingDisk::default());
+        let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open");
+        disk.fail(move |operation, _| matches!(operation, Operation::Allocate(_)).then_some(kind));
+        let mut answer = Ok(());
+        while answer.is_ok() {
+            answer = receive(&store, vec![b'x'; 30_000]).await;
+        }
+        let answer = answer.expect_err("no room");
+        assert_eq!(std::mem::discriminant(&answer), std::mem::discriminant(&wanted), "{answer}");
+        // What frees space goes on.
+        let part = store.list(&mailbox("a@example.test"), Part::Offset { offset: 0, limit: 1 }, NOW).await;
+        assert_eq!(store.delete(part.expect("list").emails[0].id, NOW).await, Ok(true));
+    }
+}
+
+/// An index without its journal was made anew as soon as it did not read, whatever was in it.
+#[tokio::test]
+async fn an_index_that_does_not_read_is_not_taken_for_a_new_one() {
+    let memory = RecordingDisk::default();
+    let store = EmbeddedStore::open_on(Arc::new(memory.clone()), &options()).expect("open");
+    receive(&store, "m1").await.expect("receive");
+    drop(store);
+    let mut files = memory.files();
+    files.retain(|name, _| name == INDEX);
+    files.get_mut(INDEX).expect("index")[9..320].fill(0xff);
+    let disk = RecordingDisk::with(files.clone());
+    EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect_err("an index that does not read");
+    assert_eq!(disk.files().keys().collect::<Vec<_>>(), [INDEX]);
+    let disk =
+        FaultyDisk::on(RecordingDisk::with(memory.files().into_iter().filter(|(name, _)| name == INDEX).collect()));
+    disk.fail(|operation, _| matches!(operation, Operation::Read(1..)).then_some(ErrorKind::Other));
+    EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect_err("a disk that does not read");
+    disk.heal();
+    let error = EmbeddedStore::open_on(Arc::new(disk), &options()).expect_err("no journal");
+    assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
 }
 
 /// A hole was noted as punched without being made durable: after a power cut the deleted octets were back on the disk, and

@@ -53,6 +53,11 @@ impl QuotaDisk {
         self.blocks().room += usize::try_from(octets / BLOCK_OCTETS).expect("small");
     }
 
+    /// The length of a file.
+    pub(crate) fn octets_of(&self, name: &str) -> u64 {
+        self.disk.files()[name].len() as u64
+    }
+
     fn blocks(&self) -> MutexGuard<'_, Blocks> {
         self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
