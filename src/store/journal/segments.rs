@@ -20,6 +20,9 @@ pub(crate) struct Segments {
     files: Arc<RwLock<BTreeMap<u64, Arc<dyn DiskFile>>>>,
 }
 
+/// The segments that were ever in use, their headers, and the numbers of those that never were.
+pub(super) type FoundSegments = (Segments, BTreeMap<u64, SegmentHeader>, Vec<u64>);
+
 /// A message as the journal holds it.
 #[derive(Debug)]
 pub(crate) struct Content {
@@ -39,7 +42,7 @@ fn is_group_behind(file: &dyn DiskFile, size: u64) -> io::Result<bool> {
 impl Segments {
     /// Opens every segment of the directory that was ever in use. With each comes its header; then
     /// the numbers of those that were never in use.
-    pub(super) fn open(disk: Arc<dyn Disk>) -> Result<(Self, BTreeMap<u64, SegmentHeader>, Vec<u64>), OpenError> {
+    pub(super) fn open(disk: Arc<dyn Disk>) -> Result<FoundSegments, OpenError> {
         let failed = OpenError::of_file;
         let names = disk.list().map_err(|error| failed("the data directory", &error))?;
         let mut files = BTreeMap::new();

@@ -128,9 +128,9 @@ impl Maker {
     fn run(&self) {
         let mut is_first = true;
         while let Some(number) = self.next_wanted() {
-            let make = || if is_first { self.make_first(number) } else { self.make_beside_reserve(number) };
+            let attempt = || if is_first { self.make_first(number) } else { self.make_beside_reserve(number) };
             // A panic costs this attempt; whoever waits for the segment would else wait for ever.
-            let made = catch_unwind(AssertUnwindSafe(make));
+            let made = catch_unwind(AssertUnwindSafe(attempt));
             let made = made.unwrap_or_else(|_| Err(io::Error::other("making the next segment panicked")));
             is_first = false;
             let mut state = self.state();

@@ -194,7 +194,7 @@ async fn a_store_on_a_full_disk_opens_and_deletes_and_takes_mail_once_there_is_r
 #[tokio::test]
 async fn a_segment_that_can_not_be_made_is_a_failure_unless_there_is_no_room() {
     for (kind, wanted) in
-        [(ErrorKind::StorageFull, StoreError::Full), (ErrorKind::Other, StoreError::Failed("".into()))]
+        [(ErrorKind::StorageFull, StoreError::Full), (ErrorKind::Other, StoreError::Failed(String::new()))]
     {
         let disk = FaultyDisk::on(RecordingDisk::default());
         let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open");
