@@ -114,7 +114,7 @@ impl Exit {
     /// What a failure of the store means.
     pub const fn of_store(error: &StoreError) -> Self {
         match error {
-            StoreError::Full | StoreError::Damaged { .. } => Self::Failure,
+            StoreError::Full | StoreError::WriterEnded | StoreError::Damaged { .. } => Self::Failure,
             StoreError::TooLarge { .. } => Self::Usage,
             StoreError::Failed(_) | StoreError::OutcomeUnknown | StoreError::Stopping => Self::Unavailable,
         }
@@ -190,6 +190,9 @@ impl From<OpenError> for Error {
             }
             OpenError::Io { .. } => {
                 (Exit::Failure, Some("see that this user can write there and that the disk has room"))
+            }
+            OpenError::Full { .. } => {
+                (Exit::Failure, Some("make some room on that file system and start again; nothing is lost"))
             }
             OpenError::Damaged { .. } | OpenError::Index(_) => {
                 (Exit::Failure, Some("nothing was changed; keep a copy of the data directory before anything else"))
@@ -302,6 +305,7 @@ mod tests {
     #[test]
     fn a_failure_of_the_store_has_one_exit_code() {
         assert_eq!(Error::from(StoreError::Full).exit(), Exit::Failure);
+        assert_eq!(Error::from(StoreError::WriterEnded).exit(), Exit::Failure);
         assert_eq!(Error::from(StoreError::Stopping).exit(), Exit::Unavailable);
         assert_eq!(Error::from(StoreError::TooLarge { limit: 1 }).exit(), Exit::Usage);
     }

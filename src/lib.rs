@@ -27,9 +27,10 @@
 //! | When is a message durable? | `store/embedded/writer.rs`, `store/journal/mod.rs` (`Journal::append`) |
 //! | What is on the disk, octet by octet? | `store/journal/record.rs`, `store/index/tables.rs` |
 //! | What does a change do to the index? | `store/index/apply.rs` |
+//! | What happens when the index or the writer fails? | `store/embedded/recovery.rs`, `daemon/mod.rs` (`stop_with_writer`) |
 //! | What happens after a crash? | `store/embedded/open.rs`, `store/journal/replay.rs` |
 //! | How much memory may messages take that are coming in? | `smtp/budget.rs` |
-//! | When does mail go, when does its space come back? | `expiry.rs`; `store/embedded/writer.rs` (`checkpoint`) |
+//! | When does mail go, when does its space come back? | `expiry.rs`; `store/embedded/checkpoint.rs`, `store/embedded/punching.rs` |
 //! | When is mail refused for want of space? | `store/embedded/shared.rs` (`accepts`), `store/journal/spare.rs` |
 //! | What do a mail's subject, body and attachments become? | `mime/mod.rs`, `mime/structure.rs`, `mime/limits.rs` |
 //! | Which handler has a URL? | `http/mod.rs` (`router`), one file per resource |
@@ -97,8 +98,8 @@
 //!
 //! SIGTERM or SIGINT cancels one token. Listeners close and the workers end at once; sessions and requests have 8 s for
 //! their last answers, attempts to tell webhooks 3 s for their ends; then the store closes: what is queued is committed, a checkpoint is made, the index is closed. A
-//! part that ends early by a panic cancels the token for all, and the program ends with 1. Panics are logged and counted by
-//! a hook ([`panics`]). A second signal ends the process; the next start replays.
+//! part that ends early by a panic, or the store's writer, cancels the token for all, and the program ends with 1. Panics
+//! are logged and counted by a hook ([`panics`]). A second signal ends the process; the next start replays.
 //!
 //! # The store
 //!

@@ -112,7 +112,7 @@ impl Reply {
     pub(super) fn of_store_error(error: &StoreError) -> Option<Self> {
         match error {
             StoreError::Full => Some(Self::STORE_FULL),
-            StoreError::Failed(_) | StoreError::Damaged { .. } => Some(Self::STORE_FAILED),
+            StoreError::Failed(_) | StoreError::WriterEnded | StoreError::Damaged { .. } => Some(Self::STORE_FAILED),
             StoreError::Stopping => Some(Self::STOPPING),
             StoreError::TooLarge { limit } => Some(Self::message_too_large(*limit)),
             StoreError::OutcomeUnknown => None,
@@ -197,6 +197,7 @@ mod tests {
             (StoreError::Full, Some("452 4.3.1 ")),
             (StoreError::Failed("secret detail".into()), Some("451 4.3.0 ")),
             (StoreError::Damaged { segment: 1, offset: 2 }, Some("451 4.3.0 ")),
+            (StoreError::WriterEnded, Some("451 4.3.0 ")),
             (StoreError::Stopping, Some("421 4.3.2 ")),
             (StoreError::TooLarge { limit: 9 }, Some("552 5.3.4 ")),
             (StoreError::OutcomeUnknown, None),

@@ -59,6 +59,18 @@ pub(crate) enum Outcome {
 }
 
 impl Change {
+    /// About how much memory it takes while it waits, beside the octets of a message.
+    pub(crate) fn weight_octets(&self) -> usize {
+        match self {
+            Self::Received { envelope, .. } => {
+                let of_recipients: usize =
+                    envelope.recipients.iter().map(|to| size_of_val(to) + 2 * to.mailbox.as_str().len()).sum();
+                size_of::<Self>() + of_recipients
+            }
+            _ => size_of::<Self>(),
+        }
+    }
+
     /// Whether the change makes room, so that it must work on a disk that is nearly full.
     pub(crate) fn frees_space(&self) -> bool {
         matches!(

@@ -21,6 +21,7 @@ use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox,
 
 pub use embedded::EmbeddedStore;
 pub use error::{OpenError, StoreError};
+pub use index::Compacted;
 use index::IndexError;
 pub use outbox::{Outbox, OutboxLimits, Replay, WebhookRegistration};
 

@@ -1,8 +1,11 @@
 //! The embedded store: journal and index, tied together by one writer thread.
 
+mod checkpoint;
 mod open;
 mod outbox;
+mod punching;
 mod queue;
+mod recovery;
 mod shared;
 mod writer;
 
@@ -19,7 +22,8 @@ use super::change::{Change, Outcome};
 use super::disk::{Directory, Disk};
 use super::index::{self, View, record_place};
 use super::{
-    Expired, IndexError, MailboxPart, OpenError, Part, Registration, Store, StoreError, StoreOptions, StoreStats,
+    Compacted, Expired, IndexError, MailboxPart, OpenError, Part, Registration, Store, StoreError, StoreOptions,
+    StoreStats,
 };
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
@@ -54,7 +58,23 @@ impl EmbeddedStore {
         Ok(Self { shared, queue })
     }
 
+    /// Gives free pages of the index of a stopped store back to the file system. Blocks on the disk, for about as long as
+    /// reading and writing the index takes; opens the store and so replays its journal.
+    pub fn compact(path: &Path, options: &StoreOptions) -> Result<Compacted, OpenError> {
+        let disk: Arc<dyn Disk> = Arc::new(Directory::lock(path)?);
+        open::compact(&disk, options).map_err(|error| error.within(path))
+    }
+
+    /// Waits until the thread that writes has ended by a defect, for ever if it never does. From then on nothing is
+    /// accepted and every change is refused with [`StoreError::WriterEnded`]; reads go on. The process should end.
+    pub async fn writer_ended(&self) {
+        self.shared.writer_ended().cancelled().await;
+    }
+
     async fn change(&self, change: Change, content: Bytes) -> Result<Outcome, StoreError> {
+        if self.shared.writer_ended().is_cancelled() {
+            return Err(StoreError::WriterEnded);
+        }
         self.queue.submit(change, content).await
     }
 
@@ -97,7 +117,7 @@ impl Store for EmbeddedStore {
     }
 
     fn accepts(&self) -> Result<(), StoreError> {
-        if self.queue.is_closed() {
+        if self.queue.is_closed() && !self.shared.writer_ended().is_cancelled() {
             return Err(StoreError::Stopping);
         }
         self.shared.accepts()
@@ -211,7 +231,7 @@ impl Store for EmbeddedStore {
 
     async fn close(&self) -> Result<(), StoreError> {
         self.queue.close().await;
-        Ok(())
+        if self.shared.writer_ended().is_cancelled() { Err(StoreError::WriterEnded) } else { Ok(()) }
     }
 }
 

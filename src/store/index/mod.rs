@@ -6,6 +6,7 @@
 
 mod apply;
 mod backend;
+mod compaction;
 mod lanes;
 mod outbox;
 mod read;
@@ -21,6 +22,7 @@ use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
 use apply::Apply;
 use backend::Backend;
+pub use compaction::Compacted;
 use outbox::Outbox;
 pub(crate) use read::View;
 pub(crate) use tables::record_place;
@@ -30,7 +32,7 @@ use tables::{
 };
 
 use super::change::{Change, Outcome};
-use super::disk::Disk;
+use super::disk::{Disk, DiskFile};
 use super::error::{OpenError, StoreError, is_out_of_space};
 use super::journal::{Position, RecordPlace};
 use super::{OutboxLimits, StoreOptions};
@@ -38,6 +40,9 @@ use crate::model::{AttemptRecord, DomainRecord};
 
 /// The file of the index.
 pub(crate) const NAME: &str = "index.redb";
+
+/// Deleted records that one checkpoint names; the rest is for the next one.
+pub(crate) const DELETED_MAX: usize = 8192;
 
 /// What can go wrong inside the index.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +71,10 @@ impl IndexError {
 
 impl From<IndexError> for OpenError {
     fn from(error: IndexError) -> Self {
-        Self::Index(error.to_string())
+        match &error {
+            IndexError::Redb(redb) if let redb::Error::Io(io) = &**redb => Self::of_file(NAME, io),
+            _ => Self::Index(error.to_string()),
+        }
     }
 }
 
@@ -85,7 +93,7 @@ pub(crate) struct Checkpoint {
     pub(crate) position: Position,
     /// The segments in which something lives.
     pub(crate) alive: BTreeSet<u64>,
-    /// Records whose content was deleted.
+    /// Records whose content was deleted, in the order of the journal, at most [`DELETED_MAX`] of them.
     pub(crate) deleted: Vec<RecordPlace>,
 }
 
@@ -94,7 +102,7 @@ impl Index {
     pub(crate) fn create(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Self, OpenError> {
         // What a creation that was cut off left behind. The caller has made sure that no journal exists.
         let _ = disk.remove(NAME);
-        let failed = |error: std::io::Error| OpenError::Io { path: NAME.into(), reason: error.to_string() };
+        let failed = |error: std::io::Error| OpenError::of_file(NAME, &error);
         let file = disk.create(NAME).map_err(failed)?;
         let database = Database::builder()
             .set_cache_size(options.index_cache_octets)
@@ -108,11 +116,14 @@ impl Index {
 
     /// Opens the index of an existing store; `Ok(None)` if there is no file, or one whose creation was cut off.
     pub(crate) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Option<Self>, OpenError> {
-        let names = disk.list().map_err(|error| OpenError::Io { path: NAME.into(), reason: error.to_string() })?;
-        if !names.iter().any(|name| name == NAME) {
+        let failed = |error: std::io::Error| OpenError::of_file(NAME, &error);
+        if !disk.list().map_err(failed)?.iter().any(|name| name == NAME) {
             return Ok(None);
         }
-        let file = disk.open(NAME).map_err(|error| OpenError::Io { path: NAME.into(), reason: error.to_string() })?;
+        let file = disk.open(NAME).map_err(failed)?;
+        if is_unborn(&*file).map_err(failed)? {
+            return Ok(None);
+        }
         let database = Database::builder()
             .set_cache_size(options.index_cache_octets)
             .create_with_backend(Backend(file))
@@ -184,7 +195,7 @@ impl Index {
             for row in segments.iter()? {
                 alive.insert(row?.0.value());
             }
-            for row in transaction.open_table(PUNCHES)?.iter()? {
+            for row in transaction.open_table(PUNCHES)?.iter()?.take(DELETED_MAX) {
                 let (key, value) = row?;
                 let ((segment, offset), (length, content)) = (key.value(), value.value());
                 deleted.push(RecordPlace { segment, offset, length, content });
@@ -208,9 +219,18 @@ impl Index {
     }
 
     /// Brings every expiry within `retention` of its receipt, if it is shorter than the store had before.
-    pub(crate) fn bring_within(&self, retention: Duration) -> Result<(), IndexError> {
-        retention::bring_within(&self.database, retention)
+    pub(crate) fn shorten_lives_to(&self, retention: Duration) -> Result<(), IndexError> {
+        retention::shorten_lives_to(&self.database, retention)
     }
+}
+
+/// Whether redb has not begun with a file: it writes what a file of its begins with when all else is there, and a file
+/// that another program wrote begins with something.
+fn is_unborn(file: &dyn DiskFile) -> std::io::Result<bool> {
+    let mut first = [0; 16];
+    let length = first.len().min(usize::try_from(file.size()?).unwrap_or(usize::MAX));
+    file.read_at(0, &mut first[..length])?;
+    Ok(first.iter().all(|octet| *octet == 0))
 }
 
 fn initialize(database: &Database, hash_key: &HashKey) -> Result<(), IndexError> {

@@ -2,6 +2,7 @@
 
 mod clock;
 mod domains;
+mod full;
 mod hostile;
 mod hostile_mail;
 mod kill;
@@ -16,3 +17,4 @@ mod stopping;
 mod supervised;
 mod tour;
 mod transports;
+mod writer;

@@ -10,6 +10,7 @@ pub mod fixed_domains;
 pub mod http;
 pub mod mail;
 pub mod programs;
+pub mod quota_disk;
 pub mod recording_disk;
 pub mod smtp_peer;
 pub mod test_server;
