@@ -22,7 +22,7 @@ use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox,
 pub use embedded::EmbeddedStore;
 pub use error::{OpenError, StoreError};
 use index::IndexError;
-pub use outbox::{Outbox, OutboxLimits, Replay, WebhookRegistration};
+pub use outbox::{DueEvent, DueEvents, Outbox, OutboxLimits, OutboxVersion, Replay, Wanted, WebhookRegistration};
 
 /// Which part of a mailbox to list, newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -144,7 +144,9 @@ impl Writer {
             Ok(outcomes) => {
                 let unsaved = self.unsaved.get_or_insert(Unsaved { since: Instant::now(), octets: 0 });
                 unsaved.octets += octets;
-                if outcomes.contains(&Ok(Outcome::Received { has_events: true })) {
+                // Before anybody is answered: who has deleted a webhook may rely on it.
+                self.shared.note_outdated(jobs.iter().map(|job| &job.change).zip(&outcomes));
+                if outcomes.iter().any(|it| matches!(it, Ok(Outcome::Received { has_events: true, .. }))) {
                     self.shared.outbox_hint().notify_one();
                 }
                 for (job, outcome) in jobs.into_iter().zip(outcomes) {
@@ -330,7 +332,7 @@ fn answer_all(jobs: Vec<Job>, error: &StoreError) {
 /// What can be said of a change that is in the index although nobody saw it go in.
 fn outcome_by_kind(change: &Change) -> Result<Outcome, StoreError> {
     match change {
-        Change::Received { .. } => Ok(Outcome::Received { has_events: true }),
+        Change::Received { .. } => Ok(Outcome::Received { has_events: true, has_dropped: true }),
         _ => Err(StoreError::OutcomeUnknown),
     }
 }
