@@ -76,7 +76,7 @@ fn dispatched(in_flight: usize, mails: usize, after: Duration) -> Result<(f64, E
     let begun = Instant::now();
     receiver.let_go();
     let last = receiver.wait_for(events)?;
-    if receiver.connections() > 2 * in_flight {
+    if receiver.connections() > 2 * in_flight.max(ORIGINS) {
         println!("{:>6} connections for {in_flight} attempts in flight", receiver.connections());
     }
     Ok((per_second(events - in_flight, last - begun), receiver.example()))
