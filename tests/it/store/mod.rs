@@ -2,6 +2,7 @@
 
 mod conformance;
 mod crash;
+mod due_events;
 pub mod embedded;
 mod faults;
 pub mod outbox;
