@@ -62,20 +62,19 @@ impl Delivery {
         if self.clock.now() > event.expires_at.plus(self.grace) {
             return Ok(Some(self.given_up(event, TOO_LATE)));
         }
-        let (webhook, prepared) = match self.request(event, rendered) {
-            Some(request) => request,
-            None => {
-                let Some(webhook) = self.outbox.webhook(event.webhook).await? else { return Ok(None) };
-                match self.prepare(event, &webhook).await {
-                    Ok(Some(prepared)) => (Arc::new(webhook), prepared),
-                    Ok(None) => return Ok(None),
-                    Err(error @ StoreError::Damaged { .. }) => {
-                        // It would come first in its webhook's lane for ever.
-                        tracing::error!(webhook = %event.webhook, %error, "an event is given up");
-                        return Ok(Some(self.given_up(event, DAMAGED)));
-                    }
-                    Err(error) => return Err(error),
+        let (webhook, prepared) = if let Some(request) = self.request(event, rendered) {
+            request
+        } else {
+            let Some(webhook) = self.outbox.webhook(event.webhook).await? else { return Ok(None) };
+            match self.prepare(event, &webhook).await {
+                Ok(Some(prepared)) => (Arc::new(webhook), prepared),
+                Ok(None) => return Ok(None),
+                Err(error @ StoreError::Damaged { .. }) => {
+                    // It would come first in its webhook's lane for ever.
+                    tracing::error!(webhook = %event.webhook, %error, "an event is given up");
+                    return Ok(Some(self.given_up(event, DAMAGED)));
                 }
+                Err(error) => return Err(error),
             }
         };
         let at = self.clock.now();

@@ -98,16 +98,9 @@ impl Shared {
         let Some((record, due)) = self.read(read)? else { return Ok(None) };
         let mut octets_left = wanted.octets_max;
         let with_email = |event: PendingEvent| {
-            let email = match octets_left.checked_sub(event.size_octets) {
-                Some(left) => {
-                    octets_left = left;
-                    self.email(&event).ok().flatten()
-                }
-                None => {
-                    octets_left = 0;
-                    None
-                }
-            };
+            let left = octets_left.checked_sub(event.size_octets);
+            octets_left = left.unwrap_or(0);
+            let email = left.and_then(|_| self.email(&event).ok().flatten());
             DueEvent { event, email }
         };
         let events = due.events.into_iter().map(with_email).collect();
