@@ -40,6 +40,7 @@
 //! | When is a domain deactivated? | `domains/verifier.rs`, `domains/round.rs` |
 //! | Which webhooks are told of a mail, when is an event dropped? | `store/index/outbox.rs` (`webhooks_to_tell`, `make_room`) |
 //! | What does an event look like, octet by octet? | `webhook/attempt.rs` (`prepare`), `webhook/sign.rs` |
+//! | Which events are in memory, which are read next? | `webhook/intake.rs`, `webhook/ahead.rs` |
 //! | Whose turn is it, how many at once? | `webhook/dispatcher.rs`, `webhook/pacing.rs` |
 //! | When is an event tried again, when does it end? | `webhook/schedule.rs`, `webhook/outcome.rs`, `webhook/delivery.rs` |
 //! | Where may a webhook lead? | `webhook/target.rs`, `webhook/guard.rs`, `webhook/ranges.rs`, `webhook/dial.rs` |
@@ -75,18 +76,21 @@
 //!                   The message's record has a share for each Email and each event; its octets go with the last share
 //!                   -> 250; nothing was parsed, nobody was called
 //! -------------------------------------------------------------------------------------------------
-//! webhook/dispatcher  is woken by a hint that may be lost, and looks by itself every 5 s and when something is due: one
+//! webhook/intake      is woken by a hint that may be lost, and looks by itself every 5 s and when something is due: one
 //!                     row per webhook that has events, then at most 8 events of each
+//!      -> ahead       one read and one look into the parser for those 8: their bodies, up to 16 MB of them
 //!      -> pacing      a lane per endpoint (scheme, host, port): 4 in flight, so many a minute; lanes take turns
-//!      -> delivery    reads the record, parses it, and then the three steps
+//!      -> delivery    asks the store whether what was read still holds, reads it again if not, and then the three steps
 //!           prepare   attempt, sign: body, headers, signatures (pure; the same body each time)
 //!           call      guard on the URL, dial's resolver on each address that is dialled, one POST under bounds
-//!           record    outcome, schedule: one Change, which ends the event or sets when it is due again, and the log's line
+//!           record    outcome, schedule: one Change, which ends the event or sets when it is due again, and the log's line;
+//!                     the lane goes on meanwhile, but for 16 events of a webhook that are not noted
 //! ```
 //!
-//! The outbox is the only copy: what the dispatcher holds is a hint, and a crash between call and record sends the event
-//! again under the same id, which is a keyed hash of webhook and Email and so needs no row. Deleting or expiring a message
-//! releases the Email's share, not the event's. A replay gives a message that is still there another share.
+//! The outbox is the only copy: what the dispatcher holds is a hint, checked right before the call, and a crash between call
+//! and record sends the event again under the same id, which is a keyed hash of webhook and Email and so needs no row.
+//! Deleting or expiring a message releases the Email's share, not the event's. A replay gives a message that is still there
+//! another share.
 //!
 //! # Start and stop
 //!

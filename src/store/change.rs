@@ -44,8 +44,8 @@ pub(crate) enum Change {
 /// What a change did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The message is kept, and webhooks are to be told or not.
-    Received { has_events: bool },
+    /// The message is kept, and webhooks are to be told or not; events were dropped to make room or not.
+    Received { has_events: bool, has_dropped: bool },
     /// Emails were removed; `more` may be left to remove by the same change again.
     Removed { readable: u64, all: u64, more: bool },
     /// What became of a registration.
@@ -83,5 +83,21 @@ impl Change {
                 | Self::WebhooksSwept { .. }
                 | Self::Attempted { .. }
         )
+    }
+
+    /// Whether the change, which came to `outcome`, may have ended webhooks, or events that nobody has told.
+    pub(crate) fn outdates_outbox(&self, outcome: &Outcome) -> bool {
+        match self {
+            Self::Received { .. } => !matches!(outcome, Outcome::Received { has_dropped: false, .. }),
+            Self::Attempted { attempt } => attempt.disables.is_some(),
+            Self::WebhookDeleted { .. } | Self::WebhooksSwept { .. } | Self::Replayed { .. } => true,
+            Self::Deleted { .. }
+            | Self::MailboxDeleted { .. }
+            | Self::Expired { .. }
+            | Self::DomainRegistered { .. }
+            | Self::DomainUpdated { .. }
+            | Self::DomainRemoved { .. }
+            | Self::WebhookRegistered { .. } => false,
+        }
     }
 }

@@ -23,7 +23,7 @@ pub use embedded::EmbeddedStore;
 pub use error::{OpenError, StoreError};
 pub use index::Compacted;
 use index::IndexError;
-pub use outbox::{Outbox, OutboxLimits, Replay, WebhookRegistration};
+pub use outbox::{DueEvent, DueEvents, Outbox, OutboxLimits, OutboxVersion, Replay, Wanted, WebhookRegistration};
 
 /// Which part of a mailbox to list, newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

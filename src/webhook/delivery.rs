@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::ahead::{Queued, Rendered};
+use super::attempt::address;
 use super::outcome::Verdict as Answered;
 use super::{Caller, Event, EventEmail, Outcome, Prepared, Schedule, Target, prepare};
 use crate::clock::Clock;
@@ -38,45 +40,71 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// Makes the next attempt of an event and notes it.
-    pub(super) async fn attempt(&self, event: &PendingEvent) {
-        if let Err(error) = self.try_attempt(event).await
-            && error != StoreError::Stopping
-        {
-            tracing::error!(webhook = %event.webhook, %error, "an event could not be read; trying again");
-            tokio::time::sleep(STORE_PAUSE).await;
+    /// Makes the next attempt of an event; what is to be noted of it, if anything is.
+    pub(super) async fn attempt(&self, queued: Queued) -> Option<AttemptRecord> {
+        let Queued { event, rendered } = queued;
+        match self.try_attempt(&event, rendered).await {
+            Ok(attempted) => attempted,
+            Err(StoreError::Stopping) => None,
+            Err(error) => {
+                tracing::error!(webhook = %event.webhook, %error, "an event could not be read; trying again");
+                tokio::time::sleep(STORE_PAUSE).await;
+                None
+            }
         }
     }
 
-    async fn try_attempt(&self, event: &PendingEvent) -> Result<(), StoreError> {
-        let Some(webhook) = self.outbox.webhook(event.webhook).await? else { return Ok(()) };
+    async fn try_attempt(
+        &self,
+        event: &PendingEvent,
+        rendered: Option<Rendered>,
+    ) -> Result<Option<AttemptRecord>, StoreError> {
         if self.clock.now() > event.expires_at.plus(self.grace) {
-            return self.note(self.given_up(event, TOO_LATE)).await;
+            return Ok(Some(self.given_up(event, TOO_LATE)));
         }
-        let prepared = match self.prepare(event, &webhook).await {
-            Ok(Some(prepared)) => prepared,
-            Ok(None) => return Ok(()),
-            Err(error @ StoreError::Damaged { .. }) => {
-                // It would come first in its webhook's lane for ever.
-                tracing::error!(webhook = %event.webhook, %error, "an event is given up");
-                return self.note(self.given_up(event, DAMAGED)).await;
+        let (webhook, prepared) = if let Some(request) = self.request(event, rendered) {
+            request
+        } else {
+            let Some(webhook) = self.outbox.webhook(event.webhook).await? else { return Ok(None) };
+            match self.prepare(event, &webhook).await {
+                Ok(Some(prepared)) => (Arc::new(webhook), prepared),
+                Ok(None) => return Ok(None),
+                Err(error @ StoreError::Damaged { .. }) => {
+                    // It would come first in its webhook's lane for ever.
+                    tracing::error!(webhook = %event.webhook, %error, "an event is given up");
+                    return Ok(Some(self.given_up(event, DAMAGED)));
+                }
+                Err(error) => return Err(error),
             }
-            Err(error) => return Err(error),
         };
         let at = self.clock.now();
         let outcome = self.caller.call(&prepared).await;
-        self.note(self.record(event, &webhook, at, outcome)).await
+        Ok(Some(self.record(event, &webhook, at, outcome)))
     }
 
-    /// Notes an attempt, however long the store can't: the receiver must not be called again and again meanwhile.
-    async fn note(&self, attempt: AttemptRecord) -> Result<(), StoreError> {
+    /// The request for an event that was read ahead, if what was read still holds.
+    fn request(&self, event: &PendingEvent, rendered: Option<Rendered>) -> Option<(Arc<WebhookRecord>, Prepared)> {
+        let Rendered { webhook, target, body, version } = rendered?;
+        let secret = webhook.secret.as_ref().map(|secret| secret.expose().as_bytes());
+        let id = uuid::Uuid::from_bytes(event.id.octets());
+        let prepared = address(id, &target, secret, body, self.clock.now());
+        // The last thing before the call.
+        self.outbox.is_current(version).then_some((webhook, prepared))
+    }
+
+    /// Notes attempts, however long the store can't: the receivers must not be called again and again meanwhile.
+    pub(super) async fn note_all(&self, attempts: Vec<AttemptRecord>) {
+        futures_util::future::join_all(attempts.into_iter().map(|attempt| self.note(attempt))).await;
+    }
+
+    async fn note(&self, attempt: AttemptRecord) {
         loop {
             match self.outbox.record_attempt(attempt.clone()).await {
-                Err(error) if error != StoreError::Stopping => {
+                Ok(()) | Err(StoreError::Stopping) => return,
+                Err(error) => {
                     tracing::error!(webhook = %attempt.webhook, %error, "an attempt could not be noted; trying again");
                     tokio::time::sleep(STORE_PAUSE).await;
                 }
-                noted => return noted,
             }
         }
     }

@@ -155,7 +155,7 @@ impl Writer {
 /// What can be said of a change that is in the index although nobody saw it go in.
 fn outcome_by_kind(change: &Change) -> Result<Outcome, StoreError> {
     match change {
-        Change::Received { .. } => Ok(Outcome::Received { has_events: true }),
+        Change::Received { .. } => Ok(Outcome::Received { has_events: true, has_dropped: true }),
         _ => Err(StoreError::OutcomeUnknown),
     }
 }

@@ -9,9 +9,10 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::open::Opened;
+use crate::store::change::{Change, Outcome};
 use crate::store::index::{Index, IndexError, View};
 use crate::store::journal::{Segments, SpareView};
-use crate::store::{StoreError, StoreOptions, StoreStats};
+use crate::store::{OutboxVersion, StoreError, StoreOptions, StoreStats};
 
 /// How long the writer waits for readers to let go of an index that is to be reopened.
 const READERS_GRACE: Duration = Duration::from_secs(5);
@@ -32,6 +33,8 @@ pub(super) struct Shared {
     spare: SpareView,
     options: StoreOptions,
     outbox_hint: Arc<Notify>,
+    /// Rises whenever what was read of the outbox before may not hold any more.
+    outbox_version: AtomicU64,
 }
 
 impl Shared {
@@ -45,6 +48,7 @@ impl Shared {
             spare: opened.journal.spare(),
             options,
             outbox_hint: Arc::default(),
+            outbox_version: AtomicU64::new(0),
         };
         shared.measure_index();
         shared
@@ -58,6 +62,23 @@ impl Shared {
         Arc::clone(&self.outbox_hint)
     }
 
+    pub(super) fn outbox_version(&self) -> OutboxVersion {
+        OutboxVersion(self.outbox_version.load(Ordering::SeqCst))
+    }
+
+    /// Takes note of changes that every view from here on shows, and what became of them.
+    pub(super) fn note_outdated<'c>(
+        &self,
+        mut changes: impl Iterator<Item = (&'c Change, &'c Result<Outcome, StoreError>)>,
+    ) {
+        let is_outdated = |(change, outcome): (&Change, &Result<Outcome, StoreError>)| {
+            outcome.as_ref().map_or(true, |outcome| change.outdates_outbox(outcome))
+        };
+        if changes.any(is_outdated) {
+            self.outbox_version.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
     pub(super) fn segments(&self) -> &Segments {
         &self.segments
     }
@@ -69,6 +90,8 @@ impl Shared {
     pub(super) fn set_index(&self, index: Arc<Index>) {
         self.index.store(Some(index));
         self.trouble.store(None);
+        // What its replay changed was counted by nobody.
+        self.outbox_version.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Notes why the index can't be opened.

@@ -175,7 +175,9 @@ impl Writer {
         match self.apply(&jobs, &places, start) {
             Ok(outcomes) => {
                 self.unsaved.get_or_insert_with(Unsaved::now).octets += octets;
-                if outcomes.contains(&Ok(Outcome::Received { has_events: true })) {
+                // Before anybody is answered: who has deleted a webhook may rely on it.
+                self.shared.note_outdated(jobs.iter().map(|job| &job.change).zip(&outcomes));
+                if outcomes.iter().any(|it| matches!(it, Ok(Outcome::Received { has_events: true, .. }))) {
                     self.shared.outbox_hint().notify_one();
                 }
                 for (job, outcome) in jobs.into_iter().zip(outcomes) {

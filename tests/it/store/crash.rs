@@ -10,7 +10,7 @@ use tempmail::model::{EmailId, Mailbox, Timestamp, WebhookId, WebhookLimits};
 use tempmail::store::{EmbeddedStore, Outbox, Part, Store};
 
 use super::embedded::options;
-use super::outbox::webhook;
+use super::outbox::{pending, webhook};
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::{RecordingDisk, rng};
 
@@ -83,7 +83,7 @@ impl Promises {
     /// What is wrong with the events of the webhook. They outlive the deletion of their mail.
     async fn broken_events(&self, store: &EmbeddedStore, cut: usize) -> Vec<String> {
         let Some((webhook, registered)) = self.webhook else { return Vec::new() };
-        let events = store.pending_events(webhook, usize::MAX).await.unwrap_or_default();
+        let events = pending(store, webhook).await;
         let mut broken = Vec::new();
         for mail in self.mails.iter().filter(|mail| mail.mailbox == name(0)) {
             let is_promised = mail.received.asked >= registered.acknowledged && mail.received.acknowledged <= cut;

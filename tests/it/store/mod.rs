@@ -3,6 +3,7 @@
 mod answers;
 mod conformance;
 mod crash;
+mod due_events;
 mod each_call;
 pub mod embedded;
 mod faults;
