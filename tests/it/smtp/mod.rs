@@ -1,6 +1,10 @@
 //! The receiver over real sockets, with a store that each test controls.
 
+mod clients;
+mod differential;
+mod postfix;
 mod sessions;
+mod smuggling;
 mod stopping;
 mod storing;
 
