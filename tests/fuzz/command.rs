@@ -73,12 +73,11 @@ impl Transaction {
     fn dialog(&self) -> String {
         let case = |verb: &str| if self.is_lower_case { verb.to_lowercase() } else { verb.to_owned() };
         let sender = self.sender.as_ref().map_or("<>", |path| &path.text);
-        let mut dialog = format!("{} {}\r\n", case("EHLO"), self.greeting);
-        dialog += &format!("{}{sender}{}\r\n", case("MAIL FROM:"), self.parameters);
-        for recipient in &self.recipients {
-            dialog += &format!("{}{}\r\n", case("RCPT TO:"), recipient.text);
-        }
-        dialog + &case("DATA\r\n.\r\nQUIT\r\n")
+        let greeting = format!("{} {}\r\n", case("EHLO"), self.greeting);
+        let mail = format!("{}{sender}{}\r\n", case("MAIL FROM:"), self.parameters);
+        let rcpt = |path: &Path| format!("{}{}\r\n", case("RCPT TO:"), path.text);
+        let recipients: Vec<String> = self.recipients.iter().map(rcpt).collect();
+        [greeting, mail, recipients.concat(), case("DATA\r\n.\r\nQUIT\r\n")].concat()
     }
 }
 
@@ -127,7 +126,7 @@ fn what_the_grammar_makes_is_understood() {
 }
 
 /// One line in each state of a session gets one well-formed reply, and a path with a control character never passes.
-fn check_line(line: &Vec<u8>) -> TestCaseResult {
+fn check_line(line: &[u8]) -> TestCaseResult {
     let line: Vec<u8> = line.iter().copied().filter(|octet| !b"\r\n".contains(octet)).take(2046).collect();
     for before in ["", "EHLO c\r\n", "EHLO c\r\nMAIL FROM:<>\r\n"] {
         let dialog = [before.as_bytes(), &line, b"\r\nRSET\r\n"].concat();
@@ -151,5 +150,5 @@ fn whatever_a_line_holds_it_gets_one_reply() {
     let made =
         transaction().prop_map(|transaction| transaction.dialog().lines().nth(1).unwrap_or("").as_bytes().to_vec());
     let lines = prop_oneof![3 => input::mutated(seeds), 1 => made, 1 => proptest::collection::vec(any::<u8>(), 0..80)];
-    corpus::run("command", lines, check_line, |octets| octets);
+    corpus::run("command", lines, |line| check_line(line), |octets| octets);
 }
