@@ -29,14 +29,22 @@ struct Tally {
     octets: u64,
 }
 
-/// Serves one client until either side has had enough.
-pub(super) async fn run<S>(stream: S, client: IpAddr, receiver: &Receiver, shutdown: &CancellationToken)
-where
+/// Serves one client until either side has had enough. `has_spoken`: octets were there before the greeting.
+pub(super) async fn run<S>(
+    stream: S,
+    client: IpAddr,
+    has_spoken: bool,
+    receiver: &Receiver,
+    shutdown: &CancellationToken,
+) where
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
     let began = receiver.clock.boot();
     let rules = Rules { store: receiver.store.as_ref(), domains: &receiver.domains, bodies: &receiver.bodies };
-    let session = Session::new(&receiver.settings, &rules);
+    let mut session = Session::new(&receiver.settings, &rules);
+    if has_spoken {
+        session.spoke_first();
+    }
     let mut connection = Connection { stream, client, receiver, shutdown, session, tally: Tally::default() };
     let end = connection.converse().await;
     let Connection { session, tally, .. } = &connection;
@@ -92,7 +100,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, S> {
                     }
                 }
                 Step::Close(end) => {
-                    let is_cut_short = was_in_data || !unread.is_empty() || end == End::TooManyErrors;
+                    let is_cut_short =
+                        was_in_data || !unread.is_empty() || matches!(end, End::TooManyErrors | End::SpokeFirst);
                     self.close(&mut buffer, is_cut_short && end != End::Quit).await;
                     return end;
                 }

@@ -1,11 +1,13 @@
 //! The sockets: who is let in, how many at once, and how all of it stops.
 
 use std::io::{self, ErrorKind, Write};
+use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
@@ -76,7 +78,8 @@ impl Door {
         let _ = stream.set_nodelay(true);
         let (receiver, shutdown) = (self.receiver.clone(), self.shutdown.clone());
         sessions.spawn(async move {
-            connection::run(stream, client, &receiver, &shutdown).await;
+            let has_spoken = has_spoken(&stream);
+            connection::run(stream, client, has_spoken, &receiver, &shutdown).await;
             drop(permit);
         });
     }
@@ -90,6 +93,12 @@ impl Door {
             let _ = timeout(BACK_OFF, self.shutdown.cancelled()).await;
         }
     }
+}
+
+/// Whether octets have come before the greeting. The system is asked, not the runtime, which has yet to hear of this
+/// socket; nothing is taken and nobody waits, so a client that keeps the rules loses nothing.
+fn has_spoken(stream: &TcpStream) -> bool {
+    matches!(SockRef::from(stream).peek(&mut [MaybeUninit::uninit()]), Ok(1..))
 }
 
 /// Says 421 and closes. The socket is new, so its buffer takes the reply without waiting; if not, it goes without.

@@ -66,6 +66,8 @@ impl Reply {
     pub(super) const NO_RECIPIENTS: Self = Self::fixed(503, [5, 5, 1], "No valid recipients");
     pub(super) const ADDRESS_LITERAL: Self =
         Self::fixed(550, [5, 1, 2], "No mail is received for address literals, only for domains");
+    pub(super) const SPOKE_FIRST: Self =
+        Self::fixed(554, [5, 5, 1], "A client waits for the greeting; this one spoke before it");
     pub(super) const PARAMETER_UNKNOWN: Self = Self::fixed(555, [5, 5, 4], "A parameter is not recognized");
 
     const fn fixed(code: u16, status: Status, text: &'static str) -> Self {

@@ -56,6 +56,8 @@ pub enum End {
     Gone,
     /// Nothing came, or nothing could be written, for too long.
     Idle,
+    /// The client sent something before it was greeted.
+    SpokeFirst,
     /// The client made too many errors in a row.
     TooManyErrors,
     /// The service is stopping.
@@ -71,6 +73,7 @@ impl End {
             Self::Quit => "quit",
             Self::Gone => "gone",
             Self::Idle => "idle",
+            Self::SpokeFirst => "spoke before the greeting",
             Self::TooManyErrors => "too many errors",
             Self::Stopping => "stopping",
             Self::OutcomeUnknown => "outcome unknown",
@@ -206,6 +209,13 @@ impl<'a> Session<'a> {
     /// Ends the session because nothing came for too long. A message that has not come in whole is forgotten.
     pub fn idle(&mut self) {
         self.end(&Reply::IDLE, End::Idle);
+    }
+
+    /// Refuses a client that has sent something before it was greeted (RFC 5321 section 4.3.1): what does not wait for
+    /// a server's answer is no mail client. Before anything is written.
+    pub fn spoke_first(&mut self) {
+        self.replies.clear();
+        self.end(&Reply::SPOKE_FIRST, End::SpokeFirst);
     }
 
     fn obey(&mut self, command: Command) -> Result<Reply, Reply> {

@@ -1,7 +1,11 @@
 //! The receiver over real sockets, with a store that each test controls.
 
 mod budget;
+mod clients;
+mod differential;
+mod postfix;
 mod sessions;
+mod smuggling;
 mod stopping;
 mod storing;
 
