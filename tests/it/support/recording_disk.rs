@@ -5,13 +5,16 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
 
 use rand::RngExt;
 use tempmail::store::disk::{Disk, DiskFile};
 
 /// What a disk writes whole or not at all.
 const SECTOR: usize = 512;
+/// How long a test waits for what must come.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The random numbers of an image, from a seed that a failure prints.
 pub fn rng(seed: u64) -> rand::rngs::StdRng {
@@ -47,6 +50,8 @@ enum Operation {
     },
     Sync {
         file: FileId,
+        /// The operations that had been made when it was asked for.
+        covers: usize,
     },
 }
 
@@ -58,11 +63,24 @@ struct World {
     files: Vec<Vec<u8>>,
     log: Vec<Operation>,
     forgetful: Option<String>,
+    /// How long a sync takes.
+    sync_takes: Duration,
+    /// How many processes that used the disk were killed.
+    killed: usize,
 }
 
-/// The disk. Clones are the same disk.
+#[derive(Debug, Default)]
+struct Shared {
+    world: Mutex<World>,
+    changed: Condvar,
+}
+
+/// The disk. Clones are the same disk, in the hands of the same process.
 #[derive(Clone, Default)]
-pub struct RecordingDisk(Arc<Mutex<World>>);
+pub struct RecordingDisk {
+    shared: Arc<Shared>,
+    process: usize,
+}
 
 impl fmt::Debug for RecordingDisk {
     /// Without its megabytes.
@@ -87,7 +105,15 @@ impl RecordingDisk {
             world.files.push(octets.clone());
         }
         world.base = files;
-        Self(Arc::new(Mutex::new(world)))
+        Self { shared: Arc::new(Shared { world: Mutex::new(world), changed: Condvar::new() }), process: 0 }
+    }
+
+    /// A disk whose syncs take as long as on a fast device, so that what is done before one returns can be told from what
+    /// is done after.
+    pub fn slow(sync_takes: Duration) -> Self {
+        let disk = Self::default();
+        disk.world().sync_takes = sync_takes;
+        disk
     }
 
     /// From now on a sync of files whose name begins with `prefix` does nothing: a lying disk, or a forgotten fdatasync.
@@ -95,16 +121,55 @@ impl RecordingDisk {
         self.world().forgetful = Some(prefix.into());
     }
 
+    /// Kills the process that uses the disk: all that it still tries fails. The disk in the hands of the next one.
+    pub fn kill(&self) -> Self {
+        let mut world = self.world();
+        world.killed += 1;
+        Self { shared: Arc::clone(&self.shared), process: world.killed }
+    }
+
     /// How many operations there were.
     pub fn operations(&self) -> usize {
         self.world().log.len()
     }
 
-    /// The operations after which a sync of any kind had just returned.
+    /// The numbers of operations after which a sync of any kind had just returned.
     pub fn syncs(&self) -> Vec<usize> {
         let is_sync = |operation: &Operation| matches!(operation, Operation::Sync { .. } | Operation::SyncDir);
         let world = self.world();
         world.log.iter().enumerate().filter(|(_, operation)| is_sync(operation)).map(|(at, _)| at + 1).collect()
+    }
+
+    /// Waits until the file `name` was synced after operation `after`. Blocks the thread.
+    pub fn wait_for_sync(&self, name: &str, after: usize) {
+        let is_missing = |world: &mut World| {
+            let file = world.names.get(name).copied();
+            let later = world.log.get(after..).unwrap_or_default();
+            !later
+                .iter()
+                .any(|operation| matches!(operation, Operation::Sync { file: synced, .. } if Some(*synced) == file))
+        };
+        let (_world, wait) =
+            self.shared.changed.wait_timeout_while(self.world(), PATIENCE, is_missing).expect("the disk");
+        assert!(!wait.timed_out(), "{name} is not synced");
+    }
+
+    /// Of each file the offset of the last write that was synced before operation `cut`.
+    pub fn last_synced_writes(&self, cut: usize) -> BTreeMap<String, usize> {
+        let world = self.world();
+        let synced = world.synced(cut);
+        let mut names: BTreeMap<FileId, &str> = BTreeMap::new();
+        let mut last = BTreeMap::new();
+        for (at, operation) in world.log[..cut].iter().enumerate() {
+            match operation {
+                Operation::Create { name, file } => drop(names.insert(*file, name)),
+                Operation::Write { file, offset, .. } if at < synced[*file] => {
+                    last.insert(names[file].to_owned(), *offset);
+                }
+                _ => {}
+            }
+        }
+        last
     }
 
     /// The files as they are for a process that dies now: nothing is lost but the process.
@@ -119,12 +184,7 @@ impl RecordingDisk {
         let log = &world.log[..cut];
         let dir_synced =
             log.iter().rposition(|operation| matches!(operation, Operation::SyncDir)).map_or(0, |at| at + 1);
-        let mut file_synced = vec![0; world.files.len()];
-        for (at, operation) in log.iter().enumerate() {
-            if let Operation::Sync { file } = operation {
-                file_synced[*file] = at + 1;
-            }
-        }
+        let synced = world.synced(cut);
         let mut names: BTreeMap<String, FileId> = world.base.keys().cloned().zip(0..).collect();
         let mut files: Vec<Vec<u8>> = world.base.values().cloned().collect();
         files.resize(world.files.len(), Vec::new());
@@ -144,19 +204,29 @@ impl RecordingDisk {
                     }
                 }
                 Operation::Write { file, offset, data } => {
+                    if at < synced[*file] {
+                        put(&mut files[*file], *offset, data);
+                        continue;
+                    }
                     for (start, end) in sectors(*offset, data.len()) {
-                        if survives(at < file_synced[*file]) {
+                        if survives(false) {
                             put(&mut files[*file], start, &data[start - offset..end - offset]);
                         }
                     }
                 }
                 Operation::Zero { file, offset, octets } => {
-                    if survives(at < file_synced[*file]) {
-                        put(&mut files[*file], *offset, &vec![0; *octets]);
+                    if at < synced[*file] {
+                        zero(&mut files[*file], *offset, *octets);
+                        continue;
+                    }
+                    for (start, end) in sectors(*offset, *octets) {
+                        if survives(false) {
+                            zero(&mut files[*file], start, end - start);
+                        }
                     }
                 }
                 Operation::SetLen { file, octets } => {
-                    if survives(at < file_synced[*file]) {
+                    if survives(at < synced[*file]) {
                         files[*file].resize(*octets, 0);
                     }
                 }
@@ -167,7 +237,32 @@ impl RecordingDisk {
     }
 
     fn world(&self) -> MutexGuard<'_, World> {
-        self.0.lock().expect("no test panics while it holds the disk")
+        self.shared.world.lock().expect("no test panics while it holds the disk")
+    }
+
+    /// The disk in the hands of a process that lives.
+    fn live(&self) -> io::Result<MutexGuard<'_, World>> {
+        let world = self.world();
+        if world.killed == self.process { Ok(world) } else { Err(io::Error::other("the process was killed")) }
+    }
+
+    fn log(&self, mut world: MutexGuard<'_, World>, operation: Operation) {
+        world.log.push(operation);
+        drop(world);
+        self.shared.changed.notify_all();
+    }
+}
+
+impl World {
+    /// For each file how many of the first `cut` operations a sync of it covers.
+    fn synced(&self, cut: usize) -> Vec<usize> {
+        let mut synced = vec![0; self.files.len()];
+        for operation in &self.log[..cut] {
+            if let Operation::Sync { file, covers } = operation {
+                synced[*file] = (*covers).max(synced[*file]);
+            }
+        }
+        synced
     }
 }
 
@@ -189,37 +284,44 @@ fn put(file: &mut Vec<u8>, offset: usize, data: &[u8]) {
     file[offset..offset + data.len()].copy_from_slice(data);
 }
 
+fn zero(file: &mut Vec<u8>, offset: usize, octets: usize) {
+    if file.len() < offset + octets {
+        file.resize(offset + octets, 0);
+    }
+    file[offset..offset + octets].fill(0);
+}
+
 impl Disk for RecordingDisk {
     fn list(&self) -> io::Result<Vec<String>> {
-        Ok(self.world().names.keys().cloned().collect())
+        Ok(self.live()?.names.keys().cloned().collect())
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        let mut world = self.world();
+        let mut world = self.live()?;
         if world.names.contains_key(name) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         let file = world.files.len();
         world.files.push(Vec::new());
         world.names.insert(name.into(), file);
-        world.log.push(Operation::Create { name: name.into(), file });
+        self.log(world, Operation::Create { name: name.into(), file });
         Ok(Arc::new(RecordedFile { disk: self.clone(), file, name: name.into() }))
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        let file = *self.world().names.get(name).ok_or(io::ErrorKind::NotFound)?;
+        let file = *self.live()?.names.get(name).ok_or(io::ErrorKind::NotFound)?;
         Ok(Arc::new(RecordedFile { disk: self.clone(), file, name: name.into() }))
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        let mut world = self.world();
+        let mut world = self.live()?;
         world.names.remove(name).ok_or(io::ErrorKind::NotFound)?;
-        world.log.push(Operation::Remove { name: name.into() });
+        self.log(world, Operation::Remove { name: name.into() });
         Ok(())
     }
 
     fn sync_dir(&self) -> io::Result<()> {
-        self.world().log.push(Operation::SyncDir);
+        self.log(self.live()?, Operation::SyncDir);
         Ok(())
     }
 
@@ -230,14 +332,14 @@ impl Disk for RecordingDisk {
 
 impl DiskFile for RecordedFile {
     fn size(&self) -> io::Result<u64> {
-        Ok(self.disk.world().files[self.file].len() as u64)
+        Ok(self.disk.live()?.files[self.file].len() as u64)
     }
 
     fn set_len(&self, octets: u64) -> io::Result<()> {
         let octets = usize::try_from(octets).expect("a small file");
-        let mut world = self.disk.world();
+        let mut world = self.disk.live()?;
         world.files[self.file].resize(octets, 0);
-        world.log.push(Operation::SetLen { file: self.file, octets });
+        self.disk.log(world, Operation::SetLen { file: self.file, octets });
         Ok(())
     }
 
@@ -247,34 +349,40 @@ impl DiskFile for RecordedFile {
 
     fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let offset = usize::try_from(offset).expect("a small file");
-        let mut world = self.disk.world();
+        let mut world = self.disk.live()?;
         put(&mut world.files[self.file], offset, data);
-        world.log.push(Operation::Write { file: self.file, offset, data: data.to_vec() });
+        self.disk.log(world, Operation::Write { file: self.file, offset, data: data.to_vec() });
         Ok(())
     }
 
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let offset = usize::try_from(offset).expect("a small file");
-        let world = self.disk.world();
+        let world = self.disk.live()?;
         let octets = world.files[self.file].get(offset..offset + out.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
         out.copy_from_slice(octets);
         Ok(())
     }
 
     fn sync(&self) -> io::Result<()> {
-        let mut world = self.disk.world();
-        if !world.forgetful.as_ref().is_some_and(|prefix| self.name.starts_with(prefix)) {
-            world.log.push(Operation::Sync { file: self.file });
+        let world = self.disk.live()?;
+        if world.forgetful.as_ref().is_some_and(|prefix| self.name.starts_with(prefix)) {
+            return Ok(());
         }
+        let (covers, takes) = (world.log.len(), world.sync_takes);
+        drop(world);
+        if !takes.is_zero() {
+            std::thread::sleep(takes);
+        }
+        self.disk.log(self.disk.live()?, Operation::Sync { file: self.file, covers });
         Ok(())
     }
 
     fn punch(&self, offset: u64, octets: u64) -> io::Result<()> {
         let (offset, octets) =
             (usize::try_from(offset).expect("a small file"), usize::try_from(octets).expect("a small file"));
-        let mut world = self.disk.world();
-        put(&mut world.files[self.file], offset, &vec![0; octets]);
-        world.log.push(Operation::Zero { file: self.file, offset, octets });
+        let mut world = self.disk.live()?;
+        zero(&mut world.files[self.file], offset, octets);
+        self.disk.log(world, Operation::Zero { file: self.file, offset, octets });
         Ok(())
     }
 }

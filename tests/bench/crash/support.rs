@@ -1,0 +1,8 @@
+//! What the images need of what the tests share.
+
+#![allow(dead_code, reason = "the tests use all of it")]
+
+#[path = "../../it/support/mail.rs"]
+pub mod mail;
+#[path = "../../it/support/recording_disk.rs"]
+pub mod recording_disk;
