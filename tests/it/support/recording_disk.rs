@@ -140,6 +140,15 @@ impl RecordingDisk {
         world.log.iter().enumerate().filter(|(_, operation)| is_sync(operation)).map(|(at, _)| at + 1).collect()
     }
 
+    /// The files that were there before the first operation and have been written since.
+    pub fn rewritten(&self) -> Vec<String> {
+        let world = self.world();
+        let is_written = |id: FileId| {
+            world.log.iter().any(|operation| matches!(operation, Operation::Write { file, .. } if *file == id))
+        };
+        world.base.keys().zip(0..).filter(|(_, id)| is_written(*id)).map(|(name, _)| name.clone()).collect()
+    }
+
     /// Waits until the file `name` was synced after operation `after`. Blocks the thread.
     pub fn wait_for_sync(&self, name: &str, after: usize) {
         let is_missing = |world: &mut World| {

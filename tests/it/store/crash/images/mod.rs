@@ -138,6 +138,9 @@ impl Images {
         state.expect_received(&more, &State::read(&store).await?)?;
         store.close().await.map_err(|error| error.to_string())?;
         drop(store);
+        if let Some(name) = image.rewritten().into_iter().find(|name| name.starts_with("journal-")) {
+            return Err(format!("{name}, of an earlier process, was written"));
+        }
         tables::check(image.files())?;
         let store = open(image)?;
         state.expect_same(&State::read(&store).await?)
