@@ -4,6 +4,7 @@ mod clock;
 mod domains;
 mod hostile;
 mod kill;
+mod order;
 mod refusals;
 mod retention;
 mod revision;

@@ -65,6 +65,10 @@ struct World {
     forgetful: Option<String>,
     /// How long a sync takes.
     sync_takes: Duration,
+    /// Syncs of files with a name that begins like this wait.
+    held: Option<String>,
+    /// How many syncs are waiting.
+    waiting: usize,
     /// How many processes that used the disk were killed.
     killed: usize,
 }
@@ -119,6 +123,24 @@ impl RecordingDisk {
     /// From now on a sync of files whose name begins with `prefix` does nothing: a lying disk, or a forgotten fdatasync.
     pub fn forget_syncs_of(&self, prefix: &str) {
         self.world().forgetful = Some(prefix.into());
+    }
+
+    /// From now on a sync of files whose name begins with `prefix` does not return until [`RecordingDisk::let_go`].
+    pub fn hold_syncs_of(&self, prefix: &str) {
+        self.world().held = Some(prefix.into());
+    }
+
+    /// Waits until a sync is held. Blocks the thread.
+    pub fn wait_for_held(&self) {
+        let is_none = |world: &mut World| world.waiting == 0;
+        let waiting = self.shared.changed.wait_timeout_while(self.world(), PATIENCE, is_none);
+        assert!(!waiting.expect("the disk").1.timed_out(), "nothing is synced");
+    }
+
+    /// Lets every sync that is held return.
+    pub fn let_go(&self) {
+        self.world().held = None;
+        self.shared.changed.notify_all();
     }
 
     /// Kills the process that uses the disk: all that it still tries fails. The disk in the hands of the next one.
@@ -255,6 +277,17 @@ impl RecordingDisk {
         if world.killed == self.process { Ok(world) } else { Err(io::Error::other("the process was killed")) }
     }
 
+    fn wait_while_held<'w>(&self, mut world: MutexGuard<'w, World>, name: &str) -> MutexGuard<'w, World> {
+        let is_held = |world: &World| world.held.as_ref().is_some_and(|prefix| name.starts_with(prefix));
+        if is_held(&world) {
+            world.waiting += 1;
+            self.shared.changed.notify_all();
+            world = self.shared.changed.wait_while(world, |world| is_held(world)).expect("the disk");
+            world.waiting -= 1;
+        }
+        world
+    }
+
     fn log(&self, mut world: MutexGuard<'_, World>, operation: Operation) {
         world.log.push(operation);
         drop(world);
@@ -378,7 +411,7 @@ impl DiskFile for RecordedFile {
             return Ok(());
         }
         let (covers, takes) = (world.log.len(), world.sync_takes);
-        drop(world);
+        drop(self.disk.wait_while_held(world, &self.name));
         if !takes.is_zero() {
             std::thread::sleep(takes);
         }
