@@ -102,7 +102,7 @@ impl Images {
     pub async fn examine(&self, number: u64) -> Result<(), Broken> {
         let seed = self.workload * IMAGES + number % IMAGES;
         let mut random = rng(seed);
-        let cut = cut(&self.recording.disk, &mut random);
+        let cut = cut(&self.recording.disk, self.recording.disk.operations(), &mut random);
         let mut files = self.recording.disk.crash(cut, &mut random);
         let broken = |what, files| Broken { seed, cut, what, files };
         let mut seen = None;
@@ -112,7 +112,8 @@ impl Images {
             match open_and_leave(&image).await {
                 Err(what) => return Err(broken(what, files)),
                 Ok((opened, state)) => {
-                    let cut = self::cut(&image, &mut random);
+                    let until = if random.random_bool(0.5) { opened } else { image.operations() };
+                    let cut = self::cut(&image, until, &mut random);
                     seen = (cut >= opened).then_some(state);
                     files = image.crash(cut, &mut random);
                 }
@@ -151,7 +152,7 @@ impl Images {
     pub async fn damage(&self, number: u64) -> Result<bool, Broken> {
         let seed = self.workload * IMAGES + number % IMAGES;
         let mut random = rng(seed);
-        let cut = cut(&self.recording.disk, &mut random);
+        let cut = cut(&self.recording.disk, self.recording.disk.operations(), &mut random);
         let mut files = self.recording.disk.crash(cut, &mut random);
         // The last write that was synced says in its header that everything before it had been.
         let mut known = self.recording.disk.last_synced_writes(cut);
@@ -211,13 +212,14 @@ async fn open_and_leave(image: &RecordingDisk) -> Result<(usize, State), String>
     Ok((opened, state))
 }
 
-/// Where to cut: right after a sync, right before one has returned, or anywhere.
-fn cut(disk: &RecordingDisk, random: &mut impl RngExt) -> usize {
-    let syncs = disk.syncs();
+/// Where to cut in the first `until` operations: right after a sync, right before one has returned, or anywhere.
+fn cut(disk: &RecordingDisk, until: usize, random: &mut impl RngExt) -> usize {
+    let mut syncs = disk.syncs();
+    syncs.retain(|sync| *sync <= until);
     let sync = if syncs.is_empty() { 0 } else { syncs[random.random_range(0..syncs.len())] };
     match random.random_range(0..3) {
         0 => sync,
         1 => sync.saturating_sub(1),
-        _ => random.random_range(0..=disk.operations()),
+        _ => random.random_range(0..=until),
     }
 }

@@ -11,7 +11,7 @@ use tempmail::model::{
     AttemptRecord, Delivery, DomainRecord, DomainStatus, EmailId, Secret, Timestamp, Verdict, WebhookId, WebhookLimits,
     WebhookRecord, WebhookStatus,
 };
-use tempmail::store::{EmbeddedStore, Outbox, Replay, Store};
+use tempmail::store::{EmbeddedStore, Outbox, Replay, Store, StoreOptions};
 
 use super::options;
 use super::state::{MAILBOXES, NOW, State, address, mail_key, name};
@@ -53,8 +53,10 @@ pub struct Recording {
 impl Recording {
     /// Runs the workload of a seed.
     pub async fn make(seed: u64, disk: RecordingDisk) -> Self {
-        let store = open(&disk);
-        let mut workload = Workload { disk, store, random: rng(seed), now: NOW, steps: Vec::new() };
+        let mut random = rng(seed);
+        let rests = random.random_bool(0.5);
+        let store = open(&disk, rests);
+        let mut workload = Workload { disk, store, rests, random, now: NOW, steps: Vec::new() };
         workload.note("open", 0, false, Vec::new()).await;
         for life in 0..LIVES {
             for _ in 0..STEPS {
@@ -142,13 +144,18 @@ impl Sent {
     }
 }
 
-fn open(disk: &RecordingDisk) -> Arc<EmbeddedStore> {
-    Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open"))
+/// Where the store does not rest, only so many octets bring a checkpoint, and much is replayed after a cut.
+fn open(disk: &RecordingDisk, rests: bool) -> Arc<EmbeddedStore> {
+    let quiet = if rests { options().checkpoint_quiet } else { Duration::from_hours(1) };
+    let options = StoreOptions { checkpoint_quiet: quiet, ..options() };
+    Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open"))
 }
 
 struct Workload {
     disk: RecordingDisk,
     store: Arc<EmbeddedStore>,
+    /// Whether it makes a checkpoint whenever it is quiet for a moment.
+    rests: bool,
     random: StdRng,
     now: Timestamp,
     steps: Vec<Step>,
@@ -185,7 +192,7 @@ impl Workload {
     async fn stop(&mut self) {
         let asked = self.disk.operations();
         self.store.close().await.expect("close");
-        self.store = open(&self.disk);
+        self.reopen();
         self.note("stop", asked, false, Vec::new()).await;
     }
 
@@ -201,8 +208,13 @@ impl Workload {
         let next = self.disk.kill();
         let sent = sending.await.expect("no panic");
         self.disk = next;
-        self.store = open(&self.disk);
+        self.reopen();
         self.note("kill", asked, true, sent).await;
+    }
+
+    fn reopen(&mut self) {
+        self.rests = self.random.random_bool(0.5);
+        self.store = open(&self.disk, self.rests);
     }
 
     fn message(&mut self) -> Delivery {
@@ -227,7 +239,9 @@ impl Workload {
         if mails.is_empty() {
             return;
         }
-        let id = mails[self.random.random_range(0..mails.len())];
+        // Ids begin with the time: those at the end came last, and some of them only in the journal.
+        let oldest = if self.random.random_bool(0.5) { mails.len().saturating_sub(8) } else { 0 };
+        let id = mails[self.random.random_range(oldest..mails.len())];
         let is_readable = self.store.find(id, self.now).await.expect("find").is_some();
         assert_eq!(self.store.delete(id, self.now).await, Ok(is_readable));
         self.note("delete", asked, false, Vec::new()).await;
@@ -252,10 +266,10 @@ impl Workload {
         self.note("expire", asked, false, Vec::new()).await;
     }
 
-    /// Waits until the writer has found the store quiet, or enough written, and has made a checkpoint.
+    /// Waits until the writer has found the store quiet and has made a checkpoint.
     fn checkpoint(&mut self) {
         let asked = self.steps.last().map_or(0, |step| step.asked);
-        if self.steps.last().is_some_and(|step| step.what == "receive") {
+        if self.rests && self.steps.last().is_some_and(|step| step.what == "receive") {
             tokio::task::block_in_place(|| self.disk.wait_for_sync("index.redb", asked));
         }
     }
