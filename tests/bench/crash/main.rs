@@ -2,12 +2,15 @@
 //!
 //! `cargo bench --bench crash -- [IMAGES]`: 1,000 if not said, 100 of each workload. It ends at the first image that breaks
 //! a promise, with exit code 1, its seed and its files. `TEMPMAIL_CRASH_SEED=N` opens that one image.
+//!
+//! `cargo bench --bench crash -- start [GIGABYTES]`: how soon the binary takes mail again after a kill, with a store of 2 GB
+//! if not said.
 
 #[path = "../../it/store/crash/images/mod.rs"]
 mod images;
+mod start;
 mod support;
 
-use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -17,9 +20,15 @@ use images::{IMAGES, Images, SEED};
 /// Images if not said.
 const IMAGES_WANTED: u64 = 1_000;
 const IMAGES_OF_EACH: u64 = 100;
+const GIGABYTES: usize = 2;
+const USAGE: &str = "usage: cargo bench --bench crash -- [IMAGES | start [GIGABYTES]]";
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
-    match options().and_then(run) {
+    // Cargo adds --bench by itself.
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    match run(&args.iter().map(String::as_str).collect::<Vec<_>>()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("crash: {error}");
@@ -28,25 +37,28 @@ fn main() -> ExitCode {
     }
 }
 
-/// The first seed, and how many images from there on.
-fn options() -> Result<(u64, u64), Box<dyn Error>> {
+fn run(args: &[&str]) -> Result<()> {
     if let Ok(seed) = std::env::var(SEED) {
-        return Ok((seed.parse()?, 1));
+        return examine(seed.parse()?, 1);
     }
-    // Cargo adds --bench by itself.
-    let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
-    let images = args.next().map_or(Ok(IMAGES_WANTED), |images| images.parse());
-    let images = images.map_err(|_| "usage: cargo bench --bench crash -- [IMAGES]")?;
-    Ok((u64::from(rand::random::<u32>()) * IMAGES, images))
+    let first = u64::from(rand::random::<u32>()) * IMAGES;
+    match args {
+        [] => examine(first, IMAGES_WANTED),
+        ["start"] => start::run(GIGABYTES),
+        ["start", gigabytes] => start::run(gigabytes.parse().map_err(|_| USAGE)?),
+        [images] => examine(first, images.parse().map_err(|_| USAGE)?),
+        _ => Err(USAGE.into()),
+    }
 }
 
-fn run((first, wanted): (u64, u64)) -> Result<(), Box<dyn Error>> {
+/// Opens so many images, those of the first workload from seed `first` on.
+fn examine(first: u64, wanted: u64) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let begun = Instant::now();
     let (mut done, mut damages) = (0, 0);
     while done < wanted {
         let seed = first + done / IMAGES_OF_EACH * IMAGES;
-        let recorded = runtime.block_on(runtime.spawn(Images::record(seed)))?;
+        let recorded = runtime.block_on(runtime.spawn(Images::record(seed, images::disk())))?;
         let images = IMAGES_OF_EACH.min(wanted - done);
         println!("{images} images from {SEED}={seed} on: {}", recorded.summary());
         for number in seed..seed + images {
@@ -64,9 +76,7 @@ fn run((first, wanted): (u64, u64)) -> Result<(), Box<dyn Error>> {
             done += 1;
         }
     }
-    println!(
-        "{done} images kept every promise; of as many flipped bits {damages} were reported and the others were where nothing counts; {:.0} s",
-        begun.elapsed().as_secs_f64()
-    );
+    let seconds = begun.elapsed().as_secs();
+    println!("{done} images kept every promise, {damages} of {done} flipped bits were reported, {seconds} s");
     Ok(())
 }

@@ -17,7 +17,7 @@ fn told(broken: &Broken) -> String {
 }
 
 async fn examine(seed: u64, images: u64) {
-    let recorded = Images::record(seed).await;
+    let recorded = Images::record(seed, images::disk()).await;
     println!("{images} images from {SEED}={seed} on: {}", recorded.summary());
     for number in 0..images {
         if let Err(broken) = recorded.examine(seed + number).await {
@@ -41,7 +41,9 @@ async fn a_power_cut_loses_nothing_acknowledged_and_brings_nothing_back() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_check_finds_a_journal_that_is_never_synced() {
-    let recorded = Images::record_unsynced(0).await;
+    let disk = images::disk();
+    disk.forget_syncs_of("journal-");
+    let recorded = Images::record(0, disk).await;
     for number in 0..IMAGES_OF_EACH {
         if recorded.examine(number).await.is_err() {
             return;
@@ -52,7 +54,7 @@ async fn the_check_finds_a_journal_that_is_never_synced() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bit_rot_in_the_journal_is_reported_and_never_cut_off() {
-    let recorded = Images::record(u64::from(rand::random::<u32>()) * IMAGES).await;
+    let recorded = Images::record(u64::from(rand::random::<u32>()) * IMAGES, images::disk()).await;
     let mut reported = 0;
     for number in 0..IMAGES_OF_EACH {
         match recorded.damage(number).await {

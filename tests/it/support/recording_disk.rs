@@ -162,6 +162,14 @@ impl RecordingDisk {
         world.log.iter().enumerate().filter(|(_, operation)| is_sync(operation)).map(|(at, _)| at + 1).collect()
     }
 
+    /// The numbers of operations that had just taken something off the disk: a file, or octets of one.
+    pub fn removals(&self) -> Vec<usize> {
+        let is_removal =
+            |operation: &Operation| matches!(operation, Operation::Remove { .. } | Operation::Zero { offset: 1.., .. });
+        let world = self.world();
+        world.log.iter().enumerate().filter(|(_, operation)| is_removal(operation)).map(|(at, _)| at + 1).collect()
+    }
+
     /// The files that were there before the first operation and have been written since.
     pub fn rewritten(&self) -> Vec<String> {
         let world = self.world();

@@ -25,6 +25,8 @@ use workload::Recording;
 
 /// Images of one workload.
 pub const IMAGES: u64 = 1000;
+/// How long a sync takes while a workload is recorded: what is acknowledged too early is seen to be.
+const SYNC_TAKES: Duration = Duration::from_micros(300);
 /// The variable that holds the seed of the one image to look at.
 pub const SEED: &str = "TEMPMAIL_CRASH_SEED";
 
@@ -72,6 +74,11 @@ impl Broken {
     }
 }
 
+/// An empty disk to record a workload on.
+pub fn disk() -> RecordingDisk {
+    RecordingDisk::slow(SYNC_TAKES)
+}
+
 /// A recorded workload, of which images are made.
 pub struct Images {
     workload: u64,
@@ -79,17 +86,9 @@ pub struct Images {
 }
 
 impl Images {
-    /// Runs the workload of a seed. Needs a runtime of several threads.
-    pub async fn record(seed: u64) -> Self {
+    /// Runs the workload of a seed on [`disk`]. Needs a runtime of several threads.
+    pub async fn record(seed: u64, disk: RecordingDisk) -> Self {
         let workload = seed / IMAGES;
-        Self { workload, recording: Recording::make(workload, RecordingDisk::slow(workload::SYNC_TAKES)).await }
-    }
-
-    /// The same on a disk that forgets to sync the journal.
-    pub async fn record_unsynced(seed: u64) -> Self {
-        let workload = seed / IMAGES;
-        let disk = RecordingDisk::slow(workload::SYNC_TAKES);
-        disk.forget_syncs_of("journal-");
         Self { workload, recording: Recording::make(workload, disk).await }
     }
 
@@ -105,7 +104,7 @@ impl Images {
         let cut = cut(&self.recording.disk, self.recording.disk.operations(), &mut random);
         let mut files = self.recording.disk.crash(cut, &mut random);
         let broken = |what, files| Broken { seed, cut, what, files };
-        let mut seen = None;
+        let mut shown = None;
         // Some images crash once more while they are being opened, or right after.
         if random.random_bool(0.5) {
             let image = RecordingDisk::with(files.clone());
@@ -114,24 +113,24 @@ impl Images {
                 Ok((opened, state)) => {
                     let until = if random.random_bool(0.5) { opened } else { image.operations() };
                     let cut = self::cut(&image, until, &mut random);
-                    seen = (cut >= opened).then_some(state);
+                    shown = (cut >= opened).then_some(state);
                     files = image.crash(cut, &mut random);
                 }
             }
         }
         let image = RecordingDisk::with(files.clone());
-        match self.look(&image, cut, seen).await {
+        match self.look(&image, cut, shown).await {
             Ok(()) => Ok(()),
             Err(what) => Err(broken(what, files)),
         }
     }
 
-    async fn look(&self, image: &RecordingDisk, cut: usize, seen: Option<State>) -> Result<(), String> {
+    async fn look(&self, image: &RecordingDisk, cut: usize, shown: Option<State>) -> Result<(), String> {
         let store = open(image)?;
         let mut state = State::read(&store).await?;
         self.recording.compare(&state, cut)?;
-        if seen.is_some_and(|seen| seen != state) {
-            return Err("what was seen after the first opening is different after the second".into());
+        if shown.is_some_and(|shown| shown != state) {
+            return Err("what was shown after the first opening is different after the second".into());
         }
         // It works on: one more message, in its turn, and a stop in order.
         let more = delivery(&[&address(0)], "one more", NOW);
@@ -212,14 +211,18 @@ async fn open_and_leave(image: &RecordingDisk) -> Result<(usize, State), String>
     Ok((opened, state))
 }
 
-/// Where to cut in the first `until` operations: right after a sync, right before one has returned, or anywhere.
+/// Where to cut in the first `until` operations: right after a sync, right before one has returned, right after something
+/// was taken off the disk, or anywhere.
 fn cut(disk: &RecordingDisk, until: usize, random: &mut impl RngExt) -> usize {
-    let mut syncs = disk.syncs();
-    syncs.retain(|sync| *sync <= until);
-    let sync = if syncs.is_empty() { 0 } else { syncs[random.random_range(0..syncs.len())] };
-    match random.random_range(0..3) {
+    let mut one_of = |mut moments: Vec<usize>| {
+        moments.retain(|moment| *moment <= until);
+        if moments.is_empty() { 0 } else { moments[random.random_range(0..moments.len())] }
+    };
+    let (sync, removal) = (one_of(disk.syncs()), one_of(disk.removals()));
+    match random.random_range(0..4) {
         0 => sync,
         1 => sync.saturating_sub(1),
+        2 if removal > 0 => removal,
         _ => random.random_range(0..=until),
     }
 }

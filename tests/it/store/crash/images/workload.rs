@@ -18,8 +18,6 @@ use super::state::{MAILBOXES, NOW, State, address, mail_key, name};
 use crate::support::mail::delivery;
 use crate::support::recording_disk::{RecordingDisk, rng};
 
-/// How long a sync of the recorded disk takes: what is acknowledged too early is seen to be.
-pub const SYNC_TAKES: Duration = Duration::from_micros(300);
 /// How often the store is opened, and how many steps each process lives.
 const LIVES: usize = 5;
 const STEPS: usize = 30;
@@ -54,7 +52,7 @@ impl Recording {
     /// Runs the workload of a seed.
     pub async fn make(seed: u64, disk: RecordingDisk) -> Self {
         let mut random = rng(seed);
-        let rests = random.random_bool(0.5);
+        let rests = random.random_bool(0.3);
         let store = open(&disk, rests);
         let mut workload = Workload { disk, store, rests, random, now: NOW, steps: Vec::new() };
         workload.note("open", 0, false, Vec::new()).await;
@@ -116,8 +114,8 @@ impl Recording {
     pub fn fill_in<'k>(&self, image: &mut State, keys: impl Iterator<Item = &'k String>, cut: usize) {
         let (last, next) = self.around(cut);
         for key in keys {
-            let states = [next, last].into_iter().flatten();
-            if let Some(value) = states.filter_map(|step| step.after.0.get(key)).next() {
+            let mut states = [next, last].into_iter().flatten();
+            if let Some(value) = states.find_map(|step| step.after.0.get(key)) {
                 image.0.insert(key.clone(), value.clone());
             }
         }
@@ -181,9 +179,9 @@ impl Workload {
             10..12 => self.expire().await,
             12 => self.change_domain().await,
             13 => self.register_webhook().await,
-            14..16 => self.note_attempt().await,
-            16 => self.replay().await,
-            17 => self.remove_webhooks().await,
+            14..17 => self.note_attempt().await,
+            17 => self.replay().await,
+            18 => self.remove_webhooks().await,
             _ => self.checkpoint(),
         }
     }
@@ -213,7 +211,7 @@ impl Workload {
     }
 
     fn reopen(&mut self) {
-        self.rests = self.random.random_bool(0.5);
+        self.rests = self.random.random_bool(0.3);
         self.store = open(&self.disk, self.rests);
     }
 
@@ -334,9 +332,9 @@ impl Workload {
         let asked = self.disk.operations();
         let Some((webhook, _)) = self.store.lanes().await.expect("lanes").first().copied() else { return };
         let event = self.store.pending_events(webhook, 1).await.expect("events").remove(0);
-        let verdict = match self.random.random_range(0..4) {
-            0 => Verdict::Retry(self.now.plus(Duration::from_secs(60))),
-            1 => Verdict::GivenUp,
+        let verdict = match self.random.random_range(0..6) {
+            0..3 => Verdict::Retry(self.now.plus(Duration::from_secs(60))),
+            3 => Verdict::GivenUp,
             _ => Verdict::Delivered,
         };
         let is_gone = verdict == Verdict::GivenUp && self.random.random_bool(0.3);
