@@ -4,5 +4,5 @@
 
 #[path = "../../it/support/mail.rs"]
 pub mod mail;
-#[path = "../../it/support/recording_disk.rs"]
+#[path = "../../it/support/recording_disk/mod.rs"]
 pub mod recording_disk;
