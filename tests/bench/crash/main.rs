@@ -58,9 +58,10 @@ fn examine(first: u64, wanted: u64) -> Result<()> {
     let (mut done, mut damages) = (0, 0);
     while done < wanted {
         let seed = first + done / IMAGES_OF_EACH * IMAGES;
-        let recorded = runtime.block_on(runtime.spawn(Images::record(seed, images::disk())))?;
         let images = IMAGES_OF_EACH.min(wanted - done);
-        println!("{images} images from {SEED}={seed} on: {}", recorded.summary());
+        println!("{images} images from {SEED}={seed} on");
+        let recorded = runtime.block_on(runtime.spawn(Images::record(seed, images::disk())))?;
+        println!("the workload of {seed}: {}", recorded.summary());
         for number in seed..seed + images {
             let looked = runtime.block_on(async {
                 recorded.examine(number).await?;

@@ -17,8 +17,9 @@ fn told(broken: &Broken) -> String {
 }
 
 async fn examine(seed: u64, images: u64) {
+    println!("{images} images from {SEED}={seed} on");
     let recorded = Images::record(seed, images::disk()).await;
-    println!("{images} images from {SEED}={seed} on: {}", recorded.summary());
+    println!("the workload of {seed}: {}", recorded.summary());
     for number in 0..images {
         if let Err(broken) = recorded.examine(seed + number).await {
             panic!("after {number} images: {}", told(&broken));

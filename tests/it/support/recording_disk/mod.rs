@@ -157,17 +157,22 @@ impl RecordingDisk {
 
     /// The numbers of operations after which a sync of any kind had just returned.
     pub fn syncs(&self) -> Vec<usize> {
-        let is_sync = |operation: &Operation| matches!(operation, Operation::Sync { .. } | Operation::SyncDir);
-        let world = self.world();
-        world.log.iter().enumerate().filter(|(_, operation)| is_sync(operation)).map(|(at, _)| at + 1).collect()
+        self.after(|operation| matches!(operation, Operation::Sync { .. } | Operation::SyncDir))
     }
 
-    /// The numbers of operations that had just taken something off the disk: a file, or octets of one.
+    /// The numbers of operations after which a file had just been removed.
     pub fn removals(&self) -> Vec<usize> {
-        let is_removal =
-            |operation: &Operation| matches!(operation, Operation::Remove { .. } | Operation::Zero { offset: 1.., .. });
+        self.after(|operation| matches!(operation, Operation::Remove { .. }))
+    }
+
+    /// The numbers of operations after which octets of a file had just been punched out.
+    pub fn punches(&self) -> Vec<usize> {
+        self.after(|operation| matches!(operation, Operation::Zero { offset: 1.., .. }))
+    }
+
+    fn after(&self, is_meant: impl Fn(&Operation) -> bool) -> Vec<usize> {
         let world = self.world();
-        world.log.iter().enumerate().filter(|(_, operation)| is_removal(operation)).map(|(at, _)| at + 1).collect()
+        world.log.iter().enumerate().filter(|(_, operation)| is_meant(operation)).map(|(at, _)| at + 1).collect()
     }
 
     /// The files that were there before the first operation and have been written since.

@@ -211,18 +211,19 @@ async fn open_and_leave(image: &RecordingDisk) -> Result<(usize, State), String>
     Ok((opened, state))
 }
 
-/// Where to cut in the first `until` operations: right after a sync, right before one has returned, right after something
-/// was taken off the disk, or anywhere.
+/// Where to cut in the first `until` operations: right after a sync or right before one has returned, right after a file
+/// was removed or octets were punched out, or anywhere.
 fn cut(disk: &RecordingDisk, until: usize, random: &mut impl RngExt) -> usize {
-    let mut one_of = |mut moments: Vec<usize>| {
-        moments.retain(|moment| *moment <= until);
-        if moments.is_empty() { 0 } else { moments[random.random_range(0..moments.len())] }
+    let (mut moments, before) = match random.random_range(0..5) {
+        0 => (disk.syncs(), 0),
+        1 => (disk.syncs(), 1),
+        2 => (disk.removals(), 0),
+        3 => (disk.punches(), 0),
+        _ => (Vec::new(), 0),
     };
-    let (sync, removal) = (one_of(disk.syncs()), one_of(disk.removals()));
-    match random.random_range(0..4) {
-        0 => sync,
-        1 => sync.saturating_sub(1),
-        2 if removal > 0 => removal,
-        _ => random.random_range(0..=until),
+    moments.retain(|moment| *moment <= until);
+    if moments.is_empty() {
+        return random.random_range(0..=until);
     }
+    moments[random.random_range(0..moments.len())] - before
 }
