@@ -93,6 +93,16 @@ impl fmt::Debug for RecordingDisk {
     }
 }
 
+/// Holds syncs until it is dropped, also by a test that fails: else its store would wait for ever.
+pub struct Held(RecordingDisk);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.world().held = None;
+        self.0.shared.changed.notify_all();
+    }
+}
+
 #[derive(Debug)]
 struct RecordedFile {
     disk: RecordingDisk,
@@ -125,9 +135,10 @@ impl RecordingDisk {
         self.world().forgetful = Some(prefix.into());
     }
 
-    /// From now on a sync of files whose name begins with `prefix` does not return until [`RecordingDisk::let_go`].
-    pub fn hold_syncs_of(&self, prefix: &str) {
+    /// Until what is given back is dropped, no sync of files whose name begins with `prefix` returns.
+    pub fn hold_syncs_of(&self, prefix: &str) -> Held {
         self.world().held = Some(prefix.into());
+        Held(self.clone())
     }
 
     /// Waits until a sync is held. Blocks the thread.
@@ -135,12 +146,6 @@ impl RecordingDisk {
         let is_none = |world: &mut World| world.waiting == 0;
         let waiting = self.shared.changed.wait_timeout_while(self.world(), PATIENCE, is_none);
         assert!(!waiting.expect("the disk").1.timed_out(), "nothing is synced");
-    }
-
-    /// Lets every sync that is held return.
-    pub fn let_go(&self) {
-        self.world().held = None;
-        self.shared.changed.notify_all();
     }
 
     /// Kills the process that uses the disk: all that it still tries fails. The disk in the hands of the next one.
