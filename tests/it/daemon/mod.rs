@@ -7,6 +7,7 @@ mod hostile;
 mod hostile_mail;
 mod kill;
 mod memory;
+mod order;
 mod panics;
 mod refusals;
 mod retention;

@@ -1,16 +1,16 @@
 //! Webhooks, their events and their log, as every store must keep them.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tempmail::model::{
     AttemptRecord, PendingEvent, Secret, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus,
 };
-use tempmail::store::{EmbeddedStore, Outbox, Part, Replay, Store, StoreOptions, Wanted, WebhookRegistration};
+use tempmail::store::{EmbeddedStore, Outbox, Part, Replay, Store, StoreOptions, WebhookRegistration};
 
 use super::embedded::options;
 use crate::support::mail::{delivery, mailbox};
+use crate::support::outbox::pending_events;
 use crate::support::recording_disk::RecordingDisk;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -61,9 +61,7 @@ pub fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
 }
 
 pub async fn pending(store: &dyn Outbox, webhook: WebhookId) -> Vec<PendingEvent> {
-    let wanted = Wanted { due_by: Timestamp::MAX, without: HashSet::new(), limit: usize::MAX, octets_max: 0 };
-    let due = store.due_events(webhook, wanted).await.expect("events");
-    due.map_or(Vec::new(), |due| due.events.into_iter().map(|due| due.event).collect())
+    pending_events(store, webhook).await.expect("events")
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ pub mod faulty_store;
 pub mod fixed_domains;
 pub mod http;
 pub mod mail;
+pub mod outbox;
 pub mod programs;
 pub mod quota_disk;
 pub mod recording_disk;
