@@ -71,6 +71,9 @@ pub enum OpenError {
         /// The data directory.
         path: PathBuf,
     },
+    /// The directory holds no store.
+    #[error("there is no mail store here")]
+    Empty,
     /// The directory can't be read or written.
     #[error("{path}: {reason}")]
     Io {

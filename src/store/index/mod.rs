@@ -5,12 +5,18 @@
 //! knows what it holds, is never ahead of the synced journal, and everything it lost is replayed.
 
 mod apply;
+mod audit;
 mod backend;
+mod compact;
 mod lanes;
+mod living;
 mod outbox;
+mod overlay;
 mod read;
+mod restored;
 mod retention;
 mod room;
+mod survey;
 mod tables;
 
 use std::collections::BTreeSet;
@@ -20,8 +26,12 @@ use std::time::Duration;
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
 use apply::Apply;
+pub(crate) use audit::Audit;
 use backend::Backend;
+pub(crate) use compact::compact;
+pub(crate) use living::{Living, LivingEvent};
 use outbox::Outbox;
+use overlay::Overlay;
 pub(crate) use read::View;
 pub(crate) use tables::record_place;
 use tables::{
@@ -30,7 +40,7 @@ use tables::{
 };
 
 use super::change::{Change, Outcome};
-use super::disk::Disk;
+use super::disk::{Disk, DiskFile};
 use super::error::{OpenError, StoreError, is_out_of_space};
 use super::journal::{Position, RecordPlace};
 use super::{OutboxLimits, StoreOptions};
@@ -92,30 +102,48 @@ pub(crate) struct Checkpoint {
 impl Index {
     /// Makes the index of a new store, durable when this returns.
     pub(crate) fn create(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Self, OpenError> {
+        Self::create_keyed(disk, options, rand::random())
+    }
+
+    /// The same under a known secret: events keep the ids that they had in the store whose secret it was.
+    pub(crate) fn create_keyed(
+        disk: &Arc<dyn Disk>,
+        options: &StoreOptions,
+        hash_key: HashKey,
+    ) -> Result<Self, OpenError> {
         // What a creation that was cut off left behind. The caller has made sure that no journal exists.
         let _ = disk.remove(NAME);
-        let failed = |error: std::io::Error| OpenError::Io { path: NAME.into(), reason: error.to_string() };
-        let file = disk.create(NAME).map_err(failed)?;
+        let file = disk.create(NAME).map_err(|error| failed(&error))?;
         let database = Database::builder()
             .set_cache_size(options.index_cache_octets)
             .create_with_backend(Backend(file))
             .map_err(IndexError::from)?;
-        let hash_key: HashKey = rand::random();
         initialize(&database, &hash_key)?;
-        disk.sync_dir().map_err(failed)?;
+        disk.sync_dir().map_err(|error| failed(&error))?;
         Ok(Self { database, hash_key, outbox: options.outbox })
     }
 
-    /// Opens the index of an existing store; `Ok(None)` if there is no file, or one whose creation was cut off.
+    /// Opens the index of an existing store; `Ok(None)` if there is no file, or one whose creation was cut off. One of
+    /// another format is left untouched.
     pub(crate) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Option<Self>, OpenError> {
-        let names = disk.list().map_err(|error| OpenError::Io { path: NAME.into(), reason: error.to_string() })?;
-        if !names.iter().any(|name| name == NAME) {
+        if Self::open_untouched(disk, options)?.is_none() {
             return Ok(None);
         }
-        let file = disk.open(NAME).map_err(|error| OpenError::Io { path: NAME.into(), reason: error.to_string() })?;
+        let Some(file) = find(disk)? else { return Ok(None) };
+        Self::open_backend(Backend(file), options)
+    }
+
+    /// The same without writing to the file: what is changed is forgotten.
+    pub(crate) fn open_untouched(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Option<Self>, OpenError> {
+        let Some(file) = find(disk)? else { return Ok(None) };
+        let overlay = Overlay::new(file).map_err(|error| failed(&error))?;
+        Self::open_backend(overlay, options)
+    }
+
+    fn open_backend(backend: impl redb::StorageBackend, options: &StoreOptions) -> Result<Option<Self>, OpenError> {
         let database = Database::builder()
             .set_cache_size(options.index_cache_octets)
-            .create_with_backend(Backend(file))
+            .create_with_backend(backend)
             .map_err(IndexError::from)?;
         let transaction = database.begin_read().map_err(IndexError::from)?;
         let meta = match transaction.open_table(META) {
@@ -136,6 +164,11 @@ impl Index {
             .ok_or(OpenError::Index("its hash key is missing".into()))?;
         drop((meta, transaction));
         Ok(Some(Self { database, hash_key, outbox: options.outbox }))
+    }
+
+    /// Whether redb finds every page of its file as it wrote it.
+    pub(crate) fn is_sound(&mut self) -> Result<bool, IndexError> {
+        Ok(self.database.check_integrity()?)
     }
 
     /// Length of the index's file.
@@ -211,6 +244,18 @@ impl Index {
     pub(crate) fn bring_within(&self, retention: Duration) -> Result<(), IndexError> {
         retention::bring_within(&self.database, retention)
     }
+}
+
+fn find(disk: &Arc<dyn Disk>) -> Result<Option<Arc<dyn DiskFile>>, OpenError> {
+    let names = disk.list().map_err(|error| failed(&error))?;
+    if !names.iter().any(|name| name == NAME) {
+        return Ok(None);
+    }
+    disk.open(NAME).map(Some).map_err(|error| failed(&error))
+}
+
+fn failed(error: &std::io::Error) -> OpenError {
+    OpenError::Io { path: NAME.into(), reason: error.to_string() }
 }
 
 fn initialize(database: &Database, hash_key: &HashKey) -> Result<(), IndexError> {
