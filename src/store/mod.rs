@@ -4,8 +4,9 @@
 //! database below it. The trait is made so that a cluster can stand behind it as well: every method is a whole
 //! intention, ids and times are the caller's, and whether an Email is still readable is decided by `now` when it is read.
 
-pub mod check;
+pub mod backup;
 mod change;
+pub mod check;
 pub mod disk;
 mod embedded;
 mod error;

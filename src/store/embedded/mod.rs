@@ -1,5 +1,6 @@
 //! The embedded store: journal and index, tied together by one writer thread.
 
+mod load;
 mod open;
 mod outbox;
 mod queue;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 
+pub(super) use load::Loader;
 use queue::Queue;
 use shared::Shared;
 

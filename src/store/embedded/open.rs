@@ -38,15 +38,15 @@ pub(super) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Opene
 
 /// The index and the journal of a directory in which nothing was ever kept.
 fn begin_new(disk: &Arc<dyn Disk>, replayed: &Replayed, options: &StoreOptions) -> Result<Opened, OpenError> {
-    match Index::open(disk, options) {
+    let index = match Index::open(disk, options) {
         Ok(Some(index)) if index.position()? != Position::START => {
             return Err(OpenError::Damaged { segment: 1, offset: 0, what: "the journal is missing" });
         }
+        Ok(Some(index)) => index,
         Err(error @ (OpenError::Format { .. } | OpenError::Io { .. })) => return Err(error),
         // A creation that was cut off: it is begun again.
-        Ok(_) | Err(_) => {}
-    }
-    let index = Index::create(disk, options)?;
+        Ok(None) | Err(_) => Index::create(disk, options)?,
+    };
     index.bring_within(options.retention)?;
     let journal = Journal::begin(replayed.segments().clone(), Position::START, true, options.segment_octets)?;
     Ok(Opened { index: Arc::new(index), journal })

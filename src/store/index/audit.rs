@@ -9,8 +9,8 @@ use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
 use super::read::View;
 use super::tables::{
-    ATTEMPTS, DOMAINS, DUE, EVENTS, EXPIRY, EXPIRY_ROW_KEYS, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow,
-    PUNCHES, SEGMENTS, SHARED, State, WEBHOOKS, WEBHOOKS_OF, WebhookRow, due_key, expiry_second, mailbox_hash,
+    ATTEMPTS, DOMAINS, DUE, EVENTS, EXPIRY, EXPIRY_ROW_KEYS, HeadRow, IDS, MAIL, MailKey, MailRow,
+    PUNCHES, SEGMENTS, SHARED, WEBHOOKS, WEBHOOKS_OF, WebhookRow, due_key, expiry_second, mailbox_hash,
     sequence_of, webhook_of_key,
 };
 use super::{HashKey, IndexError, decode_attempt, decode_domain, decode_event};
@@ -33,6 +33,7 @@ struct Need {
 
 /// An audit that is going on.
 pub(crate) struct Audit<'v> {
+    view: &'v View,
     transaction: &'v ReadTransaction,
     hash_key: HashKey,
     segments: BTreeMap<u64, (u64, u64)>,
@@ -56,7 +57,7 @@ impl View {
             let place = decode_event(row?.1.value())?.place;
             awaited.insert((place.segment, place.offset), false);
         }
-        Ok(Audit { transaction, hash_key: self.hash_key, segments, borne_out: HashSet::new(), awaited })
+        Ok(Audit { view: self, transaction, hash_key: self.hash_key, segments, borne_out: HashSet::new(), awaited })
     }
 }
 
@@ -105,7 +106,7 @@ impl Audit<'_> {
                 found(rows(format!("the domain {} is kept under another name", name.value())));
             }
         }
-        let state = self.state()?;
+        let state = self.view.state()?;
         let webhooks = self.transaction.open_table(WEBHOOKS)?.len()?;
         let outbox_octets: u64 = waiting.values().map(|(_, octets)| octets).sum();
         for (what, kept, counted) in [
@@ -120,12 +121,6 @@ impl Audit<'_> {
             }
         }
         Ok(emails)
-    }
-
-    fn state(&self) -> Result<State, IndexError> {
-        let table = self.transaction.open_table(META)?;
-        let row = table.get(META_STATE)?.ok_or(IndexError::Corrupt("the state row is missing"))?;
-        postcard::from_bytes(row.value()).map_err(|_| IndexError::Corrupt("the state row does not read"))
     }
 
     /// The second in which each Email is due, by its sequence number.
@@ -152,7 +147,7 @@ impl Audit<'_> {
         found: &mut dyn FnMut(Finding),
     ) -> Result<(u64, u64), IndexError> {
         let ids = self.transaction.open_table(IDS)?;
-        let next_sequence = self.state()?.next_sequence;
+        let next_sequence = self.view.state()?.next_sequence;
         let (mut emails, mut mailboxes) = (0, 0);
         // The head comes first, and its rows behind it.
         let mut head: Option<([u8; 16], u64)> = None;

@@ -6,7 +6,7 @@ use super::read::View;
 use super::tables::{EVENTS, HashKey, IDS, LaneKey, MAIL, MailRow, WEBHOOKS, WebhookRow, lane_key};
 use super::{IndexError, decode_event};
 use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookRecord};
-use crate::store::journal::RecordPlace;
+use crate::store::journal::{Position, RecordPlace};
 
 /// The Emails that live in a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,12 +26,19 @@ pub(crate) struct LivingEvent {
     pub(crate) email: EmailId,
     pub(crate) attempts: u32,
     pub(crate) due_at: Timestamp,
+    /// Whether the Email is there; it may have been deleted or have expired before its event ended.
+    pub(crate) has_email: bool,
 }
 
 impl View {
     /// The secret under which mailboxes and events have their names in this store.
     pub(crate) fn secret(&self) -> HashKey {
         self.hash_key
+    }
+
+    /// Up to where of the journal the view is complete.
+    pub(crate) fn position(&self) -> Result<Position, IndexError> {
+        Ok(self.state()?.position())
     }
 
     /// The Emails of the message at `place`, received with `envelope`, that are there; `None` if there are none.
@@ -68,7 +75,7 @@ impl View {
     /// The events behind `cursor`, at most `limit`.
     pub(crate) fn events_after(&self, cursor: Option<LaneKey>, limit: usize) -> Result<Vec<LivingEvent>, IndexError> {
         let first = cursor.unwrap_or(lane_key(WebhookId::from_octets([0; 16]), 0));
-        let table = self.transaction.open_table(EVENTS)?;
+        let (table, ids) = (self.transaction.open_table(EVENTS)?, self.transaction.open_table(IDS)?);
         let rows = table.range::<&LaneKey>(&first..)?;
         let mut events = Vec::new();
         for row in rows {
@@ -89,6 +96,7 @@ impl View {
                 email: event.email,
                 attempts: event.attempts,
                 due_at: event.due_at,
+                has_email: ids.get(&event.email.octets())?.is_some(),
             });
         }
         Ok(events)
