@@ -196,9 +196,11 @@ impl From<OpenError> for Error {
                 (Exit::Failure, Some(hint))
             }
             OpenError::SegmentTooSmall { .. } => (Exit::BadConfig, None),
-            OpenError::NotOurs { .. } | OpenError::Missing { .. } | OpenError::Empty | OpenError::Format { .. } => {
-                (Exit::Failure, None)
-            }
+            OpenError::NotOurs { .. }
+            | OpenError::Missing { .. }
+            | OpenError::Empty
+            | OpenError::Foreign { .. }
+            | OpenError::Format { .. } => (Exit::Failure, None),
         };
         let error = Self::new(exit, error);
         match hint {

@@ -94,6 +94,12 @@ pub enum OpenError {
         /// The format that is read.
         known: u32,
     },
+    /// A file that has the name of one of the store's and is none.
+    #[error("{file} is no file of tempmail's")]
+    Foreign {
+        /// The file.
+        file: String,
+    },
     /// What is on disk is not what was acknowledged.
     #[error("segment {segment} of the journal is damaged at offset {offset}: {what}")]
     Damaged {

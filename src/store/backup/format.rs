@@ -117,7 +117,9 @@ pub enum BackupError {
     #[error("this is no backup of tempmail")]
     NotABackup,
     /// A newer version of the program wrote it.
-    #[error("the backup has format {found}; this version reads format {FORMAT}. Use the version that wrote it, or a newer one")]
+    #[error(
+        "the backup has format {found}; this version reads format {FORMAT}. Use the version that wrote it, or a newer one"
+    )]
     Format {
         /// The format found.
         found: u32,
@@ -262,8 +264,7 @@ mod tests {
             due_at: Timestamp::from_millis(4),
         };
         let counts = BackupCounts { events: 1, ..BackupCounts::default() };
-        let items =
-            [BackupRecord::Store { secret: [9; 16] }, event, BackupRecord::End(counts)].map(BackupItem::from);
+        let items = [BackupRecord::Store { secret: [9; 16] }, event, BackupRecord::End(counts)].map(BackupItem::from);
         [header(), encode(&items).expect("encode")].concat()
     }
 

@@ -9,5 +9,6 @@ mod restore;
 mod source;
 
 pub use format::{BackupCounts, BackupDecoder, BackupError, BackupItem, BackupRecord, encode, header};
+pub(in crate::store) use restore::load;
 pub use restore::{RestoreError, restore, verify};
 pub(crate) use source::{Damage, Source};

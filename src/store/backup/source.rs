@@ -112,8 +112,7 @@ impl Source<'_> {
         let WalkedContent::Whole(content) = content else {
             return self.damaged(place.segment, u64::from(place.offset));
         };
-        let record =
-            BackupRecord::Mail { envelope, received_at, expires_at: living.expires_at, living: living.emails };
+        let record = BackupRecord::Mail { envelope, received_at, expires_at: living.expires_at, living: living.emails };
         self.put(counts, BackupItem { record, content })
     }
 
@@ -129,8 +128,7 @@ impl Source<'_> {
             cursor = Some(last.cursor);
             for event in events.into_iter().filter(|event| event.has_email) {
                 let (webhook, email) = (event.webhook, event.email);
-                let record =
-                    BackupRecord::Event { webhook, email, attempts: event.attempts, due_at: event.due_at };
+                let record = BackupRecord::Event { webhook, email, attempts: event.attempts, due_at: event.due_at };
                 self.put(counts, record.into())?;
             }
         }

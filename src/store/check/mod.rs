@@ -42,6 +42,12 @@ impl CheckReport {
         }
     }
 
+    /// Whether the index could be read.
+    pub(super) fn has_index(&self) -> bool {
+        let is_of_index = |kind| matches!(kind, FindingKind::IndexMissing | FindingKind::IndexDamaged);
+        !self.findings.iter().any(|finding| is_of_index(finding.kind))
+    }
+
     /// Whether nothing is wrong.
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
@@ -82,18 +88,10 @@ pub fn check(
     let mut walked = Walked { files: &files, position, audit: audit.as_mut(), report: &mut report };
     walked.all(progress)?;
     if let Some(audit) = audit {
-        report.emails = audit.finish(&mut |finding| report_found(&mut report.findings, &mut report.unlisted, finding))?;
+        report.emails = audit.finish(&mut |finding| report.found(finding))?;
     }
     report.segments = files.numbers().len() as u64;
     Ok(report)
-}
-
-fn report_found(findings: &mut Vec<Finding>, unlisted: &mut u64, finding: Finding) {
-    if findings.len() < FINDINGS_MAX {
-        findings.push(finding);
-    } else {
-        *unlisted += 1;
-    }
 }
 
 /// The index, if redb finds it as it wrote it: what an unsound one says is not worth comparing.

@@ -1,5 +1,6 @@
 //! The embedded store: journal and index, tied together by one writer thread.
 
+mod backup;
 mod load;
 mod open;
 mod outbox;
@@ -18,10 +19,11 @@ use queue::Queue;
 use shared::Shared;
 
 use super::change::{Change, Outcome};
-use super::disk::{Directory, Disk};
-use super::index::{self, View, record_place};
+use super::disk::{self, Directory, Disk};
+use super::index::{View, record_place};
 use super::{
-    Expired, IndexError, MailboxPart, OpenError, Part, Registration, Store, StoreError, StoreOptions, StoreStats,
+    BackupStream, Expired, IndexError, MailboxPart, OpenError, Part, Registration, Store, StoreError, StoreOptions,
+    StoreStats, Survey,
 };
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
@@ -40,7 +42,7 @@ pub struct EmbeddedStore {
 impl EmbeddedStore {
     /// Whether a directory holds a store. Opens nothing.
     pub fn is_in(path: &Path) -> bool {
-        path.join(index::NAME).exists()
+        disk::staging::is_there(path)
     }
 
     /// Opens the store in a directory that exists, or makes one there if it is empty. Blocks on the disk.
@@ -205,6 +207,15 @@ impl Store for EmbeddedStore {
     async fn stats(&self) -> Result<StoreStats, StoreError> {
         let shared = Arc::clone(&self.shared);
         blocking(move || shared.stats()).await
+    }
+
+    async fn survey(&self) -> Result<Survey, StoreError> {
+        let shared = Arc::clone(&self.shared);
+        blocking(move || shared.survey()).await
+    }
+
+    fn backup(&self) -> BackupStream {
+        backup::stream(Arc::clone(&self.shared))
     }
 
     async fn close(&self) -> Result<(), StoreError> {

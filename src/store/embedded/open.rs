@@ -43,7 +43,9 @@ fn begin_new(disk: &Arc<dyn Disk>, replayed: &Replayed, options: &StoreOptions) 
             return Err(OpenError::Damaged { segment: 1, offset: 0, what: "the journal is missing" });
         }
         Ok(Some(index)) => index,
-        Err(error @ (OpenError::Format { .. } | OpenError::Io { .. })) => return Err(error),
+        Err(error @ (OpenError::Format { .. } | OpenError::Foreign { .. } | OpenError::Io { .. })) => {
+            return Err(error);
+        }
         // A creation that was cut off: it is begun again.
         Ok(None) | Err(_) => Index::create(disk, options)?,
     };

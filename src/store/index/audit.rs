@@ -9,9 +9,8 @@ use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
 use super::read::View;
 use super::tables::{
-    ATTEMPTS, DOMAINS, DUE, EVENTS, EXPIRY, EXPIRY_ROW_KEYS, HeadRow, IDS, MAIL, MailKey, MailRow,
-    PUNCHES, SEGMENTS, SHARED, WEBHOOKS, WEBHOOKS_OF, WebhookRow, due_key, expiry_second, mailbox_hash,
-    sequence_of, webhook_of_key,
+    ATTEMPTS, DOMAINS, DUE, EVENTS, EXPIRY, EXPIRY_ROW_KEYS, HeadRow, IDS, MAIL, MailKey, MailRow, PUNCHES, SEGMENTS,
+    SHARED, WEBHOOKS, WEBHOOKS_OF, WebhookRow, due_key, expiry_second, mailbox_hash, sequence_of, webhook_of_key,
 };
 use super::{HashKey, IndexError, decode_attempt, decode_domain, decode_event};
 use crate::model::WebhookId;
@@ -197,13 +196,7 @@ impl Audit<'_> {
         Ok((emails, mailboxes))
     }
 
-    fn email(
-        &self,
-        key: &MailKey,
-        row: &MailRow,
-        expiries: &HashMap<u64, u64>,
-        found: &mut dyn FnMut(Finding),
-    ) {
+    fn email(&self, key: &MailKey, row: &MailRow, expiries: &HashMap<u64, u64>, found: &mut dyn FnMut(Finding)) {
         match expiries.get(&sequence_of(key)) {
             None => found(rows(format!("Email {} would never be removed", row.id))),
             Some(second) if *second < expiry_second(row.expires_at) => {

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use redb::Durability;
 
-use super::{Backend, Database, IndexError, NAME, OpenError, StoreOptions, failed, find};
+use super::{Backend, Database, Index, IndexError, NAME, OpenError, StoreOptions, failed, find};
 use crate::store::disk::Disk;
 
-/// Makes the file of a closed index as small as its rows permit; its size before and after, in octets.
-///
-/// The index must have been opened by its own means before: that knows its format.
-pub(crate) fn compact(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<(u64, u64), OpenError> {
+/// Makes the file of an index that nobody has open as small as its rows permit; its size before and after, in octets.
+pub fn compact_file(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<(u64, u64), OpenError> {
+    Index::open_untouched(disk, options)?.ok_or(OpenError::Empty)?;
     let file = find(disk)?.ok_or(OpenError::Index(format!("{NAME} is missing")))?;
     let before = file.size().map_err(|error| failed(&error))?;
     let mut database = Database::builder()

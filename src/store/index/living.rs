@@ -65,8 +65,8 @@ impl View {
         table
             .iter()?
             .map(|row| {
-                let row: WebhookRow = postcard::from_bytes(row?.1.value())
-                    .map_err(|_| IndexError::Corrupt("a webhook does not read"))?;
+                let row: WebhookRow =
+                    postcard::from_bytes(row?.1.value()).map_err(|_| IndexError::Corrupt("a webhook does not read"))?;
                 Ok(row.record)
             })
             .collect()

@@ -28,8 +28,7 @@ use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 use apply::Apply;
 pub(crate) use audit::Audit;
 use backend::Backend;
-pub(crate) use compact::compact;
-pub(crate) use living::{Living, LivingEvent};
+pub use compact::compact_file;
 use outbox::Outbox;
 use overlay::Overlay;
 pub(crate) use read::View;
@@ -48,6 +47,9 @@ use crate::model::{AttemptRecord, DomainRecord};
 
 /// The file of the index.
 pub(crate) const NAME: &str = "index.redb";
+
+/// What a redb database begins with.
+const MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
 
 /// What can go wrong inside the index.
 #[derive(Debug, thiserror::Error)]
@@ -251,7 +253,17 @@ fn find(disk: &Arc<dyn Disk>) -> Result<Option<Arc<dyn DiskFile>>, OpenError> {
     if !names.iter().any(|name| name == NAME) {
         return Ok(None);
     }
-    disk.open(NAME).map(Some).map_err(|error| failed(&error))
+    let file = disk.open(NAME).map_err(|error| failed(&error))?;
+    let mut start = [0; MAGIC.len()];
+    let octets = file.size().map_err(|error| failed(&error))?;
+    if octets >= MAGIC.len() as u64 {
+        file.read_at(0, &mut start).map_err(|error| failed(&error))?;
+    }
+    // A creation that was cut off leaves zeros, or nothing.
+    if start != MAGIC && (start != [0; MAGIC.len()] || (1..MAGIC.len() as u64).contains(&octets)) {
+        return Err(OpenError::Foreign { file: NAME.into() });
+    }
+    Ok(Some(file))
 }
 
 fn failed(error: &std::io::Error) -> OpenError {
