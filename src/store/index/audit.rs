@@ -150,7 +150,7 @@ impl Audit<'_> {
         let (mut emails, mut mailboxes) = (0, 0);
         // The head comes first, and its rows behind it.
         let mut head: Option<([u8; 16], u64)> = None;
-        let mut settle = |head: Option<([u8; 16], u64)>, found: &mut dyn FnMut(Finding)| {
+        let settle = |head: Option<([u8; 16], u64)>, found: &mut dyn FnMut(Finding)| {
             if let Some((_, left @ 1..)) = head {
                 found(rows(format!("a mailbox counts {left} Emails more than it has")));
             }
