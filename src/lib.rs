@@ -30,6 +30,9 @@
 //! | What happens after a crash? | `store/embedded/open.rs`, `store/journal/replay.rs` |
 //! | When does mail go, when does its space come back? | `expiry.rs`; `store/embedded/writer.rs` (`checkpoint`) |
 //! | When is mail refused for want of space? | `store/embedded/shared.rs` (`accepts`), `store/journal/spare.rs` |
+//! | What is a backup, octet by octet? What is in it? | `store/backup/format.rs`, `store/backup/source.rs` |
+//! | What does `db check` compare? | `store/check/mod.rs`, `store/journal/walk.rs`, `store/index/audit.rs` |
+//! | How does one store take the place of another? | `store/disk/staging.rs` |
 //! | What do a mail's subject, body and attachments become? | `mime/mod.rs`, `mime/structure.rs`, `mime/limits.rs` |
 //! | Which handler has a URL? | `http/mod.rs` (`router`), one file per resource |
 //! | Which error code and status does HTTP give? | `http/problem.rs` |
