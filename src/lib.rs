@@ -141,7 +141,7 @@
 //! 5. `store` knows neither SMTP nor HTTP nor MIME nor how webhooks are sent; `smtp` and `http` do not know each other;
 //!    `webhook` knows neither.
 //! 6. Each of these dependencies has one home: redb in `store/index`, smtp-proto in `smtp`, mail-parser in `mime`, hickory in
-//!    `dns`, reqwest in `client` and `webhook`, comfy-table in `cli/output`, clap in `cli` and `config`, hmac, sha2 and base64
+//!    `dns`, reqwest in `client` and `webhook`, comfy-table and indicatif in `cli/output`, clap in `cli` and `config`, hmac, sha2 and base64
 //!    in `webhook/sign`.
 //! 7. No statics, no globals: two daemons run in one process (the tests do that). Only the log is the process's.
 //! 8. Time, octets and units are in names: `…_at`, `…_octets`, `Duration`.
