@@ -311,3 +311,30 @@ fn decode_attempt(row: &[u8]) -> Result<AttemptRecord, IndexError> {
 fn decode_domain(row: &[u8]) -> Result<DomainRecord, IndexError> {
     postcard::from_bytes(row).map_err(|_| IndexError::Corrupt("a domain does not read"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::disk::Directory;
+
+    #[test]
+    fn an_index_of_a_newer_format_is_named_and_not_written_to() {
+        let dir = tempfile::tempdir().expect("directory");
+        let disk: Arc<dyn Disk> = Arc::new(Directory::lock(dir.path()).expect("lock"));
+        let config = crate::config::Config::of_revision(crate::config::Revision::Two, dir.path().into());
+        let options = StoreOptions::from_config(&config);
+        let index = Index::create(&disk, &options).expect("create");
+        let transaction = index.database.begin_write().expect("write");
+        transaction
+            .open_table(META)
+            .expect("meta")
+            .insert(META_FORMAT, &(FORMAT + 1).to_le_bytes()[..])
+            .expect("insert");
+        transaction.commit().expect("commit");
+        drop(index);
+        let before = std::fs::read(dir.path().join(NAME)).expect("octets");
+        let refused = Index::open(&disk, &options).expect_err("a newer format");
+        assert_eq!(refused, OpenError::Format { file: NAME.into(), found: FORMAT + 1, known: FORMAT });
+        assert!(std::fs::read(dir.path().join(NAME)).expect("octets") == before, "it was written to");
+    }
+}
