@@ -18,10 +18,13 @@ pub(crate) enum Damage {
     IsLeftOut,
 }
 
+/// What asks a view of the index.
+pub(crate) type Question<'q> = &'q mut dyn FnMut(&View) -> Result<(), IndexError>;
+
 /// A store to be read, and who takes what it holds.
 pub(crate) struct Source<'a> {
     /// Has a question answered by a view of the index that lasts as long as the answer.
-    pub(crate) read: &'a dyn Fn(&mut dyn FnMut(&View) -> Result<(), IndexError>) -> Result<(), StoreError>,
+    pub(crate) read: &'a dyn Fn(Question<'_>) -> Result<(), StoreError>,
     /// The segments, asked for once the index has said up to where it is complete.
     pub(crate) files: &'a dyn Fn() -> Result<SegmentFiles, OpenError>,
     pub(crate) damage: Damage,

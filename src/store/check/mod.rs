@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub use finding::{Finding, FindingKind};
 
 use super::disk::Disk;
-use super::index::{Audit, Index};
+use super::index::{Audit, Index, View};
 use super::journal::{Position, SegmentFiles, Step, WalkedContent, WalkedRecord};
 use super::{OpenError, StoreOptions};
 
@@ -80,7 +80,7 @@ pub fn check(
     let index = index.and_then(|index| sound(index, &mut report));
     let position = index.as_ref().map_or(Ok(Position::START), Index::position)?;
     let view = index.as_ref().map(Index::view).transpose()?;
-    let mut audit = view.as_ref().map(|view| view.audit()).transpose()?;
+    let mut audit = view.as_ref().map(View::audit).transpose()?;
     for number in &files.damaged {
         report.found(Finding::at(FindingKind::SegmentHeader, *number, 0, "the segment's header is not valid"));
     }

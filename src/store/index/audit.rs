@@ -97,7 +97,7 @@ impl Audit<'_> {
         let (emails, mailboxes) = self.mail(&expiries, &mut needs, found)?;
         let waiting = self.events(&mut needs, found)?;
         self.shares(&needs, found)?;
-        let live_octets = self.alive(&needs, found)?;
+        let live_octets = self.alive(&needs, found);
         self.webhooks(&waiting, found)?;
         for row in self.transaction.open_table(DOMAINS)?.iter()? {
             let (name, row) = row?;
@@ -248,25 +248,25 @@ impl Audit<'_> {
 
     /// Who shares a record against who needs it.
     fn shares(&self, needs: &HashMap<Start, Need>, found: &mut dyn FnMut(Finding)) -> Result<(), IndexError> {
-        let mut shared: HashMap<Start, u32> = HashMap::new();
+        let mut kept: HashMap<Start, u32> = HashMap::new();
         for row in self.transaction.open_table(SHARED)?.iter()? {
-            let (start, shares) = row?;
-            shared.insert(start.value(), shares.value());
+            let (start, number) = row?;
+            kept.insert(start.value(), number.value());
         }
         for (start, need) in needs {
-            let kept = shared.remove(start);
-            let is_right = match kept {
-                Some(shares) => shares == need.shares && (need.is_marked_shared || !need.has_email),
+            let has = kept.remove(start);
+            let is_right = match has {
+                Some(number) => number == need.shares && (need.is_marked_shared || !need.has_email),
                 // Only what was never shared, or is not any more, has no row.
                 None => need.shares == 1 && need.has_email,
             };
             if !is_right {
-                let what = format!("{} need the record and {} have a share", need.shares, kept.unwrap_or(1));
+                let what = format!("{} need the record and {} have a share", need.shares, has.unwrap_or(1));
                 found(Finding::at(FindingKind::Rows, start.0, u64::from(start.1), what));
             }
         }
-        for (start, shares) in shared {
-            let what = format!("{shares} have a share in a record that nobody needs");
+        for (start, number) in kept {
+            let what = format!("{number} have a share in a record that nobody needs");
             found(Finding::at(FindingKind::Rows, start.0, u64::from(start.1), what));
         }
         for row in self.transaction.open_table(PUNCHES)?.iter()? {
@@ -280,7 +280,7 @@ impl Audit<'_> {
     }
 
     /// Octets that live, while they are compared with the count of each segment.
-    fn alive(&self, needs: &HashMap<Start, Need>, found: &mut dyn FnMut(Finding)) -> Result<u64, IndexError> {
+    fn alive(&self, needs: &HashMap<Start, Need>, found: &mut dyn FnMut(Finding)) -> u64 {
         let mut counted: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         for ((segment, _), need) in needs {
             let of = counted.entry(*segment).or_default();
@@ -298,7 +298,7 @@ impl Audit<'_> {
                 found(Finding::at(FindingKind::Rows, number, 0, what));
             }
         }
-        Ok(counted.values().map(|(_, octets)| octets).sum())
+        counted.values().map(|(_, octets)| octets).sum()
     }
 
     fn webhooks(

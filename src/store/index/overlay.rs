@@ -3,6 +3,7 @@
 //! redb writes to a file by opening it. A look at an index that may be damaged, or of another format, must not.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -99,14 +100,15 @@ impl redb::StorageBackend for Overlay {
         let mut written = self.written();
         let shown = written.shown;
         for (page, within, range) in parts(offset, data.len()) {
-            if !written.pages.contains_key(&page) {
-                let mut octets = vec![0; usize::try_from(PAGE_OCTETS).unwrap_or(0)];
-                self.read_file(shown, page * PAGE_OCTETS, &mut octets)?;
-                written.pages.insert(page, octets);
-            }
-            if let Some(octets) = written.pages.get_mut(&page) {
-                octets[within..within + range.len()].copy_from_slice(&data[range]);
-            }
+            let octets = match written.pages.entry(page) {
+                Entry::Occupied(there) => there.into_mut(),
+                Entry::Vacant(place) => {
+                    let mut octets = vec![0; usize::try_from(PAGE_OCTETS).unwrap_or(0)];
+                    self.read_file(shown, page * PAGE_OCTETS, &mut octets)?;
+                    place.insert(octets)
+                }
+            };
+            octets[within..within + range.len()].copy_from_slice(&data[range]);
         }
         Ok(())
     }
