@@ -195,10 +195,15 @@ impl From<OpenError> for Error {
                 (Exit::Failure, Some("make some room on that file system and start again; nothing is lost"))
             }
             OpenError::Damaged { .. } | OpenError::Index(_) => {
-                (Exit::Failure, Some("nothing was changed; keep a copy of the data directory before anything else"))
+                let hint = "nothing was changed; `tempmail db check` says what is wrong, and `tempmail db check --salvage` goes on without it";
+                (Exit::Failure, Some(hint))
             }
             OpenError::SegmentTooSmall { .. } => (Exit::BadConfig, None),
-            OpenError::NotOurs { .. } | OpenError::Missing { .. } | OpenError::Format { .. } => (Exit::Failure, None),
+            OpenError::NotOurs { .. }
+            | OpenError::Missing { .. }
+            | OpenError::Empty
+            | OpenError::Foreign { .. }
+            | OpenError::Format { .. } => (Exit::Failure, None),
         };
         let error = Self::new(exit, error);
         match hint {

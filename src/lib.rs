@@ -32,6 +32,9 @@
 //! | How much memory may messages take that are coming in? | `smtp/budget.rs` |
 //! | When does mail go, when does its space come back? | `expiry.rs`; `store/embedded/checkpoint.rs`, `store/embedded/punching.rs` |
 //! | When is mail refused for want of space? | `store/embedded/shared.rs` (`accepts`), `store/journal/spare.rs` |
+//! | What is a backup, octet by octet? What is in it? | `store/backup/format.rs`, `store/backup/source.rs` |
+//! | What does `db check` compare? | `store/check/mod.rs`, `store/journal/walk.rs`, `store/index/audit.rs` |
+//! | How does one store take the place of another? | `store/disk/staging.rs` |
 //! | What do a mail's subject, body and attachments become? | `mime/mod.rs`, `mime/structure.rs`, `mime/limits.rs` |
 //! | Which handler has a URL? | `http/mod.rs` (`router`), one file per resource |
 //! | Which error code and status does HTTP give? | `http/problem.rs` |
@@ -147,7 +150,7 @@
 //! 5. `store` knows neither SMTP nor HTTP nor MIME nor how webhooks are sent; `smtp` and `http` do not know each other;
 //!    `webhook` knows neither.
 //! 6. Each of these dependencies has one home: redb in `store/index`, smtp-proto in `smtp`, mail-parser in `mime`, hickory in
-//!    `dns`, reqwest in `client` and `webhook`, comfy-table in `cli/output`, clap in `cli` and `config`, hmac, sha2 and base64
+//!    `dns`, reqwest in `client` and `webhook`, comfy-table and indicatif in `cli/output`, clap in `cli` and `config`, hmac, sha2 and base64
 //!    in `webhook/sign`.
 //! 7. No statics, no globals: two daemons run in one process (the tests do that). Only the log and the hook for panics are the process's.
 //! 8. Time, octets and units are in names: `…_at`, `…_octets`, `Duration`.

@@ -39,6 +39,8 @@ pub(crate) enum Change {
     Attempted { attempt: Box<AttemptRecord> },
     /// Ended events are due again.
     Replayed { webhook: WebhookId, which: Replay, now: Timestamp },
+    /// An event that was waiting in the store that this one is restored from waits here as well.
+    EventRestored { webhook: WebhookId, email: EmailId, attempts: u32, due_at: Timestamp },
 }
 
 /// What a change did.
@@ -97,7 +99,8 @@ impl Change {
             | Self::DomainRegistered { .. }
             | Self::DomainUpdated { .. }
             | Self::DomainRemoved { .. }
-            | Self::WebhookRegistered { .. } => false,
+            | Self::WebhookRegistered { .. }
+            | Self::EventRestored { .. } => false,
         }
     }
 }

@@ -74,6 +74,9 @@ pub enum OpenError {
         /// The data directory.
         path: PathBuf,
     },
+    /// The directory holds no store.
+    #[error("there is no mail store here")]
+    Empty,
     /// The directory can't be read or written.
     #[error("{path}: {reason}")]
     Io {
@@ -99,6 +102,12 @@ pub enum OpenError {
         found: u32,
         /// The format that is read.
         known: u32,
+    },
+    /// A file that has the name of one of the store's and is none.
+    #[error("{file} is no file of tempmail's")]
+    Foreign {
+        /// The file.
+        file: String,
     },
     /// What is on disk is not what was acknowledged.
     #[error("segment {segment} of the journal is damaged at offset {offset}: {what}")]

@@ -1,6 +1,8 @@
 //! The embedded store: journal and index, tied together by one writer thread.
 
+mod backup;
 mod checkpoint;
+mod load;
 mod open;
 mod outbox;
 mod punching;
@@ -15,15 +17,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 
+pub(super) use load::Loader;
 use queue::Queue;
 use shared::Shared;
 
 use super::change::{Change, Outcome};
-use super::disk::{Directory, Disk};
-use super::index::{self, View, record_place};
+use super::disk::{self, Directory, Disk};
+use super::index::{View, record_place};
 use super::{
-    Compacted, Expired, IndexError, MailboxPart, OpenError, Part, Registration, Store, StoreError, StoreOptions,
-    StoreStats,
+    BackupStream, Compacted, Expired, IndexError, MailboxPart, OpenError, Part, Registration, Store, StoreError,
+    StoreOptions, StoreStats, Survey,
 };
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
@@ -42,7 +45,7 @@ pub struct EmbeddedStore {
 impl EmbeddedStore {
     /// Whether a directory holds a store. Opens nothing.
     pub fn is_in(path: &Path) -> bool {
-        path.join(index::NAME).exists()
+        disk::staging::is_there(path)
     }
 
     /// Opens the store in a directory that exists, or makes one there if it is empty. Blocks on the disk.
@@ -60,9 +63,8 @@ impl EmbeddedStore {
 
     /// Gives free pages of the index of a stopped store back to the file system. Blocks on the disk, for about as long as
     /// reading and writing the index takes; opens the store and so replays its journal.
-    pub fn compact(path: &Path, options: &StoreOptions) -> Result<Compacted, OpenError> {
-        let disk: Arc<dyn Disk> = Arc::new(Directory::lock(path)?);
-        open::compact(&disk, options).map_err(|error| error.within(path))
+    pub fn compact(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Compacted, OpenError> {
+        open::compact(disk, options)
     }
 
     /// Waits until the thread that writes has ended by a defect, for ever if it never does. From then on nothing is
@@ -227,6 +229,15 @@ impl Store for EmbeddedStore {
     async fn stats(&self) -> Result<StoreStats, StoreError> {
         let shared = Arc::clone(&self.shared);
         blocking(move || shared.stats()).await
+    }
+
+    async fn survey(&self) -> Result<Survey, StoreError> {
+        let shared = Arc::clone(&self.shared);
+        blocking(move || shared.survey()).await
+    }
+
+    fn backup(&self) -> BackupStream {
+        backup::stream(Arc::clone(&self.shared))
     }
 
     async fn close(&self) -> Result<(), StoreError> {

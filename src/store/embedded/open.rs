@@ -59,15 +59,14 @@ fn octets_of_index(disk: &Arc<dyn Disk>) -> Result<u64, OpenError> {
 
 /// The index and the journal of a directory in which nothing was ever kept.
 fn begin_new(disk: &Arc<dyn Disk>, found: &FoundJournal, options: &StoreOptions) -> Result<Opened, OpenError> {
-    match Index::open(disk, options) {
-        Ok(Some(index)) if index.position()? != Position::START => {
+    let index = match Index::open(disk, options)? {
+        Some(index) if index.position()? != Position::START => {
             return Err(OpenError::Damaged { segment: 1, offset: 0, what: "the journal is missing" });
         }
+        Some(index) => index,
         // There is none, or its creation was cut off: it is begun again. What can't be read is not known to be new.
-        Ok(_) => {}
-        Err(error) => return Err(error),
-    }
-    let index = Index::create(disk, options)?;
+        None => Index::create(disk, options)?,
+    };
     index.shorten_lives_to(options.retention)?;
     let journal = Journal::begin(found.segments().clone(), Position::START, true, options.segment_octets)?;
     Ok(Opened { index: Arc::new(index), journal })

@@ -122,6 +122,9 @@ impl<'t> Apply<'t> {
             }
             Change::Attempted { attempt } => self.note_attempt(attempt),
             Change::Replayed { webhook, which, now } => self.replay(*webhook, which, *now),
+            Change::EventRestored { webhook, email, attempts, due_at } => {
+                self.restore_event(*webhook, *email, *attempts, *due_at)
+            }
         }
     }
 

@@ -38,7 +38,8 @@ impl Index {
 
     /// Moves what is used to the front of the file and cuts the file. Reads and writes all of it.
     pub(crate) fn compact(&mut self) -> Result<(), IndexError> {
-        self.database.compact()?;
+        // One pass moves what it can; what that freed may let the next one move more.
+        while self.database.compact()? {}
         Ok(())
     }
 }

@@ -62,7 +62,7 @@ impl<'t> Outbox<'t> {
         Ok(())
     }
 
-    fn event(&self, webhook: WebhookId, sequence: u64) -> Result<Option<EventRow>, IndexError> {
+    pub(super) fn event(&self, webhook: WebhookId, sequence: u64) -> Result<Option<EventRow>, IndexError> {
         self.events.get(&lane_key(webhook, sequence))?.map(|row| super::decode_event(row.value())).transpose()
     }
 

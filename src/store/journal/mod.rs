@@ -7,18 +7,21 @@ mod record;
 mod replay;
 mod segments;
 mod spare;
+mod walk;
 
 use std::io;
 use std::sync::Arc;
 
 pub(crate) use record::{FORMAT, GROUPS_START};
+pub(in crate::store) use record::{RECORD_HEADER_OCTETS, RecordHead, decode_meta, encode_record};
 use serde::{Deserialize, Serialize};
 
-use record::{GROUP_HEADER_OCTETS, GroupHeader, SegmentHeader, encode_record};
+use record::{GROUP_HEADER_OCTETS, GroupHeader, SegmentHeader};
 pub(crate) use replay::FoundJournal;
 pub(crate) use segments::Segments;
 use spare::Spare;
 pub(crate) use spare::SpareView;
+pub(crate) use walk::{Content as WalkedContent, SegmentFiles, Step, WalkedRecord};
 
 use super::change::Change;
 use super::disk::DiskFile;
@@ -135,6 +138,14 @@ pub(crate) enum AppendError {
     NoRoom(StoreError),
     /// Writing it failed.
     Failed(StoreError),
+}
+
+impl From<AppendError> for StoreError {
+    fn from(error: AppendError) -> Self {
+        match error {
+            AppendError::NoRoom(cause) | AppendError::Failed(cause) => cause,
+        }
+    }
 }
 
 /// The journal, held by the one thread that writes it.

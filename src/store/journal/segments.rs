@@ -31,7 +31,7 @@ pub(crate) struct Content {
 }
 
 /// Whether anything was written where the first group of a segment begins.
-fn is_group_behind(file: &dyn DiskFile, size: u64) -> io::Result<bool> {
+pub(super) fn is_group_behind(file: &dyn DiskFile, size: u64) -> io::Result<bool> {
     let mut group = [0; GROUP_HEADER_OCTETS];
     if size >= u64::from(GROUPS_START) + GROUP_HEADER_OCTETS as u64 {
         file.read_at(u64::from(GROUPS_START), &mut group)?;

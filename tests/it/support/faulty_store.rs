@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use tempmail::config::{Config, Revision};
 use tempmail::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 use tempmail::store::{
-    EmbeddedStore, Expired, MailboxPart, Part, Registration, Store, StoreError, StoreOptions, StoreStats,
+    BackupStream, EmbeddedStore, Expired, MailboxPart, Part, Registration, Store, StoreError, StoreOptions, StoreStats,
+    Survey,
 };
 use tokio::sync::{Semaphore, watch};
 
@@ -207,6 +208,15 @@ impl Store for FaultyStore {
     async fn stats(&self) -> Result<StoreStats, StoreError> {
         self.working()?;
         self.store.stats().await
+    }
+
+    async fn survey(&self) -> Result<Survey, StoreError> {
+        self.working()?;
+        self.store.survey().await
+    }
+
+    fn backup(&self) -> BackupStream {
+        self.store.backup()
     }
 
     async fn close(&self) -> Result<(), StoreError> {
