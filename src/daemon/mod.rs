@@ -143,9 +143,9 @@ impl Daemon {
         running.spawn(verifier::run(registry, shutdown.clone()));
         if config.revision == Revision::Two {
             let pacing = PacingLimits {
+                in_flight_per_endpoint: PacingLimits::IN_FLIGHT_PER_ENDPOINT,
                 in_flight: config.webhook_in_flight_max,
                 per_minute: config.webhook_per_origin_per_minute,
-                ..PacingLimits::default()
             };
             running.spawn(dispatcher::run(delivery, pacing, config.webhook_idle, shutdown.clone()));
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::outcome::Verdict as Answered;
-use super::{Caller, Event, EventEmail, Outcome, Prepared, Schedule, Target, prepare};
+use super::{Caller, End, Event, EventEmail, Outcome, Prepared, Schedule, Target, prepare};
 use crate::clock::Clock;
 use crate::mime::Parser;
 use crate::model::{
@@ -38,34 +38,38 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// Makes the next attempt of an event and notes it.
-    pub(super) async fn attempt(&self, event: &PendingEvent) {
-        if let Err(error) = self.try_attempt(event).await
-            && error != StoreError::Stopping
-        {
-            tracing::error!(webhook = %event.webhook, %error, "an event could not be read; trying again");
-            tokio::time::sleep(STORE_PAUSE).await;
+    /// Makes the next attempt of an event and notes it; how it ended, if the endpoint was called.
+    pub(super) async fn attempt(&self, event: &PendingEvent) -> Option<End> {
+        match self.try_attempt(event).await {
+            Ok(end) => end,
+            Err(StoreError::Stopping) => None,
+            Err(error) => {
+                tracing::error!(webhook = %event.webhook, %error, "an event could not be read; trying again");
+                tokio::time::sleep(STORE_PAUSE).await;
+                None
+            }
         }
     }
 
-    async fn try_attempt(&self, event: &PendingEvent) -> Result<(), StoreError> {
-        let Some(webhook) = self.outbox.webhook(event.webhook).await? else { return Ok(()) };
+    async fn try_attempt(&self, event: &PendingEvent) -> Result<Option<End>, StoreError> {
+        let Some(webhook) = self.outbox.webhook(event.webhook).await? else { return Ok(None) };
         if self.clock.now() > event.expires_at.plus(self.grace) {
-            return self.note(self.given_up(event, TOO_LATE)).await;
+            return self.note(self.given_up(event, TOO_LATE)).await.map(|()| None);
         }
         let prepared = match self.prepare(event, &webhook).await {
             Ok(Some(prepared)) => prepared,
-            Ok(None) => return Ok(()),
+            Ok(None) => return Ok(None),
             Err(error @ StoreError::Damaged { .. }) => {
                 // It would come first in its webhook's lane for ever.
                 tracing::error!(webhook = %event.webhook, %error, "an event is given up");
-                return self.note(self.given_up(event, DAMAGED)).await;
+                return self.note(self.given_up(event, DAMAGED)).await.map(|()| None);
             }
             Err(error) => return Err(error),
         };
         let at = self.clock.now();
         let outcome = self.caller.call(&prepared).await;
-        self.note(self.record(event, &webhook, at, outcome)).await
+        let end = End::of(&outcome);
+        self.note(self.record(event, &webhook, at, outcome)).await.map(|()| Some(end))
     }
 
     /// Notes an attempt, however long the store can't: the receiver must not be called again and again meanwhile.

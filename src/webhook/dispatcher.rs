@@ -11,7 +11,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::delivery::Delivery;
-use super::{Endpoint, Lanes, PacingLimits, Target};
+use super::{End, Endpoint, Lanes, PacingLimits, Target};
 use crate::expiry::StepGuard;
 use crate::model::{PendingEvent, Timestamp, WebhookId};
 use crate::store::StoreError;
@@ -62,6 +62,8 @@ struct Attempted {
     endpoint: Endpoint,
     webhook: WebhookId,
     sequence: u64,
+    /// `None` if nobody was called.
+    end: Option<End>,
 }
 
 /// What is known in memory of the outbox.
@@ -165,10 +167,11 @@ impl Dispatcher {
         if later.is_none() && events.len() == HELD_PER_WEBHOOK {
             self.have_more.insert(webhook);
         }
+        let was_prompt = record.last_delivery_at.is_some() && record.failures == 0;
         let held = self.held.entry(webhook).or_default();
         for event in events.into_iter().filter(|event| event.due_at <= now) {
             if held.insert(event.sequence) {
-                self.lanes.add(endpoint.clone(), event);
+                self.lanes.add(endpoint.clone(), was_prompt, event);
             }
         }
         if held.is_empty() {
@@ -181,13 +184,16 @@ impl Dispatcher {
         while let Some((endpoint, event)) = self.lanes.next(self.delivery.clock.boot()) {
             let delivery = Arc::clone(&self.delivery);
             self.attempts.spawn(async move {
-                let attempted = Attempted { endpoint, webhook: event.webhook, sequence: event.sequence };
                 // A panic is this event's alone, and its turn is given back. In the same task, so that a stop ends it.
-                if AssertUnwindSafe(delivery.attempt(&event)).catch_unwind().await.is_err() {
-                    tracing::error!(webhook = %attempted.webhook, "an attempt ended early");
-                    tokio::time::sleep(PANIC_PAUSE).await;
-                }
-                attempted
+                let end = match AssertUnwindSafe(delivery.attempt(&event)).catch_unwind().await {
+                    Ok(end) => end,
+                    Err(_) => {
+                        tracing::error!(webhook = %event.webhook, "an attempt ended early");
+                        tokio::time::sleep(PANIC_PAUSE).await;
+                        None
+                    }
+                };
+                Attempted { endpoint, webhook: event.webhook, sequence: event.sequence, end }
             });
         }
     }
@@ -205,8 +211,8 @@ impl Dispatcher {
     }
 
     async fn let_go(&mut self, attempted: &Attempted) {
-        let Attempted { endpoint, webhook, sequence } = attempted;
-        self.lanes.done(endpoint);
+        let Attempted { endpoint, webhook, sequence, end } = attempted;
+        self.lanes.done(endpoint, *end, self.delivery.clock.boot());
         let mut left = 0;
         if let Some(held) = self.held.get_mut(webhook) {
             held.remove(sequence);

@@ -46,8 +46,8 @@ async fn dispatched(store: &Arc<EmbeddedStore>, webhook: WebhookId, now: Timesta
         clock,
     });
     let shutdown = CancellationToken::new();
-    let running =
-        tokio::spawn(dispatcher::run(delivery, PacingLimits::default(), Duration::from_hours(9999), shutdown.clone()));
+    let pacing = PacingLimits { in_flight_per_endpoint: 4, in_flight: 64, per_minute: 600 };
+    let running = tokio::spawn(dispatcher::run(delivery, pacing, Duration::from_hours(9999), shutdown.clone()));
     let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
     let mut log = store.attempts(webhook, 100).await.expect("log");
     while log.len() < count && tokio::time::Instant::now() < deadline {
