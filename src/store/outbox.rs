@@ -18,7 +18,8 @@ use crate::model::{
 pub enum WebhookRegistration {
     /// It was not registered and is now.
     New,
-    /// One with the same mailbox, URL and secret is registered; nothing changed.
+    /// One with the same mailbox, URL and secret is registered. If it was disabled it is active again, with no failures;
+    /// else nothing changed.
     Same(WebhookRecord),
     /// The mailbox has as many as permitted; nothing changed.
     FullForRecipient,

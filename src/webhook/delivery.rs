@@ -16,10 +16,6 @@ use crate::store::{Outbox, StoreError};
 const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
 /// How long an event rests when the store can't be read or written.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
-/// What the log says of an event whose time was over before its turn came.
-const TOO_LATE: &str = "too_late";
-/// What it says of an event whose message is not on the disk as it was written.
-const DAMAGED: &str = "damaged";
 
 /// What attempts are made with.
 pub struct Delivery {
@@ -54,7 +50,7 @@ impl Delivery {
     async fn try_attempt(&self, event: &PendingEvent) -> Result<Option<End>, StoreError> {
         let Some(webhook) = self.outbox.webhook(event.webhook).await? else { return Ok(None) };
         if self.clock.now() > event.expires_at.plus(self.grace) {
-            return self.note(self.given_up(event, TOO_LATE)).await.map(|()| None);
+            return self.note(self.given_up(event, AttemptRecord::TOO_LATE)).await.map(|()| None);
         }
         let prepared = match self.prepare(event, &webhook).await {
             Ok(Some(prepared)) => prepared,
@@ -62,7 +58,7 @@ impl Delivery {
             Err(error @ StoreError::Damaged { .. }) => {
                 // It would come first in its webhook's lane for ever.
                 tracing::error!(webhook = %event.webhook, %error, "an event is given up");
-                return self.note(self.given_up(event, DAMAGED)).await.map(|()| None);
+                return self.note(self.given_up(event, AttemptRecord::DAMAGED)).await.map(|()| None);
             }
             Err(error) => return Err(error),
         };

@@ -129,7 +129,7 @@ impl Dispatcher {
     async fn take_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
         let mut next_due_at: Option<Timestamp> = None;
         for (webhook, due_at) in self.delivery.outbox.lanes().await? {
-            let later = if due_at > self.delivery.clock.now() {
+            let later = if !self.is_due(due_at) {
                 Some(due_at)
             } else if self.held.get(&webhook).is_some_and(|held| held.len() >= HELD_PER_WEBHOOK) {
                 self.have_more.insert(webhook);
@@ -162,14 +162,14 @@ impl Dispatcher {
         };
         let endpoint = target.endpoint();
         let events = self.delivery.outbox.pending_events(webhook, HELD_PER_WEBHOOK).await?;
-        let now = self.delivery.clock.now();
-        let later = events.iter().find(|event| event.due_at > now).map(|event| event.due_at);
+        let later = events.iter().find(|event| !self.is_due(event.due_at)).map(|event| event.due_at);
         if later.is_none() && events.len() == HELD_PER_WEBHOOK {
             self.have_more.insert(webhook);
         }
         let was_prompt = record.last_delivery_at.is_some() && record.failures == 0;
+        let events: Vec<_> = events.into_iter().filter(|event| self.is_due(event.due_at)).collect();
         let held = self.held.entry(webhook).or_default();
-        for event in events.into_iter().filter(|event| event.due_at <= now) {
+        for event in events {
             if held.insert(event.sequence) {
                 self.lanes.add(endpoint.clone(), was_prompt, event);
             }
@@ -178,6 +178,12 @@ impl Dispatcher {
             self.held.remove(&webhook);
         }
         Ok(later)
+    }
+
+    /// A time further ahead than the schedule sets any was set before the clock was put back: nobody waits for it.
+    fn is_due(&self, due_at: Timestamp) -> bool {
+        let now = self.delivery.clock.now();
+        due_at <= now || due_at.since(now) > self.delivery.schedule.longest()
     }
 
     fn start_attempts(&mut self) {
