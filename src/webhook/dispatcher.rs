@@ -191,13 +191,12 @@ impl Dispatcher {
             let delivery = Arc::clone(&self.delivery);
             self.attempts.spawn(async move {
                 // A panic is this event's alone, and its turn is given back. In the same task, so that a stop ends it.
-                let end = match AssertUnwindSafe(delivery.attempt(&event)).catch_unwind().await {
-                    Ok(end) => end,
-                    Err(_) => {
-                        tracing::error!(webhook = %event.webhook, "an attempt ended early");
-                        tokio::time::sleep(PANIC_PAUSE).await;
-                        None
-                    }
+                let end = if let Ok(end) = AssertUnwindSafe(delivery.attempt(&event)).catch_unwind().await {
+                    end
+                } else {
+                    tracing::error!(webhook = %event.webhook, "an attempt ended early");
+                    tokio::time::sleep(PANIC_PAUSE).await;
+                    None
                 };
                 Attempted { endpoint, webhook: event.webhook, sequence: event.sequence, end }
             });

@@ -196,13 +196,13 @@ fn add_unknown(lanes: &mut Lanes<usize>, numbers: std::ops::Range<usize>, items:
 fn a_thousand_new_endpoints_that_hang_leave_half_of_the_turns_to_the_prompt_ones() {
     let mut lanes = Lanes::new(limits(4, 64, 1000));
     add_unknown(&mut lanes, 0..1000, 10);
-    assert_eq!(drain(&mut lanes, START), Vec::from_iter(0..32), "one each, and half in all");
+    assert_eq!(drain(&mut lanes, START), (0..32).collect::<Vec<_>>(), "one each, and half in all");
     for number in 2000..2100 {
         lanes.add(endpoint(number), true, number);
     }
     for first in [2000, 2032, 2064, 2096] {
         let last = (first + 32).min(2100);
-        assert_eq!(drain(&mut lanes, START), Vec::from_iter(first..last));
+        assert_eq!(drain(&mut lanes, START), (first..last).collect::<Vec<_>>());
         for number in first..last {
             lanes.done(&endpoint(number), Some(End::Taken), START);
         }
