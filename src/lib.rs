@@ -44,7 +44,7 @@
 //! | Which webhooks are told of a mail, when is an event dropped? | `store/index/outbox.rs` (`webhooks_to_tell`, `make_room`) |
 //! | What does an event look like, octet by octet? | `webhook/attempt.rs` (`prepare`), `webhook/sign.rs` |
 //! | Which events are in memory, which are read next? | `webhook/intake.rs`, `webhook/ahead.rs` |
-//! | Whose turn is it, how many at once? | `webhook/dispatcher.rs`, `webhook/pacing.rs` |
+//! | Whose turn is it, how many at once? | `webhook/dispatcher.rs`, `webhook/pacing.rs`, `webhook/pacing/standing.rs` |
 //! | When is an event tried again, when does it end? | `webhook/schedule.rs`, `webhook/outcome.rs`, `webhook/delivery.rs` |
 //! | Where may a webhook lead? | `webhook/target.rs`, `webhook/guard.rs`, `webhook/ranges.rs`, `webhook/dial.rs` |
 //! | How does a command reach the service? | `client/choice.rs`, `client/transport.rs` |
@@ -82,7 +82,8 @@
 //! webhook/intake      is woken by a hint that may be lost, and looks by itself every 5 s and when something is due: one
 //!                     row per webhook that has events, then at most 8 events of each
 //!      -> ahead       one read and one look into the parser for those 8: their bodies, up to 16 MB of them
-//!      -> pacing      a lane per endpoint (scheme, host, port): 4 in flight, so many a minute; lanes take turns
+//!      -> pacing      a lane per endpoint (scheme, host, port): 4 in flight, so many a minute; lanes take turns. Those that did
+//!                     not take their last event in time have 1, half of all together, and rest after failures
 //!      -> delivery    asks the store whether what was read still holds, reads it again if not, and then the three steps
 //!           prepare   attempt, sign: body, headers, signatures (pure; the same body each time)
 //!           call      guard on the URL, dial's resolver on each address that is dialled, one POST under bounds

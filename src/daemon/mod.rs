@@ -162,9 +162,9 @@ impl Daemon {
         parts.spawn("verification", verifier::run(registry, shutdown.clone()));
         if config.revision == Revision::Two {
             let pacing = PacingLimits {
+                in_flight_per_endpoint: PacingLimits::IN_FLIGHT_PER_ENDPOINT,
                 in_flight: config.webhook_in_flight_max,
                 per_minute: config.webhook_per_origin_per_minute,
-                ..PacingLimits::default()
             };
             parts.spawn("webhooks", dispatcher::run(delivery, pacing, config.webhook_idle, shutdown.clone()));
         }

@@ -19,7 +19,8 @@ use crate::model::{
 pub enum WebhookRegistration {
     /// It was not registered and is now.
     New,
-    /// One with the same mailbox, URL and secret is registered; nothing changed.
+    /// One with the same mailbox, URL and secret is registered. If it was disabled it is active again, with no failures;
+    /// else nothing changed.
     Same(WebhookRecord),
     /// The mailbox has as many as permitted; nothing changed.
     FullForRecipient,
@@ -61,6 +62,8 @@ impl Default for OutboxLimits {
 pub struct Wanted {
     /// Those that are due at this time.
     pub due_by: Timestamp,
+    /// And those due later than this: so far ahead no time was set, so it was before the clock was put back.
+    pub due_after: Timestamp,
     /// But these, by [`PendingEvent::sequence`].
     pub without: HashSet<u64>,
     /// How many at most.

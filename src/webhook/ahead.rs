@@ -35,6 +35,8 @@ pub(super) struct Rendered {
 #[derive(Debug)]
 pub(super) struct Batch {
     pub(super) endpoint: Endpoint,
+    /// Whether the last attempt for the webhook was answered in time.
+    pub(super) was_prompt: bool,
     pub(super) events: Vec<Queued>,
     /// Others are due.
     pub(super) has_more: bool,
@@ -59,12 +61,15 @@ impl Delivery {
         limit: usize,
         octets_max: u64,
     ) -> Result<Option<Batch>, StoreError> {
-        let wanted = Wanted { due_by: self.clock.now(), without: held, limit, octets_max };
+        let now = self.clock.now();
+        let wanted =
+            Wanted { due_by: now, due_after: now.plus(self.schedule.longest()), without: held, limit, octets_max };
         let Some(due) = self.outbox.due_events(webhook, wanted).await? else { return Ok(None) };
         let Ok(target) = Target::parse(&due.webhook.url) else {
             tracing::error!(%webhook, "a webhook with a URL that does not read is passed over");
             return Ok(None);
         };
+        let was_prompt = due.webhook.last_delivery_at.is_some() && due.webhook.failures == 0;
         let (record, target) = (Arc::new(due.webhook), Arc::new(target));
         let endpoint = target.endpoint().clone();
         let raws = due.events.iter().filter_map(|due| Some(due.email.as_ref()?.raw.clone())).collect();
@@ -77,6 +82,6 @@ impl Delivery {
             let rendered = body.map(|email| Rendered { webhook, target, body: render(&email), version });
             events.push(Queued { event, rendered });
         }
-        Ok(Some(Batch { endpoint, events, has_more: due.has_more, next_due_at: due.next_due_at }))
+        Ok(Some(Batch { endpoint, was_prompt, events, has_more: due.has_more, next_due_at: due.next_due_at }))
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::ahead::{Queued, Rendered};
 use super::attempt::address;
 use super::outcome::Verdict as Answered;
-use super::{Caller, Event, EventEmail, Outcome, Prepared, Schedule, Target, prepare};
+use super::{Caller, End, Event, EventEmail, Outcome, Prepared, Schedule, Target, prepare};
 use crate::clock::Clock;
 use crate::mime::Parser;
 use crate::model::{
@@ -18,10 +18,6 @@ use crate::store::{Outbox, StoreError};
 const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
 /// How long an event rests when the store can't be read or written.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
-/// What the log says of an event whose time was over before its turn came.
-const TOO_LATE: &str = "too_late";
-/// What it says of an event whose message is not on the disk as it was written.
-const DAMAGED: &str = "damaged";
 
 /// What attempts are made with.
 pub struct Delivery {
@@ -39,47 +35,53 @@ pub struct Delivery {
     pub clock: Arc<dyn Clock>,
 }
 
+/// What came of an attempt.
+#[derive(Default)]
+pub(super) struct Attempt {
+    /// What is to be noted; `None` if the event was there no more or could not be read.
+    pub(super) record: Option<AttemptRecord>,
+    /// How it ended for the endpoint; `None` if that was not called.
+    pub(super) end: Option<End>,
+}
+
 impl Delivery {
-    /// Makes the next attempt of an event; what is to be noted of it, if anything is.
-    pub(super) async fn attempt(&self, queued: Queued) -> Option<AttemptRecord> {
+    /// Makes the next attempt of an event.
+    pub(super) async fn attempt(&self, queued: Queued) -> Attempt {
         let Queued { event, rendered } = queued;
         match self.try_attempt(&event, rendered).await {
-            Ok(attempted) => attempted,
-            Err(StoreError::Stopping) => None,
+            Ok(attempt) => attempt,
+            Err(StoreError::Stopping) => Attempt::default(),
             Err(error) => {
                 tracing::error!(webhook = %event.webhook, %error, "an event could not be read; trying again");
                 tokio::time::sleep(STORE_PAUSE).await;
-                None
+                Attempt::default()
             }
         }
     }
 
-    async fn try_attempt(
-        &self,
-        event: &PendingEvent,
-        rendered: Option<Rendered>,
-    ) -> Result<Option<AttemptRecord>, StoreError> {
+    async fn try_attempt(&self, event: &PendingEvent, rendered: Option<Rendered>) -> Result<Attempt, StoreError> {
         if self.clock.now() > event.expires_at.plus(self.grace) {
-            return Ok(Some(self.given_up(event, TOO_LATE)));
+            return Ok(self.given_up(event, AttemptRecord::TOO_LATE));
         }
         let (webhook, prepared) = if let Some(request) = self.request(event, rendered) {
             request
         } else {
-            let Some(webhook) = self.outbox.webhook(event.webhook).await? else { return Ok(None) };
+            let Some(webhook) = self.outbox.webhook(event.webhook).await? else { return Ok(Attempt::default()) };
             match self.prepare(event, &webhook).await {
                 Ok(Some(prepared)) => (Arc::new(webhook), prepared),
-                Ok(None) => return Ok(None),
+                Ok(None) => return Ok(Attempt::default()),
                 Err(error @ StoreError::Damaged { .. }) => {
                     // It would come first in its webhook's lane for ever.
                     tracing::error!(webhook = %event.webhook, %error, "an event is given up");
-                    return Ok(Some(self.given_up(event, DAMAGED)));
+                    return Ok(self.given_up(event, AttemptRecord::DAMAGED));
                 }
                 Err(error) => return Err(error),
             }
         };
         let at = self.clock.now();
         let outcome = self.caller.call(&prepared).await;
-        Ok(Some(self.record(event, &webhook, at, outcome)))
+        let end = Some(End::of(&outcome));
+        Ok(Attempt { record: Some(self.record(event, &webhook, at, outcome)), end })
     }
 
     /// The request for an event that was read ahead, if what was read still holds.
@@ -141,9 +143,9 @@ impl Delivery {
         AttemptRecord { email: Some(event.email), sequence: event.sequence, number, disables, ..line }
     }
 
-    /// The log's line of an event that ends without another call.
-    fn given_up(&self, event: &PendingEvent, why: &str) -> AttemptRecord {
-        AttemptRecord {
+    /// An event that ends without another call.
+    fn given_up(&self, event: &PendingEvent, why: &str) -> Attempt {
+        let record = AttemptRecord {
             webhook: event.webhook,
             event: event.id,
             email: Some(event.email),
@@ -156,7 +158,8 @@ impl Delivery {
             response: String::new(),
             verdict: Verdict::GivenUp,
             disables: None,
-        }
+        };
+        Attempt { record: Some(record), end: None }
     }
 
     /// Sends a sample event, marked as one, and notes it in the log. It is not tried again.

@@ -11,7 +11,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::ahead::{Batch, Queued};
-use super::delivery::Delivery;
+use super::delivery::{Attempt, Delivery};
 use super::intake::{EventKey, Intake};
 use super::{Endpoint, Lanes, PacingLimits};
 use crate::expiry::StepGuard;
@@ -69,8 +69,7 @@ pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, idle_max: Durati
 struct Attempted {
     endpoint: Endpoint,
     event: EventKey,
-    /// What is to be noted, if anything is.
-    record: Option<AttemptRecord>,
+    attempt: Attempt,
 }
 
 /// What is queued, in flight and to be noted.
@@ -115,7 +114,7 @@ impl Dispatcher {
                 queued.rendered = None;
             }
             self.rendered_octets += queued.octets();
-            self.lanes.add(batch.endpoint.clone(), queued);
+            self.lanes.add(batch.endpoint.clone(), batch.was_prompt, queued);
         }
     }
 
@@ -127,7 +126,7 @@ impl Dispatcher {
             self.rendered_octets -= queued.octets();
             self.intake.start(event);
             if self.ending.contains(&event.0) {
-                self.lanes.done(&endpoint);
+                self.lanes.done(&endpoint, None, self.delivery.clock.boot());
                 self.intake.let_go(event);
                 continue;
             }
@@ -139,7 +138,7 @@ impl Dispatcher {
                     tracing::error!(webhook = %event.0, "an attempt ended early");
                     tokio::time::sleep(PANIC_PAUSE).await;
                 }
-                Attempted { endpoint, event, record: attempt.ok().flatten() }
+                Attempted { endpoint, event, attempt: attempt.unwrap_or_default() }
             });
         }
     }
@@ -148,9 +147,9 @@ impl Dispatcher {
     fn go_on_after(&mut self, first: Result<Attempted, JoinError>) {
         let mut ended = Some(first);
         while let Some(attempted) = ended {
-            let Attempted { endpoint, event, record } = returned(attempted);
-            self.lanes.done(&endpoint);
-            match record {
+            let Attempted { endpoint, event, attempt } = returned(attempted);
+            self.lanes.done(&endpoint, attempt.end, self.delivery.clock.boot());
+            match attempt.record {
                 Some(record) => {
                     if record.disables.is_some() {
                         self.ending.insert(event.0);

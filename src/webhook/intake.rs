@@ -118,7 +118,7 @@ impl Intake {
     }
 
     fn find(&mut self, webhook: WebhookId, due_at: Timestamp) {
-        if due_at > self.delivery.clock.now() {
+        if !self.is_due(due_at) {
             return self.look_when_due(due_at);
         }
         let held = self.held.entry(webhook).or_default();
@@ -127,6 +127,12 @@ impl Intake {
             held.is_listed = true;
             self.found.push_back(webhook);
         }
+    }
+
+    /// A time further ahead than the schedule sets any was set before the clock was put back: nobody waits for it.
+    fn is_due(&self, due_at: Timestamp) -> bool {
+        let now = self.delivery.clock.now();
+        due_at <= now || due_at.since(now) > self.delivery.schedule.longest()
     }
 
     fn look_when_due(&mut self, due_at: Timestamp) {

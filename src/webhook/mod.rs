@@ -25,6 +25,6 @@ pub use call::{Caller, CallerError, CallerSettings};
 pub use delivery::Delivery;
 pub use guard::{Guard, GuardSettings, Refused};
 pub use outcome::{ErrorClass, Outcome, Verdict};
-pub use pacing::{Lanes, PacingLimits};
+pub use pacing::{End, Lanes, PacingLimits};
 pub use schedule::Schedule;
 pub use target::{Endpoint, Target, UrlError};

@@ -57,15 +57,19 @@ impl View {
 
     pub(crate) fn due_events(&self, webhook: WebhookId, wanted: &Wanted) -> Result<Due, IndexError> {
         let events = self.transaction.open_table(EVENTS)?;
-        let (first, last) =
-            (due_key(webhook, Timestamp::from_millis(0), 0), due_key(webhook, Timestamp::MAX, u64::MAX));
+        let table = self.transaction.open_table(DUE)?;
+        let range = |from: Timestamp, to: Timestamp| {
+            let (first, last) = (due_key(webhook, from, 0), due_key(webhook, to, u64::MAX));
+            table.range::<&[u8; 32]>(&first..=&last)
+        };
+        let after = |at: Timestamp| Timestamp::from_millis(at.millis().saturating_add(1));
         let mut due = Due { events: Vec::new(), has_more: false, next_due_at: None };
-        for row in self.transaction.open_table(DUE)?.range::<&[u8; 32]>(&first..=&last)? {
+        if let Some(row) = range(after(wanted.due_by), wanted.due_after)?.next() {
+            due.next_due_at = Some(read_due_key(row?.0.value()).1);
+        }
+        let is_due = range(Timestamp::from_millis(0), wanted.due_by)?;
+        for row in is_due.chain(range(after(wanted.due_after), Timestamp::MAX)?) {
             let (_, due_at, sequence) = read_due_key(row?.0.value());
-            if due_at > wanted.due_by {
-                due.next_due_at = Some(due_at);
-                break;
-            }
             if wanted.without.contains(&sequence) {
                 continue;
             }

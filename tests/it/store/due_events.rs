@@ -33,7 +33,7 @@ async fn receive(store: &EmbeddedStore) {
 
 fn wanted(limit: usize, without: &[&PendingEvent]) -> Wanted {
     let without = without.iter().map(|event| event.sequence).collect::<HashSet<_>>();
-    Wanted { due_by: NOW, without, limit, octets_max: 1 << 20 }
+    Wanted { due_by: NOW, due_after: Timestamp::MAX, without, limit, octets_max: 1 << 20 }
 }
 
 async fn due(store: &EmbeddedStore, webhook: WebhookId, wanted: Wanted) -> DueEvents {

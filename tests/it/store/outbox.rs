@@ -86,6 +86,41 @@ async fn a_webhook_is_registered_once_and_within_the_limits() {
 }
 
 #[tokio::test]
+async fn registering_a_disabled_webhook_again_enables_it() {
+    let store = store();
+    let record = webhook("a@example.test", "https://a.example/");
+    store.register_webhook(record.clone(), LIMITS).await.expect("register");
+    store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");
+    let event = pending(&store, record.id).await.remove(0);
+    let gone = AttemptRecord { status: Some(410), disables: Some("gone".into()), ..attempt(&event, Verdict::GivenUp) };
+    store.record_attempt(gone).await.expect("note");
+    let disabled = store.webhook(record.id).await.expect("read").expect("webhook");
+    assert_eq!((disabled.status, disabled.failures), (WebhookStatus::Disabled("gone".into()), 1));
+    let again = WebhookRecord { id: WebhookId::fresh(), ..record.clone() };
+    let Ok(WebhookRegistration::Same(enabled)) = store.register_webhook(again, LIMITS).await else {
+        panic!("it is registered")
+    };
+    assert_eq!((enabled.id, &enabled.status, enabled.failures), (record.id, &WebhookStatus::Active, 0));
+    assert_eq!(enabled.failing_since, None);
+    store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");
+    assert_eq!(pending(&store, record.id).await.len(), 1);
+}
+
+#[tokio::test]
+async fn an_event_that_nobody_was_told_of_is_no_failure_of_the_receiver() {
+    let store = store();
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    for (error, failures) in [(AttemptRecord::TOO_LATE, 0), (AttemptRecord::DAMAGED, 0), ("connect", 1)] {
+        store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");
+        let event = pending(&store, id).await.remove(0);
+        let ended = AttemptRecord { error: Some(error.into()), ..attempt(&event, Verdict::GivenUp) };
+        store.record_attempt(ended).await.expect("note");
+        let record = store.webhook(id).await.expect("read").expect("webhook");
+        assert_eq!((record.failures, record.failing_since.is_some()), (failures, failures > 0), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn each_message_gives_each_webhook_of_its_recipients_one_event() {
     let store = store();
     let first = register(&store, "a@example.test", "https://a.example/1").await;

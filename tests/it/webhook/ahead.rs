@@ -6,18 +6,18 @@ use std::time::Duration;
 use tempmail::clock::Clock;
 use tempmail::model::{WebhookId, WebhookLimits, WebhookStatus};
 use tempmail::store::{EmbeddedStore, Outbox, Store};
-use tempmail::webhook::{PacingLimits, dispatcher};
+use tempmail::webhook::dispatcher;
 use tokio_util::sync::CancellationToken;
 
-use super::ends::{NOW, delivery_of};
+use super::ends::{NOW, PACING, delivery_of};
 use crate::store::embedded::options;
 use crate::store::outbox::webhook;
 use crate::support::clock::SetClock;
 use crate::support::mail::delivery;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
-/// Attempts in flight at one endpoint.
-const IN_FLIGHT: usize = 4;
+/// Attempts in flight at an endpoint that has taken nothing yet.
+const IN_FLIGHT: usize = 1;
 /// More than are read ahead.
 const MAILS: usize = 30;
 
@@ -42,7 +42,7 @@ impl Running {
         let clock: Arc<dyn Clock> = Arc::new(SetClock::ticking_from(NOW));
         let (delivery, shutdown) = (delivery_of(&store, clock, Duration::from_secs(1)), CancellationToken::new());
         let idle_max = Duration::from_hours(9999);
-        let dispatcher = tokio::spawn(dispatcher::run(delivery, PacingLimits::default(), idle_max, shutdown.clone()));
+        let dispatcher = tokio::spawn(dispatcher::run(delivery, PACING, idle_max, shutdown.clone()));
         (Self { store, sink, shutdown, dispatcher, _dir: dir }, webhook)
     }
 

@@ -18,6 +18,8 @@ use crate::support::clock::SetClock;
 use crate::support::mail::delivery;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
+pub const PACING: PacingLimits = PacingLimits { in_flight_per_endpoint: 4, in_flight: 64, per_minute: 600 };
+
 pub const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const GRACE: Duration = Duration::from_hours(1);
 
@@ -52,8 +54,7 @@ async fn dispatched(store: &Arc<EmbeddedStore>, webhook: WebhookId, now: Timesta
     let clock: Arc<dyn Clock> = Arc::new(SetClock::ticking_from(now));
     let delivery = delivery_of(store, clock, CallerSettings::default().timeout);
     let shutdown = CancellationToken::new();
-    let running =
-        tokio::spawn(dispatcher::run(delivery, PacingLimits::default(), Duration::from_hours(9999), shutdown.clone()));
+    let running = tokio::spawn(dispatcher::run(delivery, PACING, Duration::from_hours(9999), shutdown.clone()));
     let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
     let mut log = store.attempts(webhook, 100).await.expect("log");
     while log.len() < count && tokio::time::Instant::now() < deadline {
