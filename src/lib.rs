@@ -192,4 +192,5 @@ pub mod model;
 pub mod process;
 pub mod smtp;
 pub mod store;
+pub mod tls;
 pub mod webhook;
