@@ -227,7 +227,10 @@ impl From<DaemonError> for Error {
         match error {
             DaemonError::Open(error) => error.into(),
             DaemonError::Store(error) => error.into(),
-            DaemonError::Socket { .. } | DaemonError::Caller(_) | DaemonError::Io(_) => Self::new(Exit::Failure, error),
+            DaemonError::Socket { .. }
+            | DaemonError::Caller(_)
+            | DaemonError::PartEnded { .. }
+            | DaemonError::Io(_) => Self::new(Exit::Failure, error),
         }
     }
 }

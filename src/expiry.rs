@@ -19,7 +19,7 @@ const SLEEP_MAX: Duration = Duration::from_secs(5);
 const SLEEP_MIN: Duration = Duration::from_millis(100);
 /// A clock that runs ahead by more than this, against the one that never jumps, has stepped.
 const STEP_TOLERANCE: Duration = Duration::from_secs(60);
-/// After a step nothing is removed for so long: time for the clock to be put right.
+/// After a step, and after the start, nothing is removed for so long: time for the clock to be put right.
 const STEP_PAUSE: Duration = Duration::from_secs(600);
 
 /// Removes what is due until `shutdown` is cancelled.
@@ -60,32 +60,45 @@ async fn remove_due(store: &dyn Store, clock: &dyn Clock) -> Result<Option<Times
 }
 
 /// Notices when the time of day jumps forward, which would make mail due that is not.
+///
+/// A start is taken for a step forward: what the clock did before it is not known.
 #[derive(Debug)]
 pub(crate) struct StepGuard {
     last: (Timestamp, Duration),
+    /// How far the steps since the pause began have brought the time of day forward, as far as is known.
+    ahead: Duration,
     /// On the clock that never jumps.
     paused_until: Duration,
 }
 
 impl StepGuard {
     pub(crate) fn new(now: Timestamp, boot: Duration) -> Self {
-        Self { last: (now, boot), paused_until: Duration::ZERO }
+        Self { last: (now, boot), ahead: Duration::MAX, paused_until: boot + STEP_PAUSE }
     }
 
     /// Whether the time of day can be relied on so far that something may be removed by it.
     pub(crate) fn may_remove(&mut self, now: Timestamp, boot: Duration) -> bool {
         let (last_now, last_boot) = self.last;
         self.last = (now, boot);
-        let ahead = now.since(last_now).saturating_sub(boot.saturating_sub(last_boot));
-        let behind = last_now.since(now);
-        if ahead > STEP_TOLERANCE {
-            tracing::warn!(seconds = ahead.as_secs(), "the clock stepped forward; nothing is removed for ten minutes");
+        let forward = now.since(last_now).saturating_sub(boot.saturating_sub(last_boot));
+        let back = last_now.since(now);
+        if forward > STEP_TOLERANCE {
+            tracing::warn!(
+                seconds = forward.as_secs(),
+                "the clock stepped forward; nothing is removed for ten minutes"
+            );
+            self.ahead = self.ahead.saturating_add(forward);
             self.paused_until = boot + STEP_PAUSE;
-        } else if behind > STEP_TOLERANCE {
-            tracing::warn!(seconds = behind.as_secs(), "the clock stepped back");
-            self.paused_until = Duration::ZERO;
+        } else if back > STEP_TOLERANCE {
+            tracing::warn!(seconds = back.as_secs(), "the clock stepped back");
+            // Only a clock that is back where it was ends the pause early.
+            self.ahead = if self.ahead == Duration::MAX { self.ahead } else { self.ahead.saturating_sub(back) };
         }
-        boot >= self.paused_until
+        if self.ahead > STEP_TOLERANCE && boot < self.paused_until {
+            return false;
+        }
+        self.ahead = Duration::ZERO;
+        true
     }
 }
 
@@ -93,32 +106,66 @@ impl StepGuard {
 mod tests {
     use super::*;
 
+    const DAY: i64 = 86_400;
+
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_millis(1_700_000_000_000 + seconds * 1000)
     }
 
+    /// A guard whose start is long past; second 0 is now on both clocks.
+    fn settled() -> StepGuard {
+        let mut guard = StepGuard::new(at(-700), boot(-700));
+        assert!(guard.may_remove(at(0), boot(0)));
+        guard
+    }
+
+    fn boot(seconds: i64) -> Duration {
+        Duration::from_secs((10_000 + seconds).unsigned_abs())
+    }
+
     #[test]
     fn a_step_forward_pauses_removal_for_ten_minutes() {
-        let boot = Duration::from_secs;
-        let mut guard = StepGuard::new(at(0), boot(100));
-        assert!(guard.may_remove(at(5), boot(105)));
-        assert!(guard.may_remove(at(65), boot(110)), "within the tolerance");
-        assert!(!guard.may_remove(at(86_400), boot(115)));
-        assert!(!guard.may_remove(at(86_999), boot(714)));
-        assert!(guard.may_remove(at(87_000), boot(715)));
+        let mut guard = settled();
+        assert!(guard.may_remove(at(5), boot(5)));
+        assert!(guard.may_remove(at(65), boot(10)), "within the tolerance");
+        assert!(!guard.may_remove(at(DAY), boot(15)));
+        assert!(!guard.may_remove(at(DAY + 599), boot(614)));
+        assert!(guard.may_remove(at(DAY + 600), boot(615)));
     }
 
     #[test]
     fn a_clock_that_comes_back_ends_the_pause() {
-        let boot = Duration::from_secs;
-        let mut guard = StepGuard::new(at(0), boot(100));
-        assert!(!guard.may_remove(at(86_400), boot(101)));
-        assert!(guard.may_remove(at(2), boot(102)));
+        let mut guard = settled();
+        assert!(!guard.may_remove(at(DAY), boot(1)));
+        assert!(guard.may_remove(at(2), boot(2)));
+    }
+
+    #[test]
+    fn a_clock_that_comes_back_in_part_does_not() {
+        let mut guard = settled();
+        assert!(!guard.may_remove(at(DAY), boot(1)));
+        assert!(!guard.may_remove(at(3_600), boot(2)), "an hour ahead still");
+        assert!(guard.may_remove(at(3), boot(3)));
+    }
+
+    #[test]
+    fn a_step_back_removes_nothing_and_the_way_forward_again_is_a_step() {
+        let mut guard = settled();
+        assert!(guard.may_remove(at(-DAY), boot(1)), "by that time nothing is due that was not");
+        assert!(!guard.may_remove(at(2), boot(2)));
+    }
+
+    #[test]
+    fn nothing_is_removed_for_ten_minutes_after_the_start() {
+        let mut guard = StepGuard::new(at(0), boot(0));
+        assert!(!guard.may_remove(at(1), boot(1)));
+        assert!(!guard.may_remove(at(-DAY), boot(2)), "it may have been ahead by more");
+        assert!(!guard.may_remove(at(-DAY + 597), boot(599)));
+        assert!(guard.may_remove(at(-DAY + 598), boot(600)));
     }
 
     #[test]
     fn suspension_is_no_step() {
-        let mut guard = StepGuard::new(at(0), Duration::from_secs(100));
-        assert!(guard.may_remove(at(86_400), Duration::from_secs(86_500)));
+        assert!(settled().may_remove(at(DAY), boot(DAY + 100)));
     }
 }

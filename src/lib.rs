@@ -189,6 +189,7 @@ pub mod http;
 pub mod logging;
 pub mod mime;
 pub mod model;
+pub mod panics;
 pub mod process;
 pub mod smtp;
 pub mod store;

@@ -10,8 +10,9 @@ use tokio_util::sync::CancellationToken;
 use super::Context;
 use crate::clock::SystemClock;
 use crate::config::{self, Config, Loaded, ServeArgs};
-use crate::daemon::{self, ControlSocket, Daemon, Listeners};
+use crate::daemon::{self, ControlSocket, Daemon, Listeners, Supervisor};
 use crate::error::{Error, Exit};
+use crate::panics::Panics;
 use crate::{client, logging, process};
 
 /// Run the service: receive mail over SMTP and answer over HTTP
@@ -37,6 +38,7 @@ impl Serve {
         }
         let Loaded { mut config, warnings, .. } = config::load(&cx.globals.sources(self.settings, &cx.env))?;
         logging::init(config.log_format, cx.globals.verbose);
+        let panics = Panics::watch();
         // The socket of a long path is named after it, so daemon and command must spell it alike.
         config.data_dir = std::path::absolute(&config.data_dir)
             .map_err(|error| Error::usage(format!("{}: {error}", config.data_dir.display())))?;
@@ -48,7 +50,7 @@ impl Serve {
         let shutdown = CancellationToken::new();
         let stop = tokio::spawn(stop_on_signal(shutdown.clone())?);
         let daemon = tokio::select! {
-            started = start(config, cx) => started?,
+            started = start(config, panics, cx) => started?,
             // Whatever the start was at, the next one finds nothing worse than after a crash.
             () = shutdown.cancelled() => return Ok(Exit::Ok),
         };
@@ -65,7 +67,7 @@ impl Serve {
 }
 
 /// Binds and opens everything.
-async fn start(config: Config, cx: &Context) -> Result<Daemon, Error> {
+async fn start(config: Config, panics: Panics, cx: &Context) -> Result<Daemon, Error> {
     let runtime_dir = cx.env.get("XDG_RUNTIME_DIR").map(PathBuf::from);
     let socket = client::socket_path(&config.data_dir, runtime_dir.as_deref()).ok_or_else(|| {
         Error::new(Exit::BadConfig, format!("{} is too long for a socket's path", config.data_dir.display()))
@@ -80,7 +82,12 @@ async fn start(config: Config, cx: &Context) -> Result<Daemon, Error> {
     let of_service = of_service.map(|dir| Path::new(dir).join("tempmail.sock"));
     let controls =
         std::iter::once(socket).chain(of_service).map(|path| ControlSocket::bind(&path)).collect::<Result<_, _>>()?;
-    Ok(Daemon::new(config, store, listeners, controls, Arc::new(SystemClock)).await?)
+    let supervisor = Supervisor::from_env(&cx.env, std::process::id()).unwrap_or_else(|error| {
+        tracing::warn!(%error, "the service manager that NOTIFY_SOCKET names cannot be told anything");
+        None
+    });
+    let daemon = Daemon::new(config, store, listeners, controls, Arc::new(SystemClock), panics).await?;
+    Ok(daemon.supervised_by(supervisor))
 }
 
 /// Cancels `shutdown` at the first SIGTERM or SIGINT; what is returned ends at the second.

@@ -40,6 +40,9 @@ pub struct Status {
     pub retention_seconds: u64,
     /// The largest message in octets.
     pub max_message_octets: u64,
+    /// How many panics there were since the daemon started; `None` where no daemon runs.
+    #[serde(default)]
+    pub panics: Option<u64>,
     /// Domains by state.
     #[serde(default)]
     pub domains: DomainCounts,

@@ -42,6 +42,10 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, Contradictio
         let (segment, message) = (show_size(config.segment_octets), show_size(config.message_octets_max));
         found.push(("segment-size", Contradiction::SegmentTooSmall { segment, message }));
     }
+    if config.smtp_bodies_octets_max < config.message_octets_max {
+        let (budget, message) = (show_size(config.smtp_bodies_octets_max), show_size(config.message_octets_max));
+        found.push(("smtp-body-budget", Contradiction::BodyBudgetTooSmall { budget, message }));
+    }
     let wildcard = config.domains.iter().find(|pattern| pattern.is_wildcard());
     let reachable = config.smtp_listen.iter().find(|address| !address.ip().is_loopback());
     if let (Some(pattern), Some(&listen), false) = (wildcard, reachable, config.accept_any_domain) {

@@ -171,6 +171,14 @@ pub enum Contradiction {
         /// `max-message-size`, as it is written.
         message: String,
     },
+    /// The largest message does not fit into the memory for messages that are coming in.
+    #[error("{budget} is less than max-message-size, which is {message}")]
+    BodyBudgetTooSmall {
+        /// `smtp-body-budget`, as it is written.
+        budget: String,
+        /// `max-message-size`, as it is written.
+        message: String,
+    },
     /// A wildcard domain where strangers can reach SMTP.
     #[error(
         "'{pattern}' takes mail for any domain, but SMTP listens on {listen}, which is not loopback; listen on loopback or set accept-any-domain"

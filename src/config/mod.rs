@@ -115,6 +115,8 @@ pub struct Config {
     pub smtp_connections_max: usize,
     /// The most HTTP connections at once.
     pub http_connections_max: usize,
+    /// Memory in octets for all messages that are coming in.
+    pub smtp_bodies_octets_max: u64,
     /// How long an SMTP client may take for a command or for the next octets of a message.
     pub smtp_idle_timeout: Duration,
     /// Networks that webhooks may be sent to although they are not public.
@@ -190,6 +192,7 @@ impl Config {
             rate_limit,
             smtp_connections_max: 1_000,
             http_connections_max: 1_000,
+            smtp_bodies_octets_max: 256 << 20,
             smtp_idle_timeout: Duration::from_mins(5),
             webhook_allow: Vec::new(),
             webhook_refused_ports: Vec::new(),

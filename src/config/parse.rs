@@ -16,7 +16,15 @@ const DNS_PORT: u16 = 53;
 /// The most waits of a schedule.
 const WAITS_MAX: usize = 20;
 
-pub(super) fn listen_address(text: &str) -> Result<SocketAddr, ValueError> {
+/// At least one address to listen on. Port 0 may be there more than once.
+pub(super) fn listen_addresses(values: &[String]) -> Result<Vec<SocketAddr>, ValueError> {
+    if values.is_empty() {
+        return Err(ValueError::Missing { accepted: "an IP address with a port, such as 127.0.0.1:2525" });
+    }
+    values.iter().map(|value| listen_address(value)).collect()
+}
+
+fn listen_address(text: &str) -> Result<SocketAddr, ValueError> {
     text.parse().map_err(|_| {
         ValueError::malformed(text, "an IP address with a port, such as 127.0.0.1:2525, 0.0.0.0:25 or [::1]:2525")
     })

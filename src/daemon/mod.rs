@@ -4,7 +4,9 @@ mod assembly;
 mod banner;
 mod holder;
 mod listeners;
+mod parts;
 mod socket;
+mod supervisor;
 
 use std::io;
 use std::path::PathBuf;
@@ -12,7 +14,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
@@ -20,16 +21,20 @@ use crate::config::{Config, Revision};
 use crate::domains::verifier;
 use crate::http::{self, DaemonStatus, HttpLimits};
 use crate::model::DomainPattern;
+use crate::panics::Panics;
 use crate::smtp::{self, Receiver, SmtpSettings};
 use crate::store::disk::Directory;
 use crate::store::{EmbeddedStore, OpenError, Store, StoreError, StoreOptions};
 use crate::webhook::{CallerError, PacingLimits, dispatcher};
 use crate::{dns, expiry};
 
+use parts::Parts;
+
 pub use assembly::{Assembled, assemble};
 pub use banner::Banner;
 pub use listeners::{BindError, Listeners};
 pub use socket::ControlSocket;
+pub use supervisor::Supervisor;
 
 /// How long a start waits for a data directory that another process holds: a command of a moment, or a predecessor that
 /// is stopping.
@@ -56,6 +61,12 @@ pub enum DaemonError {
     /// The HTTP client for webhooks can't be set up.
     #[error("{0}")]
     Caller(#[from] CallerError),
+    /// A part of the daemon panicked.
+    #[error("the part for {part} ended by a panic; the log says where")]
+    PartEnded {
+        /// What the part is for.
+        part: &'static str,
+    },
     /// The system gives no thread or socket.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -87,24 +98,33 @@ pub struct Daemon {
     controls: Vec<ControlSocket>,
     clock: Arc<dyn Clock>,
     store: Arc<EmbeddedStore>,
+    supervisor: Option<Supervisor>,
 }
 
 impl Daemon {
-    /// Puts a daemon together over an open store.
+    /// Puts a daemon together over an open store. `panics` are those of the process.
     pub async fn new(
         config: Config,
         store: Arc<EmbeddedStore>,
         listeners: Listeners,
         controls: Vec<ControlSocket>,
         clock: Arc<dyn Clock>,
+        panics: Panics,
     ) -> Result<Self, DaemonError> {
         let status = DaemonStatus {
             started_at: clock.now(),
             smtp_listen: listeners.smtp_addresses(),
             http_listen: listeners.http_addresses(),
+            panics,
         };
         let assembled = assemble(config, Arc::clone(&store), Arc::clone(&clock), Some(status)).await?;
-        Ok(Self { assembled, listeners, controls, clock, store })
+        Ok(Self { assembled, listeners, controls, clock, store, supervisor: None })
+    }
+
+    /// The same, and it tells a service manager how it is.
+    #[must_use]
+    pub fn supervised_by(self, supervisor: Option<Supervisor>) -> Self {
+        Self { supervisor, ..self }
     }
 
     /// The settings in effect.
@@ -118,47 +138,42 @@ impl Daemon {
     }
 
     /// Runs until `shutdown` is cancelled; then every open transaction and request gets its answer, and the store is
-    /// closed. Bounded by the drain timeouts of SMTP and HTTP.
+    /// closed. Bounded by the drain timeouts of SMTP and HTTP. A part that ends early by a panic stops the others in the
+    /// same way, and is the error.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
-        let Self { assembled, listeners, controls, clock, store } = self;
+        let Self { assembled, listeners, controls, clock, store, supervisor } = self;
         let Assembled { config, registry, delivery, router } = assembled;
-        let receiver = Arc::new(Receiver {
-            settings: SmtpSettings::from_config(&config),
-            store: store.clone(),
-            domains: registry.table(),
-            clock: Arc::clone(&clock),
-        });
+        let settings = SmtpSettings::from_config(&config);
+        let receiver = Arc::new(Receiver::new(settings, store.clone(), registry.table(), Arc::clone(&clock)));
         let limits = HttpLimits::from_config(&config);
         let (smtp_listeners, http_listeners) = (tokio_all(listeners.smtp)?, tokio_all(listeners.http)?);
         let mut socket_files = Vec::new();
         // The workers stop at once; mail and requests that are under way still need the store.
-        let mut running = JoinSet::new();
-        running.spawn(smtp::serve(smtp_listeners, receiver, shutdown.clone()));
-        running.spawn(http::serve_tcp(http_listeners, router.clone(), limits, shutdown.clone()));
+        let mut parts = Parts::default();
+        parts.spawn("SMTP", smtp::serve(smtp_listeners, receiver, shutdown.clone()));
+        parts.spawn("HTTP", http::serve_tcp(http_listeners, router.clone(), limits, shutdown.clone()));
         for control in controls {
             let (listener, file) = control.into_parts()?;
             socket_files.push(file);
-            running.spawn(http::serve_unix(listener, router.clone(), limits, shutdown.clone()));
+            parts.spawn("the control socket", http::serve_unix(listener, router.clone(), limits, shutdown.clone()));
         }
-        running.spawn(verifier::run(registry, shutdown.clone()));
+        parts.spawn("verification", verifier::run(registry, shutdown.clone()));
         if config.revision == Revision::Two {
             let pacing = PacingLimits {
                 in_flight: config.webhook_in_flight_max,
                 per_minute: config.webhook_per_origin_per_minute,
                 ..PacingLimits::default()
             };
-            running.spawn(dispatcher::run(delivery, pacing, config.webhook_idle, shutdown.clone()));
+            parts.spawn("webhooks", dispatcher::run(delivery, pacing, config.webhook_idle, shutdown.clone()));
         }
-        running.spawn(expiry::run(store.clone(), clock, shutdown.clone()));
-        while let Some(ended) = running.join_next().await {
-            if let Err(error) = ended {
-                tracing::error!(%error, "a part of the daemon ended early; stopping");
-                shutdown.cancel();
-            }
+        parts.spawn("expiry", expiry::run(store.clone(), clock, shutdown.clone()));
+        if let Some(supervisor) = supervisor {
+            parts.spawn("the service manager", supervisor.run(store.clone(), shutdown.clone()));
         }
+        let ended_early = parts.run(&shutdown).await;
         store.close().await?;
         drop(socket_files);
-        Ok(())
+        ended_early.map_or(Ok(()), |part| Err(DaemonError::PartEnded { part }))
     }
 }
 

@@ -5,10 +5,12 @@
 //! are fixed or pinned are left out.
 
 use std::collections::HashSet;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use rand::seq::SliceRandom;
 use tokio::time::Instant;
@@ -136,7 +138,13 @@ impl Registry {
         let slot = spread / u32::try_from(names.len().max(1)).unwrap_or(u32::MAX);
         let asked = stream::iter((0u32..).zip(names.to_vec())).map(|(number, name)| async move {
             tokio::time::sleep_until(start + slot * number + slot.mul_f64(rand::random())).await;
-            self.ask_and_record(&name, tally).await
+            let asked = AssertUnwindSafe(self.ask_and_record(&name, tally)).catch_unwind().await;
+            asked.unwrap_or_else(|_| {
+                // This domain's question alone; the next round asks again.
+                tracing::error!(domain = %name, "asking for the MX ended by a panic; the domain stays as it is");
+                tally.failed.fetch_add(1, Ordering::Relaxed);
+                Ok(None)
+            })
         });
         let suspects: Vec<Option<Suspect>> = asked.buffer_unordered(ASKED_AT_ONCE).try_collect().await?;
         Ok(suspects.into_iter().flatten().collect())

@@ -35,7 +35,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
     let began = receiver.clock.boot();
-    let rules = Rules { store: receiver.store.as_ref(), domains: &receiver.domains };
+    let rules = Rules { store: receiver.store.as_ref(), domains: &receiver.domains, bodies: &receiver.bodies };
     let session = Session::new(&receiver.settings, &rules);
     let mut connection = Connection { stream, client, receiver, shutdown, session, tally: Tally::default() };
     let end = connection.converse().await;

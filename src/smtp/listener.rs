@@ -101,11 +101,9 @@ fn turn_away(stream: TcpStream) {
     }
 }
 
-/// A panic costs the session that it is in and no other.
+/// A panic costs the session that it is in and no other. What it says is not logged: it may quote mail.
 fn log_panic(ended: Result<(), JoinError>) {
-    if let Err(error) = ended
-        && error.is_panic()
-    {
-        tracing::error!(%error, "smtp session panicked");
+    if ended.is_err_and(|error| error.is_panic()) {
+        tracing::error!("an SMTP session ended by a panic");
     }
 }

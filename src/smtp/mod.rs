@@ -7,11 +7,13 @@
 //!   line      octets to command lines        data    octets to a message
 //!   command   lines to commands              path    reverse-paths and forward-paths
 //! policy      who is refused and why         reply   what is said
+//! budget      memory for messages on their way in
 //! ```
 //!
 //! Knows nothing of HTTP. The invariant: a message is accepted (250) only after [`Store::receive`] has returned `Ok`, and
 //! [`Session::stored`] is the only place that does so.
 
+mod budget;
 mod command;
 mod connection;
 mod data;
@@ -25,6 +27,7 @@ mod session;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use budget::{Budget, Share};
 pub use data::Decoder;
 pub use listener::serve;
 pub use policy::Policy;
@@ -44,6 +47,8 @@ pub struct SmtpSettings {
     pub hostname: DomainName,
     /// The largest message in octets, as RFC 1870 counts them.
     pub message_octets_max: u64,
+    /// The most octets of memory for all messages that are coming in; at least `message_octets_max`.
+    pub bodies_octets_max: u64,
     /// The most recipients of one message; RFC 5321 section 4.5.3.1.8 asks for 100 at least.
     pub recipients_max: usize,
     /// The most connections at once, over all listeners.
@@ -73,6 +78,7 @@ impl SmtpSettings {
         Self {
             hostname: config.hostname.clone(),
             message_octets_max: config.message_octets_max,
+            bodies_octets_max: config.smtp_bodies_octets_max,
             recipients_max: Self::RECIPIENTS_MAX,
             connections_max: config.smtp_connections_max,
             idle_timeout: config.smtp_idle_timeout,
@@ -86,12 +92,18 @@ impl SmtpSettings {
 
 /// What every session shares.
 pub struct Receiver {
-    /// The settings.
-    pub settings: SmtpSettings,
-    /// Where messages are kept.
-    pub store: Arc<dyn Store>,
-    /// The domains that mail is received for.
-    pub domains: DomainTable,
-    /// What tells when a message came.
-    pub clock: Arc<dyn Clock>,
+    settings: SmtpSettings,
+    /// Memory for the messages that are coming in.
+    bodies: Budget,
+    store: Arc<dyn Store>,
+    domains: DomainTable,
+    clock: Arc<dyn Clock>,
+}
+
+impl Receiver {
+    /// A receiver that keeps what it accepts in `store`.
+    pub fn new(settings: SmtpSettings, store: Arc<dyn Store>, domains: DomainTable, clock: Arc<dyn Clock>) -> Self {
+        let bodies = Budget::new(settings.bodies_octets_max);
+        Self { settings, bodies, store, domains, clock }
+    }
 }

@@ -44,6 +44,8 @@ impl Reply {
     pub(super) const TOO_MANY_ERRORS: Self = Self::fixed(421, [4, 7, 0], "Too many errors");
 
     pub(super) const STORE_FULL: Self = Self::fixed(452, [4, 3, 1], "No space to keep a message; try again later");
+    pub(super) const NO_MEMORY: Self =
+        Self::fixed(452, [4, 3, 1], "Too many messages are coming in at once; try again later");
     pub(super) const STORE_FAILED: Self = Self::fixed(451, [4, 3, 0], "The message could not be kept; try again later");
     pub(super) const TOO_MANY_RECIPIENTS: Self =
         Self::fixed(452, [4, 5, 3], "Too many recipients; send the message to the others separately");

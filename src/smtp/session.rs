@@ -6,8 +6,9 @@
 use bytes::Bytes;
 
 use super::SmtpSettings;
+use super::budget::Share;
 use super::command::{self, Command};
-use super::data::Body;
+use super::data::{Body, Overflow};
 use super::line::{Framed, Lines};
 use super::path::ForwardPath;
 use super::policy::Policy;
@@ -104,6 +105,8 @@ pub struct Session<'a> {
     lines: Lines,
     client: Option<Client>,
     transaction: Option<Transaction>,
+    /// The memory of the message that is at the store.
+    at_store: Option<Share>,
     replies: Vec<u8>,
     errors: u32,
     refusals: u64,
@@ -119,6 +122,7 @@ impl<'a> Session<'a> {
             lines: Lines::default(),
             client: None,
             transaction: None,
+            at_store: None,
             replies: Vec::new(),
             errors: 0,
             refusals: 0,
@@ -179,6 +183,7 @@ impl<'a> Session<'a> {
 
     /// Takes the store's answer to the message of the last [`Step::Store`]. `Ok` means that it is on disk and visible.
     pub fn stored(&mut self, outcome: Result<(), StoreError>) {
+        self.at_store = None;
         let reply = match outcome {
             // The only place that accepts a message; from here on it is ours.
             Ok(()) => {
@@ -271,19 +276,28 @@ impl<'a> Session<'a> {
         if transaction.recipients.is_empty() {
             return Err(Reply::NO_RECIPIENTS);
         }
-        self.state = State::Data(Body::new(transaction.size_octets, self.settings.message_octets_max));
+        let (size_octets, octets_max) = (transaction.size_octets, self.settings.message_octets_max);
+        let share = self.policy.memory(size_octets.unwrap_or(octets_max))?;
+        self.state = State::Data(Body::new(share, size_octets, octets_max));
         Ok(Reply::SEND_DATA)
     }
 
-    /// Ends the transaction; `None` if its message was too large and has been answered.
+    /// Ends the transaction; `None` if nothing was kept of its message and that has been answered.
     fn end_of_data(&mut self) -> Option<Message> {
         let State::Data(body) = std::mem::replace(&mut self.state, State::Command) else { return None };
         let transaction = self.transaction.take()?;
         let client = self.client.as_ref()?;
-        let Some(raw) = body.finish() else {
-            self.answer(&Reply::message_too_large(self.settings.message_octets_max));
-            return None;
+        let (raw, share) = match body.finish() {
+            Ok(whole) => whole,
+            Err(why) => {
+                self.answer(&match why {
+                    Overflow::TooLarge => Reply::message_too_large(self.settings.message_octets_max),
+                    Overflow::NoMemory => Reply::NO_MEMORY,
+                });
+                return None;
+            }
         };
+        self.at_store = Some(share);
         Some(Message {
             helo: client.name.clone(),
             protocol: client.protocol,

@@ -130,6 +130,10 @@ pub trait Store: Send + Sync + 'static {
     /// Removes a domain. Its Emails stay until they expire. `false` if it is not registered.
     async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError>;
 
+    /// Whether changes are still being made: `Ok` as soon as whoever makes them has got round to saying so, which is after
+    /// all that was handed over before. Changes nothing.
+    async fn answers(&self) -> Result<(), StoreError>;
+
     /// How much is kept.
     async fn stats(&self) -> Result<StoreStats, StoreError>;
 

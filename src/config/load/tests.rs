@@ -149,7 +149,9 @@ fn example(key: &str) -> Vec<String> {
         "hostname" => &["mail.example.com"],
         "retention" | "verify-every" | "webhook-grace" | "webhook-idle" => &["1h30m"],
         "max-message-size" => &["2MB"],
-        "segment-size" | "index-cache-size" | "outbox-size-per-webhook" | "outbox-size" => &["128MB"],
+        "segment-size" | "index-cache-size" | "outbox-size-per-webhook" | "outbox-size" | "smtp-body-budget" => {
+            &["128MB"]
+        }
         "page-size-default" => &["50"],
         "page-size-max" => &["200"],
         "subaddressing" => &["strip"],
@@ -291,6 +293,10 @@ fn values_that_contradict_each_other_are_refused() {
             "TEMPMAIL_SEGMENT_SIZE: 1MB is less than twice max-message-size, which is 513KB",
         ),
         (
+            World::new().flag("smtp-body-budget", "2MB").flag("max-message-size", "3MB"),
+            "--smtp-body-budget: 2MB is less than max-message-size, which is 3MB",
+        ),
+        (
             World::new().flag("domain", "*").flag("smtp-listen", "127.0.0.1:2525,0.0.0.0:25"),
             "--domain: '*' takes mail for any domain, but SMTP listens on 0.0.0.0:25, which is not loopback; listen on loopback or set accept-any-domain",
         ),
@@ -309,6 +315,7 @@ fn values_that_only_just_agree_are_accepted() {
         World::new().flag("page-size-default", "50").flag("page-size-max", "50"),
         World::new().flag("revision", "1").flag("page-size-max", "100"),
         World::new().flag("segment-size", "1MB").flag("max-message-size", "512KB"),
+        World::new().flag("smtp-body-budget", "2MB").flag("max-message-size", "2MB"),
         World::new().flag("domain", "*"),
         World::new().flag("domain", "*").flag("smtp-listen", "0.0.0.0:25").flag("accept-any-domain", "true"),
         World::new().flag("smtp-listen", "127.0.0.1:0").flag("http-listen", "127.0.0.1:0"),

@@ -1,7 +1,7 @@
 //! Settings of HTTP.
 
-use super::{each, listen_addresses, one, or_none, texts};
-use crate::config::parse::{allowed_host, origins, rate_limit};
+use super::{each, one, or_none, texts};
+use crate::config::parse::{allowed_host, listen_addresses, origins, rate_limit};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value;
 

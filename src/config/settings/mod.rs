@@ -9,10 +9,8 @@ mod store;
 mod webhook;
 
 use std::fmt::Display;
-use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::parse::listen_address;
 use super::setting::Setting;
 use super::value::ValueError;
 
@@ -73,14 +71,6 @@ fn each<T: PartialEq>(values: &[String], parse: impl Fn(&str) -> Result<T, Value
         }
     }
     Ok(all)
-}
-
-/// At least one address to listen on. Port 0 may be there more than once.
-fn listen_addresses(values: &[String]) -> Result<Vec<SocketAddr>, ValueError> {
-    if values.is_empty() {
-        return Err(ValueError::Missing { accepted: "an IP address with a port, such as 127.0.0.1:2525" });
-    }
-    values.iter().map(|value| listen_address(value)).collect()
 }
 
 fn texts<T: Display>(values: &[T]) -> Vec<String> {

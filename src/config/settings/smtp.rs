@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::{listen_addresses, one, texts};
-use crate::config::parse::domain_name;
+use super::{GB, MB, one, texts};
+use crate::config::parse::{domain_name, listen_addresses};
 use crate::config::setting::{Setting, Shape};
-use crate::config::value::{self, show_duration};
+use crate::config::value::{self, show_duration, show_size};
 
 /// In the order in which help and `config show` list them.
 pub(super) const SETTINGS: &[Setting] = &[
@@ -44,5 +44,13 @@ pub(super) const SETTINGS: &[Setting] = &[
             one(v, |t| value::duration(t, bounds)).map(|time| c.smtp_idle_timeout = time)
         },
         |c| vec![show_duration(c.smtp_idle_timeout)],
+    ),
+    Setting::new(
+        "smtp-body-budget",
+        Shape::One,
+        "SIZE",
+        "Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size",
+        |c, v| one(v, |t| value::size(t, MB..=1024 * GB)).map(|octets| c.smtp_bodies_octets_max = octets),
+        |c| vec![show_size(c.smtp_bodies_octets_max)],
     ),
 ];

@@ -11,10 +11,11 @@ use serde::Serialize;
 use crate::http::Api;
 use crate::http::problem::Problem;
 use crate::model::{DomainName, DomainStatus, Timestamp};
+use crate::panics::Panics;
 use crate::store::StoreStats;
 
 /// What only a running daemon knows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct DaemonStatus {
     /// When it started.
     pub started_at: Timestamp,
@@ -22,9 +23,11 @@ pub struct DaemonStatus {
     pub smtp_listen: Vec<SocketAddr>,
     /// Where HTTP listens, with the ports in effect.
     pub http_listen: Vec<SocketAddr>,
+    /// The panics of its process.
+    pub panics: Panics,
 }
 
-/// `startedAt` is null and the lists of listeners are empty where no daemon runs.
+/// `startedAt` and `panics` are null and the lists of listeners are empty where no daemon runs.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StatusJson {
@@ -38,6 +41,8 @@ pub(super) struct StatusJson {
     mx_hosts: Vec<DomainName>,
     retention_seconds: u64,
     max_message_octets: u64,
+    /// Since the start.
+    panics: Option<u64>,
     domains: DomainCounts,
     store: StoreStats,
 }
@@ -65,6 +70,7 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>
         mx_hosts: config.mx_hosts.clone(),
         retention_seconds: config.retention.as_secs(),
         max_message_octets: config.message_octets_max,
+        panics: daemon.map(|daemon| daemon.panics.count()),
         domains: DomainCounts { active, deactivated: domains.len() - active },
         store: api.store.stats().await?,
     }))

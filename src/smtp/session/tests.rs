@@ -6,11 +6,18 @@ use std::time::Duration;
 
 use super::*;
 use crate::model::Subaddressing;
+use crate::smtp::Budget;
 
 /// Receives for example.test while there is room.
-#[derive(Default)]
 struct OneDomain {
     refusal: Option<StoreError>,
+    bodies: Budget,
+}
+
+impl Default for OneDomain {
+    fn default() -> Self {
+        Self { refusal: None, bodies: Budget::new(1 << 20) }
+    }
 }
 
 impl Policy for OneDomain {
@@ -25,12 +32,17 @@ impl Policy for OneDomain {
             _ => Err(Reply::domain_unknown(address.domain())),
         }
     }
+
+    fn memory(&self, octets: u64) -> Result<Share, Reply> {
+        self.bodies.share(octets).ok_or(Reply::NO_MEMORY)
+    }
 }
 
 fn settings() -> SmtpSettings {
     SmtpSettings {
         hostname: "mx.test".parse().expect("name"),
         message_octets_max: 1000,
+        bodies_octets_max: 1 << 20,
         recipients_max: 100,
         connections_max: 10,
         idle_timeout: Duration::from_mins(5),
@@ -251,7 +263,7 @@ fn the_store_is_asked_before_a_message_begins() {
         (StoreError::Failed("x".into()), "451 4.3.0", None),
         (StoreError::Stopping, "421 4.3.2", Some(End::Stopping)),
     ] {
-        let policy = OneDomain { refusal: Some(refusal) };
+        let policy = OneDomain { refusal: Some(refusal), ..OneDomain::default() };
         let played = play_cut(&[EHLO.as_bytes(), MAIL.as_bytes()], &policy, &[]);
         assert_eq!(codes(&played.replies)[1], expected);
         assert_eq!(played.end, end);

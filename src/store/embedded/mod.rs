@@ -200,6 +200,10 @@ impl Store for EmbeddedStore {
         }
     }
 
+    async fn answers(&self) -> Result<(), StoreError> {
+        self.queue.answers().await
+    }
+
     async fn stats(&self) -> Result<StoreStats, StoreError> {
         let shared = Arc::clone(&self.shared);
         blocking(move || shared.stats()).await

@@ -27,6 +27,8 @@ pub(super) struct Job {
 #[derive(Debug)]
 pub(super) enum Message {
     Change(Job),
+    /// Say so: the writer works.
+    Answer(oneshot::Sender<()>),
     /// Finish, and drop the sender when everything is durable.
     Close(oneshot::Sender<()>),
 }
@@ -60,6 +62,13 @@ impl Queue {
         let job = Job { change, content, answer, _share: share };
         self.send(Message::Change(job))?;
         answered.await.unwrap_or(Err(StoreError::OutcomeUnknown))
+    }
+
+    /// Waits until the writer has got round to answering.
+    pub(super) async fn answers(&self) -> Result<(), StoreError> {
+        let (answer, is_answered) = oneshot::channel();
+        self.send(Message::Answer(answer))?;
+        is_answered.await.map_err(|_| StoreError::Failed("the writer has ended".into()))
     }
 
     pub(super) fn is_closed(&self) -> bool {

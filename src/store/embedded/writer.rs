@@ -82,6 +82,13 @@ impl Writer {
                         self.checkpoint();
                     }
                 }
+                Ok(Message::Answer(answer)) => {
+                    // Nobody waits any more if this fails.
+                    let _ = answer.send(());
+                    if self.is_checkpoint_due() {
+                        self.checkpoint();
+                    }
+                }
                 Ok(Message::Close(done)) => closing = Some(done),
                 Err(RecvTimeoutError::Timeout) => self.rest(),
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -307,6 +314,9 @@ fn gather(messages: &Receiver<Message>, jobs: &mut Vec<Job>) -> Option<oneshot::
             Ok(Message::Change(job)) => {
                 octets += job.content.len();
                 jobs.push(job);
+            }
+            Ok(Message::Answer(answer)) => {
+                let _ = answer.send(());
             }
             Ok(Message::Close(done)) => return Some(done),
             Err(mpsc::TryRecvError::Empty | mpsc::TryRecvError::Disconnected) => return None,

@@ -1,5 +1,6 @@
 //! The receiver over real sockets, with a store that each test controls.
 
+mod budget;
 mod sessions;
 mod stopping;
 mod storing;
@@ -32,12 +33,8 @@ impl TestReceiver {
         let mut settings = SmtpSettings::from_config(&config);
         change(&mut settings);
         let store = Arc::new(store);
-        let receiver = Receiver {
-            settings,
-            store: store.clone(),
-            domains: DomainTable::new(vec!["example.test".parse().expect("pattern")]),
-            clock: Arc::new(SystemClock),
-        };
+        let domains = DomainTable::new(vec!["example.test".parse().expect("pattern")]);
+        let receiver = Receiver::new(settings, store.clone(), domains, Arc::new(SystemClock));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
         let address = listener.local_addr().expect("address");
         let shutdown = CancellationToken::new();

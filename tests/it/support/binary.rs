@@ -37,7 +37,7 @@ pub(crate) fn serve_command(data_dir: &Path) -> Command {
     for (name, _) in std::env::vars_os().filter(|(name, _)| heeded(name)) {
         command.env_remove(name);
     }
-    for name in ["RUST_LOG", "STATE_DIRECTORY", "XDG_RUNTIME_DIR"] {
+    for name in ["RUST_LOG", "STATE_DIRECTORY", "XDG_RUNTIME_DIR", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] {
         command.env_remove(name);
     }
     // No configuration of the person who runs the tests.
@@ -50,7 +50,14 @@ pub(crate) fn serve_command(data_dir: &Path) -> Command {
 impl Binary {
     /// Starts the daemon on `data_dir` and waits until it is ready.
     pub(crate) fn serve(data_dir: &Path, args: &[&str]) -> Self {
-        let mut child = serve_command(data_dir).args(args).stderr(Stdio::piped()).spawn().expect("the binary");
+        Self::serve_with(data_dir, args, |_| {})
+    }
+
+    /// The same with what else `set` does to the command.
+    pub(crate) fn serve_with(data_dir: &Path, args: &[&str], set: impl FnOnce(&mut Command)) -> Self {
+        let mut command = serve_command(data_dir);
+        set(command.args(args).stderr(Stdio::piped()));
+        let mut child = command.spawn().expect("the binary");
         let log = Arc::<Mutex<String>>::default();
         let reader = read_log(child.stderr.take().expect("stderr"), Arc::clone(&log));
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -81,6 +88,13 @@ impl Binary {
     /// The number of its process.
     pub(crate) fn process(&self) -> u32 {
         self.child.id()
+    }
+
+    /// What the kernel says of its memory in KB: `VmRSS` is what it has now, `VmHWM` the most that it ever had.
+    pub(crate) fn memory_kb(&self, what: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process())).expect("its status");
+        let line = status.lines().find_map(|line| line.strip_prefix(what)).expect(what);
+        line.trim_matches(|c: char| !c.is_ascii_digit()).parse().expect(what)
     }
 
     /// A command of the binary on the same data directory, without `--server`.

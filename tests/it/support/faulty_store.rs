@@ -183,6 +183,11 @@ impl Store for FaultyStore {
         self.change(self.store.remove_domain(name)).await
     }
 
+    async fn answers(&self) -> Result<(), StoreError> {
+        self.working()?;
+        self.store.answers().await
+    }
+
     async fn stats(&self) -> Result<StoreStats, StoreError> {
         self.working()?;
         self.store.stats().await

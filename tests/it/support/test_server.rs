@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use tempmail::config::{Config, Revision};
 use tempmail::daemon::{ControlSocket, Daemon, Listeners, open_store};
 use tempmail::model::Timestamp;
+use tempmail::panics::Panics;
 use tempmail::store::{EmbeddedStore, Store, StoreStats};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +32,8 @@ pub(crate) struct TestServer {
     smtp: SocketAddr,
     http: SocketAddr,
     store: Arc<EmbeddedStore>,
+    /// The panics that it knows of.
+    pub(crate) panics: Panics,
     shutdown: CancellationToken,
     running: JoinHandle<()>,
     /// The clock that all of it goes by.
@@ -77,11 +80,13 @@ impl TestServer {
         let (smtp, http) = (listeners.smtp_addresses()[0], listeners.http_addresses()[0]);
         let store = Arc::new(open_store(&config).await.expect("open"));
         let control = vec![ControlSocket::bind(&dir.path().join("tempmail.sock")).expect("socket")];
-        let daemon = Daemon::new(config, Arc::clone(&store), listeners, control, clock.clone()).await.expect("daemon");
+        let panics = Panics::default();
+        let daemon = Daemon::new(config, Arc::clone(&store), listeners, control, clock.clone(), panics.clone());
+        let daemon = daemon.await.expect("daemon");
         let shutdown = CancellationToken::new();
         let stop = shutdown.clone();
         let running = tokio::spawn(async move { daemon.run(stop).await.expect("a good end") });
-        Self { dir, smtp, http, store, shutdown, running, clock }
+        Self { dir, smtp, http, store, panics, shutdown, running, clock }
     }
 
     /// Where SMTP listens.

@@ -1,0 +1,124 @@
+//! Many senders of large messages at once, and what they cost in memory.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use tokio::sync::Barrier;
+
+use crate::support::binary::Binary;
+use crate::support::http;
+use crate::support::smtp_peer::SmtpPeer;
+
+const MB: usize = 1 << 20;
+/// How long a sender waits that was told to come again.
+const PAUSE: Duration = Duration::from_millis(20);
+/// How long freed memory may take to go back to the system.
+const RETURN_PATIENCE: Duration = Duration::from_secs(20);
+
+#[derive(Clone, Copy)]
+struct Load {
+    senders: usize,
+    octets: usize,
+    budget_octets: usize,
+}
+
+/// What a load came to.
+#[derive(Debug)]
+struct Cost {
+    /// Senders that were told to come again the first time.
+    refused_at_first: usize,
+    at_start_mb: u64,
+    peak_mb: u64,
+    afterwards_mb: u64,
+    took: Duration,
+}
+
+fn address(sender: usize) -> String {
+    format!("s{sender}@example.test")
+}
+
+/// A message of so many octets in lines, which says whose it is.
+fn message(sender: usize, octets: usize) -> String {
+    let mut text = format!("Subject: {sender:04}\r\n\r\n");
+    let line = format!("{}\r\n", format!("{sender:04}").repeat(19));
+    while text.len() + line.len() <= octets {
+        text.push_str(&line);
+    }
+    text
+}
+
+/// Sends one message, as often as it takes; whether the first try was refused.
+async fn send(server: SocketAddr, sender: usize, octets: usize, everybody: &Barrier) -> bool {
+    let mut peer = SmtpPeer::greeted(server).await;
+    peer.command("EHLO client.test", "250").await;
+    peer.command(&format!("MAIL FROM:<a@sender.test> SIZE={octets}"), "250").await;
+    peer.command(&format!("RCPT TO:<{}>", address(sender)), "250").await;
+    everybody.wait().await;
+    let mut reply = peer.try_exchange("DATA\r\n").await;
+    // Until everybody has had an answer nobody sends, so that all of them want their memory at once.
+    everybody.wait().await;
+    let is_refused = reply.starts_with("452 4.3.1");
+    while !reply.starts_with("354") {
+        assert!(reply.starts_with("452 4.3.1"), "{reply}");
+        tokio::time::sleep(PAUSE).await;
+        reply = peer.try_exchange("DATA\r\n").await;
+    }
+    peer.send(message(sender, octets)).await;
+    peer.command(".", "250 2.0.0").await;
+    peer.command("QUIT", "221").await;
+    is_refused
+}
+
+async fn bear(load: Load) -> Cost {
+    let Load { senders, octets, budget_octets } = load;
+    let dir = tempfile::tempdir().expect("directory");
+    let size = format!("{octets}B");
+    let budget = format!("{budget_octets}B");
+    let daemon = Binary::serve(dir.path(), &["--max-message-size", &size, "--smtp-body-budget", &budget]);
+    let at_start_mb = daemon.memory_kb("VmRSS:") >> 10;
+    let began = Instant::now();
+    let everybody = Arc::new(Barrier::new(senders));
+    let refused = join_all((0..senders).map(|sender| {
+        let (server, everybody) = (daemon.smtp, Arc::clone(&everybody));
+        tokio::spawn(async move { send(server, sender, octets, &everybody).await })
+    }))
+    .await;
+    let took = began.elapsed();
+    let refused_at_first = refused.into_iter().filter(|refused| *refused.as_ref().expect("a sender")).count();
+    let peak_mb = daemon.memory_kb("VmHWM:") >> 10;
+    let deadline = Instant::now() + RETURN_PATIENCE;
+    let allowance_mb = 64;
+    while daemon.memory_kb("VmRSS:") >> 10 > at_start_mb + allowance_mb && Instant::now() < deadline {
+        tokio::time::sleep(PAUSE).await;
+    }
+    let afterwards_mb = daemon.memory_kb("VmRSS:") >> 10;
+    for sender in 0..senders {
+        let page = http::inbox(daemon.http, &address(sender)).await;
+        assert_eq!(page["total"], 1, "of sender {sender}");
+        let raw = http::raw(daemon.http, page["emails"][0]["id"].as_str().expect("id")).await.expect("its octets");
+        assert!(raw.ends_with(message(sender, octets).as_bytes()), "the message of {sender} is another");
+    }
+    daemon.stop();
+    Cost { refused_at_first, at_start_mb, peak_mb, afterwards_mb, took }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn senders_beyond_the_budget_come_again_and_all_of_them_are_served() {
+    let cost = bear(Load { senders: 50, octets: MB, budget_octets: 20 * MB }).await;
+    assert_eq!(cost.refused_at_first, 30, "{cost:?}");
+    // Twenty messages, their copies in a group of 4 MB, the write buffers, and what the program itself takes.
+    assert!(cost.peak_mb < cost.at_start_mb + 60, "{cost:?}");
+    assert!(cost.afterwards_mb <= cost.at_start_mb + 64, "{cost:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "writes 5 GB; run with --ignored --nocapture"]
+async fn five_hundred_senders_of_10_mb_stay_under_1_gb() {
+    let cost = bear(Load { senders: 500, octets: 10 * MB, budget_octets: 256 * MB }).await;
+    println!("{cost:?} in {} s", cost.took.as_secs());
+    assert_eq!(cost.refused_at_first, 475, "{cost:?}");
+    assert!(cost.peak_mb < 1024, "{cost:?}");
+    assert!(cost.afterwards_mb <= cost.at_start_mb + 64, "{cost:?}");
+}
