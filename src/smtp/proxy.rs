@@ -16,9 +16,6 @@ const V2_FIXED_OCTETS: usize = 16;
 /// The longest header of version 2 that is taken, with what a proxy adds about TLS. The format has room for 64 KB.
 const V2_OCTETS_MAX: usize = 4096;
 
-/// The most octets that a header takes.
-pub(super) const HEADER_OCTETS_MAX: usize = V2_OCTETS_MAX;
-
 /// What the octets so far amount to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {

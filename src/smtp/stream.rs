@@ -5,13 +5,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use rustix::net::SendFlags;
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use crate::model::TlsSession;
+use super::session::TlsSession;
 
 /// A connection to a client.
 #[derive(Debug)]
@@ -27,6 +28,16 @@ pub(super) enum Stream {
 }
 
 impl Stream {
+    /// Writes to a new socket what fits at once; nothing over TLS.
+    pub(super) fn try_write(&self, octets: &[u8]) -> io::Result<usize> {
+        match self {
+            // A socket of which nobody has asked yet whether it is ready is asked itself.
+            Self::Tcp(stream) => rustix::net::send(stream, octets, SendFlags::NOSIGNAL).map_err(io::Error::from),
+            Self::Unix(stream) => rustix::net::send(stream, octets, SendFlags::NOSIGNAL).map_err(io::Error::from),
+            Self::Tls(_) | Self::Closed => Ok(0),
+        }
+    }
+
     /// Becomes a secured stream by the server's side of a handshake. What was read before must be thrown away by the
     /// caller: it was not secured. After an error the stream is closed; the client has been sent an alert if one fits.
     pub(super) async fn secure(&mut self, config: Arc<ServerConfig>) -> io::Result<TlsSession> {
@@ -35,7 +46,11 @@ impl Stream {
         let (_, session) = secured.get_ref();
         let described = TlsSession {
             version: session.protocol_version().and_then(|version| version.as_str()).unwrap_or("TLS").to_owned(),
-            cipher: session.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str()).unwrap_or("?").to_owned(),
+            cipher: session
+                .negotiated_cipher_suite()
+                .and_then(|suite| suite.suite().as_str())
+                .unwrap_or("?")
+                .to_owned(),
         };
         *self = Self::Tls(Box::new(secured));
         Ok(described)

@@ -6,6 +6,7 @@ mod http;
 mod service;
 mod smtp;
 mod store;
+mod tls;
 mod webhook;
 
 use std::fmt::Display;
@@ -20,8 +21,15 @@ const KB: u64 = 1 << 10;
 const MB: u64 = 1 << 20;
 const GB: u64 = 1 << 30;
 
-const SUBJECTS: [&[Setting]; 6] =
-    [service::SETTINGS, smtp::SETTINGS, http::SETTINGS, domains::SETTINGS, webhook::SETTINGS, store::SETTINGS];
+const SUBJECTS: [&[Setting]; 7] = [
+    service::SETTINGS,
+    smtp::SETTINGS,
+    tls::SETTINGS,
+    http::SETTINGS,
+    domains::SETTINGS,
+    webhook::SETTINGS,
+    store::SETTINGS,
+];
 
 /// Every setting, in the order in which help and `config show` list them.
 pub const SETTINGS: &[Setting] = &joined::<{ count() }>();

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::{GB, MB, one, texts};
-use crate::config::parse::{domain_name, listen_addresses};
+use super::{GB, MB, each, one, texts};
+use crate::config::parse::{domain_name, endpoint, file_mode, listen_address, listen_addresses, network};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_duration, show_size};
 
@@ -16,6 +16,38 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Address that SMTP listens on; port 0 lets the system choose",
         |c, v| listen_addresses(v).map(|all| c.smtp_listen = all),
         |c| texts(&c.smtp_listen),
+    ),
+    Setting::new(
+        "smtps-listen",
+        Shape::Several,
+        "IP:PORT",
+        "Address that SMTP with TLS from the first octet listens on; needs a certificate",
+        |c, v| each(v, listen_address).map(|all| c.smtps_listen = all),
+        |c| texts(&c.smtps_listen),
+    ),
+    Setting::new(
+        "lmtp-listen",
+        Shape::Several,
+        "IP:PORT|PATH",
+        "Address or Unix socket that LMTP listens on, for an MTA in front; a path begins with '/'",
+        |c, v| each(v, endpoint).map(|all| c.lmtp_listen = all),
+        |c| texts(&c.lmtp_listen),
+    ),
+    Setting::new(
+        "lmtp-socket-mode",
+        Shape::One,
+        "MODE",
+        "Mode of the file of a Unix socket for LMTP, octal",
+        |c, v| one(v, file_mode).map(|mode| c.lmtp_socket_mode = mode),
+        |c| vec![format!("{:03o}", c.lmtp_socket_mode)],
+    ),
+    Setting::new(
+        "proxy-from",
+        Shape::Several,
+        "CIDR",
+        "Network whose connections must begin with a header of the PROXY protocol, which tells the client",
+        |c, v| each(v, network).map(|all| c.proxy_from = all),
+        |c| texts(&c.proxy_from),
     ),
     Setting::new(
         "hostname",

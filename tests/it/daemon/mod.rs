@@ -1,9 +1,11 @@
 //! The daemon as a whole: in this process, and as the binary.
 
+mod activation;
 mod clock;
 mod domains;
 mod hostile;
 mod kill;
+mod listeners;
 mod memory;
 mod refusals;
 mod retention;
