@@ -4,11 +4,14 @@ use std::path::PathBuf;
 
 use tempmail::config::{Config, Revision};
 use tempmail::model::Address;
-use tempmail::smtp::{Budget, End, Message, Policy, Reply, Session, Share, SmtpSettings, Step};
+use tempmail::smtp::{Budget, Dialect, End, Message, Policy, Reply, Service, Session, Share, SmtpSettings, Step};
 use tempmail::store::StoreError;
 
 /// The largest message of these sessions in octets, small enough that messages cross it.
 pub(crate) const MESSAGE_OCTETS_MAX: u64 = 2000;
+
+/// What these sessions offer.
+const DIALECT: Dialect = Dialect { service: Service::Smtp, offers_tls: false };
 
 /// Takes mail for everybody.
 struct Anybody;
@@ -60,7 +63,7 @@ pub(crate) fn each_step(
     pieces: &[&[u8]],
     mut seen: impl FnMut(&[u8], Option<Message>),
 ) -> Option<End> {
-    let mut session = Session::new(settings, &Anybody);
+    let mut session = Session::new(settings, DIALECT, &Anybody);
     let mut messages = 0;
     // The first piece is empty, so that the greeting is there even when nothing is said.
     for piece in std::iter::once(&&[][..]).chain(pieces) {

@@ -1,11 +1,13 @@
 //! The daemon as a whole: in this process, and as the binary.
 
+mod activation;
 mod clock;
 mod domains;
 mod full;
 mod hostile;
 mod hostile_mail;
 mod kill;
+mod listeners;
 mod memory;
 mod order;
 mod panics;

@@ -9,7 +9,7 @@ use axum::http::Request;
 use http_body_util::BodyExt;
 use serde_json::Value;
 use tempmail::config::{Config, Revision};
-use tempmail::daemon::{Daemon, DaemonError, Listeners, assemble};
+use tempmail::daemon::{Daemon, DaemonError, Inherited, Listeners, assemble};
 use tempmail::error::{Error, Exit};
 use tempmail::model::Timestamp;
 use tempmail::panics::Panics;
@@ -37,9 +37,10 @@ async fn a_daemon_whose_writer_has_ended_stops_with_an_error() {
     let clock = Arc::new(SetClock::at(START));
     // The same interface without the daemon's sockets, which close as it stops.
     let interface = assemble(config.clone(), Arc::clone(&store), clock.clone(), None).await.expect("assemble");
-    let listeners = Listeners::bind(&config).expect("free ports");
+    let listeners = Listeners::bind(&config, Inherited::default()).expect("free ports");
     let smtp = listeners.smtp_addresses()[0];
-    let daemon = Daemon::new(config, store, listeners, Vec::new(), clock, Panics::default()).await.expect("daemon");
+    let daemon =
+        Daemon::new(config, store, listeners, None, Vec::new(), clock, Panics::default()).await.expect("daemon");
     let running = tokio::spawn(daemon.run(CancellationToken::new()));
 
     let mut peer = SmtpPeer::greeted(smtp).await;
