@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use crate::config::ConfigError;
 use crate::daemon::{BindError, DaemonError};
 use crate::store::{OpenError, StoreError};
+use crate::tls::CertificateError;
 
 /// Every way in which the program can end. A number never changes its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -209,7 +210,8 @@ impl From<BindError> for Error {
     fn from(error: BindError) -> Self {
         match error {
             BindError::InUse { .. } => Self::new(Exit::Taken, error)
-                .hint("stop that process, or choose another address with --smtp-listen or --http-listen"),
+                .hint("stop that process, or choose another address for what listens there"),
+            BindError::NoSocket(_) | BindError::Inherited(_) => Self::new(Exit::BadConfig, error),
             BindError::Io { error: ref cause, .. } => {
                 let exit = match cause.kind() {
                     ErrorKind::PermissionDenied => Exit::NotAllowed,
@@ -219,6 +221,12 @@ impl From<BindError> for Error {
                 Self::new(exit, error).hint("choose an address of this machine and a port that this user may use")
             }
         }
+    }
+}
+
+impl From<CertificateError> for Error {
+    fn from(error: CertificateError) -> Self {
+        Self::new(Exit::BadConfig, error)
     }
 }
 

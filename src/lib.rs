@@ -16,7 +16,7 @@
 //! | Question | File |
 //! |---|---|
 //! | What does the command line accept, which commands are there? | `cli/mod.rs`, then one file per noun |
-//! | What is a setting's default, what are its bounds? | `config/settings.rs`, `config/mod.rs` (`Config::of_revision`) |
+//! | What is a setting's default, what are its bounds? | `config/settings/` by subject, `config/mod.rs` (`Config::of_revision`) |
 //! | Which setting wins, which contradict each other? | `config/load.rs`, `config/check.rs` |
 //! | What happens at the start and at the stop? | `cli/serve.rs`, `daemon/mod.rs`, `daemon/assembly.rs` |
 //! | Which exit code does an error have? | `error.rs` |
@@ -197,4 +197,5 @@ pub mod panics;
 pub mod process;
 pub mod smtp;
 pub mod store;
+pub mod tls;
 pub mod webhook;

@@ -25,6 +25,7 @@ use std::io::IsTerminal;
 use clap::{FromArgMatches, Parser, Subcommand};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::daemon::{BindError, Inherited};
 use crate::error::{Error, Exit};
 
 pub use context::Context;
@@ -72,6 +73,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
 
 fn carry_out(cli: Cli) -> Result<Exit, Error> {
     let cx = Context::new(cli.globals, environment())?;
+    // Before there are threads.
+    let inherited = match &cli.command {
+        Command::Serve(_) => Inherited::take(&cx.env, std::process::id()).map_err(BindError::from)?,
+        _ => Inherited::default(),
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -79,7 +85,7 @@ fn carry_out(cli: Cli) -> Result<Exit, Error> {
     let result = runtime.block_on(async {
         if let Command::Serve(serve) = cli.command {
             // The daemon has its own way to stop.
-            return serve.run(&cx).await;
+            return serve.run(inherited, &cx).await;
         }
         // Before the command begins: what it does may be what makes somebody interrupt it.
         let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| Error::new(Exit::Failure, error))?;
@@ -98,7 +104,7 @@ fn carry_out(cli: Cli) -> Result<Exit, Error> {
 
 async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
     match command {
-        Command::Serve(serve) => serve.run(cx).await,
+        Command::Serve(serve) => serve.run(Inherited::default(), cx).await,
         Command::Inbox(inbox) => inbox.run(cx).await,
         Command::Read(read) => read.run(cx).await,
         Command::Delete(delete) => delete.run(cx).await,

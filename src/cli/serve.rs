@@ -8,18 +8,20 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::Context;
-use crate::clock::SystemClock;
+use crate::clock::{Clock, SystemClock};
 use crate::config::{self, Config, Loaded, ServeArgs};
-use crate::daemon::{self, ControlSocket, Daemon, Listeners, Supervisor};
+use crate::daemon::{self, ControlSocket, Daemon, Inherited, Listeners, Supervisor};
 use crate::error::{Error, Exit};
 use crate::panics::Panics;
+use crate::tls::Keeper;
 use crate::{client, logging, process};
 
 /// Run the service: receive mail over SMTP and answer over HTTP
 ///
 /// Works without any argument: SMTP on port 2525 and HTTP on port 8080 of the loopback addresses, for the domain
 /// example.test. Settings come from flags, then the environment (TEMPMAIL_*), then the configuration file, then the
-/// revision's defaults. SIGTERM and SIGINT stop it; a second one stops it at once.
+/// revision's defaults. SIGTERM and SIGINT stop it; a second one stops it at once. SIGHUP reads the certificate again.
+/// Sockets that a service manager hands over (LISTEN_FDS) are served.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -32,7 +34,7 @@ pub(super) struct Serve {
 }
 
 impl Serve {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, inherited: Inherited, cx: &Context) -> Result<Exit, Error> {
         if cx.globals.server.is_some() {
             return Err(Error::usage("serve runs the service on this machine; --server names one elsewhere"));
         }
@@ -50,7 +52,7 @@ impl Serve {
         let shutdown = CancellationToken::new();
         let stop = tokio::spawn(stop_on_signal(shutdown.clone())?);
         let daemon = tokio::select! {
-            started = start(config, panics, cx) => started?,
+            started = start(config, inherited, panics, cx) => started?,
             // Whatever the start was at, the next one finds nothing worse than after a crash.
             () = shutdown.cancelled() => return Ok(Exit::Ok),
         };
@@ -67,13 +69,15 @@ impl Serve {
 }
 
 /// Binds and opens everything.
-async fn start(config: Config, panics: Panics, cx: &Context) -> Result<Daemon, Error> {
+async fn start(config: Config, inherited: Inherited, panics: Panics, cx: &Context) -> Result<Daemon, Error> {
     let runtime_dir = cx.env.get("XDG_RUNTIME_DIR").map(PathBuf::from);
     let socket = client::socket_path(&config.data_dir, runtime_dir.as_deref()).ok_or_else(|| {
         Error::new(Exit::BadConfig, format!("{} is too long for a socket's path", config.data_dir.display()))
             .hint("set XDG_RUNTIME_DIR, or choose a data-dir with a shorter path")
     })?;
-    let listeners = Listeners::bind(&config)?;
+    let tls = daemon::open_certificate(&config, SystemClock.now())?;
+    tokio::spawn(reload_on_hangup(tls.clone())?);
+    let listeners = Listeners::bind(&config, inherited)?;
     // The last step that can be refused for what the operator chose: only now is a directory made.
     let store = Arc::new(daemon::open_store(&config).await?);
     // Where systemd gives the service a directory of its own, commands that name no data directory look there.
@@ -86,8 +90,21 @@ async fn start(config: Config, panics: Panics, cx: &Context) -> Result<Daemon, E
         tracing::warn!(%error, "the service manager that NOTIFY_SOCKET names cannot be told anything");
         None
     });
-    let daemon = Daemon::new(config, store, listeners, controls, Arc::new(SystemClock), panics).await?;
+    let daemon = Daemon::new(config, store, listeners, tls, controls, Arc::new(SystemClock), panics).await?;
     Ok(daemon.supervised_by(supervisor))
+}
+
+/// Reads the certificate again at each SIGHUP, which ends nothing.
+fn reload_on_hangup(tls: Option<Arc<Keeper>>) -> Result<impl Future<Output = ()> + use<>, Error> {
+    let mut hangup = signal(SignalKind::hangup()).map_err(|error| Error::new(Exit::Failure, error))?;
+    Ok(async move {
+        while hangup.recv().await.is_some() {
+            if let Some(tls) = tls.clone() {
+                // What it finds is logged; a panic is as well.
+                let _ = tokio::task::spawn_blocking(move || tls.reload(SystemClock.now())).await;
+            }
+        }
+    })
 }
 
 /// Cancels `shutdown` at the first SIGTERM or SIGINT; what is returned ends at the second.

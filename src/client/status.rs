@@ -26,9 +26,18 @@ pub struct Status {
     /// Socket addresses of SMTP; empty where no daemon runs.
     #[serde(default)]
     pub smtp_listen: Vec<String>,
+    /// Socket addresses of SMTP with TLS from the first octet.
+    #[serde(default)]
+    pub smtps_listen: Vec<String>,
+    /// Socket addresses and paths of LMTP.
+    #[serde(default)]
+    pub lmtp_listen: Vec<String>,
     /// Socket addresses of HTTP; empty where no daemon runs.
     #[serde(default)]
     pub http_listen: Vec<String>,
+    /// The certificate in use, in the server's own fields; `None` without one.
+    #[serde(default)]
+    pub tls: Option<Map<String, Value>>,
     /// The data directory.
     pub data_dir: String,
     /// The name that the daemon gives itself.

@@ -1,10 +1,11 @@
 //! Values that depend on each other: defaults that follow another value, and contradictions.
 
 use std::collections::HashSet;
+use std::net::SocketAddr;
 
 use super::error::Contradiction;
 use super::value::show_size;
-use super::{Config, Revision};
+use super::{Config, Endpoint, Revision};
 use crate::model::DomainName;
 
 /// The largest page of revision 1 (interface document, section 8).
@@ -23,6 +24,9 @@ pub(super) fn derive(config: &mut Config, machine_name: &str, is_given: impl Fn(
     }
     if !is_given("page-size-default") {
         config.page_size_default = config.page_size_default.min(config.page_size_max);
+    }
+    if config.tls_key.is_none() {
+        config.tls_key.clone_from(&config.tls_certificate);
     }
     config.smtp_listen_is_default = !is_given("smtp-listen");
     config.http_listen_is_default = !is_given("http-listen");
@@ -47,17 +51,47 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, Contradictio
         found.push(("smtp-body-budget", Contradiction::BodyBudgetTooSmall { budget, message }));
     }
     let wildcard = config.domains.iter().find(|pattern| pattern.is_wildcard());
-    let reachable = config.smtp_listen.iter().find(|address| !address.ip().is_loopback());
-    if let (Some(pattern), Some(&listen), false) = (wildcard, reachable, config.accept_any_domain) {
+    let reachable = tcp_of_mail(config).find(|address| !address.ip().is_loopback());
+    if let (Some(pattern), Some(listen), false) = (wildcard, reachable, config.accept_any_domain) {
         let pattern = pattern.to_string();
         found.push(("domain", Contradiction::WildcardBeyondLoopback { pattern, listen }));
     }
+    tls_contradictions(config, &mut found);
     let mut seen = HashSet::new();
-    let lists = [("smtp-listen", &config.smtp_listen), ("http-listen", &config.http_listen)];
-    for (key, address) in lists.into_iter().flat_map(|(key, list)| list.iter().map(move |address| (key, address))) {
+    for (key, address) in tcp_addresses(config) {
         if address.port() != 0 && !seen.insert(address) {
-            found.push((key, Contradiction::AddressTwice(*address)));
+            found.push((key, Contradiction::AddressTwice(address)));
         }
     }
     found
+}
+
+fn tls_contradictions(config: &Config, found: &mut Vec<(&'static str, Contradiction)>) {
+    if config.tls_self_signed && config.tls_certificate.is_some() {
+        found.push(("tls-self-signed", Contradiction::TwoCertificates));
+    }
+    if config.tls_key.is_some() && config.tls_certificate.is_none() {
+        found.push(("tls-key", Contradiction::KeyWithoutCertificate));
+    }
+    if !config.smtps_listen.is_empty() && !config.has_tls() {
+        found.push(("smtps-listen", Contradiction::SmtpsWithoutCertificate));
+    }
+}
+
+/// Every TCP address that is listened on, with the key that names it.
+fn tcp_addresses(config: &Config) -> impl Iterator<Item = (&'static str, SocketAddr)> {
+    let lists = [
+        ("smtp-listen", &config.smtp_listen),
+        ("smtps-listen", &config.smtps_listen),
+        ("http-listen", &config.http_listen),
+    ];
+    let of_lmtp = config.lmtp_listen.iter().filter_map(|endpoint| match endpoint {
+        Endpoint::Tcp(address) => Some(("lmtp-listen", *address)),
+        Endpoint::Unix(_) => None,
+    });
+    lists.into_iter().flat_map(|(key, list)| list.iter().map(move |address| (key, *address))).chain(of_lmtp)
+}
+
+fn tcp_of_mail(config: &Config) -> impl Iterator<Item = SocketAddr> {
+    tcp_addresses(config).filter(|(key, _)| *key != "http-listen").map(|(_, address)| address)
 }

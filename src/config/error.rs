@@ -181,7 +181,7 @@ pub enum Contradiction {
     },
     /// A wildcard domain where strangers can reach SMTP.
     #[error(
-        "'{pattern}' takes mail for any domain, but SMTP listens on {listen}, which is not loopback; listen on loopback or set accept-any-domain"
+        "'{pattern}' takes mail for any domain, but mail is received on {listen}, which is not loopback; listen on loopback or set accept-any-domain"
     )]
     WildcardBeyondLoopback {
         /// The domain.
@@ -190,8 +190,17 @@ pub enum Contradiction {
         listen: SocketAddr,
     },
     /// An address that can be bound once is to be bound twice.
-    #[error("{0} is listed twice among smtp-listen and http-listen")]
+    #[error("{0} is listed twice among smtp-listen, smtps-listen, lmtp-listen and http-listen")]
     AddressTwice(SocketAddr),
+    /// A certificate of our own where there is another.
+    #[error("a certificate is made only where there is none; set either tls-self-signed or tls-cert")]
+    TwoCertificates,
+    /// A key for nothing.
+    #[error("a key without a certificate; set tls-cert as well")]
+    KeyWithoutCertificate,
+    /// TLS that nothing can secure.
+    #[error("TLS needs a certificate; set tls-cert and tls-key, or tls-self-signed for development")]
+    SmtpsWithoutCertificate,
 }
 
 /// Something that is probably not what was meant, but stops nothing.

@@ -92,7 +92,7 @@ fn load_on(machine: &Machine<'_>, sources: &Sources) -> Result<Loaded, ConfigErr
             }
         }
     }
-    settle_data_dir(&mut config, &mut origins, sources);
+    settle_paths(&mut config, &mut origins, sources);
     if config.data_dir.as_os_str().is_empty() {
         problems.push(Problem::NoDataDir);
     }
@@ -146,13 +146,18 @@ fn revision_of(given: &[Given]) -> Revision {
     probe.revision
 }
 
-/// Takes the flag, which may be no UTF-8, and reads a relative path in the file as relative to the file.
-fn settle_data_dir(config: &mut Config, origins: &mut BTreeMap<&'static str, Origin>, sources: &Sources) {
+/// Takes the flag, which may be no UTF-8, and reads relative paths in the file as relative to the file.
+fn settle_paths(config: &mut Config, origins: &mut BTreeMap<&'static str, Origin>, sources: &Sources) {
+    let files = [("tls-cert", &mut config.tls_certificate), ("tls-key", &mut config.tls_key)];
+    let files = files.into_iter().filter_map(|(key, path)| Some((key, path.as_mut()?)));
+    for (key, path) in files.chain([("data-dir", &mut config.data_dir)]) {
+        if let Some(Origin::File { path: file, .. }) = origins.get(key) {
+            *path = file.parent().unwrap_or(Path::new("")).join(&*path);
+        }
+    }
     if let Some(dir) = &sources.data_dir {
         config.data_dir.clone_from(dir);
         origins.insert("data-dir", Origin::Flag);
-    } else if let Some(Origin::File { path, .. }) = origins.get("data-dir") {
-        config.data_dir = path.parent().unwrap_or(Path::new("")).join(&config.data_dir);
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod args;
 mod check;
+mod endpoint;
 mod error;
 mod file;
 mod load;
@@ -24,6 +25,7 @@ use ipnet::IpNet;
 use crate::model::{DomainName, DomainPattern, RoleAddresses, Subaddressing};
 
 pub use args::ServeArgs;
+pub use endpoint::Endpoint;
 pub use error::{ConfigError, Contradiction, Origin, Place, Problem, Warning};
 pub use load::{Loaded, Sources, load};
 pub use paths::{default_data_dir, user_config_file};
@@ -67,6 +69,22 @@ pub struct Config {
     pub data_dir: PathBuf,
     /// Where SMTP listens.
     pub smtp_listen: Vec<SocketAddr>,
+    /// Where SMTP with TLS from the first octet listens.
+    pub smtps_listen: Vec<SocketAddr>,
+    /// Where LMTP listens.
+    pub lmtp_listen: Vec<Endpoint>,
+    /// Mode of the files of LMTP's Unix sockets.
+    pub lmtp_socket_mode: u32,
+    /// PEM with the certificate, and the chain behind it.
+    pub tls_certificate: Option<PathBuf>,
+    /// PEM with its key; where a certificate is set, this is.
+    pub tls_key: Option<PathBuf>,
+    /// A certificate of our own is made at the start.
+    pub tls_self_signed: bool,
+    /// How long a TLS handshake may take.
+    pub tls_handshake_timeout: Duration,
+    /// Networks of proxies that tell of their clients by the PROXY protocol.
+    pub proxy_from: Vec<IpNet>,
     /// Where HTTP listens.
     pub http_listen: Vec<SocketAddr>,
     /// Nobody named `smtp_listen`: an IPv6 address among them may be left out on a host without IPv6.
@@ -159,6 +177,11 @@ impl Config {
         self.http_listen.iter().all(|address| address.ip().is_loopback())
     }
 
+    /// Whether there is a certificate to secure connections with.
+    pub fn has_tls(&self) -> bool {
+        self.tls_self_signed || self.tls_certificate.is_some()
+    }
+
     /// The defaults of a revision, with `data_dir` as the data directory.
     pub fn of_revision(revision: Revision, data_dir: PathBuf) -> Self {
         let hour = Duration::from_hours(1);
@@ -169,6 +192,14 @@ impl Config {
         Self {
             data_dir,
             smtp_listen: both_loopbacks(2525),
+            smtps_listen: Vec::new(),
+            lmtp_listen: Vec::new(),
+            lmtp_socket_mode: 0o660,
+            tls_certificate: None,
+            tls_key: None,
+            tls_self_signed: false,
+            tls_handshake_timeout: Duration::from_secs(10),
+            proxy_from: Vec::new(),
             http_listen: both_loopbacks(8080),
             smtp_listen_is_default: true,
             http_listen_is_default: true,

@@ -8,7 +8,7 @@ use ipnet::IpNet;
 use url::Url;
 
 use super::value::{self, ValueError};
-use super::{LogFormat, Revision};
+use super::{Endpoint, LogFormat, Revision};
 use crate::model::{Address, DomainName, DomainPattern, RoleAddresses, Subaddressing};
 
 /// The port of DNS (RFC 1035 section 4.2).
@@ -24,10 +24,37 @@ pub(super) fn listen_addresses(values: &[String]) -> Result<Vec<SocketAddr>, Val
     values.iter().map(|value| listen_address(value)).collect()
 }
 
-fn listen_address(text: &str) -> Result<SocketAddr, ValueError> {
+pub(super) fn listen_address(text: &str) -> Result<SocketAddr, ValueError> {
     text.parse().map_err(|_| {
         ValueError::malformed(text, "an IP address with a port, such as 127.0.0.1:2525, 0.0.0.0:25 or [::1]:2525")
     })
+}
+
+/// `IP:PORT`, or the path of a Unix socket from the root on.
+pub(super) fn endpoint(text: &str) -> Result<Endpoint, ValueError> {
+    let accepted =
+        "an IP address with a port, such as 127.0.0.1:24, or the path of a socket, such as /run/tempmail/lmtp";
+    if text.starts_with('/') && !text.ends_with('/') && !text.contains('\0') {
+        return Ok(Endpoint::Unix(text.into()));
+    }
+    text.parse().map(Endpoint::Tcp).map_err(|_| ValueError::malformed(text, accepted))
+}
+
+/// The mode of a file, in octal.
+pub(super) fn file_mode(text: &str) -> Result<u32, ValueError> {
+    let mode = u32::from_str_radix(text, 8).ok().filter(|mode| *mode <= 0o777 && !text.starts_with('+'));
+    mode.ok_or_else(|| ValueError::malformed(text, "a mode in octal, such as 660"))
+}
+
+/// The path of a file, or `none`.
+pub(super) fn optional_file(text: &str) -> Result<Option<PathBuf>, ValueError> {
+    match text {
+        "none" => Ok(None),
+        _ if text.is_empty() || text.starts_with('~') || text.contains('\0') => {
+            Err(ValueError::malformed(text, "the path of a file ('~' is expanded by shells alone), or none"))
+        }
+        _ => Ok(Some(text.into())),
+    }
 }
 
 pub(super) fn domain_name(text: &str) -> Result<DomainName, ValueError> {
@@ -201,6 +228,26 @@ mod tests {
         assert!(listen_address("0.0.0.0:25").is_ok());
         for bad in ["", "25", ":25", "localhost:25", "127.0.0.1", "::1:25", "127.0.0.1:70000"] {
             assert!(listen_address(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_endpoint_is_an_address_or_a_path_from_the_root() {
+        for text in ["127.0.0.1:24", "[::1]:24", "/run/tempmail/lmtp"] {
+            assert_eq!(endpoint(text).map(|endpoint| endpoint.to_string()).as_deref(), Ok(text));
+        }
+        for bad in
+            ["", "24", "lmtp.sock", "./lmtp", "run/lmtp", "/", "/run/", "/a\0b", "unix:/run/lmtp", "localhost:24"]
+        {
+            assert!(endpoint(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_mode_is_octal() {
+        assert_eq!((file_mode("660"), file_mode("0600"), file_mode("0")), (Ok(0o660), Ok(0o600), Ok(0)));
+        for bad in ["", "888", "1000", "rw-rw----", "-1", "+660", "0o660"] {
+            assert!(file_mode(bad).is_err(), "{bad}");
         }
     }
 

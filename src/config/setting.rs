@@ -18,7 +18,7 @@ pub enum Shape {
 }
 
 /// One setting of `serve`.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// The key in the file; with `--` before it the flag.
     pub key: &'static str,

@@ -71,8 +71,7 @@ pub async fn assemble(
 
 /// What webhooks may be sent to: nothing that is ours, at the addresses we listen on and those that lead to us.
 fn guard(config: &Config, status: Option<&DaemonStatus>) -> Guard {
-    let listening =
-        status.map(|status| [&status.smtp_listen[..], &status.http_listen[..]].concat()).unwrap_or_default();
+    let listening = status.map(DaemonStatus::addresses).unwrap_or_default();
     let ports: Vec<u16> = listening.iter().map(SocketAddr::port).collect();
     let forwarded = config.public_addresses.iter().flat_map(|ip| ports.iter().map(|port| SocketAddr::new(*ip, *port)));
     Guard::new(GuardSettings {

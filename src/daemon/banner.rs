@@ -5,15 +5,19 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use super::Listeners;
-use crate::config::Config;
 use crate::config::value::{show_duration, show_size};
+use crate::config::{Config, Endpoint};
 use crate::model::DomainPattern;
+use crate::tls::{Certificate, Keeper};
 
 /// The facts of a start.
 #[derive(Clone, Debug)]
 pub struct Banner {
     smtp: Vec<SocketAddr>,
+    smtps: Vec<SocketAddr>,
+    lmtp: Vec<Endpoint>,
     http: Vec<SocketAddr>,
+    tls: Option<String>,
     data_dir: PathBuf,
     domains: Vec<String>,
     is_first_start: bool,
@@ -24,7 +28,7 @@ pub struct Banner {
 }
 
 impl Banner {
-    pub(super) fn of(config: &Config, listeners: &Listeners) -> Self {
+    pub(super) fn of(config: &Config, listeners: &Listeners, tls: Option<&Keeper>) -> Self {
         let is_first_start = config.domains == [super::example_domain()];
         let example = config.domains.iter().find_map(|pattern| match pattern {
             DomainPattern::Exact(name) => Some(name.to_string()),
@@ -33,7 +37,10 @@ impl Banner {
         });
         Self {
             smtp: listeners.smtp_addresses(),
+            smtps: listeners.smtps_addresses(),
+            lmtp: listeners.lmtp_endpoints(),
             http: listeners.http_addresses(),
+            tls: tls.map(|keeper| shown(&keeper.certificate())),
             data_dir: config.data_dir.clone(),
             domains: config.domains.iter().map(ToString::to_string).collect(),
             is_first_start,
@@ -52,13 +59,25 @@ impl Banner {
             version = env!("CARGO_PKG_VERSION"),
             revision = self.revision,
             smtp = list(&self.smtp),
+            smtps = list(&self.smtps),
+            lmtp = list(&self.lmtp),
             http = list(&self.http),
+            tls = self.tls.as_deref().unwrap_or_default(),
             data_dir = %self.data_dir.display(),
             domains = list(&self.domains),
             retention = self.retention,
             max_message_size = self.message_size,
             "ready"
         );
+    }
+}
+
+fn shown(certificate: &Certificate) -> String {
+    let names = certificate.names.join(", ");
+    if certificate.is_self_signed {
+        format!("{names} (self-signed)")
+    } else {
+        format!("{names} (valid until {})", certificate.not_after.to_rfc3339())
     }
 }
 
@@ -72,6 +91,15 @@ impl fmt::Display for Banner {
         writeln!(f, "tempmail {version} is ready (revision {} of the interface)", self.revision)?;
         writeln!(f)?;
         writeln!(f, "  SMTP       {}", list(&self.smtp))?;
+        if !self.smtps.is_empty() {
+            writeln!(f, "  SMTPS      {}", list(&self.smtps))?;
+        }
+        if !self.lmtp.is_empty() {
+            writeln!(f, "  LMTP       {}", list(&self.lmtp))?;
+        }
+        if let Some(tls) = &self.tls {
+            writeln!(f, "  TLS        {tls}")?;
+        }
         let urls: Vec<String> = self.http.iter().map(|address| format!("http://{address}")).collect();
         writeln!(f, "  HTTP       {}", list(&urls))?;
         writeln!(f, "  data       {}", self.data_dir.display())?;

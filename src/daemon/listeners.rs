@@ -2,11 +2,17 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::holder;
-use crate::config::Config;
+use super::inherited::{Handed, InheritError, Inherited};
+use super::socket::{self, SocketFile};
+use super::{DaemonError, holder};
+use crate::config::{Config, Endpoint};
+use crate::smtp::{Entrance, Listener, Service};
 
 /// How many connections may wait to be accepted.
 const BACKLOG: i32 = 1024;
@@ -18,7 +24,7 @@ pub enum BindError {
     #[error("{address} is in use{}", holder.as_ref().map(|who| format!(" by {who}")).unwrap_or_default())]
     InUse {
         /// The address.
-        address: SocketAddr,
+        address: Endpoint,
         /// Who has it, where the system tells.
         holder: Option<String>,
     },
@@ -26,57 +32,189 @@ pub enum BindError {
     #[error("can't listen on {address}: {error}")]
     Io {
         /// The address.
-        address: SocketAddr,
+        address: Endpoint,
         /// What the system says.
         error: io::Error,
     },
+    /// A file that is no socket has the path of one.
+    #[error("{0} is there and is no socket; choose another path for lmtp-listen, or remove it")]
+    NoSocket(Endpoint),
+    /// A socket that was handed over can't be used.
+    #[error("{0}")]
+    Inherited(#[from] InheritError),
 }
 
 /// Bound sockets. Port 0 has become a real one.
 #[derive(Debug)]
 pub struct Listeners {
-    /// For SMTP.
-    pub smtp: Vec<TcpListener>,
-    /// For HTTP.
-    pub http: Vec<TcpListener>,
+    smtp: Vec<TcpListener>,
+    smtps: Vec<TcpListener>,
+    lmtp: Vec<LmtpListener>,
+    http: Vec<TcpListener>,
+}
+
+/// LMTP's are of two kinds.
+#[derive(Debug)]
+enum LmtpListener {
+    Tcp(TcpListener),
+    /// With its file, where that is ours to remove.
+    Unix(UnixListener, Endpoint, Option<SocketFile>),
+}
+
+/// The sockets as the runtime has them, and the files that outlive them until the daemon has ended.
+pub(super) struct Running {
+    pub(super) mail: Vec<Entrance>,
+    pub(super) http: Vec<tokio::net::TcpListener>,
+    pub(super) files: Vec<SocketFile>,
 }
 
 impl Listeners {
-    /// Binds what the settings say. Where they are the defaults, a host without IPv6 does without `[::1]`.
-    pub fn bind(config: &Config) -> Result<Self, BindError> {
+    /// Takes what was handed over and binds what the settings have beside that. A service that was handed a socket does
+    /// not listen on its default addresses. Where the settings are the defaults, a host without IPv6 does without `[::1]`.
+    pub fn bind(config: &Config, inherited: Inherited) -> Result<Self, BindError> {
+        let handed = inherited.assign(config)?;
         Ok(Self {
-            smtp: bind_all(&config.smtp_listen, config.smtp_listen_is_default)?,
-            http: bind_all(&config.http_listen, config.http_listen_is_default)?,
+            smtp: bind_all(&config.smtp_listen, config.smtp_listen_is_default, handed.smtp)?,
+            smtps: bind_all(&config.smtps_listen, false, handed.smtps)?,
+            lmtp: bind_lmtp(config, handed.lmtp)?,
+            http: bind_all(&config.http_listen, config.http_listen_is_default, handed.http)?,
         })
     }
 
     /// Where SMTP listens.
     pub fn smtp_addresses(&self) -> Vec<SocketAddr> {
-        self.smtp.iter().filter_map(|listener| listener.local_addr().ok()).collect()
+        addresses(&self.smtp)
+    }
+
+    /// Where SMTP with TLS from the first octet listens.
+    pub fn smtps_addresses(&self) -> Vec<SocketAddr> {
+        addresses(&self.smtps)
+    }
+
+    /// Where LMTP listens.
+    pub fn lmtp_endpoints(&self) -> Vec<Endpoint> {
+        let endpoint = |listener: &LmtpListener| match listener {
+            LmtpListener::Tcp(listener) => listener.local_addr().ok().map(Endpoint::Tcp),
+            LmtpListener::Unix(_, endpoint, _) => Some(endpoint.clone()),
+        };
+        self.lmtp.iter().filter_map(endpoint).collect()
     }
 
     /// Where HTTP listens.
     pub fn http_addresses(&self) -> Vec<SocketAddr> {
-        self.http.iter().filter_map(|listener| listener.local_addr().ok()).collect()
+        addresses(&self.http)
+    }
+
+    /// Hands the sockets to the runtime.
+    pub(super) fn run(self) -> Result<Running, DaemonError> {
+        let mut running = Running { mail: Vec::new(), http: Vec::new(), files: Vec::new() };
+        for (service, listeners) in [(Service::Smtp, self.smtp), (Service::Smtps, self.smtps)] {
+            for listener in listeners {
+                let listener = Listener::Tcp(tokio::net::TcpListener::from_std(listener)?);
+                running.mail.push(Entrance { listener, service });
+            }
+        }
+        for listener in self.lmtp {
+            let listener = match listener {
+                LmtpListener::Tcp(listener) => Listener::Tcp(tokio::net::TcpListener::from_std(listener)?),
+                LmtpListener::Unix(listener, _, file) => {
+                    running.files.extend(file);
+                    Listener::Unix(tokio::net::UnixListener::from_std(listener)?)
+                }
+            };
+            running.mail.push(Entrance { listener, service: Service::Lmtp });
+        }
+        for listener in self.http {
+            running.http.push(tokio::net::TcpListener::from_std(listener)?);
+        }
+        Ok(running)
     }
 }
 
-fn bind_all(addresses: &[SocketAddr], is_default: bool) -> Result<Vec<TcpListener>, BindError> {
-    let mut bound = Vec::with_capacity(addresses.len());
-    for address in addresses {
-        match bind(*address) {
+fn addresses(listeners: &[TcpListener]) -> Vec<SocketAddr> {
+    listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect()
+}
+
+fn bind_all(
+    configured: &[SocketAddr],
+    is_default: bool,
+    handed: Vec<TcpListener>,
+) -> Result<Vec<TcpListener>, BindError> {
+    let taken = addresses(&handed);
+    let mut bound = handed;
+    if is_default && !bound.is_empty() {
+        return Ok(bound);
+    }
+    for address in configured.iter().filter(|address| !taken.iter().any(|taken| covers(*taken, **address))) {
+        match bind_tcp(*address) {
             Ok(listener) => bound.push(listener),
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
-                return Err(BindError::InUse { address: *address, holder: holder::of(*address) });
+            Err(BindError::Io { error, .. }) if is_default && address.is_ipv6() => {
+                tracing::debug!(%address, %error, "this host has no IPv6");
             }
-            Err(error) if is_default && address.is_ipv6() => tracing::debug!(%address, %error, "this host has no IPv6"),
-            Err(error) => return Err(BindError::Io { address: *address, error }),
+            Err(error) => return Err(error),
         }
     }
     Ok(bound)
 }
 
-fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+/// Whether a socket that listens already takes the connections of an address.
+fn covers(taken: SocketAddr, address: SocketAddr) -> bool {
+    let is_everywhere = taken.ip().is_unspecified() && (taken.is_ipv6() || address.is_ipv4());
+    taken.port() == address.port() && (is_everywhere || taken.ip() == address.ip())
+}
+
+fn bind_lmtp(config: &Config, handed: Vec<Handed>) -> Result<Vec<LmtpListener>, BindError> {
+    let mut bound = Vec::new();
+    for socket in handed {
+        let path = socket.path().unwrap_or_default();
+        bound.push(match socket {
+            Handed::Tcp(listener) => LmtpListener::Tcp(listener),
+            // Its file is of whoever made it.
+            Handed::Unix(listener) => LmtpListener::Unix(listener, Endpoint::Unix(path), None),
+        });
+    }
+    for endpoint in &config.lmtp_listen {
+        let is_taken = bound.iter().any(|listener| match (listener, endpoint) {
+            (LmtpListener::Tcp(listener), Endpoint::Tcp(address)) => {
+                listener.local_addr().is_ok_and(|taken| covers(taken, *address))
+            }
+            (LmtpListener::Unix(_, taken, _), Endpoint::Unix(_)) => taken == endpoint,
+            _ => false,
+        });
+        match endpoint {
+            _ if is_taken => {}
+            Endpoint::Tcp(address) => bound.push(LmtpListener::Tcp(bind_tcp(*address)?)),
+            Endpoint::Unix(path) => {
+                let (listener, file) = bind_unix(path, config.lmtp_socket_mode)?;
+                bound.push(LmtpListener::Unix(listener, endpoint.clone(), Some(file)));
+            }
+        }
+    }
+    Ok(bound)
+}
+
+/// Binds a Unix socket. One that is there and that nobody listens on was left by a process that is gone.
+fn bind_unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), BindError> {
+    let address = || Endpoint::Unix(path.to_owned());
+    match std::fs::symlink_metadata(path) {
+        Ok(file) if !file.file_type().is_socket() => return Err(BindError::NoSocket(address())),
+        Ok(_) if UnixStream::connect(path).is_ok() => {
+            return Err(BindError::InUse { address: address(), holder: None });
+        }
+        _ => {}
+    }
+    socket::bind(path, mode).map_err(|error| BindError::Io { address: address(), error })
+}
+
+fn bind_tcp(address: SocketAddr) -> Result<TcpListener, BindError> {
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::AddrInUse => BindError::InUse { address: Endpoint::Tcp(address), holder: holder::of(address) },
+        _ => BindError::Io { address: Endpoint::Tcp(address), error },
+    };
+    listen(address).map_err(failed)
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     // Connections of a predecessor that linger must not keep its successor from starting.
     socket.set_reuse_address(true)?;

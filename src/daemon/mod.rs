@@ -3,6 +3,7 @@
 mod assembly;
 mod banner;
 mod holder;
+mod inherited;
 mod listeners;
 mod parts;
 mod socket;
@@ -13,25 +14,28 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::config::{Config, Revision};
 use crate::domains::verifier;
 use crate::http::{self, DaemonStatus, HttpLimits};
-use crate::model::DomainPattern;
+use crate::model::{DomainPattern, Timestamp};
 use crate::panics::Panics;
 use crate::smtp::{self, Receiver, SmtpSettings};
 use crate::store::disk::Directory;
 use crate::store::{EmbeddedStore, OpenError, Store, StoreError, StoreOptions};
+use crate::tls::{self, CertificateError, Files, Keeper, Source};
 use crate::webhook::{CallerError, PacingLimits, dispatcher};
 use crate::{dns, expiry};
 
 use parts::Parts;
 
+use listeners::Running;
+
 pub use assembly::{Assembled, assemble};
 pub use banner::Banner;
+pub use inherited::{InheritError, Inherited};
 pub use listeners::{BindError, Listeners};
 pub use socket::ControlSocket;
 pub use supervisor::Supervisor;
@@ -95,6 +99,7 @@ pub async fn open_store(config: &Config) -> Result<EmbeddedStore, OpenError> {
 pub struct Daemon {
     assembled: Assembled,
     listeners: Listeners,
+    tls: Option<Arc<Keeper>>,
     controls: Vec<ControlSocket>,
     clock: Arc<dyn Clock>,
     store: Arc<EmbeddedStore>,
@@ -107,6 +112,7 @@ impl Daemon {
         config: Config,
         store: Arc<EmbeddedStore>,
         listeners: Listeners,
+        tls: Option<Arc<Keeper>>,
         controls: Vec<ControlSocket>,
         clock: Arc<dyn Clock>,
         panics: Panics,
@@ -114,11 +120,14 @@ impl Daemon {
         let status = DaemonStatus {
             started_at: clock.now(),
             smtp_listen: listeners.smtp_addresses(),
+            smtps_listen: listeners.smtps_addresses(),
+            lmtp_listen: listeners.lmtp_endpoints(),
             http_listen: listeners.http_addresses(),
+            tls: tls.clone(),
             panics,
         };
         let assembled = assemble(config, Arc::clone(&store), Arc::clone(&clock), Some(status)).await?;
-        Ok(Self { assembled, listeners, controls, clock, store, supervisor: None })
+        Ok(Self { assembled, listeners, tls, controls, clock, store, supervisor: None })
     }
 
     /// The same, and it tells a service manager how it is.
@@ -134,24 +143,24 @@ impl Daemon {
 
     /// What to say to the person who started it.
     pub fn banner(&self) -> Banner {
-        Banner::of(&self.assembled.config, &self.listeners)
+        Banner::of(&self.assembled.config, &self.listeners, self.tls.as_deref())
     }
 
     /// Runs until `shutdown` is cancelled; then every open transaction and request gets its answer, and the store is
     /// closed. Bounded by the drain timeouts of SMTP and HTTP. A part that ends early by a panic stops the others in the
     /// same way, and is the error.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
-        let Self { assembled, listeners, controls, clock, store, supervisor } = self;
+        let Self { assembled, listeners, tls, controls, clock, store, supervisor } = self;
         let Assembled { config, registry, delivery, router } = assembled;
         let settings = SmtpSettings::from_config(&config);
-        let receiver = Arc::new(Receiver::new(settings, store.clone(), registry.table(), Arc::clone(&clock)));
+        let receiver = Receiver::new(settings, store.clone(), registry.table(), Arc::clone(&clock));
+        let receiver = Arc::new(receiver.with_tls(tls.clone()));
         let limits = HttpLimits::from_config(&config);
-        let (smtp_listeners, http_listeners) = (tokio_all(listeners.smtp)?, tokio_all(listeners.http)?);
-        let mut socket_files = Vec::new();
+        let Running { mail, http, files: mut socket_files } = listeners.run()?;
         // The workers stop at once; mail and requests that are under way still need the store.
         let mut parts = Parts::default();
-        parts.spawn("SMTP", smtp::serve(smtp_listeners, receiver, shutdown.clone()));
-        parts.spawn("HTTP", http::serve_tcp(http_listeners, router.clone(), limits, shutdown.clone()));
+        parts.spawn("SMTP", smtp::serve(mail, receiver, shutdown.clone()));
+        parts.spawn("HTTP", http::serve_tcp(http, router.clone(), limits, shutdown.clone()));
         for control in controls {
             let (listener, file) = control.into_parts()?;
             socket_files.push(file);
@@ -166,6 +175,9 @@ impl Daemon {
             };
             parts.spawn("webhooks", dispatcher::run(delivery, pacing, config.webhook_idle, shutdown.clone()));
         }
+        if let Some(tls) = tls {
+            parts.spawn("the certificate", tls::watch(tls, Arc::clone(&clock), shutdown.clone()));
+        }
         parts.spawn("expiry", expiry::run(store.clone(), clock, shutdown.clone()));
         if let Some(supervisor) = supervisor {
             parts.spawn("the service manager", supervisor.run(store.clone(), shutdown.clone()));
@@ -177,8 +189,14 @@ impl Daemon {
     }
 }
 
-fn tokio_all(listeners: Vec<std::net::TcpListener>) -> io::Result<Vec<TcpListener>> {
-    listeners.into_iter().map(TcpListener::from_std).collect()
+/// Reads or makes the certificate that the settings ask for, if they do.
+pub fn open_certificate(config: &Config, now: Timestamp) -> Result<Option<Arc<Keeper>>, CertificateError> {
+    let source = match (&config.tls_certificate, &config.tls_key) {
+        (Some(certificate), Some(key)) => Source::Files(Files { certificate: certificate.clone(), key: key.clone() }),
+        _ if config.tls_self_signed => Source::SelfSigned(config.hostname.clone()),
+        _ => return Ok(None),
+    };
+    Keeper::open(source, now).map(|keeper| Some(Arc::new(keeper)))
 }
 
 /// The domain that is fixed where none is configured or stored and no mail host is named, so that a first start works.

@@ -29,14 +29,8 @@ impl ControlSocket {
     /// Binds `path`. The caller holds the lock of the data directory, so a socket that is there is a dead daemon's.
     pub fn bind(path: &Path) -> Result<Self, DaemonError> {
         let failed = |error: io::Error| DaemonError::Socket { path: path.into(), error };
-        match std::fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
-            _ => {}
-        }
-        let listener = UnixListener::bind(path).map_err(failed)?;
-        std::fs::set_permissions(path, Permissions::from_mode(MODE)).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
-        Ok(Self { listener, file: SocketFile(path.into()) })
+        let (listener, file) = bind(path, MODE).map_err(failed)?;
+        Ok(Self { listener, file })
     }
 
     /// Where it is.
@@ -48,6 +42,19 @@ impl ControlSocket {
     pub(super) fn into_parts(self) -> io::Result<(tokio::net::UnixListener, SocketFile)> {
         Ok((tokio::net::UnixListener::from_std(self.listener)?, self.file))
     }
+}
+
+/// Binds a Unix socket in place of whatever has its path.
+pub(super) fn bind(path: &Path, mode: u32) -> io::Result<(UnixListener, SocketFile)> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(path)?;
+    let file = SocketFile(path.into());
+    std::fs::set_permissions(path, Permissions::from_mode(mode))?;
+    listener.set_nonblocking(true)?;
+    Ok((listener, file))
 }
 
 impl Drop for SocketFile {

@@ -34,6 +34,8 @@ pub(super) enum Command {
     Rcpt(ForwardPath),
     /// DATA.
     Data,
+    /// STARTTLS.
+    StartTls,
     /// RSET.
     Rset,
     /// NOOP with or without a word.
@@ -109,6 +111,7 @@ fn other(verb: &[u8], argument: &[u8]) -> Result<Command, Reply> {
         Ok(Request::Data) => bare(Command::Data),
         Ok(Request::Rset) => bare(Command::Rset),
         Ok(Request::Quit) => bare(Command::Quit),
+        Ok(Request::StartTls) => bare(Command::StartTls),
         Ok(Request::Noop { .. }) => Ok(Command::Noop),
         Ok(Request::Help { .. }) => Ok(Command::Help),
         Ok(Request::Vrfy { .. }) => Ok(Command::Vrfy),
@@ -122,8 +125,7 @@ fn other(verb: &[u8], argument: &[u8]) -> Result<Command, Reply> {
             | Request::Expn { .. }
             | Request::Etrn { .. }
             | Request::Atrn { .. }
-            | Request::Burl { .. }
-            | Request::StartTls,
+            | Request::Burl { .. },
         ) => Err(Reply::NOT_OFFERED),
         Err(error) => Err(refusal(&error)),
     }
@@ -267,7 +269,7 @@ mod tests {
             ("EXPN list", Reply::NOT_OFFERED),
             ("BDAT", Reply::NOT_OFFERED),
             ("BDAT 5 LAST", Reply::NOT_OFFERED),
-            ("STARTTLS", Reply::NOT_OFFERED),
+            ("STARTTLS now", Reply::NO_PARAMETERS),
             ("AUTH", Reply::NOT_OFFERED),
             ("AUTH PLAIN AGEAYg==", Reply::NOT_OFFERED),
             ("AUTH NO!SUCH", Reply::NOT_OFFERED),
@@ -286,6 +288,7 @@ mod tests {
             ("EHLO\tclient.test", Command::Ehlo("client.test".into())),
             ("DATA ", Command::Data),
             ("rset", Command::Rset),
+            ("StartTLS", Command::StartTls),
             ("NOOP", Command::Noop),
             ("NOOP anything at all", Command::Noop),
             ("quit", Command::Quit),

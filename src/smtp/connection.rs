@@ -4,13 +4,15 @@ use std::io;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::Receiver;
+use super::entrance::{self, Arrival};
 use super::policy::Rules;
 use super::session::{End, Message, Session, Step};
+use super::stream::Stream;
+use super::{Dialect, Receiver};
 use crate::model::{Delivery, Envelope};
 
 /// What one read takes from a client that sends little.
@@ -30,19 +32,21 @@ struct Tally {
 }
 
 /// Serves one client until either side has had enough.
-pub(super) async fn run<S>(stream: S, client: IpAddr, receiver: &Receiver, shutdown: &CancellationToken)
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send,
-{
+pub(super) async fn run(arrival: Arrival, dialect: Dialect, receiver: &Receiver, shutdown: &CancellationToken) {
+    let Arrival { stream, client, tls } = arrival;
     let began = receiver.clock.boot();
     let rules = Rules { store: receiver.store.as_ref(), domains: &receiver.domains, bodies: &receiver.bodies };
-    let session = Session::new(&receiver.settings, &rules);
+    let mut session = Session::new(&receiver.settings, dialect, &rules);
+    if let Some(tls) = tls {
+        session.secured(tls);
+    }
     let mut connection = Connection { stream, client, receiver, shutdown, session, tally: Tally::default() };
     let end = connection.converse().await;
     let Connection { session, tally, .. } = &connection;
     tracing::info!(
         %client,
         helo = session.helo(),
+        tls = session.tls().map_or("", |tls| &tls.version),
         messages = tally.messages,
         recipients = tally.recipients,
         octets = tally.octets,
@@ -53,8 +57,8 @@ where
     );
 }
 
-struct Connection<'a, S> {
-    stream: S,
+struct Connection<'a> {
+    stream: Stream,
     client: IpAddr,
     receiver: &'a Receiver,
     shutdown: &'a CancellationToken,
@@ -62,7 +66,7 @@ struct Connection<'a, S> {
     tally: Tally,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, S> {
+impl Connection<'_> {
     async fn converse(&mut self) -> End {
         let mut buffer = vec![0; READ_OCTETS];
         let mut unread = 0..0;
@@ -88,6 +92,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, S> {
                     }
                     match self.read(&mut buffer).await {
                         Ok(octets) => unread = 0..octets,
+                        Err(end) => return end,
+                    }
+                }
+                Step::StartTls => {
+                    // What came in the clear behind STARTTLS may be anybody's; it must never be a command.
+                    unread = 0..0;
+                    match entrance::secure(&mut self.stream, self.receiver, self.shutdown).await {
+                        Ok(tls) => self.session.secured(tls),
                         Err(end) => return end,
                     }
                 }

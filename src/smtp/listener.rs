@@ -1,19 +1,20 @@
 //! The sockets: who is let in, how many at once, and how all of it stops.
 
-use std::io::{self, ErrorKind, Write};
-use std::net::SocketAddr;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::reply::Reply;
-use super::{Receiver, connection};
+use super::stream::Stream;
+use super::{Receiver, Service, connection, entrance};
 
 /// How long to wait after `accept` has failed for want of descriptors or memory, which trying at once would not bring.
 const BACK_OFF: Duration = Duration::from_millis(100);
@@ -23,24 +24,61 @@ const BACK_OFF: Duration = Duration::from_millis(100);
 /// Then the listeners close at once; a session whose message is at the store gives its answer first; every session gets
 /// 421 and closes. Returns when all have ended, after [`drain_timeout`](super::SmtpSettings::drain_timeout) at the latest; a session that has not ended
 /// by then is closed without a reply.
-pub async fn serve(listeners: Vec<TcpListener>, receiver: Arc<Receiver>, shutdown: CancellationToken) {
+pub async fn serve(entrances: Vec<Entrance>, receiver: Arc<Receiver>, shutdown: CancellationToken) {
     let permits = Arc::new(Semaphore::new(receiver.settings.connections_max.min(Semaphore::MAX_PERMITS)));
-    join_all(listeners.into_iter().map(|listener| {
-        let door = Door { receiver: receiver.clone(), permits: permits.clone(), shutdown: shutdown.clone() };
-        door.serve(listener)
+    join_all(entrances.into_iter().map(|Entrance { listener, service }| {
+        let (receiver, permits, shutdown) = (receiver.clone(), permits.clone(), shutdown.clone());
+        Door { service, receiver, permits, shutdown }.serve(listener)
     }))
     .await;
 }
 
+/// A socket that listens, and what for.
+#[derive(Debug)]
+pub struct Entrance {
+    /// The socket.
+    pub listener: Listener,
+    /// What for.
+    pub service: Service,
+}
+
+/// A socket that listens.
+#[derive(Debug)]
+pub enum Listener {
+    /// On the network.
+    Tcp(TcpListener),
+    /// On this machine.
+    Unix(UnixListener),
+}
+
+impl Listener {
+    /// The next connection. A client on this machine that has no address gets that of loopback.
+    async fn accept(&self) -> io::Result<(Stream, IpAddr)> {
+        match self {
+            Self::Tcp(listener) => {
+                let (stream, peer) = listener.accept().await?;
+                // Replies are written whole; waiting for more to send would only delay them.
+                let _ = stream.set_nodelay(true);
+                Ok((Stream::Tcp(stream), peer.ip().to_canonical()))
+            }
+            Self::Unix(listener) => {
+                let (stream, _) = listener.accept().await?;
+                Ok((Stream::Unix(stream), IpAddr::V4(Ipv4Addr::LOCALHOST)))
+            }
+        }
+    }
+}
+
 /// One listener and the sessions that came in through it.
 struct Door {
+    service: Service,
     receiver: Arc<Receiver>,
     permits: Arc<Semaphore>,
     shutdown: CancellationToken,
 }
 
 impl Door {
-    async fn serve(self, listener: TcpListener) {
+    async fn serve(self, listener: Listener) {
         let mut sessions = JoinSet::new();
         loop {
             tokio::select! {
@@ -65,18 +103,21 @@ impl Door {
         }
     }
 
-    fn admit(&self, stream: TcpStream, peer: SocketAddr, sessions: &mut JoinSet<()>) {
-        let client = peer.ip().to_canonical();
+    fn admit(&self, stream: Stream, peer: IpAddr, sessions: &mut JoinSet<()>) {
         let Ok(permit) = self.permits.clone().try_acquire_owned() else {
-            tracing::debug!(%client, "smtp connection refused: too many");
-            turn_away(stream);
+            tracing::debug!(client = %peer, "smtp connection refused: too many");
+            // In place of a handshake a reply in the clear would mean nothing.
+            if self.service != Service::Smtps {
+                turn_away(&stream);
+            }
             return;
         };
-        // Replies are written whole; waiting for more to send would only delay them.
-        let _ = stream.set_nodelay(true);
-        let (receiver, shutdown) = (self.receiver.clone(), self.shutdown.clone());
+        let (service, receiver, shutdown) = (self.service, self.receiver.clone(), self.shutdown.clone());
         sessions.spawn(async move {
-            connection::run(stream, client, &receiver, &shutdown).await;
+            let dialect = entrance::dialect(service, &stream, &receiver);
+            if let Some(arrival) = entrance::enter(stream, peer, service, &receiver, &shutdown).await {
+                connection::run(arrival, dialect, &receiver, &shutdown).await;
+            }
             drop(permit);
         });
     }
@@ -93,12 +134,10 @@ impl Door {
 }
 
 /// Says 421 and closes. The socket is new, so its buffer takes the reply without waiting; if not, it goes without.
-fn turn_away(stream: TcpStream) {
+fn turn_away(stream: &Stream) {
     let mut reply = Vec::new();
     Reply::TOO_MANY_CONNECTIONS.write(&mut reply);
-    if let Ok(mut stream) = stream.into_std() {
-        let _ = stream.write_all(&reply);
-    }
+    let _ = stream.try_write(&reply);
 }
 
 /// A panic costs the session that it is in and no other. What it says is not logged: it may quote mail.

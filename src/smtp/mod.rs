@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! listener    sockets, how many at once, stopping
+//! entrance    from accepted to served: the PROXY header, implicit TLS
+//!   proxy     headers of the PROXY protocol    stream  TCP, Unix and TLS as one type
 //! connection  one socket: reads, writes, waits, hands messages to the store
 //! session     the protocol, without I/O: octets in, replies and steps out
 //!   line      octets to command lines        data    octets to a message
@@ -17,28 +19,54 @@ mod budget;
 mod command;
 mod connection;
 mod data;
+mod entrance;
 mod line;
 mod listener;
 mod path;
 mod policy;
+mod proxy;
 mod reply;
 mod session;
+mod stream;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use ipnet::IpNet;
+
 pub use budget::{Budget, Share};
 pub use data::Decoder;
-pub use listener::serve;
+pub use listener::{Entrance, Listener, serve};
 pub use policy::Policy;
 pub use reply::Reply;
-pub use session::{End, Message, Session, Step};
+pub use session::{End, Message, Session, Step, TlsSession};
 
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domains::DomainTable;
 use crate::model::{DomainName, Subaddressing};
 use crate::store::Store;
+use crate::tls::Keeper;
+
+/// What a listener is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// SMTP, in the clear until STARTTLS.
+    Smtp,
+    /// SMTP with TLS from the first octet (RFC 8314 section 3).
+    Smtps,
+    /// LMTP (RFC 2033), for an MTA in front.
+    Lmtp,
+}
+
+/// What a session speaks and offers, by the listener that its connection came through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// What the listener is for.
+    pub service: Service,
+    /// STARTTLS is there until the connection is secured.
+    pub offers_tls: bool,
+}
 
 /// The settings of the receiver.
 #[derive(Clone, Debug)]
@@ -55,6 +83,12 @@ pub struct SmtpSettings {
     pub connections_max: usize,
     /// How long a client may take for the next octets, and to take what is written to it.
     pub idle_timeout: Duration,
+    /// How long a TLS handshake may take.
+    pub handshake_timeout: Duration,
+    /// Networks whose connections must begin with a header of the PROXY protocol; from no other one is taken.
+    pub proxy_from: Vec<IpNet>,
+    /// How long such a header may take.
+    pub proxy_timeout: Duration,
     /// How long sessions may take to end once the service stops.
     pub drain_timeout: Duration,
     /// How many 5yz replies without a stored message between them end a session.
@@ -70,6 +104,8 @@ impl SmtpSettings {
     pub const RECIPIENTS_MAX: usize = 100;
     /// How many errors end a session unless set otherwise.
     pub const ERRORS_MAX: u32 = 20;
+    /// How long a header of the PROXY protocol may take unless set otherwise: a proxy sends it at once.
+    pub const PROXY_TIMEOUT: Duration = Duration::from_secs(5);
     /// How long sessions may take to end unless set otherwise: the daemon has 10 s in all.
     pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(8);
 
@@ -82,6 +118,9 @@ impl SmtpSettings {
             recipients_max: Self::RECIPIENTS_MAX,
             connections_max: config.smtp_connections_max,
             idle_timeout: config.smtp_idle_timeout,
+            handshake_timeout: config.tls_handshake_timeout,
+            proxy_from: config.proxy_from.clone(),
+            proxy_timeout: Self::PROXY_TIMEOUT,
             drain_timeout: Self::DRAIN_TIMEOUT,
             errors_max: Self::ERRORS_MAX,
             retention: config.retention,
@@ -98,12 +137,19 @@ pub struct Receiver {
     store: Arc<dyn Store>,
     domains: DomainTable,
     clock: Arc<dyn Clock>,
+    tls: Option<Arc<Keeper>>,
 }
 
 impl Receiver {
     /// A receiver that keeps what it accepts in `store`.
     pub fn new(settings: SmtpSettings, store: Arc<dyn Store>, domains: DomainTable, clock: Arc<dyn Clock>) -> Self {
         let bodies = Budget::new(settings.bodies_octets_max);
-        Self { settings, bodies, store, domains, clock }
+        Self { settings, bodies, store, domains, clock, tls: None }
+    }
+
+    /// The same, with a certificate to secure connections with.
+    #[must_use]
+    pub fn with_tls(self, tls: Option<Arc<Keeper>>) -> Self {
+        Self { tls, ..self }
     }
 }

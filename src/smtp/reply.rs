@@ -36,6 +36,7 @@ impl Reply {
         status: None,
         text: Cow::Borrowed("Send the message; end it with a dot on a line of its own"),
     };
+    pub(super) const START_TLS: Self = Self::fixed(220, [2, 0, 0], "Ready to start TLS");
     pub(super) const STORED: Self = Self::fixed(250, [2, 0, 0], "Stored");
 
     pub(super) const STOPPING: Self = Self::fixed(421, [4, 3, 2], "The service is stopping; try again later");
@@ -60,6 +61,7 @@ impl Reply {
     pub(super) const SENDER_SYNTAX: Self = Self::fixed(501, [5, 1, 7], "The sender is not a valid address");
     pub(super) const RECIPIENT_SYNTAX: Self = Self::fixed(501, [5, 1, 3], "The recipient is not a valid address");
     pub(super) const NOT_OFFERED: Self = Self::fixed(502, [5, 5, 1], "Command not offered");
+    pub(super) const TLS_ALREADY: Self = Self::fixed(503, [5, 5, 1], "The connection is secured already");
     pub(super) const HELO_FIRST: Self = Self::fixed(503, [5, 5, 1], "Send HELO or EHLO first");
     pub(super) const NESTED_MAIL: Self = Self::fixed(503, [5, 5, 1], "The sender is named already; RSET starts anew");
     pub(super) const MAIL_FIRST: Self = Self::fixed(503, [5, 5, 1], "Send MAIL first");
@@ -85,8 +87,10 @@ impl Reply {
     }
 
     /// The reply to EHLO: one line per extension (RFC 5321 section 4.1.1.1).
-    pub(super) fn ehlo(hostname: &DomainName, message_octets_max: u64) -> Self {
-        let text = format!("{hostname}\nPIPELINING\nSIZE {message_octets_max}\n8BITMIME\nENHANCEDSTATUSCODES\nHELP");
+    pub(super) fn ehlo(hostname: &DomainName, message_octets_max: u64, offers_tls: bool) -> Self {
+        let tls = if offers_tls { "STARTTLS\n" } else { "" };
+        let text =
+            format!("{hostname}\nPIPELINING\nSIZE {message_octets_max}\n8BITMIME\n{tls}ENHANCEDSTATUSCODES\nHELP");
         Self::made(250, None, text)
     }
 
@@ -173,7 +177,7 @@ mod tests {
         assert_eq!(written(&Reply::greeting(&host)), "220 mx.example.test ESMTP tempmail\r\n");
         assert_eq!(written(&Reply::helo(&host)), "250 mx.example.test\r\n");
         assert_eq!(
-            written(&Reply::ehlo(&host, 307_200)),
+            written(&Reply::ehlo(&host, 307_200, false)),
             "250-mx.example.test\r\n250-PIPELINING\r\n250-SIZE 307200\r\n250-8BITMIME\r\n250-ENHANCEDSTATUSCODES\r\n250 HELP\r\n"
         );
         assert!(written(&Reply::SEND_DATA).starts_with("354 Send"));

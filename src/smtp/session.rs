@@ -5,7 +5,6 @@
 
 use bytes::Bytes;
 
-use super::SmtpSettings;
 use super::budget::Share;
 use super::command::{self, Command};
 use super::data::{Body, Overflow};
@@ -13,6 +12,7 @@ use super::line::{Framed, Lines};
 use super::path::ForwardPath;
 use super::policy::Policy;
 use super::reply::Reply;
+use super::{Dialect, SmtpSettings};
 use crate::model::{Address, Protocol};
 use crate::store::StoreError;
 
@@ -28,8 +28,20 @@ pub enum Step {
     Write,
     /// Hand the message to the store and its answer to [`Session::stored`], then go on.
     Store(Message),
+    /// Write the replies, throw away every octet that was read and not used, and secure the connection; then go on with
+    /// [`Session::secured`].
+    StartTls,
     /// Write the replies and close.
     Close(End),
+}
+
+/// What secures a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsSession {
+    /// The version of TLS, such as `TLSv1.3`.
+    pub version: String,
+    /// The name of the cipher suite in IANA's registry.
+    pub cipher: String,
 }
 
 /// A message that has come in whole, with its transaction.
@@ -58,6 +70,8 @@ pub enum End {
     Idle,
     /// The client made too many errors in a row.
     TooManyErrors,
+    /// The handshake of TLS failed or took too long.
+    TlsFailed,
     /// The service is stopping.
     Stopping,
     /// The store could not tell whether it kept a message, so there was nothing true to say.
@@ -72,6 +86,7 @@ impl End {
             Self::Gone => "gone",
             Self::Idle => "idle",
             Self::TooManyErrors => "too many errors",
+            Self::TlsFailed => "TLS failed",
             Self::Stopping => "stopping",
             Self::OutcomeUnknown => "outcome unknown",
         }
@@ -93,6 +108,8 @@ struct Transaction {
 
 enum State {
     Command,
+    /// STARTTLS has been answered; whatever comes in the clear from now on is no command.
+    Handshake,
     Data(Body),
     Closed(End),
 }
@@ -100,8 +117,10 @@ enum State {
 /// One connection's side of the protocol.
 pub struct Session<'a> {
     settings: &'a SmtpSettings,
+    dialect: Dialect,
     policy: &'a dyn Policy,
     state: State,
+    tls: Option<TlsSession>,
     lines: Lines,
     client: Option<Client>,
     transaction: Option<Transaction>,
@@ -114,11 +133,13 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// A session whose greeting waits to be written.
-    pub fn new(settings: &'a SmtpSettings, policy: &'a dyn Policy) -> Self {
+    pub fn new(settings: &'a SmtpSettings, dialect: Dialect, policy: &'a dyn Policy) -> Self {
         let mut session = Self {
             settings,
+            dialect,
             policy,
             state: State::Command,
+            tls: None,
             lines: Lines::default(),
             client: None,
             transaction: None,
@@ -146,6 +167,11 @@ impl<'a> Session<'a> {
         self.refusals
     }
 
+    /// What secures the connection.
+    pub const fn tls(&self) -> Option<&TlsSession> {
+        self.tls.as_ref()
+    }
+
     /// Whether the client is in the middle of a message.
     pub const fn is_in_data(&self) -> bool {
         matches!(self.state, State::Data(_))
@@ -159,6 +185,7 @@ impl<'a> Session<'a> {
             }
             match &mut self.state {
                 State::Closed(end) => return Step::Close(*end),
+                State::Handshake => return Step::StartTls,
                 State::Data(body) => {
                     if !body.take(input) {
                         return Step::Read;
@@ -198,6 +225,17 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// The connection is secured. All that the client said before is forgotten (RFC 3207 section 4.2), errors excepted.
+    pub fn secured(&mut self, tls: TlsSession) {
+        self.lines = Lines::default();
+        self.client = None;
+        self.transaction = None;
+        self.tls = Some(tls);
+        if matches!(self.state, State::Handshake) {
+            self.state = State::Command;
+        }
+    }
+
     /// Ends the session because the service stops. A message that has not come in whole is forgotten.
     pub fn stop(&mut self) {
         self.end(&Reply::STOPPING, End::Stopping);
@@ -215,6 +253,7 @@ impl<'a> Session<'a> {
             Command::Mail { reverse_path, size_octets } => self.mail(reverse_path, size_octets),
             Command::Rcpt(path) => self.rcpt(path),
             Command::Data => self.data(),
+            Command::StartTls => self.start_tls(),
             Command::Rset => {
                 self.transaction = None;
                 Ok(Reply::OK)
@@ -232,8 +271,22 @@ impl<'a> Session<'a> {
         self.client = Some(Client { name, protocol });
         match protocol {
             Protocol::Smtp => Reply::helo(&self.settings.hostname),
-            Protocol::Esmtp => Reply::ehlo(&self.settings.hostname, self.settings.message_octets_max),
+            Protocol::Esmtp => {
+                let offers_tls = self.dialect.offers_tls && self.tls.is_none();
+                Reply::ehlo(&self.settings.hostname, self.settings.message_octets_max, offers_tls)
+            }
         }
+    }
+
+    fn start_tls(&mut self) -> Result<Reply, Reply> {
+        if self.tls.is_some() {
+            return Err(Reply::TLS_ALREADY);
+        }
+        if !self.dialect.offers_tls {
+            return Err(Reply::NOT_OFFERED);
+        }
+        self.state = State::Handshake;
+        Ok(Reply::START_TLS)
     }
 
     fn mail(&mut self, reverse_path: String, size_octets: Option<u64>) -> Result<Reply, Reply> {

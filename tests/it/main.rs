@@ -10,4 +10,5 @@ mod readme;
 mod smtp;
 mod store;
 mod support;
+mod tls;
 mod webhook;

@@ -127,6 +127,12 @@ fn every_setting_can_come_from_each_source_and_is_shown_as_it_is_read() {
             worlds.push(World::new().flag(setting.key, &values.join(",")));
         }
         for world in worlds {
+            // What means nothing alone.
+            let world = match setting.key {
+                "tls-key" => world.env("TEMPMAIL_TLS_CERT", "/c.pem"),
+                "smtps-listen" => world.env("TEMPMAIL_TLS_SELF_SIGNED", "true"),
+                _ => world,
+            };
             let shown = setting.show(&world.config());
             assert_eq!(shown, setting.show(&expected), "{}", setting.key);
             let mut again = Config::of_revision(Revision::Two, PathBuf::new());
@@ -143,6 +149,13 @@ fn example(key: &str) -> Vec<String> {
         "revision" => &["1"],
         "smtp-listen" => &["127.0.0.1:2526", "[::1]:2526"],
         "http-listen" => &["0.0.0.0:80"],
+        "smtps-listen" => &["127.0.0.1:4650", "[::1]:4650"],
+        "lmtp-listen" => &["127.0.0.1:24", "/run/tempmail/lmtp"],
+        "lmtp-socket-mode" => &["600"],
+        "tls-cert" | "tls-key" => &["/etc/tempmail/tls.pem"],
+        "tls-self-signed" => &["true"],
+        "tls-handshake-timeout" => &["3s"],
+        "proxy-from" => &["10.0.0.0/8", "::1/128"],
         "domain" => &["a.test", "*.b.test"],
         "accept-any-domain" => &["true"],
         "mx-host" => &["mx1.example.com", "mx2.example.com"],
@@ -298,15 +311,42 @@ fn values_that_contradict_each_other_are_refused() {
         ),
         (
             World::new().flag("domain", "*").flag("smtp-listen", "127.0.0.1:2525,0.0.0.0:25"),
-            "--domain: '*' takes mail for any domain, but SMTP listens on 0.0.0.0:25, which is not loopback; listen on loopback or set accept-any-domain",
+            "--domain: '*' takes mail for any domain, but mail is received on 0.0.0.0:25, which is not loopback; listen on loopback or set accept-any-domain",
         ),
         (
             World::new().flag("http-listen", "127.0.0.1:2525"),
-            "--http-listen: 127.0.0.1:2525 is listed twice among smtp-listen and http-listen",
+            "--http-listen: 127.0.0.1:2525 is listed twice among smtp-listen, smtps-listen, lmtp-listen and http-listen",
+        ),
+        (
+            World::new().flag("tls-cert", "/c.pem").flag("tls-self-signed", "true"),
+            "--tls-self-signed: a certificate is made only where there is none; set either tls-self-signed or tls-cert",
+        ),
+        (World::new().flag("tls-key", "/k.pem"), "--tls-key: a key without a certificate; set tls-cert as well"),
+        (
+            World::new().flag("smtps-listen", "127.0.0.1:465"),
+            "--smtps-listen: TLS needs a certificate; set tls-cert and tls-key, or tls-self-signed for development",
+        ),
+        (
+            World::new().flag("lmtp-listen", "127.0.0.1:2525"),
+            "--lmtp-listen: 127.0.0.1:2525 is listed twice among smtp-listen, smtps-listen, lmtp-listen and http-listen",
+        ),
+        (
+            World::new().flag("domain", "*").flag("lmtp-listen", "0.0.0.0:24"),
+            "--domain: '*' takes mail for any domain, but mail is received on 0.0.0.0:24, which is not loopback; listen on loopback or set accept-any-domain",
         ),
     ] {
         assert_eq!(world.error(), message);
     }
+}
+
+#[test]
+fn files_of_certificates_are_relative_to_the_file_that_names_them() {
+    let config = World::new().file("tls-cert = 'tls/cert.pem'").config();
+    let file = Some(PathBuf::from("tls/cert.pem"));
+    assert_ne!(config.tls_certificate, file);
+    assert!(config.tls_certificate.as_ref().is_some_and(|path| path.ends_with("tls/cert.pem")));
+    assert_eq!(config.tls_key, config.tls_certificate, "the key is in the same file unless set");
+    assert_eq!(World::new().flag("tls-cert", "tls/cert.pem").config().tls_certificate, file);
 }
 
 #[test]

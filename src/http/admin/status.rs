@@ -8,11 +8,13 @@ use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 
+use crate::config::Endpoint;
 use crate::http::Api;
 use crate::http::problem::Problem;
 use crate::model::{DomainName, DomainStatus, Timestamp};
 use crate::panics::Panics;
 use crate::store::StoreStats;
+use crate::tls::Keeper;
 
 /// What only a running daemon knows.
 #[derive(Clone, Debug)]
@@ -21,13 +23,30 @@ pub struct DaemonStatus {
     pub started_at: Timestamp,
     /// Where SMTP listens, with the ports in effect.
     pub smtp_listen: Vec<SocketAddr>,
+    /// Where SMTP with TLS from the first octet listens, with the ports in effect.
+    pub smtps_listen: Vec<SocketAddr>,
+    /// Where LMTP listens, with the ports in effect.
+    pub lmtp_listen: Vec<Endpoint>,
     /// Where HTTP listens, with the ports in effect.
     pub http_listen: Vec<SocketAddr>,
+    /// What holds the certificate, where there is one.
+    pub tls: Option<Arc<Keeper>>,
     /// The panics of its process.
     pub panics: Panics,
 }
 
-/// `startedAt` and `panics` are null and the lists of listeners are empty where no daemon runs.
+impl DaemonStatus {
+    /// Every TCP address that is listened on.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        let of_lmtp = self.lmtp_listen.iter().filter_map(|endpoint| match endpoint {
+            Endpoint::Tcp(address) => Some(*address),
+            Endpoint::Unix(_) => None,
+        });
+        [&self.smtp_listen[..], &self.smtps_listen, &self.http_listen].concat().into_iter().chain(of_lmtp).collect()
+    }
+}
+
+/// `startedAt`, `tls` and `panics` are null and the lists of listeners are empty where no daemon runs.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StatusJson {
@@ -35,7 +54,11 @@ pub(super) struct StatusJson {
     revision: u8,
     started_at: Option<String>,
     smtp_listen: Vec<SocketAddr>,
+    smtps_listen: Vec<SocketAddr>,
+    lmtp_listen: Vec<String>,
     http_listen: Vec<SocketAddr>,
+    /// Null without a certificate as well.
+    tls: Option<TlsJson>,
     data_dir: PathBuf,
     hostname: DomainName,
     mx_hosts: Vec<DomainName>,
@@ -45,6 +68,32 @@ pub(super) struct StatusJson {
     panics: Option<u64>,
     domains: DomainCounts,
     store: StoreStats,
+}
+
+/// The certificate in use. `fault` says why the files were not taken over when they were last read; else it is null.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TlsJson {
+    names: Vec<String>,
+    not_after: String,
+    is_self_signed: bool,
+    is_expired: bool,
+    fault: Option<String>,
+    fault_found_at: Option<String>,
+}
+
+impl TlsJson {
+    fn of(keeper: &Keeper, now: Timestamp) -> Self {
+        let (certificate, fault) = (keeper.certificate(), keeper.fault());
+        Self {
+            names: certificate.names.clone(),
+            not_after: certificate.not_after.to_interface(),
+            is_self_signed: certificate.is_self_signed,
+            is_expired: certificate.is_expired(now),
+            fault: fault.as_ref().map(|fault| fault.reason.clone()),
+            fault_found_at: fault.as_ref().map(|fault| fault.found_at.to_interface()),
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -64,6 +113,11 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>
         revision: config.revision.number(),
         started_at: daemon.map(|daemon| daemon.started_at.to_interface()),
         smtp_listen: daemon.map(|daemon| daemon.smtp_listen.clone()).unwrap_or_default(),
+        smtps_listen: daemon.map(|daemon| daemon.smtps_listen.clone()).unwrap_or_default(),
+        lmtp_listen: daemon
+            .map(|daemon| daemon.lmtp_listen.iter().map(ToString::to_string).collect())
+            .unwrap_or_default(),
+        tls: daemon.and_then(|daemon| daemon.tls.as_deref()).map(|keeper| TlsJson::of(keeper, api.clock.now())),
         http_listen: daemon.map(|daemon| daemon.http_listen.clone()).unwrap_or_default(),
         data_dir: config.data_dir.clone(),
         hostname: config.hostname.clone(),

@@ -1,12 +1,13 @@
 //! Dialogs played without a socket.
 
 mod properties;
+mod start_tls;
 
 use std::time::Duration;
 
 use super::*;
 use crate::model::Subaddressing;
-use crate::smtp::Budget;
+use crate::smtp::{Budget, Service};
 
 /// Receives for example.test while there is room.
 struct OneDomain {
@@ -38,6 +39,9 @@ impl Policy for OneDomain {
     }
 }
 
+/// What a listener without a certificate has.
+const PLAIN: Dialect = Dialect { service: Service::Smtp, offers_tls: false };
+
 fn settings() -> SmtpSettings {
     SmtpSettings {
         hostname: "mx.test".parse().expect("name"),
@@ -46,6 +50,9 @@ fn settings() -> SmtpSettings {
         recipients_max: 100,
         connections_max: 10,
         idle_timeout: Duration::from_mins(5),
+        handshake_timeout: Duration::from_secs(10),
+        proxy_from: Vec::new(),
+        proxy_timeout: Duration::from_secs(5),
         drain_timeout: Duration::from_secs(8),
         errors_max: 20,
         retention: Duration::from_hours(1),
@@ -64,7 +71,7 @@ struct Played {
 /// Plays octets, cut as given, into a session; the store answers each message with the next outcome, then with `Ok`.
 fn play_cut(cuts: &[&[u8]], policy: &OneDomain, outcomes: &[Result<(), StoreError>]) -> Played {
     let settings = settings();
-    let mut session = Session::new(&settings, policy);
+    let mut session = Session::new(&settings, PLAIN, policy);
     let mut outcomes = outcomes.iter().cloned();
     let mut played = Played { replies: String::new(), messages: Vec::new(), end: None };
     // The first cut is empty, so that the greeting is there even when nothing is said.
@@ -75,6 +82,7 @@ fn play_cut(cuts: &[&[u8]], policy: &OneDomain, outcomes: &[Result<(), StoreErro
             played.replies.push_str(std::str::from_utf8(session.replies()).expect("ASCII"));
             session.replies().clear();
             match step {
+                Step::StartTls => panic!("TLS is not offered"),
                 Step::Read => break,
                 Step::Write => {}
                 Step::Store(message) => {
@@ -335,7 +343,7 @@ fn no_smuggled_message_gets_in() {
 fn stopping_and_idling_say_the_last_word_once() {
     let (settings, policy) = (settings(), OneDomain::default());
     for dialog in [String::new(), format!("{EHLO}{MAIL}{RCPT}DATA\r\nhalf a mess")] {
-        let mut session = Session::new(&settings, &policy);
+        let mut session = Session::new(&settings, PLAIN, &policy);
         assert_eq!(session.advance(&mut dialog.as_bytes()), Step::Read);
         session.replies().clear();
         session.stop();
@@ -351,7 +359,7 @@ fn stopping_and_idling_say_the_last_word_once() {
 #[test]
 fn replies_are_written_before_they_pile_up() {
     let (settings, policy) = (settings(), OneDomain::default());
-    let mut session = Session::new(&settings, &policy);
+    let mut session = Session::new(&settings, PLAIN, &policy);
     let flood = "HELP\r\n".repeat(10_000);
     let mut input = flood.as_bytes();
     let mut helps = 0;

@@ -1,10 +1,12 @@
 //! The daemon as a whole: in this process, and as the binary.
 
+mod activation;
 mod clock;
 mod domains;
 mod hostile;
 mod hostile_mail;
 mod kill;
+mod listeners;
 mod memory;
 mod panics;
 mod refusals;

@@ -1,9 +1,11 @@
 //! The receiver over real sockets, with a store that each test controls.
 
 mod budget;
+mod proxied;
 mod sessions;
 mod stopping;
 mod storing;
+mod tls;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -12,7 +14,8 @@ use std::sync::Arc;
 use tempmail::clock::SystemClock;
 use tempmail::config::{Config, Revision};
 use tempmail::domains::DomainTable;
-use tempmail::smtp::{Receiver, SmtpSettings, serve};
+use tempmail::smtp::{Entrance, Listener, Receiver, Service, SmtpSettings, serve};
+use tempmail::tls::Keeper;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -29,16 +32,27 @@ struct TestReceiver {
 
 impl TestReceiver {
     async fn start(store: FaultyStore, change: impl FnOnce(&mut SmtpSettings)) -> Self {
+        Self::of(Service::Smtp, None, store, change).await
+    }
+
+    /// The same for any service, with a certificate or without.
+    async fn of(
+        service: Service,
+        tls: Option<Arc<Keeper>>,
+        store: FaultyStore,
+        change: impl FnOnce(&mut SmtpSettings),
+    ) -> Self {
         let config = Config::of_revision(Revision::Two, PathBuf::from("unused"));
         let mut settings = SmtpSettings::from_config(&config);
         change(&mut settings);
         let store = Arc::new(store);
         let domains = DomainTable::new(vec!["example.test".parse().expect("pattern")]);
-        let receiver = Receiver::new(settings, store.clone(), domains, Arc::new(SystemClock));
+        let receiver = Receiver::new(settings, store.clone(), domains, Arc::new(SystemClock)).with_tls(tls);
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
         let address = listener.local_addr().expect("address");
         let shutdown = CancellationToken::new();
-        let serving = tokio::spawn(serve(vec![listener], Arc::new(receiver), shutdown.clone()));
+        let entrance = Entrance { listener: Listener::Tcp(listener), service };
+        let serving = tokio::spawn(serve(vec![entrance], Arc::new(receiver), shutdown.clone()));
         Self { address, store, shutdown, serving }
     }
 

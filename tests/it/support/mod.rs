@@ -1,6 +1,7 @@
 //! What the tests share.
 
 pub mod binary;
+pub mod certificates;
 pub mod clock;
 pub mod counting_disk;
 pub mod dns_zone;

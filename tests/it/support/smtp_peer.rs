@@ -3,27 +3,45 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
 
 /// How long a test waits for what must come.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// What a peer talks over.
+pub(crate) trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Duplex for S {}
+
 /// A raw connection to an SMTP server.
 pub(crate) struct SmtpPeer {
-    stream: BufReader<TcpStream>,
+    stream: BufReader<Box<dyn Duplex>>,
 }
 
 impl SmtpPeer {
     /// Connects and reads nothing.
     pub(crate) async fn connect(address: SocketAddr) -> Self {
-        Self { stream: BufReader::new(TcpStream::connect(address).await.expect("connect")) }
+        Self::over(TcpStream::connect(address).await.expect("connect"))
+    }
+
+    /// Talks over any stream.
+    pub(crate) fn over(stream: impl Duplex + 'static) -> Self {
+        Self { stream: BufReader::new(Box::new(stream)) }
+    }
+
+    /// The client's side of a TLS handshake, for the name `localhost`. The error is that of the handshake.
+    pub(crate) async fn secure(self, connector: &TlsConnector) -> std::io::Result<Self> {
+        assert!(self.stream.buffer().is_empty(), "unexpected {:?}", self.stream.buffer().escape_ascii().to_string());
+        let name = "localhost".try_into().expect("a name");
+        Ok(Self::over(connector.connect(name, self.stream.into_inner()).await?))
     }
 
     /// Connects, if somebody listens there.
     pub(crate) async fn try_connect(address: SocketAddr) -> Option<Self> {
-        TcpStream::connect(address).await.ok().map(|stream| Self { stream: BufReader::new(stream) })
+        TcpStream::connect(address).await.ok().map(Self::over)
     }
 
     /// Connects and reads the greeting, which must be 220.

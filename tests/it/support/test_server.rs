@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
+use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
-use tempmail::daemon::{ControlSocket, Daemon, DaemonError, Listeners, open_store};
+use tempmail::daemon::{ControlSocket, Daemon, DaemonError, Inherited, Listeners, open_certificate, open_store};
 use tempmail::model::Timestamp;
 use tempmail::panics::Panics;
 use tempmail::store::{EmbeddedStore, Store, StoreStats};
@@ -81,12 +82,13 @@ impl TestServer {
         // A quarter of the usual one, which is quicker made.
         config.segment_octets = 32 << 20;
         configure(&mut config);
-        let listeners = Listeners::bind(&config).expect("free ports");
+        let listeners = Listeners::bind(&config, Inherited::default()).expect("free ports");
         let (smtp, http) = (listeners.smtp_addresses()[0], listeners.http_addresses()[0]);
         let store = Arc::new(open_store(&config).await.expect("open"));
         let control = vec![ControlSocket::bind(&dir.path().join("tempmail.sock")).expect("socket")];
         let panics = Panics::default();
-        let daemon = Daemon::new(config, Arc::clone(&store), listeners, control, clock.clone(), panics.clone());
+        let tls = open_certificate(&config, clock.now()).expect("a certificate");
+        let daemon = Daemon::new(config, Arc::clone(&store), listeners, tls, control, clock.clone(), panics.clone());
         let daemon = daemon.await.expect("daemon");
         let shutdown = CancellationToken::new();
         let stop = shutdown.clone();

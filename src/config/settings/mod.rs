@@ -1,0 +1,91 @@
+//! The table of settings: one entry makes the flag, the variable, the key of the file and the line of `config show`. Each
+//! subject has a file.
+
+mod domains;
+mod http;
+mod service;
+mod smtp;
+mod store;
+mod tls;
+mod webhook;
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use super::setting::Setting;
+use super::value::ValueError;
+
+const SECOND: Duration = Duration::from_secs(1);
+const DAY: Duration = Duration::from_hours(24);
+const KB: u64 = 1 << 10;
+const MB: u64 = 1 << 20;
+const GB: u64 = 1 << 30;
+
+const SUBJECTS: [&[Setting]; 7] = [
+    service::SETTINGS,
+    smtp::SETTINGS,
+    tls::SETTINGS,
+    http::SETTINGS,
+    domains::SETTINGS,
+    webhook::SETTINGS,
+    store::SETTINGS,
+];
+
+/// Every setting, in the order in which help and `config show` list them.
+pub const SETTINGS: &[Setting] = &joined::<{ count() }>();
+
+const fn count() -> usize {
+    let (mut settings, mut subject) = (0, 0);
+    while subject < SUBJECTS.len() {
+        settings += SUBJECTS[subject].len();
+        subject += 1;
+    }
+    settings
+}
+
+/// One list of all subjects' settings: a constant, so that there is nothing to set up.
+const fn joined<const N: usize>() -> [Setting; N] {
+    let mut all = [SUBJECTS[0][0]; N];
+    let (mut subject, mut entry) = (0, 0);
+    let mut next = 0;
+    while subject < SUBJECTS.len() {
+        while entry < SUBJECTS[subject].len() {
+            all[next] = SUBJECTS[subject][entry];
+            next += 1;
+            entry += 1;
+        }
+        subject += 1;
+        entry = 0;
+    }
+    all
+}
+
+/// The one value that a setting takes.
+fn one<T>(values: &[String], parse: impl FnOnce(&str) -> Result<T, ValueError>) -> Result<T, ValueError> {
+    match values {
+        [value] => parse(value),
+        [] => Err(ValueError::Missing { accepted: "one value" }),
+        more => Err(ValueError::Several { count: more.len() }),
+    }
+}
+
+/// Any number of values, each kept once.
+fn each<T: PartialEq>(values: &[String], parse: impl Fn(&str) -> Result<T, ValueError>) -> Result<Vec<T>, ValueError> {
+    let mut all = Vec::new();
+    for value in values {
+        let parsed = parse(value)?;
+        if !all.contains(&parsed) {
+            all.push(parsed);
+        }
+    }
+    Ok(all)
+}
+
+fn texts<T: Display>(values: &[T]) -> Vec<String> {
+    values.iter().map(ToString::to_string).collect()
+}
+
+/// An empty list that differs from no list is written `none`.
+fn or_none(values: Vec<String>) -> Vec<String> {
+    if values.is_empty() { vec!["none".to_owned()] } else { values }
+}

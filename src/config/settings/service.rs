@@ -1,0 +1,70 @@
+//! Settings of the service as a whole.
+
+use super::{DAY, KB, MB, SECOND, one, or_none};
+use crate::config::LogFormat;
+use crate::config::parse::{data_dir, log_format, revision, roles, subaddressing};
+use crate::config::setting::{Setting, Shape};
+use crate::config::value::{self, show_duration, show_size};
+use crate::model::Subaddressing;
+
+/// In the order in which help and `config show` list them.
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "data-dir",
+        Shape::One,
+        "DIR",
+        "Directory of everything that must last",
+        |c, v| one(v, data_dir).map(|dir| c.data_dir = dir),
+        |c| vec![c.data_dir.display().to_string()],
+    )
+    .global()
+    .with_default("$STATE_DIRECTORY, else $XDG_DATA_HOME/tempmail, else ~/.local/share/tempmail"),
+    Setting::new(
+        "revision",
+        Shape::One,
+        "1|2",
+        "Revision of the interface, which the defaults of the other settings come from",
+        |c, v| one(v, revision).map(|revision| c.revision = revision),
+        |c| vec![c.revision.number().to_string()],
+    ),
+    Setting::new(
+        "retention",
+        Shape::One,
+        "DURATION",
+        "How long a message can be read, 1s to 365d; then it is deleted",
+        |c, v| one(v, |t| value::duration(t, SECOND..=365 * DAY)).map(|time| c.retention = time),
+        |c| vec![show_duration(c.retention)],
+    ),
+    Setting::new(
+        "max-message-size",
+        Shape::One,
+        "SIZE",
+        "Largest message, 1KB to 50MB; KB is 1,024 octets",
+        |c, v| one(v, |t| value::size(t, KB..=50 * MB)).map(|octets| c.message_octets_max = octets),
+        |c| vec![show_size(c.message_octets_max)],
+    ),
+    Setting::new(
+        "subaddressing",
+        Shape::One,
+        "keep|strip",
+        "Whether user+tag@ is an address of its own (keep) or arrives at user@ (strip)",
+        |c, v| one(v, subaddressing).map(|meaning| c.subaddressing = meaning),
+        |c| vec![if c.subaddressing == Subaddressing::Keep { "keep" } else { "strip" }.to_owned()],
+    ),
+    Setting::new(
+        "role-addresses",
+        Shape::Several,
+        "LOCAL-PART",
+        "Local part that only the administrator may read on a domain for which certificates exist; 'none' for no such",
+        |c, v| roles(v).map(|all| c.role_addresses = all),
+        |c| or_none(c.role_addresses.local_parts().into_iter().map(str::to_owned).collect()),
+    ),
+    Setting::new(
+        "log-format",
+        Shape::One,
+        "text|json",
+        "Log lines for people (text) or for programs (json)",
+        |c, v| one(v, log_format).map(|format| c.log_format = format),
+        |c| vec![if c.log_format == LogFormat::Text { "text" } else { "json" }.to_owned()],
+    ),
+];

@@ -1,0 +1,30 @@
+//! Settings of the store.
+
+use super::{GB, MB, one};
+use crate::config::setting::{Setting, Shape};
+use crate::config::value::{self, show_size};
+
+/// In the order in which help and `config show` list them.
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "segment-size",
+        Shape::One,
+        "SIZE",
+        "Size of a file of the journal, 1MB to 1GB, at least twice max-message-size",
+        |c, v| one(v, |t| value::size(t, MB..=GB)).map(|octets| c.segment_octets = octets),
+        |c| vec![show_size(c.segment_octets)],
+    )
+    .with_default("64MB, or twice max-message-size where that is more"),
+    Setting::new(
+        "index-cache-size",
+        Shape::One,
+        "SIZE",
+        "Memory for parts of the index, 1MB to 2GB",
+        |c, v| {
+            let octets = one(v, |t| value::size(t, MB..=2 * GB))?;
+            c.index_cache_octets = usize::try_from(octets).unwrap_or(usize::MAX);
+            Ok(())
+        },
+        |c| vec![show_size(c.index_cache_octets as u64)],
+    ),
+];

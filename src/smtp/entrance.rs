@@ -1,0 +1,121 @@
+//! From accepted to served: who the client is where a proxy stands in front, and TLS from the first octet.
+
+use std::io;
+use std::net::IpAddr;
+
+use tokio::io::AsyncReadExt;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::proxy::{self, Client, Progress};
+use super::session::{End, TlsSession};
+use super::stream::Stream;
+use super::{Dialect, Receiver, Service};
+
+/// A connection that a session can begin on.
+pub(super) struct Arrival {
+    pub(super) stream: Stream,
+    /// The client's address; where a proxy has told it, that one.
+    pub(super) client: IpAddr,
+    /// What secures it already.
+    pub(super) tls: Option<TlsSession>,
+}
+
+/// Why a connection from a proxy is closed without a word.
+#[derive(Debug, thiserror::Error)]
+enum HeaderError {
+    #[error("it took too long")]
+    TooLong,
+    #[error("{0}")]
+    Malformed(#[from] proxy::Malformed),
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+/// What sessions of a connection speak and offer. A Unix socket needs no TLS: nobody stands in between.
+pub(super) fn dialect(service: Service, stream: &Stream, receiver: &Receiver) -> Dialect {
+    Dialect { service, offers_tls: receiver.tls.is_some() && matches!(stream, Stream::Tcp(_)) }
+}
+
+/// Makes a new connection one that a session can begin on. `None`: it has been closed, and the log says why where that is
+/// of use. Ends at once when `shutdown` is cancelled.
+pub(super) async fn enter(
+    mut stream: Stream,
+    peer: IpAddr,
+    service: Service,
+    receiver: &Receiver,
+    shutdown: &CancellationToken,
+) -> Option<Arrival> {
+    let client = if is_from_proxy(&stream, peer, receiver) {
+        match shutdown.run_until_cancelled(header(&mut stream, receiver)).await? {
+            Ok(Client::At(client)) => client,
+            Ok(Client::OfSocket) => peer,
+            // A check of health connects and leaves.
+            Err(HeaderError::Io(error)) => {
+                tracing::debug!(proxy = %peer, %error, "smtp connection closed: no PROXY header");
+                return None;
+            }
+            Err(error) => {
+                tracing::warn!(proxy = %peer, %error, "smtp connection closed: no PROXY header");
+                return None;
+            }
+        }
+    } else {
+        peer
+    };
+    if service != Service::Smtps {
+        return Some(Arrival { stream, client, tls: None });
+    }
+    match secure(&mut stream, receiver, shutdown).await {
+        Ok(tls) => Some(Arrival { stream, client, tls: Some(tls) }),
+        Err(end) => {
+            tracing::info!(%client, reason = end.as_str(), "smtp connection closed before its session");
+            None
+        }
+    }
+}
+
+fn is_from_proxy(stream: &Stream, peer: IpAddr, receiver: &Receiver) -> bool {
+    matches!(stream, Stream::Tcp(_)) && receiver.settings.proxy_from.iter().any(|network| network.contains(&peer))
+}
+
+/// Reads a header of the PROXY protocol and not an octet more.
+async fn header(stream: &mut Stream, receiver: &Receiver) -> Result<Client, HeaderError> {
+    let read = async {
+        let mut octets = Vec::new();
+        loop {
+            match proxy::read(&octets)? {
+                Progress::Whole(client) => return Ok(client),
+                Progress::Needs(missing) => {
+                    let start = octets.len();
+                    octets.resize(start + missing, 0);
+                    let read = stream.read(&mut octets[start..]).await?;
+                    octets.truncate(start + read);
+                    if read == 0 {
+                        return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+                    }
+                }
+            }
+        }
+    };
+    timeout(receiver.settings.proxy_timeout, read).await.unwrap_or(Err(HeaderError::TooLong))
+}
+
+/// The server's side of a handshake.
+pub(super) async fn secure(
+    stream: &mut Stream,
+    receiver: &Receiver,
+    shutdown: &CancellationToken,
+) -> Result<TlsSession, End> {
+    let Some(tls) = &receiver.tls else { return Err(End::TlsFailed) };
+    let handshake = timeout(receiver.settings.handshake_timeout, stream.secure(tls.server_config()));
+    match shutdown.run_until_cancelled(handshake).await {
+        None => Err(End::Stopping),
+        Some(Ok(Ok(session))) => Ok(session),
+        Some(Ok(Err(error))) => {
+            tracing::debug!(%error, "TLS handshake failed");
+            Err(End::TlsFailed)
+        }
+        Some(Err(_elapsed)) => Err(End::TlsFailed),
+    }
+}

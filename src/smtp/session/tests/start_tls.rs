@@ -1,0 +1,80 @@
+//! STARTTLS, as far as the session knows of it.
+
+use super::*;
+
+const OFFERED: Dialect = Dialect { service: Service::Smtp, offers_tls: true };
+
+/// Hands octets to a session until it wants more or something else is to be done; what it replied.
+fn say(session: &mut Session, octets: &str) -> (Step, String) {
+    let mut input = octets.as_bytes();
+    let step = session.advance(&mut input);
+    let replies = String::from_utf8(std::mem::take(session.replies())).expect("ASCII");
+    (step, replies)
+}
+
+fn tls() -> TlsSession {
+    TlsSession { version: "TLSv1.3".into(), cipher: "TLS_AES_128_GCM_SHA256".into() }
+}
+
+#[test]
+fn it_is_announced_where_it_can_be_had_until_it_is_there() {
+    let (settings, policy) = (settings(), OneDomain::default());
+    let mut session = Session::new(&settings, OFFERED, &policy);
+    assert!(say(&mut session, "EHLO a\r\n").1.contains("STARTTLS\r\n"));
+    assert_eq!(say(&mut session, "STARTTLS\r\n"), (Step::StartTls, "220 2.0.0 Ready to start TLS\r\n".into()));
+    session.secured(tls());
+    let (step, replies) = say(&mut session, "EHLO a\r\nSTARTTLS\r\n");
+    assert_eq!(step, Step::Read);
+    assert!(!replies.contains("STARTTLS") && replies.contains("503 5.5.1"), "{replies}");
+    let mut plain = Session::new(&settings, PLAIN, &policy);
+    let replies = say(&mut plain, "EHLO a\r\nSTARTTLS\r\n").1;
+    assert!(!replies.contains("STARTTLS") && replies.contains("502 5.5.1"), "{replies}");
+}
+
+#[test]
+fn all_but_the_errors_is_forgotten() {
+    let (settings, policy) = (settings(), OneDomain::default());
+    let mut session = Session::new(&settings, OFFERED, &policy);
+    let begun = "FOO\r\nEHLO a\r\nMAIL FROM:<>\r\nRCPT TO:<a@example.test>\r\nSTARTTLS\r\n";
+    assert_eq!(say(&mut session, begun).0, Step::StartTls);
+    session.secured(tls());
+    assert_eq!((session.helo(), session.tls()), ("", Some(&tls())));
+    let replies = say(&mut session, "DATA\r\nRCPT TO:<a@example.test>\r\nMAIL FROM:<>\r\n").1;
+    assert_eq!(replies.matches("503 5.5.1").count(), 3, "{replies}");
+    // One of the twenty was made in the clear, three just now.
+    let (step, replies) = say(&mut session, &"FOO\r\n".repeat(16));
+    assert_eq!(step, Step::Close(End::TooManyErrors), "{replies}");
+}
+
+#[test]
+fn nothing_is_taken_in_the_clear_once_it_has_begun() {
+    let (settings, policy) = (settings(), OneDomain::default());
+    let mut session = Session::new(&settings, OFFERED, &policy);
+    let mut input = &b"EHLO a\r\nSTARTTLS\r\nMAIL FROM:<>\r\nQUIT\r\n"[..];
+    for _ in 0..3 {
+        assert_eq!(session.advance(&mut input), Step::StartTls);
+    }
+    assert_eq!(input, b"MAIL FROM:<>\r\nQUIT\r\n");
+    let replies = String::from_utf8(session.replies().clone()).expect("ASCII");
+    assert!(replies.ends_with("220 2.0.0 Ready to start TLS\r\n"), "{replies}");
+}
+
+#[test]
+fn half_a_command_said_in_the_clear_is_forgotten() {
+    let (settings, policy) = (settings(), OneDomain::default());
+    let mut session = Session::new(&settings, OFFERED, &policy);
+    // What a secured client says must not be the end of what somebody else began.
+    assert_eq!(say(&mut session, "EHLO evil").0, Step::Read);
+    session.secured(tls());
+    assert!(say(&mut session, "NOOP\r\n").1.ends_with("250 2.0.0 OK\r\n"));
+    assert_eq!(session.helo(), "");
+}
+
+#[test]
+fn secured_from_the_first_octet_it_greets_all_the_same() {
+    let (settings, policy) = (settings(), OneDomain::default());
+    let mut session = Session::new(&settings, OFFERED, &policy);
+    session.secured(tls());
+    let replies = say(&mut session, "EHLO a\r\n").1;
+    assert!(replies.starts_with("220 mx.test") && !replies.contains("STARTTLS"), "{replies}");
+}

@@ -1,0 +1,98 @@
+//! What a session reads from and writes to: a socket, with TLS in between or without.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use rustix::net::SendFlags;
+use rustls::ServerConfig;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpStream, UnixStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use super::session::TlsSession;
+
+/// A connection to a client.
+#[derive(Debug)]
+pub(super) enum Stream {
+    /// In the clear, over the network.
+    Tcp(TcpStream),
+    /// In the clear, on this machine.
+    Unix(UnixStream),
+    /// Secured, over either.
+    Tls(Box<TlsStream<Stream>>),
+    /// Its handshake failed.
+    Closed,
+}
+
+impl Stream {
+    /// Writes to a new socket what fits at once; nothing over TLS.
+    pub(super) fn try_write(&self, octets: &[u8]) -> io::Result<usize> {
+        match self {
+            // A socket of which nobody has asked yet whether it is ready is asked itself.
+            Self::Tcp(stream) => rustix::net::send(stream, octets, SendFlags::NOSIGNAL).map_err(io::Error::from),
+            Self::Unix(stream) => rustix::net::send(stream, octets, SendFlags::NOSIGNAL).map_err(io::Error::from),
+            Self::Tls(_) | Self::Closed => Ok(0),
+        }
+    }
+
+    /// Becomes a secured stream by the server's side of a handshake. What was read before must be thrown away by the
+    /// caller: it was not secured. After an error the stream is closed; the client has been sent an alert if one fits.
+    pub(super) async fn secure(&mut self, config: Arc<ServerConfig>) -> io::Result<TlsSession> {
+        let plain = std::mem::replace(self, Self::Closed);
+        let secured = TlsAcceptor::from(config).accept(plain).await?;
+        let (_, session) = secured.get_ref();
+        let described = TlsSession {
+            version: session.protocol_version().and_then(|version| version.as_str()).unwrap_or("TLS").to_owned(),
+            cipher: session
+                .negotiated_cipher_suite()
+                .and_then(|suite| suite.suite().as_str())
+                .unwrap_or("?")
+                .to_owned(),
+        };
+        *self = Self::Tls(Box::new(secured));
+        Ok(described)
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Self::Unix(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Self::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Self::Closed => Poll::Ready(Ok(())),
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, octets: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_write(cx, octets),
+            Self::Unix(stream) => Pin::new(stream).poll_write(cx, octets),
+            Self::Tls(stream) => Pin::new(stream).poll_write(cx, octets),
+            Self::Closed => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_flush(cx),
+            Self::Unix(stream) => Pin::new(stream).poll_flush(cx),
+            Self::Tls(stream) => Pin::new(stream).poll_flush(cx),
+            Self::Closed => Poll::Ready(Ok(())),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Closed => Poll::Ready(Ok(())),
+        }
+    }
+}

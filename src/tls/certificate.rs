@@ -1,0 +1,100 @@
+//! A chain and the key that fits its first certificate.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::sign::CertifiedKey;
+use rustls::{Error as TlsError, InconsistentKeys};
+use x509_cert::der::Decode;
+use x509_cert::ext::pkix::SubjectAltName;
+use x509_cert::ext::pkix::name::GeneralName;
+
+use super::error::CertificateError;
+use super::files::Files;
+use super::provider;
+use crate::model::{DomainName, Timestamp};
+
+/// A certificate that can be served.
+#[derive(Clone, Debug)]
+pub struct Certificate {
+    certified: Arc<CertifiedKey>,
+    /// The last moment at which it is valid, in whole seconds.
+    pub not_after: Timestamp,
+    /// The names that it is for, as it lists them; its subject if it lists none.
+    pub names: Vec<String>,
+    /// Made by ourselves at the start; known to nobody.
+    pub is_self_signed: bool,
+}
+
+impl Certificate {
+    /// The certificate in two files. Whether it has expired is not looked at.
+    pub fn read(files: &Files) -> Result<Self, CertificateError> {
+        let (chain, key) = (files.chain()?, files.key()?);
+        let malformed = |reason: String| CertificateError::Malformed { path: files.certificate.clone(), reason };
+        let signing = provider()
+            .key_provider
+            .load_private_key(key)
+            .map_err(|error| CertificateError::KeyKind { path: files.key.clone(), reason: error.to_string() })?;
+        let certified = CertifiedKey::new(chain, signing);
+        certified.keys_match().map_err(|error| match error {
+            TlsError::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
+                CertificateError::KeyMismatch { certificate: files.certificate.clone(), key: files.key.clone() }
+            }
+            other => malformed(other.to_string()),
+        })?;
+        Self::of(certified, false).map_err(malformed)
+    }
+
+    /// A certificate for `hostname` and the names of loopback, with a fresh EC key that exists in memory only. Nobody
+    /// knows its issuer, so it serves those who do not verify.
+    pub fn self_signed(hostname: &DomainName) -> Result<Self, CertificateError> {
+        let failed = |reason: String| CertificateError::SelfSigned { reason };
+        let names = [hostname.as_str(), "localhost", "127.0.0.1", "::1"];
+        let names = if hostname.as_str() == "localhost" { &names[1..] } else { &names[..] };
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        let made = rcgen::generate_simple_self_signed(names).map_err(|error| failed(error.to_string()))?;
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
+        let signing = provider().key_provider.load_private_key(key).map_err(|error| failed(error.to_string()))?;
+        Self::of(CertifiedKey::new(vec![made.cert.der().clone()], signing), true).map_err(failed)
+    }
+
+    /// The error is the parser's.
+    fn of(certified: CertifiedKey, is_self_signed: bool) -> Result<Self, String> {
+        let first: &[u8] = certified.cert.first().map_or(&[], |first: &CertificateDer<'_>| first.as_ref());
+        let parsed = x509_cert::Certificate::from_der(first).map_err(|error| error.to_string())?;
+        let fields = parsed.tbs_certificate();
+        let listed = fields.get_extension::<SubjectAltName>().ok().flatten().map(|(_, listed)| listed.0);
+        let mut names: Vec<String> = listed
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|name| match name {
+                GeneralName::DnsName(name) => Some(name.to_string()),
+                _ => None,
+            })
+            .collect();
+        if names.is_empty() {
+            names.push(fields.subject().to_string());
+        }
+        Ok(Self {
+            not_after: at(fields.validity().not_after.to_unix_duration()),
+            names,
+            is_self_signed,
+            certified: Arc::new(certified),
+        })
+    }
+
+    /// Whether those who verify refuse it at `now`.
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        now > self.not_after.plus(Duration::from_millis(999))
+    }
+
+    /// What rustls serves.
+    pub(super) fn certified(&self) -> Arc<CertifiedKey> {
+        Arc::clone(&self.certified)
+    }
+}
+
+fn at(since_epoch: Duration) -> Timestamp {
+    Timestamp::from_millis(0).plus(since_epoch)
+}

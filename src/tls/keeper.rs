@@ -1,0 +1,172 @@
+//! The certificate in use, which is replaced while connections live.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::{ArcSwap, ArcSwapOption};
+use rustls::ServerConfig;
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use tokio_util::sync::CancellationToken;
+
+use super::certificate::Certificate;
+use super::error::CertificateError;
+use super::files::{Files, Stamp};
+use super::provider;
+use crate::clock::Clock;
+use crate::model::{DomainName, Timestamp};
+
+/// How often the files are looked at. A change counts when they are the same at the next look, so that a renewal that
+/// writes one after the other, or slowly, is not read half done.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// Where the certificate comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// From two files, which are read again when they change.
+    Files(Files),
+    /// Made at the start for a name.
+    SelfSigned(DomainName),
+}
+
+/// Why the files were not taken over when they were last read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What is wrong, and what to do.
+    pub reason: String,
+    /// When it was found.
+    pub found_at: Timestamp,
+}
+
+/// Holds the certificate in use.
+#[derive(Debug)]
+pub struct Keeper {
+    source: Source,
+    current: Arc<Current>,
+    fault: ArcSwapOption<Fault>,
+    /// The state of the files when they were last read.
+    read: ArcSwapOption<Stamp>,
+    config: Arc<ServerConfig>,
+}
+
+/// What rustls asks at each handshake; sessions that are under way keep what they began with.
+#[derive(Debug)]
+struct Current(ArcSwap<Certificate>);
+
+impl ResolvesServerCert for Current {
+    fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.0.load().certified())
+    }
+}
+
+impl Keeper {
+    /// Reads or makes the certificate. One that has expired is served all the same, and the log warns of it: most senders
+    /// of mail do not verify, and without it they would send in the clear.
+    pub fn open(source: Source, now: Timestamp) -> Result<Self, CertificateError> {
+        let read = source.stamp().map(Arc::new);
+        let certificate = match &source {
+            Source::Files(files) => Certificate::read(files)?,
+            Source::SelfSigned(hostname) => Certificate::self_signed(hostname)?,
+        };
+        warn_of(&source, &certificate, now);
+        let current = Arc::new(Current(ArcSwap::from_pointee(certificate)));
+        let config = ServerConfig::builder_with_provider(provider())
+            .with_safe_default_protocol_versions()
+            .map_err(|error| CertificateError::Provider { reason: error.to_string() })?
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::clone(&current) as Arc<dyn ResolvesServerCert>);
+        Ok(Self {
+            source,
+            current,
+            fault: ArcSwapOption::empty(),
+            read: ArcSwapOption::new(read),
+            config: Arc::new(config),
+        })
+    }
+
+    /// For the server's side of handshakes; follows every change of the certificate by itself.
+    pub fn server_config(&self) -> Arc<ServerConfig> {
+        Arc::clone(&self.config)
+    }
+
+    /// The certificate that new handshakes get.
+    pub fn certificate(&self) -> Arc<Certificate> {
+        self.current.0.load_full()
+    }
+
+    /// What was wrong with the files when they were last read; `None` if their certificate is in use.
+    pub fn fault(&self) -> Option<Arc<Fault>> {
+        self.fault.load_full()
+    }
+
+    /// Reads the files again. Where they can't be used, or have expired and what is in use has not, what is in use stays,
+    /// and the log and [`Keeper::fault`] say so. A certificate of our own stays as it is.
+    pub fn reload(&self, now: Timestamp) {
+        let Source::Files(files) = &self.source else { return };
+        self.read.store(Some(Arc::new(files.stamp())));
+        let read = Certificate::read(files).and_then(|certificate| {
+            if certificate.is_expired(now) && !self.certificate().is_expired(now) {
+                let (path, not_after) = (files.certificate.clone(), certificate.not_after);
+                return Err(CertificateError::Expired { path, not_after });
+            }
+            Ok(certificate)
+        });
+        match read {
+            Ok(certificate) => {
+                warn_of(&self.source, &certificate, now);
+                tracing::info!(
+                    names = certificate.names.join(", "),
+                    not_after = certificate.not_after.to_rfc3339(),
+                    "certificate read again"
+                );
+                self.current.0.store(Arc::new(certificate));
+                self.fault.store(None);
+            }
+            Err(error) => {
+                tracing::error!(%error, "certificate not taken over; the one in use stays");
+                self.fault.store(Some(Arc::new(Fault { reason: error.to_string(), found_at: now })));
+            }
+        }
+    }
+
+    /// Reads the files again if they have changed and are as they were at the last look; how they are.
+    fn look(&self, seen: Option<Stamp>, now: Timestamp) -> Option<Stamp> {
+        let stamp = self.source.stamp();
+        if stamp == seen && stamp != self.read.load().as_deref().copied() {
+            self.reload(now);
+        }
+        stamp
+    }
+}
+
+impl Source {
+    fn stamp(&self) -> Option<Stamp> {
+        match self {
+            Self::Files(files) => Some(files.stamp()),
+            Self::SelfSigned(_) => None,
+        }
+    }
+}
+
+fn warn_of(source: &Source, certificate: &Certificate, now: Timestamp) {
+    if certificate.is_expired(now) {
+        let not_after = certificate.not_after.to_rfc3339();
+        tracing::warn!(not_after, "the certificate has expired; senders that verify will not send");
+    }
+    if let Source::Files(files) = source
+        && files.is_key_world_readable()
+    {
+        tracing::warn!(key = %files.key.display(), "everybody on this machine may read the key; chmod o-r it");
+    }
+}
+
+/// Reads the files again whenever they have changed, until `shutdown` is cancelled.
+pub async fn watch(keeper: Arc<Keeper>, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
+    let mut seen = None;
+    while tokio::time::timeout(LOOK_EVERY, shutdown.cancelled()).await.is_err() {
+        let (keeper, clock) = (Arc::clone(&keeper), Arc::clone(&clock));
+        // The files may be on a disk that is slow to answer.
+        let looked = tokio::task::spawn_blocking(move || keeper.look(seen, clock.now())).await;
+        seen = looked.unwrap_or(seen);
+    }
+}

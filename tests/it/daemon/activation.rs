@@ -1,0 +1,89 @@
+//! Sockets that somebody else listens on and hands over, as systemd does.
+
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
+
+use crate::support::binary::{Binary, serve_command};
+use crate::support::smtp_peer::SmtpPeer;
+
+/// Two listening sockets of the manager; it keeps them.
+struct Manager {
+    smtp: TcpListener,
+    http: TcpListener,
+}
+
+impl Manager {
+    fn new() -> Self {
+        let bind = || TcpListener::bind("127.0.0.1:0").expect("bind");
+        Self { smtp: bind(), http: bind() }
+    }
+
+    fn smtp(&self) -> SocketAddr {
+        self.smtp.local_addr().expect("address")
+    }
+
+    /// The command that gives both to what `command` runs. The addresses that it names are left out: they are these.
+    fn hand_over(&self, command: &mut Command, names: &str) {
+        let script = "exec 3<&0 4<&1 </dev/null >/dev/null; export LISTEN_PID=$$ LISTEN_FDS=2; exec \"$@\"";
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script, "sh"]).arg(command.get_program());
+        let mut args = command.get_args();
+        while let Some(arg) = args.next() {
+            if arg == "--smtp-listen" || arg == "--http-listen" {
+                args.next();
+            } else {
+                shell.arg(arg);
+            }
+        }
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        let copy = |listener: &TcpListener| Stdio::from(OwnedFd::from(listener.try_clone().expect("a copy")));
+        shell.env("LISTEN_FDNAMES", names).stderr(Stdio::piped());
+        shell.stdin(copy(&self.smtp)).stdout(copy(&self.http));
+        *command = shell;
+    }
+
+    fn serve(&self, data_dir: &std::path::Path) -> Binary {
+        Binary::serve_with(data_dir, &[], |command| self.hand_over(command, "smtp:http"))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_connection_is_refused_while_the_daemon_is_replaced() {
+    let dir = tempfile::tempdir().expect("directory");
+    let manager = Manager::new();
+    let first = manager.serve(dir.path());
+    assert_eq!((first.smtp, first.http), (manager.smtp(), manager.http.local_addr().expect("address")));
+    SmtpPeer::greeted(first.smtp).await.deliver("hello@example.test", "Subject: before\r\n\r\n").await;
+    first.stop();
+    // Nobody answers now, and nobody is refused.
+    let mut meanwhile = Vec::new();
+    for _ in 0..3 {
+        meanwhile.push(SmtpPeer::connect(manager.smtp()).await);
+    }
+    let second = manager.serve(dir.path());
+    for peer in &mut meanwhile {
+        peer.expect("220").await;
+        peer.deliver("hello@example.test", "Subject: meanwhile\r\n\r\n").await;
+    }
+    let inbox = second.tempmail(&["inbox", "hello@example.test", "-o", "id"]);
+    assert_eq!(inbox.stdout.lines().count(), 4, "{inbox:?}");
+    second.stop();
+}
+
+#[test]
+fn a_socket_that_nothing_uses_stops_the_start() {
+    let dir = tempfile::tempdir().expect("directory");
+    let manager = Manager::new();
+    let mut command = serve_command(dir.path());
+    manager.hand_over(&mut command, "smtp:web");
+    let output = command.output().expect("run");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(78), "{said}");
+    assert!(said.contains("'web'") && said.contains("FileDescriptorName="), "{said}");
+}

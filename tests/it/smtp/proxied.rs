@@ -1,0 +1,147 @@
+//! Behind a proxy: who the client is, and who may say so.
+
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use tempmail::smtp::{Service, SmtpSettings};
+use tokio::net::TcpSocket;
+
+use super::TestReceiver;
+use crate::support::certificates::kept;
+use crate::support::faulty_store::FaultyStore;
+use crate::support::programs;
+use crate::support::smtp_peer::SmtpPeer;
+
+/// An address that HAProxy does not connect from by itself.
+const CLIENT: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 9);
+const V1: &[u8] = b"PROXY TCP4 192.0.2.7 198.51.100.1 51234 25\r\n";
+const V2: &[u8] = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02\x07\xc6\x33\x64\x01\xc8\x22\0\x19";
+const V2_LOCAL: &[u8] = b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0";
+
+fn trusting(settings: &mut SmtpSettings) {
+    settings.proxy_from = vec!["127.0.0.0/8".parse().expect("a network")];
+}
+
+#[tokio::test]
+async fn the_header_tells_the_client() {
+    for (header, client) in [
+        (V1, "192.0.2.7"),
+        (V2, "192.0.2.7"),
+        (b"PROXY TCP6 2001:db8::7 2001:db8::1 51234 25\r\n", "2001:db8::7"),
+        (b"PROXY UNKNOWN\r\n", "127.0.0.1"),
+        (V2_LOCAL, "127.0.0.1"),
+    ] {
+        let receiver = TestReceiver::start(FaultyStore::open(), trusting).await;
+        let mut peer = SmtpPeer::connect(receiver.address).await;
+        // What the client says may be in the same packet.
+        peer.send([header, b"EHLO client.test\r\n"].concat()).await;
+        peer.expect("220").await;
+        peer.expect("250").await;
+        peer.deliver("bob@example.test", "hi\r\n").await;
+        let kept = receiver.stop().await.kept();
+        assert_eq!(kept[0].envelope.client.to_string(), client, "{}", header.escape_ascii());
+    }
+}
+
+#[tokio::test]
+async fn octet_by_octet_it_is_the_same_header() {
+    let receiver = TestReceiver::start(FaultyStore::open(), trusting).await;
+    for header in [V1, V2] {
+        let mut peer = SmtpPeer::connect(receiver.address).await;
+        for octet in header {
+            peer.send([*octet]).await;
+        }
+        peer.expect("220").await;
+        peer.deliver("bob@example.test", "hi\r\n").await;
+    }
+    let kept = receiver.stop().await.kept();
+    assert!(kept.iter().all(|delivery| delivery.envelope.client.to_string() == "192.0.2.7"), "{kept:?}");
+}
+
+#[tokio::test]
+async fn a_proxy_that_tells_nothing_is_told_nothing() {
+    let change = |settings: &mut SmtpSettings| {
+        trusting(settings);
+        settings.proxy_timeout = Duration::from_millis(50);
+    };
+    let receiver = TestReceiver::start(FaultyStore::open(), change).await;
+    let mut silent = SmtpPeer::connect(receiver.address).await;
+    silent.expect_closed().await;
+    let mut half = SmtpPeer::connect(receiver.address).await;
+    half.send(&V1[..20]).await;
+    half.expect_closed().await;
+    for bad in ["EHLO client.test\r\n", "PROXY TCP4 here there 1 25\r\n", "PROXY TCP4 192.0.2.7\r\n"] {
+        let mut peer = SmtpPeer::connect(receiver.address).await;
+        assert_eq!(peer.try_exchange(bad).await, "", "{bad:?}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_else_may_say_who_the_client_is() {
+    let change = |settings: &mut SmtpSettings| settings.proxy_from = vec!["192.0.2.0/24".parse().expect("a network")];
+    let receiver = TestReceiver::start(FaultyStore::open(), change).await;
+    for header in [V1, V2] {
+        let mut peer = SmtpPeer::greeted(receiver.address).await;
+        peer.send(header).await;
+        peer.expect("500 5.5.2").await;
+    }
+    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    peer.send(V1).await;
+    peer.expect("500 5.5.2").await;
+    peer.deliver("bob@example.test", "hi\r\n").await;
+    assert_eq!(receiver.stop().await.kept()[0].envelope.client.to_string(), "127.0.0.1");
+}
+
+#[tokio::test]
+async fn the_header_comes_before_the_handshake() {
+    let (tls, connector, _dir) = kept();
+    let receiver = TestReceiver::of(Service::Smtps, Some(tls), FaultyStore::open(), trusting).await;
+    let mut peer = SmtpPeer::connect(receiver.address).await;
+    peer.send(V2).await;
+    let mut peer = peer.secure(&connector).await.expect("a handshake");
+    peer.expect("220").await;
+    peer.deliver("bob@example.test", "hi\r\n").await;
+    assert_eq!(receiver.stop().await.kept()[0].envelope.client.to_string(), "192.0.2.7");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn haproxy_tells_its_clients() {
+    let Some(haproxy) = programs::find("haproxy", "the PROXY protocol of HAProxy") else { return };
+    let receiver = TestReceiver::start(FaultyStore::open(), trusting).await;
+    let fronts = [free_port(), free_port()];
+    let mut configuration =
+        "defaults\n mode tcp\n timeout connect 5s\n timeout client 20s\n timeout server 20s\n".to_owned();
+    for (front, send) in fronts.iter().zip(["send-proxy", "send-proxy-v2"]) {
+        let back = receiver.address;
+        configuration += &format!("listen {send}\n bind {front}\n server tempmail {back} {send}\n");
+    }
+    let dir = tempfile::tempdir().expect("directory");
+    let file = dir.path().join("haproxy.cfg");
+    std::fs::File::create(&file).and_then(|mut file| file.write_all(configuration.as_bytes())).expect("write");
+    let mut child =
+        Command::new(haproxy).arg("-db").arg("-f").arg(&file).stderr(Stdio::null()).spawn().expect("haproxy");
+    for front in fronts {
+        let mut peer = loop {
+            let socket = TcpSocket::new_v4().expect("a socket");
+            socket.bind(SocketAddr::from((CLIENT, 0))).expect("bind");
+            match socket.connect(front).await {
+                Ok(stream) => break SmtpPeer::over(stream),
+                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+            assert_eq!(child.try_wait().expect("its state"), None, "haproxy has ended");
+        };
+        peer.expect("220").await;
+        peer.deliver("bob@example.test", "hi\r\n").await;
+    }
+    child.kill().and_then(|()| child.wait()).expect("its end");
+    let kept = receiver.stop().await.kept();
+    let clients: Vec<_> = kept.iter().map(|delivery| delivery.envelope.client).collect();
+    assert_eq!(clients, [CLIENT; 2]);
+}
+
+/// A port that nobody has at the moment.
+fn free_port() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port")
+}

@@ -1,0 +1,187 @@
+//! STARTTLS and TLS from the first octet, with clients of our own and of others.
+
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempmail::smtp::{Service, SmtpSettings};
+use tempmail::tls::Keeper;
+
+use super::TestReceiver;
+use crate::support::certificates::{Pair, kept};
+use crate::support::faulty_store::FaultyStore;
+use crate::support::programs;
+use crate::support::smtp_peer::SmtpPeer;
+
+async fn start(service: Service, tls: &Arc<Keeper>, change: impl FnOnce(&mut SmtpSettings)) -> TestReceiver {
+    TestReceiver::of(service, Some(Arc::clone(tls)), FaultyStore::open(), change).await
+}
+
+#[tokio::test]
+async fn starttls_secures_and_forgets() {
+    let (tls, connector, _dir) = kept();
+    let receiver = start(Service::Smtp, &tls, |_| ()).await;
+    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    let extensions = peer.command("EHLO client.test", "250").await;
+    assert!(extensions.contains("STARTTLS"), "{extensions}");
+    peer.command("MAIL FROM:<ann@sender.test>", "250").await;
+    peer.command("STARTTLS now", "501 5.5.4").await;
+    peer.command("STARTTLS", "220 2.0.0").await;
+    let mut peer = peer.secure(&connector).await.expect("a handshake");
+    peer.command("RCPT TO:<bob@example.test>", "503 5.5.1").await;
+    peer.command("MAIL FROM:<ann@sender.test>", "503 5.5.1 Send HELO").await;
+    let extensions = peer.command("EHLO client.test", "250").await;
+    assert!(!extensions.contains("STARTTLS"), "{extensions}");
+    peer.command("STARTTLS", "503 5.5.1").await;
+    peer.deliver("bob@example.test", "hi\r\n").await;
+    peer.command("QUIT", "221").await;
+    peer.expect_closed().await;
+    assert_eq!(receiver.stop().await.kept()[0].raw, "hi\r\n\r\n");
+}
+
+#[tokio::test]
+async fn what_is_sent_behind_starttls_in_the_clear_is_never_executed() {
+    let (tls, connector, _dir) = kept();
+    let receiver = start(Service::Smtp, &tls, |_| ()).await;
+    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    // In one write, so that the server has read all of it when it begins the handshake.
+    peer.send("EHLO a\r\nSTARTTLS\r\nEHLO evil\r\nMAIL FROM:<evil@sender.test>\r\nRCPT TO:<bob@example.test>\r\n")
+        .await;
+    peer.expect("250").await;
+    peer.expect("220 2.0.0").await;
+    let mut peer = peer.secure(&connector).await.expect("a handshake");
+    peer.expect_silence().await;
+    peer.command("DATA", "503 5.5.1 Send MAIL").await;
+    peer.command("NOOP", "250 2.0.0").await;
+    peer.command("QUIT", "221").await;
+    peer.expect_closed().await;
+    assert_eq!(receiver.stop().await.kept(), []);
+}
+
+#[tokio::test]
+async fn what_is_no_handshake_ends_the_session_and_is_never_executed() {
+    let (tls, connector, _dir) = kept();
+    let receiver = start(Service::Smtp, &tls, |settings| settings.connections_max = 1).await;
+    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    peer.command("STARTTLS", "220 2.0.0").await;
+    peer.send("EHLO a\r\nMAIL FROM:<>\r\nRCPT TO:<bob@example.test>\r\nDATA\r\nhi\r\n.\r\n").await;
+    let reply = peer.try_exchange("NOOP\r\n").await;
+    assert!(!reply.contains("250"), "{reply:?}");
+    drop(peer);
+    // The place is free again, and a handshake that was cut short costs nothing either.
+    let mut peer = SmtpPeer::greeted_in_the_end(receiver.address).await;
+    peer.command("STARTTLS", "220 2.0.0").await;
+    peer.send(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc").await;
+    drop(peer);
+    let mut peer = SmtpPeer::greeted_in_the_end(receiver.address).await;
+    peer.command("STARTTLS", "220 2.0.0").await;
+    peer.secure(&connector).await.expect("a handshake").command("NOOP", "250").await;
+    assert_eq!(receiver.stop().await.kept(), []);
+}
+
+#[tokio::test]
+async fn a_handshake_has_its_time() {
+    let (tls, _, _dir) = kept();
+    for service in [Service::Smtp, Service::Smtps] {
+        let receiver = start(service, &tls, |settings| settings.handshake_timeout = Duration::from_millis(50)).await;
+        let mut peer = SmtpPeer::connect(receiver.address).await;
+        if service == Service::Smtp {
+            peer.expect("220").await;
+            peer.command("STARTTLS", "220 2.0.0").await;
+        }
+        peer.expect_closed().await;
+    }
+}
+
+#[tokio::test]
+async fn stopping_waits_for_no_handshake() {
+    let (tls, _, _dir) = kept();
+    for service in [Service::Smtp, Service::Smtps] {
+        let receiver = start(service, &tls, |_| ()).await;
+        let mut peer = SmtpPeer::connect(receiver.address).await;
+        if service == Service::Smtp {
+            peer.expect("220").await;
+            peer.command("STARTTLS", "220 2.0.0").await;
+        }
+        // It has been taken in by then.
+        peer.expect_silence().await;
+        receiver.stop().await;
+        peer.expect_closed().await;
+    }
+}
+
+#[tokio::test]
+async fn tls_from_the_first_octet_says_nothing_in_the_clear() {
+    let (tls, connector, _dir) = kept();
+    let receiver = start(Service::Smtps, &tls, |settings| settings.connections_max = 1).await;
+    let mut peer = SmtpPeer::connect(receiver.address).await;
+    peer.expect_silence().await;
+    let mut one_too_many = SmtpPeer::connect(receiver.address).await;
+    one_too_many.expect_closed().await;
+    let mut peer = peer.secure(&connector).await.expect("a handshake");
+    peer.expect("220").await;
+    peer.deliver("bob@example.test", "hi\r\n").await;
+    peer.command("STARTTLS", "503").await;
+    peer.command("QUIT", "221").await;
+    peer.expect_closed().await;
+    assert_eq!(receiver.stop().await.kept().len(), 1);
+}
+
+#[tokio::test]
+async fn without_a_certificate_there_is_no_starttls() {
+    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
+    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    let extensions = peer.command("EHLO client.test", "250").await;
+    assert!(!extensions.contains("STARTTLS"), "{extensions}");
+    peer.command("STARTTLS", "502 5.5.1").await;
+    peer.deliver("bob@example.test", "hi\r\n").await;
+}
+
+#[tokio::test]
+async fn a_session_outlives_its_certificate() {
+    let (tls, connector, dir) = kept();
+    let receiver = start(Service::Smtp, &tls, |_| ()).await;
+    let secured = async |connector| {
+        let mut peer = SmtpPeer::greeted(receiver.address).await;
+        peer.command("STARTTLS", "220").await;
+        peer.secure(connector).await
+    };
+    let mut before = secured(&connector).await.expect("a handshake");
+    let next = Pair::fresh();
+    next.write(dir.path());
+    tls.reload(tempmail::model::Timestamp::from_millis(0));
+    assert!(secured(&connector).await.is_err(), "the old certificate is served");
+    secured(&next.connector()).await.expect("a handshake").command("NOOP", "250").await;
+    before.deliver("bob@example.test", "hi\r\n").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn openssl_and_swaks_are_served() {
+    let (tls, _, dir) = kept();
+    let versions = [("-tls1_2", "TLSv1.2"), ("-tls1_3", "TLSv1.3")];
+    let starttls = start(Service::Smtp, &tls, |_| ()).await;
+    let smtps = start(Service::Smtps, &tls, |_| ()).await;
+    let authority = dir.path().join("cert.pem");
+    if let Some(openssl) = programs::find("openssl", "TLS with OpenSSL") {
+        for (flag, version) in versions {
+            for (address, mode) in [(starttls.address, &["-starttls", "smtp"][..]), (smtps.address, &[])] {
+                let mut command = Command::new(&openssl);
+                command.args(["s_client", "-connect", &address.to_string(), "-verify_return_error", "-crlf", flag]);
+                command.args(["-verify_hostname", "localhost", "-ign_eof"]).args(mode).arg("-CAfile").arg(&authority);
+                let run = move || programs::run(&mut command, "EHLO client.test\nQUIT\n");
+                let output = tokio::task::spawn_blocking(run).await.expect("its end");
+                let said = String::from_utf8_lossy(&output.stdout);
+                assert!(said.contains(version) && said.contains("221 2.0.0"), "{said}");
+            }
+        }
+    }
+    let Some(swaks) = programs::find("swaks", "TLS with swaks") else { return };
+    for (receiver, mode) in [(starttls, "--tls"), (smtps, "--tls-on-connect")] {
+        let mut command = Command::new(&swaks);
+        command.args(["--server", "127.0.0.1", "--port", &receiver.address.port().to_string(), mode]);
+        command.args(["--from", "ann@sender.test", "--to", "bob@example.test", "--body", "hi"]);
+        let run = move || programs::run(&mut command, "");
+        tokio::task::spawn_blocking(run).await.expect("its end");
+        assert_eq!(receiver.stop().await.kept().len(), 1, "{mode}");
+    }
+}
