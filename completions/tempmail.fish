@@ -54,29 +54,38 @@ complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "completions" -d '
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "man" -d 'Print the manual page, or write the pages of every command into a directory'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l revision -d 'Revision of the interface, which the defaults of the other settings come from [default: 2]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l retention -d 'How long a message can be read, 1s to 365d; then it is deleted [default: 2h]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-message-size -d 'Largest message, 1KB to 50MB; KB is 1,024 octets [default: 300KB; revision 1: 10MB]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l subaddressing -d 'Whether user+tag@ is an address of its own (keep) or arrives at user@ (strip) [default: keep]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l role-addresses -d 'Local part that only the administrator may read on a domain for which certificates exist; \'none\' for no such [default: abuse,admin,administrator,hostmaster,noc,postmaster,root,security,ssl-admin,ssladmin,ssladministrator,sslwebmaster,webmaster]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l log-format -d 'Log lines for people (text) or for programs (json) [default: text]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-listen -d 'Address that SMTP listens on; port 0 lets the system choose [default: 127.0.0.1:2525,[::1]:2525]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtps-listen -d 'Address that SMTP with TLS from the first octet listens on; needs a certificate [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l lmtp-listen -d 'Address or Unix socket that LMTP listens on, for an MTA in front; a path begins with \'/\' [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l lmtp-socket-mode -d 'Mode of the file of a Unix socket for LMTP, octal [default: 660]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l proxy-from -d 'Network whose connections must begin with a header of the PROXY protocol, which tells the client [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l hostname -d 'Name that SMTP greets with and that Received fields carry [default: the first mx-host, else the machine\'s name, else localhost]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-smtp-connections -d 'Most SMTP connections at once, 1 to 100000 [default: 1000]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-idle-timeout -d 'How long an SMTP client may keep silent, 100ms to 1h [default: 5m]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-body-budget -d 'Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size [default: 256MB]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-cert -d 'Certificate in PEM with the chain behind it; read again when it changes and at SIGHUP [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-key -d 'Private key of tls-cert in PEM: RSA, EC or Ed25519 [default: none; the file of tls-cert where that is set]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-self-signed -d 'Make a certificate at the start that nobody has signed, for development [default: false]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-handshake-timeout -d 'How long a TLS handshake may take, 100ms to 5m [default: 10s]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-listen -d 'Address that HTTP listens on; port 0 lets the system choose [default: 127.0.0.1:8080,[::1]:8080]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l page-size-default -d 'Messages on a page when the caller names no limit, 1 to 300, at most page-size-max [default: 20]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l page-size-max -d 'Most messages on a page, 1 to 300, with revision 1 at most 100 [default: 100]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-allowed-hosts -d 'Host name or address, without port, that HTTP answers to beside loopback ones while it listens on loopback only [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-allowed-origins -d 'Origin whose web pages may read answers, such as https://app.example; \'*\' for any, \'none\' for no other [default: any, but only loopback ones while HTTP listens on loopback only]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l rate-limit -d 'HTTP requests per minute and client address, 1 to 10000000, or \'off\' [default: 10000; revision 1: off]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-connections -d 'Most HTTP connections at once, 1 to 100000 [default: 1000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l domain -d 'Domain that mail is received for without asking DNS: a name, \'*.NAME\' for all below it, or \'*\' for every one [default: none; example.test while there is neither a domain nor an mx-host]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l accept-any-domain -d 'Permit a domain with \'*\' although SMTP can be reached from other machines [default: false]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l mx-host -d 'Name that the MX record of a registered domain must point to; without one no domain can be registered [default: none]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l hostname -d 'Name that SMTP greets with and that Received fields carry [default: the first mx-host, else the machine\'s name, else localhost]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l retention -d 'How long a message can be read, 1s to 365d; then it is deleted [default: 2h]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-message-size -d 'Largest message, 1KB to 50MB; KB is 1,024 octets [default: 300KB; revision 1: 10MB]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l page-size-default -d 'Messages on a page when the caller names no limit, 1 to 300, at most page-size-max [default: 20]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l page-size-max -d 'Most messages on a page, 1 to 300, with revision 1 at most 100 [default: 100]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l subaddressing -d 'Whether user+tag@ is an address of its own (keep) or arrives at user@ (strip) [default: keep]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l role-addresses -d 'Local part that only the administrator may read on a domain for which certificates exist; \'none\' for no such [default: abuse,admin,administrator,hostmaster,noc,postmaster,root,security,ssl-admin,ssladmin,ssladministrator,sslwebmaster,webmaster]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l verify-every -d 'How often the MX record of each registered domain is verified, 1s to 30d [default: 12h; revision 1: 1d]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l resolver -d 'DNS server to ask, port 53 if none is named [default: those of the system]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l public-address -d 'Address of this service beside those that its mx-host names resolve to, for hosts behind NAT [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-domains -d 'Most domains that can be registered, 0 to 1000000 [default: 10000]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-allowed-hosts -d 'Host name or address, without port, that HTTP answers to beside loopback ones while it listens on loopback only [default: none]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-allowed-origins -d 'Origin whose web pages may read answers, such as https://app.example; \'*\' for any, \'none\' for no other [default: any, but only loopback ones while HTTP listens on loopback only]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l rate-limit -d 'HTTP requests per minute and client address, 1 to 10000000, or \'off\' [default: 10000; revision 1: off]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-smtp-connections -d 'Most SMTP connections at once, 1 to 100000 [default: 1000]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-connections -d 'Most HTTP connections at once, 1 to 100000 [default: 1000]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-idle-timeout -d 'How long an SMTP client may keep silent, 100ms to 1h [default: 5m]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-body-budget -d 'Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size [default: 256MB]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-allow -d 'Network that webhooks may be sent to although it is not public, such as 10.0.0.0/8 [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-refused-ports -d 'Port that no webhook is sent to, 1 to 65535; 25, 465 and 587 never are [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-schedule -d 'Waits between the attempts of an event, 10ms to 1d each, 1 to 20 of them; the last one repeats [default: 5s,30s,2m,10m,30m,1h]' -r
@@ -92,7 +101,6 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-in-f
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-per-origin-per-minute -d 'Most attempts per minute at one scheme, host and port, 1 to 1000000 [default: 600]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l segment-size -d 'Size of a file of the journal, 1MB to 1GB, at least twice max-message-size [default: 64MB, or twice max-message-size where that is more]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l index-cache-size -d 'Memory for parts of the index, 1MB to 2GB [default: 32MB]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l log-format -d 'Log lines for people (text) or for programs (json) [default: text]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F

@@ -22,6 +22,9 @@
 //! | Which exit code does an error have? | `error.rs` |
 //! | What is said to a sender, and when? | `smtp/reply.rs`, `smtp/session.rs` |
 //! | Why is a recipient refused? | `smtp/policy.rs`, `domains/table.rs` |
+//! | Who is the client behind a proxy? | `smtp/entrance.rs`, `smtp/proxy.rs` |
+//! | Which certificate is served, when is it read again? | `tls/keeper.rs`, `tls/certificate.rs` |
+//! | Where do the sockets come from? | `daemon/listeners.rs`, `daemon/inherited.rs` |
 //! | Where does a message end? | `smtp/data.rs` |
 //! | Which mailbox does an address mean? | `model/address.rs` (`Address::mailbox`) |
 //! | When is a message durable? | `store/embedded/writer.rs`, `store/journal/mod.rs` (`Journal::append`) |
@@ -48,6 +51,7 @@
 //!
 //! ```text
 //! peer -> smtp/listener    a slot of max-smtp-connections, or 421
+//!      -> smtp/entrance    PROXY header from trusted networks, TLS where it comes first
 //!      -> smtp/connection  reads and writes with a timeout; the only part of SMTP that waits
 //!      -> smtp/session     EHLO MAIL RCPT DATA (pure: octets in, replies and steps out)
 //!                          MAIL asks smtp/policy whether the store has room, RCPT whether the domain is active, DATA
@@ -143,7 +147,7 @@
 //!    `webhook` knows neither.
 //! 6. Each of these dependencies has one home: redb in `store/index`, smtp-proto in `smtp`, mail-parser in `mime`, hickory in
 //!    `dns`, reqwest in `client` and `webhook`, comfy-table in `cli/output`, clap in `cli` and `config`, hmac, sha2 and base64
-//!    in `webhook/sign`.
+//!    in `webhook/sign`, base64 in `smtp/auth` as well, rcgen and x509-cert in `tls`, listenfd in `daemon/inherited`.
 //! 7. No statics, no globals: two daemons run in one process (the tests do that). Only the log and the hook for panics are the process's.
 //! 8. Time, octets and units are in names: `…_at`, `…_octets`, `Duration`.
 //! 9. Everything from outside has a bound: line, command, message, header section, parts, depth, recipients, connections,
@@ -158,15 +162,16 @@
 //! # Which module may know which
 //!
 //! ```text
-//! cli       client, config, daemon, webhook (`webhook listen`), error, logging, process; never the store
+//! cli       client, config, daemon, webhook (`webhook listen`), tls (SIGHUP), error, logging, process; never the store
 //! client    http (the router's types), daemon (to assemble one in-process), config, store, model
 //! daemon    everybody: the only one who puts parts together
-//! http      store, domains, dns (reports), mime, webhook (the guard, a test), config, model
+//! http      store, domains, dns (reports), mime, webhook (the guard, a test), tls (its state), config, model
 //! webhook   store (the outbox), mime, dns (the resolver), config (how durations read), model
-//! smtp      store, domains (the table), config, model
+//! smtp      store, domains (the table), tls, config, model
 //! domains   dns, store, config, model
 //! expiry    store, model
 //! store     config, model
+//! tls       model
 //! dns, mime model at most
 //! model     nobody
 //! ```
@@ -176,7 +181,7 @@
 //! # Where other dependencies live
 //!
 //! axum and hyper in `http` (`client` and `daemon` hold its `Router`), toml in `config`, html2text in `cli/html`, idna and uuid in
-//! `model`, chrono in `model/time` and `cli/output`, crc32c in `store/journal`, postcard in `store`, siphasher in `store/index`
+//! `model`, chrono in `model/time` and `cli/output`, crc32c in `store/journal`, postcard in `store`, rcgen and x509-cert in `tls`, rustls in `tls` and `smtp`, listenfd in `daemon/inherited`, siphasher in `store/index`
 //! and `client` (the name of a socket), ipnet in `config` and `webhook`, url in `webhook` and `client`, httpdate in `webhook`, rustix where the system is asked: `clock`, `process`, `store/disk`, `config`,
 //! `cli/context`, `client/choice`.
 
