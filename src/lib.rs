@@ -155,8 +155,9 @@
 //! 5. `store` knows neither SMTP nor HTTP nor MIME nor how webhooks are sent; `smtp` and `http` do not know each other;
 //!    `webhook` knows neither.
 //! 6. Each of these dependencies has one home: redb in `store/index`, smtp-proto in `smtp`, mail-parser in `mime`, hickory in
-//!    `dns`, reqwest in `client` and `webhook`, comfy-table and indicatif in `cli/output`, clap in `cli` and `config`, hmac,
-//!    sha2 and base64 in `webhook/sign`, rcgen and x509-cert in `tls`, listenfd in `daemon/inherited`.
+//!    `dns`, reqwest in `client` and `webhook`, comfy-table and indicatif in `cli/output`, clap in `cli` and `config`, hmac
+//!    and sha2 in `webhook/sign`, base64 there and in `smtp/auth`, rcgen and x509-cert in `tls`, listenfd in
+//!    `daemon/inherited`.
 //! 7. No statics, no globals: two daemons run in one process (the tests do that). Only the log and the hook for panics are the process's.
 //! 8. Time, octets and units are in names: `…_at`, `…_octets`, `Duration`.
 //! 9. Everything from outside has a bound: line, command, message, header section, parts, depth, recipients, connections,

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use super::error::Contradiction;
 use super::value::show_size;
-use super::{Config, Endpoint, Revision};
+use super::{Config, Endpoint, Revision, SmtpAuth};
 use crate::model::DomainName;
 
 /// The largest page of revision 1 (interface document, section 8).
@@ -55,6 +55,10 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, Contradictio
     if let (Some(pattern), Some(listen), false) = (wildcard, reachable, config.accept_any_domain) {
         let pattern = pattern.to_string();
         found.push(("domain", Contradiction::WildcardBeyondLoopback { pattern, listen }));
+    }
+    let of_smtp = config.smtp_listen.iter().chain(&config.smtps_listen).find(|address| !address.ip().is_loopback());
+    if let (SmtpAuth::AcceptAny, Some(listen)) = (config.smtp_auth, of_smtp) {
+        found.push(("smtp-auth", Contradiction::AuthBeyondLoopback(*listen)));
     }
     tls_contradictions(config, &mut found);
     let mut seen = HashSet::new();

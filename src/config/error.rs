@@ -189,6 +189,9 @@ pub enum Contradiction {
         /// The first listening address that is not loopback.
         listen: SocketAddr,
     },
+    /// Credentials that nobody checks where strangers can reach SMTP.
+    #[error("any credentials are accepted only while SMTP listens on loopback, and {0} is not")]
+    AuthBeyondLoopback(SocketAddr),
     /// An address that can be bound once is to be bound twice.
     #[error("{0} is listed twice among smtp-listen, smtps-listen, lmtp-listen and http-listen")]
     AddressTwice(SocketAddr),

@@ -62,6 +62,16 @@ pub enum LogFormat {
     Json,
 }
 
+/// Whether SMTP offers AUTH.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SmtpAuth {
+    /// It does not.
+    #[default]
+    Off,
+    /// It does, and takes any credentials.
+    AcceptAny,
+}
+
 /// Every setting of `tempmail serve`, with its value in effect.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -135,6 +145,12 @@ pub struct Config {
     pub http_connections_max: usize,
     /// Memory in octets for all messages that are coming in.
     pub smtp_bodies_octets_max: u64,
+    /// The most recipients of one message.
+    pub smtp_recipients_max: usize,
+    /// The most Received fields of a message.
+    pub smtp_hops_max: usize,
+    /// AUTH on SMTP and SMTPS.
+    pub smtp_auth: SmtpAuth,
     /// How long an SMTP client may take for a command or for the next octets of a message.
     pub smtp_idle_timeout: Duration,
     /// Networks that webhooks may be sent to although they are not public.
@@ -224,6 +240,9 @@ impl Config {
             smtp_connections_max: 1_000,
             http_connections_max: 1_000,
             smtp_bodies_octets_max: 256 << 20,
+            smtp_recipients_max: 100,
+            smtp_hops_max: 100,
+            smtp_auth: SmtpAuth::default(),
             smtp_idle_timeout: Duration::from_mins(5),
             webhook_allow: Vec::new(),
             webhook_refused_ports: Vec::new(),

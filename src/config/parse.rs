@@ -8,7 +8,7 @@ use ipnet::IpNet;
 use url::Url;
 
 use super::value::{self, ValueError};
-use super::{Endpoint, LogFormat, Revision};
+use super::{Endpoint, LogFormat, Revision, SmtpAuth};
 use crate::model::{Address, DomainName, DomainPattern, RoleAddresses, Subaddressing};
 
 /// The port of DNS (RFC 1035 section 4.2).
@@ -186,6 +186,14 @@ pub(super) fn rate_limit(text: &str) -> Result<Option<u32>, ValueError> {
             Err(ValueError::malformed(text, "a number of requests per minute, or off"))
         }
         _ => value::number(text, 1..=10_000_000).map(Some),
+    }
+}
+
+pub(super) fn smtp_auth(text: &str) -> Result<SmtpAuth, ValueError> {
+    match text {
+        "off" => Ok(SmtpAuth::Off),
+        "accept-any" => Ok(SmtpAuth::AcceptAny),
+        _ => Err(ValueError::malformed(text, "off or accept-any")),
     }
 }
 

@@ -15,7 +15,7 @@ use super::Api;
 use super::message;
 use super::principal::Principal;
 use super::problem::Problem;
-use crate::model::{DomainName, StoredEmail};
+use crate::model::{DomainName, StoredEmail, TlsSession};
 
 /// Answers with the message.
 pub(super) async fn show(
@@ -48,8 +48,11 @@ fn trace(email: &StoredEmail, hostname: &DomainName) -> String {
         [only] => format!("\r\n\tfor <{}>", harmless(&only.address)),
         _ => String::new(),
     };
+    let tls = envelope.protocol.tls.as_ref().map_or(String::new(), |TlsSession { version, cipher }| {
+        format!("\r\n\t({} with cipher {})", word(version), word(cipher))
+    });
     format!(
-        "Return-Path: <{}>\r\nReceived: from {} ({client})\r\n\tby {hostname} with {}{recipient};\r\n\t{}\r\n",
+        "Return-Path: <{}>\r\nReceived: from {} ({client})\r\n\tby {hostname} with {}{tls}{recipient};\r\n\t{}\r\n",
         harmless(&envelope.reverse_path),
         word(&envelope.helo),
         envelope.protocol.as_str(),
@@ -57,7 +60,7 @@ fn trace(email: &StoredEmail, hostname: &DomainName) -> String {
     )
 }
 
-/// What a client called itself, if that looks like the name or address literal that the field takes there
+/// What a client called itself, or of what secured it, if that looks like the name or address literal that the field takes there
 /// (RFC 5321 section 4.4); a comma or an at-sign would make it something else.
 fn word(helo: &str) -> &str {
     let is_word = !helo.is_empty() && helo.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:[]".contains(&b));
@@ -80,7 +83,7 @@ mod tests {
         let envelope = Envelope::new(
             client.parse().expect("address"),
             helo.to_owned(),
-            Protocol::Esmtp,
+            Protocol::ESMTP,
             reverse_path.to_owned(),
             &addresses,
             Subaddressing::Keep,
@@ -104,6 +107,20 @@ mod tests {
              \tby mx.example.test with ESMTP\r\n\
              \tfor <Bob@example.test>;\r\n\
              \tTue, 14 Nov 2023 22:13:20 +0000\r\n"
+        );
+    }
+
+    #[test]
+    fn what_secured_the_connection_is_told() {
+        let mut email = email("192.0.2.1", "client.test", "", &["Bob@example.test"]);
+        let tls = TlsSession { version: "TLSv1.3".into(), cipher: "TLS_AES_256_GCM_SHA384".into() };
+        email.envelope.protocol = Protocol { is_utf8: true, tls: Some(tls), ..Protocol::ESMTP };
+        let trace = trace_of(&email);
+        assert!(
+            trace.contains(
+                "\r\n\tby mx.example.test with UTF8SMTPS\r\n\t(TLSv1.3 with cipher TLS_AES_256_GCM_SHA384)\r\n\tfor <"
+            ),
+            "{trace}"
         );
     }
 

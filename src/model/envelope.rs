@@ -5,26 +5,7 @@ use std::net::IpAddr;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::{Address, EmailId, Mailbox, Subaddressing, Timestamp};
-
-/// The protocol word of a `Received` field (RFC 5321 section 4.4, RFC 3848).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Protocol {
-    /// The client said HELO.
-    Smtp,
-    /// The client said EHLO.
-    Esmtp,
-}
-
-impl Protocol {
-    /// The word as `with` carries it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Smtp => "SMTP",
-            Self::Esmtp => "ESMTP",
-        }
-    }
-}
+use super::{Address, EmailId, Mailbox, Protocol, Subaddressing, Timestamp};
 
 /// One recipient of a message, with the id of the Email that it gets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,9 +23,9 @@ pub struct Recipient {
 pub struct Envelope {
     /// The client's address.
     pub client: IpAddr,
-    /// What the client called itself in HELO or EHLO.
+    /// What the client called itself.
     pub helo: String,
-    /// HELO or EHLO.
+    /// How it came in.
     pub protocol: Protocol,
     /// The reverse-path without its angle brackets and source route; empty for the null sender.
     pub reverse_path: String,
@@ -106,7 +87,7 @@ mod tests {
         let envelope = Envelope::new(
             IpAddr::from([127, 0, 0, 1]),
             "client.test".into(),
-            Protocol::Esmtp,
+            Protocol::ESMTP,
             String::new(),
             &addresses,
             Subaddressing::Keep,

@@ -7,14 +7,16 @@ pub mod domain;
 pub mod email;
 pub mod envelope;
 pub mod id;
+pub mod protocol;
 pub mod time;
 pub mod webhook;
 
 pub use address::{Address, AddressError, Mailbox, RoleAddresses, Subaddressing};
 pub use domain::{DomainName, DomainNameError, DomainPattern, DomainRecord, DomainStatus};
 pub use email::{Listed, Place, StoredEmail};
-pub use envelope::{Delivery, Envelope, Protocol, Recipient};
+pub use envelope::{Delivery, Envelope, Recipient};
 pub use id::EmailId;
+pub use protocol::{Greeting, Protocol, TlsSession};
 pub use time::Timestamp;
 pub use webhook::{
     AttemptRecord, EventId, PendingEvent, Secret, Verdict, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus,

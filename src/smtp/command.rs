@@ -1,41 +1,53 @@
-//! Command lines and what they mean (RFC 5321 section 4.1).
+//! Command lines and what they mean (RFC 5321 section 4.1, RFC 2033, RFC 3030, RFC 4954).
 //!
-//! smtp-proto knows the verbs and the parameters. Around it: paths are read by [`path`]; commands that take no
-//! parameters are held to that; blanks between the words do not matter; a SIZE of any length keeps its meaning (from 20
+//! smtp-proto knows most verbs and the parameters. Around it: paths are read by [`path`]; commands that take no
+//! parameters are held to that; blanks between the words do not matter; a number of any length keeps its meaning (from 20
 //! digits on smtp-proto refuses it or begins anew); a parameter of an extension that was not announced is not recognized.
 
 use std::borrow::Cow;
 
-use smtp_proto::{Error, MAIL_BODY_BINARYMIME, Request};
+use smtp_proto::{Error, MAIL_BODY_BINARYMIME, MAIL_SMTPUTF8, Request};
 
+use super::Dialect;
+use super::auth::{self, Progress};
 use super::path::{self, ForwardPath};
 use super::reply::Reply;
+use crate::model::Greeting;
 
 /// The most digits of a SIZE that smtp-proto reads exactly.
 const SIZE_DIGITS_MAX: usize = 19;
-/// The longest name in HELO or EHLO in octets (RFC 5321 section 4.5.3.1.2).
+/// The longest name in HELO, EHLO or LHLO in octets (RFC 5321 section 4.5.3.1.2).
 const NAME_OCTETS_MAX: usize = 255;
 
-/// A command that is well-formed and offered.
+/// A command that is well-formed and that the dialect has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Command {
-    /// HELO with the client's name.
-    Helo(String),
-    /// EHLO with the client's name.
-    Ehlo(String),
+    /// HELO, EHLO or LHLO with the client's name.
+    Greeting(Greeting, String),
     /// MAIL.
-    Mail {
-        /// Without brackets and source route; empty for the null sender.
-        reverse_path: String,
-        /// What SIZE says, in octets.
-        size_octets: Option<u64>,
-    },
+    Mail(Mail),
     /// RCPT.
-    Rcpt(ForwardPath),
+    Rcpt {
+        /// Who the message is for.
+        path: ForwardPath,
+        /// The path was sent in ASCII.
+        is_ascii: bool,
+    },
     /// DATA.
     Data,
+    /// BDAT.
+    Bdat {
+        /// The size of the chunk.
+        octets: u64,
+        /// The message ends with it.
+        is_last: bool,
+    },
+    /// BDAT from which the size of its chunk cannot be told.
+    BdatOfUnknownSize,
     /// STARTTLS.
     StartTls,
+    /// AUTH with how it begins.
+    Auth(Result<Progress, Reply>),
     /// RSET.
     Rset,
     /// NOOP with or without a word.
@@ -48,25 +60,43 @@ pub(super) enum Command {
     Help,
 }
 
+/// What MAIL says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mail {
+    /// Without brackets and source route; empty for the null sender.
+    pub(super) reverse_path: String,
+    /// What SIZE says, in octets.
+    pub(super) size_octets: Option<u64>,
+    /// SMTPUTF8 is there (RFC 6531).
+    pub(super) is_utf8: bool,
+    /// BODY is BINARYMIME (RFC 3030 section 3).
+    pub(super) is_binary: bool,
+}
+
 /// Reads a line without its CRLF; the error is the reply to it.
-pub(super) fn parse(line: &[u8]) -> Result<Command, Reply> {
+pub(super) fn parse(line: &[u8], dialect: Dialect) -> Result<Command, Reply> {
     let (verb, argument) = split_word(line.trim_ascii());
     if verb.eq_ignore_ascii_case(b"MAIL") {
-        mail(argument)
+        mail(argument, dialect).map(Command::Mail)
     } else if verb.eq_ignore_ascii_case(b"RCPT") {
         rcpt(argument)
+    } else if verb.eq_ignore_ascii_case(b"BDAT") {
+        Ok(bdat(argument))
+    } else if verb.eq_ignore_ascii_case(b"AUTH") {
+        auth(argument, dialect)
     } else {
-        other(verb, argument)
+        other(verb, argument, dialect)
     }
 }
 
-fn mail(argument: &[u8]) -> Result<Command, Reply> {
+fn mail(argument: &[u8], dialect: Dialect) -> Result<Mail, Reply> {
     let argument = after_keyword(argument, b"FROM")
         .ok_or(const { Reply::syntax("Syntax: MAIL FROM:<reverse-path> [parameters]") })?;
     let (reverse_path, parameters) = path::split(argument).ok_or(Reply::SENDER_SYNTAX)?;
     if !path::is_reverse_path(reverse_path) {
         return Err(Reply::SENDER_SYNTAX);
     }
+    let is_ascii = argument[..argument.len() - parameters.len()].is_ascii();
     let mut text = b"MAIL FROM:<>".to_vec();
     let mut size_octets = None;
     for word in words(parameters) {
@@ -81,33 +111,75 @@ fn mail(argument: &[u8]) -> Result<Command, Reply> {
     text.push(b'\n');
     let request = Request::parse(&mut text.iter()).map_err(|error| refusal(&error))?;
     let Request::Mail { from } = request else { return Err(Reply::PARAMETER_VALUE) };
-    let is_announced = |word: &[u8]| is_parameter(word, b"SIZE") || is_parameter(word, b"BODY");
-    if from.flags & MAIL_BODY_BINARYMIME != 0 || !words(parameters).all(is_announced) {
+    let announced = [&b"SIZE"[..], b"BODY", b"SMTPUTF8"].into_iter().chain(dialect.offers_auth.then_some(&b"AUTH"[..]));
+    if !words(parameters).all(|word| announced.clone().any(|name| is_parameter(word, name))) {
         return Err(Reply::PARAMETER_UNKNOWN);
     }
-    let size_octets = size_octets.or_else(|| u64::try_from(from.size).ok().filter(|&size| size > 0));
-    Ok(Command::Mail { reverse_path: reverse_path.to_owned(), size_octets })
+    let is_utf8 = from.flags & MAIL_SMTPUTF8 != 0;
+    if !is_ascii && !is_utf8 {
+        return Err(Reply::NEEDS_SMTPUTF8);
+    }
+    Ok(Mail {
+        reverse_path: reverse_path.to_owned(),
+        size_octets: size_octets.or_else(|| u64::try_from(from.size).ok().filter(|&size| size > 0)),
+        is_utf8,
+        is_binary: from.flags & MAIL_BODY_BINARYMIME != 0,
+    })
 }
 
 fn rcpt(argument: &[u8]) -> Result<Command, Reply> {
     let argument = after_keyword(argument, b"TO").ok_or(const { Reply::syntax("Syntax: RCPT TO:<forward-path>") })?;
     let (forward_path, parameters) = path::split(argument).ok_or(Reply::RECIPIENT_SYNTAX)?;
-    let forward_path = path::forward_path(forward_path).ok_or(Reply::RECIPIENT_SYNTAX)?;
+    let is_ascii = argument[..argument.len() - parameters.len()].is_ascii();
+    let path = path::forward_path(forward_path).ok_or(Reply::RECIPIENT_SYNTAX)?;
     // No extension that has parameters for RCPT is announced.
     if words(parameters).next().is_some() {
         return Err(Reply::PARAMETER_UNKNOWN);
     }
-    Ok(Command::Rcpt(forward_path))
+    Ok(Command::Rcpt { path, is_ascii })
 }
 
-fn other(verb: &[u8], argument: &[u8]) -> Result<Command, Reply> {
+/// What follows a BDAT that is not understood would be taken for commands, so nothing in it may be misread. More octets than
+/// a number can say never come to an end.
+fn bdat(argument: &[u8]) -> Command {
+    let mut words = words(argument);
+    let octets = words.next().filter(|digits| digits.iter().all(u8::is_ascii_digit));
+    let (octets, is_last) = match (octets, words.next()) {
+        (Some(octets), None) => (octets, false),
+        (Some(octets), Some(last)) if last.eq_ignore_ascii_case(b"LAST") => (octets, true),
+        _ => return Command::BdatOfUnknownSize,
+    };
+    if words.next().is_some() {
+        return Command::BdatOfUnknownSize;
+    }
+    let digit = |octets: u64, digit: &u8| octets.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
+    Command::Bdat { octets: octets.iter().fold(0, digit), is_last }
+}
+
+/// The credentials are read here and go no further.
+fn auth(argument: &[u8], dialect: Dialect) -> Result<Command, Reply> {
+    if !dialect.offers_auth {
+        return Err(Reply::NOT_OFFERED);
+    }
+    let mut words = words(argument);
+    match (words.next(), words.next(), words.next()) {
+        (Some(mechanism), initial, None) => Ok(Command::Auth(auth::begin(mechanism, initial))),
+        _ => Err(const { Reply::syntax("Syntax: AUTH mechanism [initial-response]") }),
+    }
+}
+
+fn other(verb: &[u8], argument: &[u8], dialect: Dialect) -> Result<Command, Reply> {
     let mut text = [verb, b" ", argument].concat();
     text.truncate(text.trim_ascii_end().len());
     text.push(b'\n');
     let bare = |command| if argument.is_empty() { Ok(command) } else { Err(Reply::NO_PARAMETERS) };
     match Request::parse(&mut text.iter()) {
-        Ok(Request::Helo { host }) => name(host).map(Command::Helo),
-        Ok(Request::Ehlo { host }) => name(host).map(Command::Ehlo),
+        // RFC 2033 section 4.1: LHLO is no command of SMTP, the others are none of LMTP.
+        Ok(Request::Helo { .. } | Request::Ehlo { .. }) if dialect.is_lmtp() => Err(Reply::UNKNOWN_COMMAND),
+        Ok(Request::Lhlo { .. }) if !dialect.is_lmtp() => Err(Reply::UNKNOWN_COMMAND),
+        Ok(Request::Helo { host }) => name(host).map(|name| Command::Greeting(Greeting::Helo, name)),
+        Ok(Request::Ehlo { host }) => name(host).map(|name| Command::Greeting(Greeting::Ehlo, name)),
+        Ok(Request::Lhlo { host }) => name(host).map(|name| Command::Greeting(Greeting::Lhlo, name)),
         Ok(Request::Data) => bare(Command::Data),
         Ok(Request::Rset) => bare(Command::Rset),
         Ok(Request::Quit) => bare(Command::Quit),
@@ -115,8 +187,6 @@ fn other(verb: &[u8], argument: &[u8]) -> Result<Command, Reply> {
         Ok(Request::Noop { .. }) => Ok(Command::Noop),
         Ok(Request::Help { .. }) => Ok(Command::Help),
         Ok(Request::Vrfy { .. }) => Ok(Command::Vrfy),
-        // LMTP's greeting is no command of SMTP (RFC 2033 section 4.1).
-        Ok(Request::Lhlo { .. }) => Err(Reply::UNKNOWN_COMMAND),
         Ok(
             Request::Mail { .. }
             | Request::Rcpt { .. }
@@ -127,19 +197,27 @@ fn other(verb: &[u8], argument: &[u8]) -> Result<Command, Reply> {
             | Request::Atrn { .. }
             | Request::Burl { .. },
         ) => Err(Reply::NOT_OFFERED),
-        Err(error) => Err(refusal(&error)),
+        Err(error) => Err(refusal_in(&error, dialect)),
+    }
+}
+
+/// The refusal of a greeting that the dialect has not is that of any unknown word.
+fn refusal_in(error: &Error, dialect: Dialect) -> Reply {
+    let Error::SyntaxError { syntax } = error else { return refusal(error) };
+    match (syntax.split(' ').next(), dialect.is_lmtp()) {
+        (Some("HELO" | "EHLO"), true) | (Some("LHLO"), false) => Reply::UNKNOWN_COMMAND,
+        _ => refusal(error),
     }
 }
 
 fn refusal(error: &Error) -> Reply {
     match error {
         Error::UnknownCommand => Reply::UNKNOWN_COMMAND,
-        Error::InvalidParameter { param: "SIZE" | "BODY" } => Reply::PARAMETER_VALUE,
+        Error::InvalidParameter { param: "SIZE" | "BODY" | "AUTH" } => Reply::PARAMETER_VALUE,
         Error::InvalidParameter { .. } | Error::UnsupportedParameter { .. } => Reply::PARAMETER_UNKNOWN,
         Error::SyntaxError { syntax } => match syntax.split(' ').next() {
-            Some("HELO" | "EHLO") => Reply::HELO_NAME,
+            Some("HELO" | "EHLO" | "LHLO") => Reply::HELO_NAME,
             Some("VRFY") => const { Reply::syntax("Syntax: VRFY string") },
-            Some("LHLO") => Reply::UNKNOWN_COMMAND,
             Some("MAIL" | "RCPT") => Reply::PARAMETER_VALUE,
             _ => Reply::NOT_OFFERED,
         },
@@ -190,9 +268,17 @@ mod tests {
 
     use super::*;
 
+    use crate::smtp::Service;
+
+    const PLAIN: Dialect = Dialect { service: Service::Smtp, offers_tls: false, offers_auth: false };
+
+    fn parse(line: &[u8]) -> Result<Command, Reply> {
+        super::parse(line, PLAIN)
+    }
+
     fn mail_of(line: &str) -> (String, Option<u64>) {
         match parse(line.as_bytes()) {
-            Ok(Command::Mail { reverse_path, size_octets }) => (reverse_path, size_octets),
+            Ok(Command::Mail(Mail { reverse_path, size_octets, .. })) => (reverse_path, size_octets),
             other => panic!("{line}: {other:?}"),
         }
     }
@@ -248,8 +334,12 @@ mod tests {
             ("MAIL FROM:<> SIZE=1x", Reply::PARAMETER_VALUE),
             ("MAIL FROM:<> SIZE=-1", Reply::PARAMETER_VALUE),
             ("MAIL FROM:<> BODY=9BIT", Reply::PARAMETER_VALUE),
-            ("MAIL FROM:<> BODY=BINARYMIME", Reply::PARAMETER_UNKNOWN),
-            ("MAIL FROM:<> SMTPUTF8", Reply::PARAMETER_UNKNOWN),
+            ("MAIL FROM:<> SMTPUTF8=1", Reply::PARAMETER_UNKNOWN),
+            ("MAIL FROM:<j\u{f5}@example.test>", Reply::NEEDS_SMTPUTF8),
+            ("MAIL FROM:<ann@b\u{fc}cher.test> SIZE=1", Reply::NEEDS_SMTPUTF8),
+            ("MAIL FROM:<@b\u{fc}cher.test:ann@example.test>", Reply::NEEDS_SMTPUTF8),
+            ("MAIL FROM:<j\u{85}@example.test> SMTPUTF8", Reply::SENDER_SYNTAX),
+            ("RCPT TO:<ann@example.test> SMTPUTF8", Reply::PARAMETER_UNKNOWN),
             ("MAIL FROM:<> AUTH=<>", Reply::PARAMETER_UNKNOWN),
             ("MAIL FROM:<> RET=BAD", Reply::PARAMETER_UNKNOWN),
             ("MAIL FROM:<> MT-PRIORITY=0", Reply::PARAMETER_UNKNOWN),
@@ -267,8 +357,6 @@ mod tests {
             ("VRFY", Reply::syntax("Syntax: VRFY string")),
             ("EXPN", Reply::NOT_OFFERED),
             ("EXPN list", Reply::NOT_OFFERED),
-            ("BDAT", Reply::NOT_OFFERED),
-            ("BDAT 5 LAST", Reply::NOT_OFFERED),
             ("STARTTLS now", Reply::NO_PARAMETERS),
             ("AUTH", Reply::NOT_OFFERED),
             ("AUTH PLAIN AGEAYg==", Reply::NOT_OFFERED),
@@ -281,11 +369,12 @@ mod tests {
 
     #[test]
     fn the_other_commands_are_read() {
+        let rcpt = |path| Command::Rcpt { path, is_ascii: true };
         for (line, command) in [
-            ("HELO client.test", Command::Helo("client.test".into())),
-            ("ehlo   [127.0.0.1]  ", Command::Ehlo("[127.0.0.1]".into())),
-            ("EHLO my_host", Command::Ehlo("my_host".into())),
-            ("EHLO\tclient.test", Command::Ehlo("client.test".into())),
+            ("HELO client.test", Command::Greeting(Greeting::Helo, "client.test".into())),
+            ("ehlo   [127.0.0.1]  ", Command::Greeting(Greeting::Ehlo, "[127.0.0.1]".into())),
+            ("EHLO my_host", Command::Greeting(Greeting::Ehlo, "my_host".into())),
+            ("EHLO\tclient.test", Command::Greeting(Greeting::Ehlo, "client.test".into())),
             ("DATA ", Command::Data),
             ("rset", Command::Rset),
             ("StartTLS", Command::StartTls),
@@ -295,11 +384,72 @@ mod tests {
             ("VRFY ann", Command::Vrfy),
             ("HELP", Command::Help),
             ("HELP MAIL", Command::Help),
-            ("RCPT TO:<postmaster>", Command::Rcpt(ForwardPath::Postmaster("postmaster".into()))),
-            ("RCPT TO: ann@example.test", Command::Rcpt(ForwardPath::Address("ann@example.test".parse().unwrap()))),
+            ("RCPT TO:<postmaster>", rcpt(ForwardPath::Postmaster("postmaster".into()))),
+            ("RCPT TO: ann@example.test", rcpt(ForwardPath::Address("ann@example.test".parse().unwrap()))),
         ] {
             assert_eq!(parse(line.as_bytes()), Ok(command), "{line}");
         }
+    }
+
+    #[test]
+    fn the_size_of_a_chunk_is_read_whole_or_not_at_all() {
+        for (line, octets, is_last) in [
+            ("BDAT 0", 0, false),
+            ("bdat 5 last", 5, true),
+            ("BDAT  0010\tLAST ", 10, true),
+            ("BDAT 18446744073709551615", u64::MAX, false),
+            ("BDAT 18446744073709551616", u64::MAX, false),
+            ("BDAT 99999999999999999999999999999999 LAST", u64::MAX, true),
+        ] {
+            assert_eq!(parse(line.as_bytes()), Ok(Command::Bdat { octets, is_last }), "{line}");
+        }
+        for line in [
+            "BDAT",
+            "BDAT LAST",
+            "BDAT -1",
+            "BDAT +1",
+            "BDAT 1x",
+            "BDAT 0x10",
+            "BDAT 5 LASTS",
+            "BDAT 5 LAST x",
+            "BDAT 5 5",
+        ] {
+            assert_eq!(parse(line.as_bytes()), Ok(Command::BdatOfUnknownSize), "{line}");
+        }
+    }
+
+    #[test]
+    fn parameters_of_extensions_are_read() {
+        let with = |line: &str| match parse(line.as_bytes()) {
+            Ok(Command::Mail(mail)) => (mail.is_utf8, mail.is_binary),
+            other => panic!("{line}: {other:?}"),
+        };
+        assert_eq!(with("MAIL FROM:<j\u{f5}@b\u{fc}cher.test> smtputf8"), (true, false));
+        assert_eq!(with("MAIL FROM:<> BODY=BINARYMIME SMTPUTF8 SIZE=5"), (true, true));
+        assert_eq!(with("MAIL FROM:<> BODY=8BITMIME"), (false, false));
+        let rcpt = "RCPT TO:<j\u{f5}@example.test>";
+        assert!(matches!(parse(rcpt.as_bytes()), Ok(Command::Rcpt { is_ascii: false, .. })));
+    }
+
+    #[test]
+    fn each_dialect_has_its_greetings_and_what_it_offers() {
+        let lmtp = Dialect { service: Service::Lmtp, ..PLAIN };
+        let lhlo = Command::Greeting(Greeting::Lhlo, "client.test".into());
+        assert_eq!(super::parse(b"LHLO client.test", lmtp), Ok(lhlo));
+        assert_eq!(super::parse(b"LHLO", lmtp), Err(Reply::HELO_NAME));
+        assert_eq!(parse(b"LHLO"), Err(Reply::UNKNOWN_COMMAND));
+        for line in ["HELO client.test", "EHLO client.test", "HELO", "EHLO"] {
+            assert_eq!(super::parse(line.as_bytes(), lmtp), Err(Reply::UNKNOWN_COMMAND), "{line}");
+        }
+        let auth = Dialect { offers_auth: true, ..PLAIN };
+        assert!(super::parse(b"MAIL FROM:<> AUTH=<>", auth).is_ok());
+        assert!(super::parse(b"MAIL FROM:<> AUTH=e+3Dmc2@example.test", auth).is_ok());
+        assert_eq!(super::parse(b"MAIL FROM:<> AUTH=", auth), Err(Reply::PARAMETER_VALUE));
+        assert_eq!(super::parse(b"AUTH PLAIN AGEAYg==", auth), Ok(Command::Auth(Ok(Progress::Succeeded))));
+        assert_eq!(super::parse(b"AUTH GSSAPI", auth), Ok(Command::Auth(Err(Reply::MECHANISM_UNKNOWN))));
+        let syntax = Reply::syntax("Syntax: AUTH mechanism [initial-response]");
+        assert_eq!(super::parse(b"AUTH", auth), Err(syntax.clone()));
+        assert_eq!(super::parse(b"AUTH PLAIN a b", auth), Err(syntax));
     }
 
     #[test]
@@ -324,7 +474,7 @@ mod tests {
 
         #[test]
         fn any_text_is_a_command_or_an_error(line in "(MAIL FROM:|RCPT TO:)[<>@\"\\\\a-c:, .=\\[\\]]{0,30}") {
-            if let Ok(Command::Mail { reverse_path, .. }) = parse(line.as_bytes()) {
+            if let Ok(Command::Mail(Mail { reverse_path, .. })) = parse(line.as_bytes()) {
                 prop_assert!(reverse_path.is_empty() || reverse_path.contains('@'));
             }
         }

@@ -4,13 +4,7 @@
 //! NUL included, is content and is kept as it came: a server that reads another line end here than the one that sent
 //! the mail can be made to see a second mail inside the first.
 
-use bytes::Bytes;
 use memchr::memchr_iter;
-
-use super::budget::Share;
-
-/// The least by which the memory of a message grows.
-const GROW_OCTETS: usize = 8 * 1024;
 
 /// Takes the transparency away from the octets of one message, however they are cut.
 #[derive(Debug, Default)]
@@ -79,91 +73,10 @@ fn text<'a>(input: &'a [u8], sink: &mut impl FnMut(&[u8])) -> (State, &'a [u8]) 
     (state, &[])
 }
 
-/// Why nothing is kept of a message that is coming in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Overflow {
-    /// It is larger than the limit.
-    TooLarge,
-    /// It is larger than its share of the memory, and no more is left.
-    NoMemory,
-}
-
-/// A message on its way in: what has come of it, as long as that is within the limit and its share of the memory.
-#[derive(Debug)]
-pub(super) struct Body {
-    decoder: Decoder,
-    /// Its capacity is never more than the share.
-    raw: Vec<u8>,
-    share: Share,
-    octets_max: u64,
-    overflow: Option<Overflow>,
-}
-
-impl Body {
-    /// `share` is what was set aside for it, `size_octets` what the client said the size will be, if it did.
-    pub(super) fn new(share: Share, size_octets: Option<u64>, octets_max: u64) -> Self {
-        let expected = size_octets.unwrap_or(0).min(octets_max).min(share.octets());
-        let raw = Vec::with_capacity(usize::try_from(expected).unwrap_or(0));
-        Self { decoder: Decoder::default(), raw, share, octets_max, overflow: None }
-    }
-
-    /// Takes what is in `input`, as [`Decoder::decode`] does. A message that is too large is read to its end, so that the
-    /// replies stay in step with the commands, but none of it is kept.
-    pub(super) fn take(&mut self, input: &mut &[u8]) -> bool {
-        let Self { decoder, raw, share, octets_max, overflow } = self;
-        decoder.decode(input, |content| {
-            if overflow.is_some() {
-                return;
-            }
-            match make_room(raw, content.len(), share, *octets_max) {
-                Ok(()) => raw.extend_from_slice(content),
-                Err(why) => {
-                    *overflow = Some(why);
-                    *raw = Vec::new();
-                    share.shrink_to(0);
-                }
-            }
-        })
-    }
-
-    /// The whole message with its share of the memory.
-    pub(super) fn finish(mut self) -> Result<(Bytes, Share), Overflow> {
-        if let Some(why) = self.overflow {
-            return Err(why);
-        }
-        self.share.shrink_to(self.raw.capacity() as u64);
-        Ok((self.raw.into(), self.share))
-    }
-}
-
-/// Makes room for so many octets more, within the share where that is enough, else by more of the budget.
-fn make_room(raw: &mut Vec<u8>, octets: usize, share: &mut Share, octets_max: u64) -> Result<(), Overflow> {
-    let needed = raw.len() + octets;
-    if needed as u64 > octets_max {
-        return Err(Overflow::TooLarge);
-    }
-    if needed <= raw.capacity() {
-        return Ok(());
-    }
-    let at_best = (raw.capacity() * 2).max(raw.capacity() + GROW_OCTETS).max(needed);
-    let mut capacity = usize::try_from(octets_max).unwrap_or(usize::MAX).min(at_best);
-    if needed as u64 <= share.octets() {
-        capacity = capacity.min(usize::try_from(share.octets()).unwrap_or(usize::MAX));
-    } else if !share.grow_to(capacity as u64) {
-        capacity = needed;
-        if !share.grow_to(needed as u64) {
-            return Err(Overflow::NoMemory);
-        }
-    }
-    raw.reserve_exact(capacity - raw.len());
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::budget::Budget;
     use super::*;
 
     /// Content and what follows the end; `None` if there was no end.
@@ -267,69 +180,6 @@ mod tests {
     fn what_is_no_line_end_is_kept_octet_for_octet() {
         let wire = b"a\nb\rc\0d\xff\n.\ne\r.\r\r\n.\r\n";
         assert_eq!(decode(&[wire]), (b"a\nb\rc\0d\xff\n.\ne\r.\r\r\n".to_vec(), Some(Vec::new())));
-    }
-
-    fn taken(wire: &[u8], octets_max: u64) -> Option<Bytes> {
-        let share = Budget::new(1 << 20).share(octets_max).expect("room");
-        let mut body = Body::new(share, None, octets_max);
-        let mut input = wire;
-        assert!(body.take(&mut input));
-        body.finish().ok().map(|(raw, _)| raw)
-    }
-
-    #[test]
-    fn size_counts_what_is_left_without_dots() {
-        // RFC 1870 section 3: CRLF counts; doubled dots count once; the final dot does not.
-        assert_eq!(taken(b"..23\r\n.\r\n", 5).as_deref(), Some(&b".23\r\n"[..]));
-        assert_eq!(taken(b"..23\r\n.\r\n", 4), None);
-        assert_eq!(taken(b".\r\n", 0).as_deref(), Some(&b""[..]));
-    }
-
-    #[test]
-    fn nothing_of_a_message_over_the_limit_is_kept() {
-        let budget = Budget::new(1 << 20);
-        let mut body = Body::new(budget.share(10).expect("room"), Some(u64::MAX), 10);
-        for _ in 0..1000 {
-            assert!(!body.take(&mut &[b'x'; 1000][..]));
-            assert!(body.raw.capacity() <= 10);
-        }
-        assert!(budget.share(1 << 20).is_some(), "its share is given back at once");
-        assert!(body.take(&mut &b"\r\n.\r\n"[..]));
-        assert_eq!(body.finish().err(), Some(Overflow::TooLarge));
-    }
-
-    #[test]
-    fn a_message_never_takes_more_than_its_share() {
-        for (budget_octets, size_octets, kept) in [
-            (1 << 20, Some(0), true),
-            (1 << 20, Some(150_000), true),
-            (1 << 20, None, true),
-            (100 << 10, Some(1), false),
-        ] {
-            let budget = Budget::new(budget_octets);
-            let mut body = Body::new(budget.share(size_octets.unwrap_or(300_000)).expect("room"), size_octets, 300_000);
-            let mut line = [b'x'; 1000];
-            line[998..].copy_from_slice(b"\r\n");
-            for _ in 0..200 {
-                assert!(!body.take(&mut &line[..]));
-                assert!(body.raw.capacity() as u64 <= body.share.octets(), "{size_octets:?}");
-            }
-            assert!(body.take(&mut &b".\r\n"[..]));
-            match body.finish() {
-                Ok((raw, share)) => assert!(kept && raw.len() == 200_000 && share.octets() >= 200_000),
-                Err(why) => assert!(!kept && why == Overflow::NoMemory),
-            }
-            assert!(budget.share(budget_octets).is_some(), "all of it is given back");
-        }
-    }
-
-    #[test]
-    fn a_promise_that_is_kept_needs_no_more_memory_than_it_says() {
-        let budget = Budget::new(200 << 10);
-        let mut body = Body::new(budget.share(200_000).expect("room"), Some(200_000), 300_000);
-        assert!(!body.take(&mut vec![b'x'; 199_998].as_slice()));
-        assert!(body.take(&mut &b"\r\n.\r\n"[..]));
-        assert_eq!(body.finish().map(|(raw, _)| raw.len()).ok(), Some(200_000));
     }
 
     /// Octets that are nearly always part of some line end.

@@ -8,9 +8,10 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::proxy::{self, Client, Progress};
-use super::session::{End, TlsSession};
+use super::session::End;
 use super::stream::Stream;
 use super::{Dialect, Receiver, Service};
+use crate::model::TlsSession;
 
 /// A connection that a session can begin on.
 pub(super) struct Arrival {
@@ -36,7 +37,11 @@ enum HeaderError {
 
 /// What sessions of a connection speak and offer. A Unix socket needs no TLS: nobody stands in between.
 pub(super) fn dialect(service: Service, stream: &Stream, receiver: &Receiver) -> Dialect {
-    Dialect { service, offers_tls: receiver.tls.is_some() && matches!(stream, Stream::Tcp(_)) }
+    Dialect {
+        service,
+        offers_tls: receiver.tls.is_some() && matches!(stream, Stream::Tcp(_)),
+        offers_auth: receiver.settings.accepts_any_auth && service != Service::Lmtp,
+    }
 }
 
 /// Makes a new connection one that a session can begin on. `None`: it has been closed, and the log says why where that is

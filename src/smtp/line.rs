@@ -36,8 +36,13 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// The next line in `input`, which is moved behind what was read.
-    pub(super) fn next<'line, 'input: 'line>(&'line mut self, input: &mut &'input [u8]) -> Framed<'line> {
+    /// The next line in `input`, which is moved behind what was read. It may have `octets_max` octets, CRLF included; who
+    /// asks with another bound does so between two lines.
+    pub(super) fn next<'line, 'input: 'line>(
+        &'line mut self,
+        input: &mut &'input [u8],
+        octets_max: usize,
+    ) -> Framed<'line> {
         if self.is_spent {
             self.partial.clear();
             self.is_spent = false;
@@ -48,7 +53,7 @@ impl Lines {
         if self.has_cr {
             return self.after_cr(input);
         }
-        let room = LINE_OCTETS_MAX - 2 - self.partial.len();
+        let room = (octets_max - 2).saturating_sub(self.partial.len());
         let end = memchr2(b'\r', b'\n', input);
         if end.unwrap_or(input.len()) > room {
             *input = &input[room + 1..];
@@ -132,7 +137,7 @@ mod tests {
         for cut in cuts {
             let mut input = *cut;
             loop {
-                match lines.next(&mut input) {
+                match lines.next(&mut input, LINE_OCTETS_MAX) {
                     Framed::Line(line) => found.push(line.escape_ascii().to_string()),
                     Framed::TooLong => found.push("<too long>".into()),
                     Framed::BareEnd => found.push("<bare>".into()),

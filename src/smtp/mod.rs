@@ -6,8 +6,10 @@
 //!   proxy     headers of the PROXY protocol    stream  TCP, Unix and TLS as one type
 //! connection  one socket: reads, writes, waits, hands messages to the store
 //! session     the protocol, without I/O: octets in, replies and steps out
-//!   line      octets to command lines        data    octets to a message
-//!   command   lines to commands              path    reverse-paths and forward-paths
+//!   line      octets to command lines        command lines to commands
+//!   path      reverse-paths, forward-paths   auth    exchanges of AUTH
+//!   data      octets after DATA              chunk   octets after BDAT
+//!   body      a message on its way in        hops    how many servers it came through
 //! policy      who is refused and why         reply   what is said
 //! budget      memory for messages on their way in
 //! ```
@@ -15,11 +17,15 @@
 //! Knows nothing of HTTP. The invariant: a message is accepted (250) only after [`Store::receive`] has returned `Ok`, and
 //! [`Session::stored`] is the only place that does so.
 
+mod auth;
+mod body;
 mod budget;
+mod chunk;
 mod command;
 mod connection;
 mod data;
 mod entrance;
+mod hops;
 mod line;
 mod listener;
 mod path;
@@ -39,11 +45,12 @@ pub use data::Decoder;
 pub use listener::{Entrance, Listener, serve};
 pub use policy::Policy;
 pub use reply::Reply;
-pub use session::{End, Message, Session, Step, TlsSession};
+pub use session::{End, Message, Session, Step};
 
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, SmtpAuth};
 use crate::domains::DomainTable;
+pub use crate::model::TlsSession;
 use crate::model::{DomainName, Subaddressing};
 use crate::store::Store;
 use crate::tls::Keeper;
@@ -66,6 +73,15 @@ pub struct Dialect {
     pub service: Service,
     /// STARTTLS is there until the connection is secured.
     pub offers_tls: bool,
+    /// AUTH is there and takes any credentials.
+    pub offers_auth: bool,
+}
+
+impl Dialect {
+    /// Whether it is LMTP.
+    pub const fn is_lmtp(self) -> bool {
+        matches!(self.service, Service::Lmtp)
+    }
 }
 
 /// The settings of the receiver.
@@ -79,6 +95,10 @@ pub struct SmtpSettings {
     pub bodies_octets_max: u64,
     /// The most recipients of one message; RFC 5321 section 4.5.3.1.8 asks for 100 at least.
     pub recipients_max: usize,
+    /// The most Received fields of a message; RFC 5321 section 6.3 asks for 100 at least.
+    pub hops_max: usize,
+    /// AUTH is there on SMTP and SMTPS and takes any credentials.
+    pub accepts_any_auth: bool,
     /// The most connections at once, over all listeners.
     pub connections_max: usize,
     /// How long a client may take for the next octets, and to take what is written to it.
@@ -100,8 +120,6 @@ pub struct SmtpSettings {
 }
 
 impl SmtpSettings {
-    /// The most recipients of one message unless set otherwise.
-    pub const RECIPIENTS_MAX: usize = 100;
     /// How many errors end a session unless set otherwise.
     pub const ERRORS_MAX: u32 = 20;
     /// How long a header of the PROXY protocol may take unless set otherwise: a proxy sends it at once.
@@ -115,7 +133,9 @@ impl SmtpSettings {
             hostname: config.hostname.clone(),
             message_octets_max: config.message_octets_max,
             bodies_octets_max: config.smtp_bodies_octets_max,
-            recipients_max: Self::RECIPIENTS_MAX,
+            recipients_max: config.smtp_recipients_max,
+            hops_max: config.smtp_hops_max,
+            accepts_any_auth: config.smtp_auth == SmtpAuth::AcceptAny,
             connections_max: config.smtp_connections_max,
             idle_timeout: config.smtp_idle_timeout,
             handshake_timeout: config.tls_handshake_timeout,

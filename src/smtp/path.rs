@@ -22,7 +22,7 @@ pub(super) enum ForwardPath {
 /// Splits what follows `FROM:` or `TO:` into the path, without brackets and source route, and the parameters.
 ///
 /// Clients at large put blanks around the path and leave the brackets out; both are taken. `None`: no path can be made
-/// out, or it holds a control character or an octet that only SMTPUTF8 would permit.
+/// out, or it holds a control character or is no UTF-8. Whether it may be more than ASCII is for the caller to say.
 pub(super) fn split(argument: &[u8]) -> Option<(&str, &[u8])> {
     let argument = argument.trim_ascii_start();
     let (path, parameters) = if let Some(inner) = argument.strip_prefix(b"<") {
@@ -41,8 +41,10 @@ pub(super) fn split(argument: &[u8]) -> Option<(&str, &[u8])> {
         return None;
     }
     let path = std::str::from_utf8(path).ok()?.trim_matches(' ');
-    let is_printable = path.bytes().all(|octet| matches!(octet, b' '..=b'~'));
-    is_printable.then_some((without_route(path)?, parameters))
+    if path.chars().any(char::is_control) {
+        return None;
+    }
+    Some((without_route(path)?, parameters))
 }
 
 /// Whether `path` may stand in MAIL: nothing, or a mailbox on a domain or at an address literal.
@@ -119,7 +121,9 @@ fn is_address_literal(text: &str) -> bool {
 fn is_local_part(text: &str) -> bool {
     let Some(quoted) = text.strip_prefix('"') else {
         return !text.is_empty()
-            && text.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.".contains(&octet));
+            && text.bytes().all(|octet| {
+                !octet.is_ascii() || octet.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.".contains(&octet)
+            });
     };
     // The first quote that is not escaped must be the last octet.
     let mut is_escaped = false;
@@ -155,6 +159,7 @@ mod tests {
             ("<\"a>b\"@example.test> BODY=7BIT", "\"a>b\"@example.test", " BODY=7BIT"),
             ("<\"a\\\">b\"@example.test>", "\"a\\\">b\"@example.test", ""),
             ("\"a b\"@example.test", "\"a b\"@example.test", ""),
+            ("<b\u{fc}cher@b\u{fc}cher.test>", "b\u{fc}cher@b\u{fc}cher.test", ""),
             ("<\"@a.test:x\"@example.test>", "\"@a.test:x\"@example.test", ""),
         ] {
             assert_eq!(split(argument.as_bytes()), Some((path, parameters.as_bytes())), "{argument}");
@@ -174,7 +179,7 @@ mod tests {
             "<a\x1bb@example.test>",
             "<a\x7fb@example.test>",
             "<\"a\tb\"@example.test>",
-            "<b\u{fc}cher@example.test>",
+            "<b\u{85}cher@example.test>",
             "<@a.test>",
             "<@a.test:>",
             "<@a b:ann@example.test>",
@@ -198,6 +203,8 @@ mod tests {
             "ann@[IPv6:2001:db8::1]",
             "a..b@example.test",
             "root@my_host",
+            "j\u{f5}geva@b\u{fc}cher.test",
+            "\"j \u{f5}\"@[192.0.2.1]",
             &long,
         ] {
             assert!(is_reverse_path(path), "{path}");

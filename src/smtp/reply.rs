@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::Dialect;
 use crate::model::DomainName;
 use crate::store::StoreError;
 
@@ -25,8 +26,6 @@ pub struct Reply {
 impl Reply {
     pub(super) const OK: Self = Self::fixed(250, [2, 0, 0], "OK");
     pub(super) const BYE: Self = Self::fixed(221, [2, 0, 0], "Bye");
-    pub(super) const HELP: Self =
-        Self::fixed(214, [2, 0, 0], "Commands: HELO EHLO MAIL RCPT DATA RSET NOOP QUIT VRFY HELP");
     pub(super) const NOT_TOLD: Self =
         Self::fixed(252, [2, 0, 0], "Addresses are not verified; send the message to find out");
     pub(super) const SENDER_OK: Self = Self::fixed(250, [2, 1, 0], "Sender OK");
@@ -36,6 +35,8 @@ impl Reply {
         status: None,
         text: Cow::Borrowed("Send the message; end it with a dot on a line of its own"),
     };
+    pub(super) const CHUNK_OK: Self = Self::fixed(250, [2, 0, 0], "Chunk taken");
+    pub(super) const AUTHENTICATED: Self = Self::fixed(235, [2, 7, 0], "Any credentials are taken");
     pub(super) const START_TLS: Self = Self::fixed(220, [2, 0, 0], "Ready to start TLS");
     pub(super) const STORED: Self = Self::fixed(250, [2, 0, 0], "Stored");
 
@@ -44,6 +45,8 @@ impl Reply {
     pub(super) const IDLE: Self = Self::fixed(421, [4, 4, 2], "Nothing came for too long");
     pub(super) const TOO_MANY_ERRORS: Self = Self::fixed(421, [4, 7, 0], "Too many errors");
 
+    pub(super) const OUT_OF_STEP: Self =
+        Self::fixed(421, [4, 5, 0], "What follows cannot be told from commands; try again on a new connection");
     pub(super) const STORE_FULL: Self = Self::fixed(452, [4, 3, 1], "No space to keep a message; try again later");
     pub(super) const NO_MEMORY: Self =
         Self::fixed(452, [4, 3, 1], "Too many messages are coming in at once; try again later");
@@ -55,6 +58,11 @@ impl Reply {
     pub(super) const LINE_TOO_LONG: Self = Self::fixed(500, [5, 5, 2], "Line too long");
     pub(super) const BARE_LINE_END: Self =
         Self::fixed(500, [5, 5, 2], "A line ends with CR LF; this one has one without the other");
+    pub(super) const AUTH_LINE_TOO_LONG: Self = Self::fixed(500, [5, 5, 6], "Line too long");
+    pub(super) const AUTH_CANCELLED: Self = Self::fixed(501, [5, 0, 0], "Authentication cancelled");
+    pub(super) const NOT_BASE64: Self = Self::fixed(501, [5, 5, 2], "The response is not valid base64");
+    pub(super) const NOT_PLAIN: Self = Self::fixed(501, [5, 5, 2], "The response is not a message of PLAIN");
+    pub(super) const CHUNK_SYNTAX: Self = Self::syntax("Syntax: BDAT octets [LAST]");
     pub(super) const NO_PARAMETERS: Self = Self::fixed(501, [5, 5, 4], "The command takes no parameters");
     pub(super) const HELO_NAME: Self = Self::fixed(501, [5, 5, 4], "A host name in printable ASCII must follow");
     pub(super) const PARAMETER_VALUE: Self = Self::fixed(501, [5, 5, 4], "The value of a parameter is not valid");
@@ -62,14 +70,22 @@ impl Reply {
     pub(super) const RECIPIENT_SYNTAX: Self = Self::fixed(501, [5, 1, 3], "The recipient is not a valid address");
     pub(super) const NOT_OFFERED: Self = Self::fixed(502, [5, 5, 1], "Command not offered");
     pub(super) const TLS_ALREADY: Self = Self::fixed(503, [5, 5, 1], "The connection is secured already");
-    pub(super) const HELO_FIRST: Self = Self::fixed(503, [5, 5, 1], "Send HELO or EHLO first");
+    pub(super) const AUTH_ALREADY: Self = Self::fixed(503, [5, 5, 1], "The client is authenticated already");
+    pub(super) const AUTH_TOO_LATE: Self = Self::fixed(503, [5, 5, 1], "A transaction has begun; RSET ends it");
     pub(super) const NESTED_MAIL: Self = Self::fixed(503, [5, 5, 1], "The sender is named already; RSET starts anew");
     pub(super) const MAIL_FIRST: Self = Self::fixed(503, [5, 5, 1], "Send MAIL first");
     pub(super) const NO_RECIPIENTS: Self = Self::fixed(503, [5, 5, 1], "No valid recipients");
+    pub(super) const MESSAGE_BEGUN: Self =
+        Self::fixed(503, [5, 5, 1], "The message has begun with BDAT; RSET starts anew");
+    pub(super) const BINARY_NEEDS_BDAT: Self = Self::fixed(503, [5, 5, 1], "BODY=BINARYMIME needs BDAT");
+    pub(super) const MECHANISM_UNKNOWN: Self = Self::fixed(504, [5, 5, 4], "The mechanism is not offered");
     pub(super) const ADDRESS_LITERAL: Self =
         Self::fixed(550, [5, 1, 2], "No mail is received for address literals, only for domains");
     pub(super) const SPOKE_FIRST: Self =
         Self::fixed(554, [5, 5, 1], "A client waits for the greeting; this one spoke before it");
+    pub(super) const NEEDS_SMTPUTF8: Self =
+        Self::fixed(553, [5, 6, 7], "Addresses beyond ASCII need the parameter SMTPUTF8 of MAIL");
+    pub(super) const TOO_MANY_HOPS: Self = Self::fixed(554, [5, 4, 6], "Too many hops; the message is in a loop");
     pub(super) const PARAMETER_UNKNOWN: Self = Self::fixed(555, [5, 5, 4], "A parameter is not recognized");
 
     const fn fixed(code: u16, status: Status, text: &'static str) -> Self {
@@ -80,19 +96,42 @@ impl Reply {
         Self { code, status, text: Cow::Owned(text) }
     }
 
-    pub(super) fn greeting(hostname: &DomainName) -> Self {
-        Self::made(220, None, format!("{hostname} ESMTP tempmail"))
+    pub(super) fn greeting(hostname: &DomainName, is_lmtp: bool) -> Self {
+        let protocol = if is_lmtp { "LMTP" } else { "ESMTP" };
+        Self::made(220, None, format!("{hostname} {protocol} tempmail"))
+    }
+
+    /// What asks for the client's name.
+    pub(super) const fn greeting_first(is_lmtp: bool) -> Self {
+        Self::fixed(503, [5, 5, 1], if is_lmtp { "Send LHLO first" } else { "Send HELO or EHLO first" })
+    }
+
+    /// What an exchange of AUTH asks for, in base64.
+    pub(super) const fn challenge(text: &'static str) -> Self {
+        Self { code: 334, status: None, text: Cow::Borrowed(text) }
+    }
+
+    /// The commands of a dialect.
+    pub(super) fn help(dialect: Dialect) -> Self {
+        let greetings = if dialect.is_lmtp() { "LHLO" } else { "HELO EHLO" };
+        let tls = if dialect.offers_tls { " STARTTLS" } else { "" };
+        let auth = if dialect.offers_auth { " AUTH" } else { "" };
+        let text = format!("Commands: {greetings}{tls}{auth} MAIL RCPT DATA BDAT RSET NOOP QUIT VRFY HELP");
+        Self::made(214, Some([2, 0, 0]), text)
     }
 
     pub(super) fn helo(hostname: &DomainName) -> Self {
         Self::made(250, None, hostname.to_string())
     }
 
-    /// The reply to EHLO: one line per extension (RFC 5321 section 4.1.1.1).
-    pub(super) fn ehlo(hostname: &DomainName, message_octets_max: u64, offers_tls: bool) -> Self {
-        let tls = if offers_tls { "STARTTLS\n" } else { "" };
-        let text =
-            format!("{hostname}\nPIPELINING\nSIZE {message_octets_max}\n8BITMIME\n{tls}ENHANCEDSTATUSCODES\nHELP");
+    /// The reply to EHLO and LHLO: one line per extension (RFC 5321 section 4.1.1.1).
+    pub(super) fn ehlo(hostname: &DomainName, message_octets_max: u64, dialect: Dialect, is_secured: bool) -> Self {
+        let tls = if dialect.offers_tls && !is_secured { "STARTTLS\n" } else { "" };
+        let auth = if dialect.offers_auth { "AUTH PLAIN LOGIN\n" } else { "" };
+        let text = format!(
+            "{hostname}\nPIPELINING\nSIZE {message_octets_max}\n8BITMIME\nBINARYMIME\nCHUNKING\nSMTPUTF8\n\
+             {tls}{auth}ENHANCEDSTATUSCODES\nHELP"
+        );
         Self::made(250, None, text)
     }
 
@@ -159,6 +198,7 @@ impl Reply {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Service;
     use super::*;
 
     fn written(reply: &Reply) -> String {
@@ -174,14 +214,19 @@ mod tests {
     }
 
     #[test]
-    fn greeting_ehlo_and_354_have_no_status() {
+    fn greeting_ehlo_334_and_354_have_no_status() {
+        let dialect = Dialect { service: Service::Smtp, offers_tls: true, offers_auth: true };
         let host: DomainName = "mx.example.test".parse().expect("name");
-        assert_eq!(written(&Reply::greeting(&host)), "220 mx.example.test ESMTP tempmail\r\n");
+        assert_eq!(written(&Reply::greeting(&host, true)), "220 mx.example.test LMTP tempmail\r\n");
+        assert_eq!(written(&Reply::greeting(&host, false)), "220 mx.example.test ESMTP tempmail\r\n");
         assert_eq!(written(&Reply::helo(&host)), "250 mx.example.test\r\n");
         assert_eq!(
-            written(&Reply::ehlo(&host, 307_200, false)),
-            "250-mx.example.test\r\n250-PIPELINING\r\n250-SIZE 307200\r\n250-8BITMIME\r\n250-ENHANCEDSTATUSCODES\r\n250 HELP\r\n"
+            written(&Reply::ehlo(&host, 307_200, dialect, false)),
+            "250-mx.example.test\r\n250-PIPELINING\r\n250-SIZE 307200\r\n250-8BITMIME\r\n250-BINARYMIME\r\n\
+             250-CHUNKING\r\n250-SMTPUTF8\r\n250-STARTTLS\r\n250-AUTH PLAIN LOGIN\r\n\
+             250-ENHANCEDSTATUSCODES\r\n250 HELP\r\n"
         );
+        assert_eq!(written(&Reply::challenge("")), "334 \r\n");
         assert!(written(&Reply::SEND_DATA).starts_with("354 Send"));
     }
 

@@ -1,120 +1,56 @@
-//! The protocol of one connection (RFC 5321), without the connection.
+//! The protocol of one connection (RFC 5321, RFC 2033), without the connection.
 //!
 //! Octets go in, however they were cut; replies and [`Step`]s come out. Nothing here does I/O, waits or reads a clock, so
 //! every dialog can be played and fuzzed without a socket.
 
-use bytes::Bytes;
+mod commands;
+mod step;
+mod transaction;
 
+use super::auth::{self, Exchange};
+use super::body::Body;
 use super::budget::Share;
-use super::command::{self, Command};
-use super::data::{Body, Overflow};
-use super::line::{Framed, Lines};
-use super::path::ForwardPath;
+use super::chunk::Chunk;
+use super::command;
+use super::data::Decoder;
+use super::line::{self, Framed, Lines};
 use super::policy::Policy;
 use super::reply::Reply;
 use super::{Dialect, SmtpSettings};
-use crate::model::{Address, Protocol};
+use crate::model::{Greeting, TlsSession};
 use crate::store::StoreError;
+
+pub use step::{End, Message, Step};
+use transaction::Transaction;
 
 /// How many octets of replies may wait before they must be written: a reply can be longer than its command.
 const REPLIES_OCTETS_MAX: usize = 16 * 1024;
 
-/// What the connection has to do next.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Step {
-    /// All octets are used up: write the replies, then read more.
-    Read,
-    /// Enough replies are waiting: write them, then go on with what is left of the octets.
-    Write,
-    /// Hand the message to the store and its answer to [`Session::stored`], then go on.
-    Store(Message),
-    /// Write the replies, throw away every octet that was read and not used, and secure the connection; then go on with
-    /// [`Session::secured`].
-    StartTls,
-    /// Write the replies and close.
-    Close(End),
-}
-
-/// What secures a connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TlsSession {
-    /// The version of TLS, such as `TLSv1.3`.
-    pub version: String,
-    /// The name of the cipher suite in IANA's registry.
-    pub cipher: String,
-}
-
-/// A message that has come in whole, with its transaction.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// What the client called itself.
-    pub helo: String,
-    /// Whether it said HELO or EHLO.
-    pub protocol: Protocol,
-    /// Without brackets and source route; empty for the null sender.
-    pub reverse_path: String,
-    /// At least one and at most [`SmtpSettings::recipients_max`], as often as they were named.
-    pub recipients: Vec<Address>,
-    /// The octets as sent, without transparency and the final dot.
-    pub raw: Bytes,
-}
-
-/// Why a session ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The client said QUIT.
-    Quit,
-    /// The client closed the connection, or it broke.
-    Gone,
-    /// Nothing came, or nothing could be written, for too long.
-    Idle,
-    /// The client sent something before it was greeted.
-    SpokeFirst,
-    /// The client made too many errors in a row.
-    TooManyErrors,
-    /// The handshake of TLS failed or took too long.
-    TlsFailed,
-    /// The service is stopping.
-    Stopping,
-    /// The store could not tell whether it kept a message, so there was nothing true to say.
-    OutcomeUnknown,
-}
-
-impl End {
-    /// The word for the log.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Quit => "quit",
-            Self::Gone => "gone",
-            Self::Idle => "idle",
-            Self::SpokeFirst => "spoke before the greeting",
-            Self::TooManyErrors => "too many errors",
-            Self::TlsFailed => "TLS failed",
-            Self::Stopping => "stopping",
-            Self::OutcomeUnknown => "outcome unknown",
-        }
-    }
-}
-
 /// Who the client says it is.
 struct Client {
     name: String,
-    protocol: Protocol,
-}
-
-/// What MAIL began.
-struct Transaction {
-    reverse_path: String,
-    size_octets: Option<u64>,
-    recipients: Vec<Address>,
+    greeting: Greeting,
 }
 
 enum State {
     Command,
     /// STARTTLS has been answered; whatever comes in the clear from now on is no command.
     Handshake,
-    Data(Body),
+    /// AUTH has asked for more.
+    Credentials(Exchange),
+    /// After DATA.
+    Data(Decoder, Body),
+    /// After BDAT.
+    Chunk(Chunk),
     Closed(End),
+}
+
+/// The message that is at the store.
+struct AtStore {
+    /// Its memory.
+    _share: Share,
+    /// How many replies its end has.
+    replies: usize,
 }
 
 /// One connection's side of the protocol.
@@ -124,11 +60,13 @@ pub struct Session<'a> {
     policy: &'a dyn Policy,
     state: State,
     tls: Option<TlsSession>,
+    is_authenticated: bool,
     lines: Lines,
     client: Option<Client>,
     transaction: Option<Transaction>,
-    /// The memory of the message that is at the store.
-    at_store: Option<Share>,
+    at_store: Option<AtStore>,
+    /// A reply that has to be said so many times more before anything else.
+    owed: Option<(Reply, usize)>,
     replies: Vec<u8>,
     errors: u32,
     refusals: u64,
@@ -143,15 +81,17 @@ impl<'a> Session<'a> {
             policy,
             state: State::Command,
             tls: None,
+            is_authenticated: false,
             lines: Lines::default(),
             client: None,
             transaction: None,
             at_store: None,
+            owed: None,
             replies: Vec::new(),
             errors: 0,
             refusals: 0,
         };
-        session.answer(&Reply::greeting(&settings.hostname));
+        session.answer(&Reply::greeting(&settings.hostname, dialect.is_lmtp()));
         session
     }
 
@@ -160,7 +100,7 @@ impl<'a> Session<'a> {
         &mut self.replies
     }
 
-    /// What the client called itself; empty before HELO and EHLO.
+    /// What the client called itself; empty before its greeting.
     pub fn helo(&self) -> &str {
         self.client.as_ref().map_or("", |client| &client.name)
     }
@@ -175,9 +115,9 @@ impl<'a> Session<'a> {
         self.tls.as_ref()
     }
 
-    /// Whether the client is in the middle of a message.
+    /// Whether octets of a message are to come next.
     pub const fn is_in_data(&self) -> bool {
-        matches!(self.state, State::Data(_))
+        matches!(self.state, State::Data(..) | State::Chunk(_))
     }
 
     /// Goes on with the octets of `input`, which is moved behind what was used, up to the next thing to do.
@@ -186,26 +126,51 @@ impl<'a> Session<'a> {
             if self.replies.len() >= REPLIES_OCTETS_MAX {
                 return Step::Write;
             }
+            if let Some((reply, times)) = self.owed.take() {
+                self.answer_times(reply, times);
+                continue;
+            }
             match &mut self.state {
                 State::Closed(end) => return Step::Close(*end),
                 State::Handshake => return Step::StartTls,
-                State::Data(body) => {
-                    if !body.take(input) {
+                State::Data(decoder, body) => {
+                    if !decoder.decode(input, |content| body.push(content)) {
                         return Step::Read;
                     }
                     if let Some(message) = self.end_of_data() {
                         return Step::Store(message);
                     }
                 }
-                State::Command => {
-                    let command = match self.lines.next(input) {
+                State::Chunk(chunk) => {
+                    if !chunk.take(input) {
+                        return Step::Read;
+                    }
+                    if let Some(message) = self.end_of_chunk() {
+                        return Step::Store(message);
+                    }
+                }
+                State::Credentials(exchange) => {
+                    let exchange = *exchange;
+                    let progress = match self.lines.next(input, auth::LINE_OCTETS_MAX) {
                         Framed::Incomplete => return Step::Read,
-                        Framed::Line(line) => command::parse(line),
+                        Framed::Line(line) => exchange.respond(line),
+                        Framed::TooLong => Err(Reply::AUTH_LINE_TOO_LONG),
+                        Framed::BareEnd => Err(Reply::BARE_LINE_END),
+                    };
+                    self.state = State::Command;
+                    let reply = progress.map_or_else(|refusal| refusal, |progress| self.authenticate(progress));
+                    self.answer(&reply);
+                }
+                State::Command => {
+                    let command = match self.lines.next(input, line::LINE_OCTETS_MAX) {
+                        Framed::Incomplete => return Step::Read,
+                        Framed::Line(line) => command::parse(line, self.dialect),
                         Framed::TooLong => Err(Reply::LINE_TOO_LONG),
                         Framed::BareEnd => Err(Reply::BARE_LINE_END),
                     };
-                    let reply = command.and_then(|command| self.obey(command)).unwrap_or_else(|refusal| refusal);
-                    self.answer(&reply);
+                    if let Some(reply) = command.map_or_else(Some, |command| self.obey(command)) {
+                        self.answer(&reply);
+                    }
                 }
             }
         }
@@ -213,7 +178,7 @@ impl<'a> Session<'a> {
 
     /// Takes the store's answer to the message of the last [`Step::Store`]. `Ok` means that it is on disk and visible.
     pub fn stored(&mut self, outcome: Result<(), StoreError>) {
-        self.at_store = None;
+        let times = self.at_store.take().map_or(1, |at_store| at_store.replies);
         let reply = match outcome {
             // The only place that accepts a message; from here on it is ours.
             Ok(()) => {
@@ -223,7 +188,7 @@ impl<'a> Session<'a> {
             Err(error) => Reply::of_store_error(&error),
         };
         match reply {
-            Some(reply) => self.answer(&reply),
+            Some(reply) => self.answer_times(reply, times),
             None => self.state = State::Closed(End::OutcomeUnknown),
         }
     }
@@ -232,6 +197,7 @@ impl<'a> Session<'a> {
     pub fn secured(&mut self, tls: TlsSession) {
         self.lines = Lines::default();
         self.client = None;
+        self.is_authenticated = false;
         self.transaction = None;
         self.tls = Some(tls);
         if matches!(self.state, State::Handshake) {
@@ -256,118 +222,17 @@ impl<'a> Session<'a> {
         self.end(&Reply::SPOKE_FIRST, End::SpokeFirst);
     }
 
-    fn obey(&mut self, command: Command) -> Result<Reply, Reply> {
-        match command {
-            Command::Helo(name) => Ok(self.greet(name, Protocol::Smtp)),
-            Command::Ehlo(name) => Ok(self.greet(name, Protocol::Esmtp)),
-            Command::Mail { reverse_path, size_octets } => self.mail(reverse_path, size_octets),
-            Command::Rcpt(path) => self.rcpt(path),
-            Command::Data => self.data(),
-            Command::StartTls => self.start_tls(),
-            Command::Rset => {
-                self.transaction = None;
-                Ok(Reply::OK)
+    /// Says a reply so many times, as the end of a message in LMTP has it: at once what fits among the waiting ones, the
+    /// others before anything else is read. It counts once.
+    fn answer_times(&mut self, reply: Reply, times: usize) {
+        for left in (1..times).rev() {
+            if self.replies.len() >= REPLIES_OCTETS_MAX {
+                self.owed = Some((reply, left + 1));
+                return;
             }
-            Command::Noop => Ok(Reply::OK),
-            Command::Vrfy => Ok(Reply::NOT_TOLD),
-            Command::Help => Ok(Reply::HELP),
-            Command::Quit => Ok(Reply::BYE),
+            reply.write(&mut self.replies);
         }
-    }
-
-    fn greet(&mut self, name: String, protocol: Protocol) -> Reply {
-        // RFC 5321 section 4.1.4: as if RSET had come.
-        self.transaction = None;
-        self.client = Some(Client { name, protocol });
-        match protocol {
-            Protocol::Smtp => Reply::helo(&self.settings.hostname),
-            Protocol::Esmtp => {
-                let offers_tls = self.dialect.offers_tls && self.tls.is_none();
-                Reply::ehlo(&self.settings.hostname, self.settings.message_octets_max, offers_tls)
-            }
-        }
-    }
-
-    fn start_tls(&mut self) -> Result<Reply, Reply> {
-        if self.tls.is_some() {
-            return Err(Reply::TLS_ALREADY);
-        }
-        if !self.dialect.offers_tls {
-            return Err(Reply::NOT_OFFERED);
-        }
-        self.state = State::Handshake;
-        Ok(Reply::START_TLS)
-    }
-
-    fn mail(&mut self, reverse_path: String, size_octets: Option<u64>) -> Result<Reply, Reply> {
-        if self.client.is_none() {
-            return Err(Reply::HELO_FIRST);
-        }
-        if self.transaction.is_some() {
-            return Err(Reply::NESTED_MAIL);
-        }
-        if size_octets.is_some_and(|size| size > self.settings.message_octets_max) {
-            return Err(Reply::message_too_large(self.settings.message_octets_max));
-        }
-        self.policy.sender()?;
-        self.transaction = Some(Transaction { reverse_path, size_octets, recipients: Vec::new() });
-        Ok(Reply::SENDER_OK)
-    }
-
-    fn rcpt(&mut self, path: ForwardPath) -> Result<Reply, Reply> {
-        let transaction = self.transaction.as_mut().ok_or(Reply::MAIL_FIRST)?;
-        let address = match path {
-            ForwardPath::Address(address) => {
-                self.policy.recipient(&address)?;
-                address
-            }
-            // RFC 5321 section 4.5.1: received without asking, by the administrator of this host.
-            ForwardPath::Postmaster(local_part) => {
-                Address::new(&local_part, self.settings.hostname.clone()).map_err(|_| Reply::RECIPIENT_SYNTAX)?
-            }
-            ForwardPath::AddressLiteral => return Err(Reply::ADDRESS_LITERAL),
-        };
-        if transaction.recipients.len() >= self.settings.recipients_max {
-            return Err(Reply::TOO_MANY_RECIPIENTS);
-        }
-        transaction.recipients.push(address);
-        Ok(Reply::RECIPIENT_OK)
-    }
-
-    fn data(&mut self) -> Result<Reply, Reply> {
-        let transaction = self.transaction.as_ref().ok_or(Reply::MAIL_FIRST)?;
-        if transaction.recipients.is_empty() {
-            return Err(Reply::NO_RECIPIENTS);
-        }
-        let (size_octets, octets_max) = (transaction.size_octets, self.settings.message_octets_max);
-        let share = self.policy.memory(size_octets.unwrap_or(octets_max))?;
-        self.state = State::Data(Body::new(share, size_octets, octets_max));
-        Ok(Reply::SEND_DATA)
-    }
-
-    /// Ends the transaction; `None` if nothing was kept of its message and that has been answered.
-    fn end_of_data(&mut self) -> Option<Message> {
-        let State::Data(body) = std::mem::replace(&mut self.state, State::Command) else { return None };
-        let transaction = self.transaction.take()?;
-        let client = self.client.as_ref()?;
-        let (raw, share) = match body.finish() {
-            Ok(whole) => whole,
-            Err(why) => {
-                self.answer(&match why {
-                    Overflow::TooLarge => Reply::message_too_large(self.settings.message_octets_max),
-                    Overflow::NoMemory => Reply::NO_MEMORY,
-                });
-                return None;
-            }
-        };
-        self.at_store = Some(share);
-        Some(Message {
-            helo: client.name.clone(),
-            protocol: client.protocol,
-            reverse_path: transaction.reverse_path,
-            recipients: transaction.recipients,
-            raw,
-        })
+        self.answer(&reply);
     }
 
     fn answer(&mut self, reply: &Reply) {

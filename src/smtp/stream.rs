@@ -13,7 +13,7 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use super::session::TlsSession;
+use crate::model::TlsSession;
 
 /// A connection to a client.
 #[derive(Debug)]

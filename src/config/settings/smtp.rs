@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{GB, MB, each, one, texts};
-use crate::config::parse::{domain_name, endpoint, file_mode, listen_address, listen_addresses, network};
+use crate::config::SmtpAuth;
+use crate::config::parse::{domain_name, endpoint, file_mode, listen_address, listen_addresses, network, smtp_auth};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_duration, show_size};
 
@@ -84,5 +85,29 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size",
         |c, v| one(v, |t| value::size(t, MB..=1024 * GB)).map(|octets| c.smtp_bodies_octets_max = octets),
         |c| vec![show_size(c.smtp_bodies_octets_max)],
+    ),
+    Setting::new(
+        "max-recipients",
+        Shape::One,
+        "N",
+        "Most recipients of one message, 100 to 10000",
+        |c, v| one(v, |t| value::number(t, 100..=10_000)).map(|n| c.smtp_recipients_max = n),
+        |c| vec![c.smtp_recipients_max.to_string()],
+    ),
+    Setting::new(
+        "max-hops",
+        Shape::One,
+        "N",
+        "Most Received fields of a message, 1 to 1000; one with more is in a loop and refused",
+        |c, v| one(v, |t| value::number(t, 1..=1000)).map(|n| c.smtp_hops_max = n),
+        |c| vec![c.smtp_hops_max.to_string()],
+    ),
+    Setting::new(
+        "smtp-auth",
+        Shape::One,
+        "off|accept-any",
+        "Whether SMTP offers AUTH and takes any credentials; only while it listens on loopback",
+        |c, v| one(v, smtp_auth).map(|auth| c.smtp_auth = auth),
+        |c| vec![if c.smtp_auth == SmtpAuth::Off { "off" } else { "accept-any" }.to_owned()],
     ),
 ];

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use crate::store::change::Change;
 
 /// The format that this version writes and reads.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 /// Where the first group of a segment begins: the header has a disk sector of its own.
 pub(crate) const GROUPS_START: u32 = 512;
 pub(super) const GROUP_HEADER_OCTETS: usize = 32;
@@ -233,9 +233,11 @@ mod tests {
             bad[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(SegmentHeader::decode(&bad), FirstSector::Damaged, "bit {bit}");
         }
-        let mut newer = sector;
-        newer[8] = 2;
-        assert_eq!(SegmentHeader::decode(&newer), FirstSector::Format(2));
+        for other in [1, 3] {
+            let mut sector = sector;
+            sector[8] = other;
+            assert_eq!(SegmentHeader::decode(&sector), FirstSector::Format(u32::from(other)));
+        }
 
         let group = GroupHeader { number: 1, synced: 512, length: 100, records: 2 };
         let octets = group.encode(42);

@@ -114,7 +114,7 @@ impl TestApi {
         let envelope = Envelope::new(
             IpAddr::from([192, 0, 2, 1]),
             "client.test".into(),
-            Protocol::Esmtp,
+            Protocol::ESMTP,
             "bounces@sender.test".into(),
             &addresses,
             Subaddressing::Keep,

@@ -28,7 +28,7 @@ async fn a_message_is_handed_over_as_it_came() {
     assert_eq!(delivery.expires_at, delivery.received_at.plus(Duration::from_mins(90)));
     let envelope = &delivery.envelope;
     assert_eq!(envelope.client.to_string(), "127.0.0.1");
-    assert_eq!((envelope.helo.as_str(), envelope.protocol), ("client.test", Protocol::Esmtp));
+    assert_eq!((envelope.helo.as_str(), envelope.protocol.clone()), ("client.test", Protocol::ESMTP));
     assert_eq!(envelope.reverse_path, "ann@sender.test");
     assert_eq!(envelope.recipients[0].address, "Bob@example.test");
 }

@@ -18,7 +18,7 @@ pub fn delivery(recipients: &[&str], raw: impl Into<Bytes>, at: Timestamp) -> De
         envelope: Envelope::new(
             IpAddr::from([192, 0, 2, 1]),
             "client.example".into(),
-            Protocol::Esmtp,
+            Protocol::ESMTP,
             "sender@example.com".into(),
             &addresses,
             Subaddressing::Keep,

@@ -15,6 +15,19 @@ fn dialog() -> impl Strategy<Value = String> {
         2 => Just(format!("{EHLO}{MAIL}{RCPT}DATA\r\n")),
         1 => Just("MAIL FROM:<> SIZE=2000\r\n".to_owned()),
         1 => Just("RCPT TO:<bob@other.test>\r\n".to_owned()),
+        2 => Just("BDAT 5\r\n".to_owned()),
+        2 => Just("BDAT 7\r\n\r\n.\r\nxy".to_owned()),
+        2 => Just("BDAT 3 LAST\r\n".to_owned()),
+        1 => Just("BDAT 0 LAST\r\n".to_owned()),
+        1 => Just("BDAT 900\r\n".to_owned()),
+        1 => Just(format!("{EHLO}{MAIL}{RCPT}BDAT 2\r\nhiBDAT 4 LAST\r\n.\r\n\n")),
+        1 => Just("BDAT x\r\n".to_owned()),
+        1 => Just("AUTH PLAIN AGEAYg==\r\n".to_owned()),
+        2 => Just("AUTH LOGIN\r\n".to_owned()),
+        1 => Just("YW5u\r\n".to_owned()),
+        1 => Just("*\r\n".to_owned()),
+        1 => Just("LHLO client.test\r\n".to_owned()),
+        1 => Just("MAIL FROM:<\u{f5}@a.test> SMTPUTF8\r\nRCPT TO:<\u{f5}@example.test>\r\n".to_owned()),
         1 => Just("RSET\r\n".to_owned()),
         1 => Just("QUIT\r\n".to_owned()),
         1 => Just("..\r\n".to_owned()),
@@ -40,9 +53,14 @@ proptest! {
         ends.sort_unstable();
         let pieces: Vec<&[u8]> = ends.windows(2).map(|ends| &octets[ends[0]..ends[1]]).collect();
         let single: Vec<&[u8]> = octets.chunks(1).collect();
-        let whole = play_cut(&[octets], &policy, &outcomes);
-        prop_assert_eq!(&play_cut(&pieces, &policy, &outcomes), &whole);
-        prop_assert_eq!(&play_cut(&single, &policy, &outcomes), &whole);
+        for dialect in [
+            Dialect { service: Service::Smtp, offers_tls: false, offers_auth: true },
+            Dialect { service: Service::Lmtp, offers_tls: false, offers_auth: false },
+        ] {
+            let whole = play_in(dialect, &[octets], &policy, &outcomes);
+            prop_assert_eq!(&play_in(dialect, &pieces, &policy, &outcomes), &whole);
+            prop_assert_eq!(&play_in(dialect, &single, &policy, &outcomes), &whole);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const OFFERED: Dialect = Dialect { service: Service::Smtp, offers_tls: true };
+const OFFERED: Dialect = Dialect { service: Service::Smtp, offers_tls: true, offers_auth: false };
 
 /// Hands octets to a session until it wants more or something else is to be done; what it replied.
 fn say(session: &mut Session, octets: &str) -> (Step, String) {

@@ -1,0 +1,90 @@
+//! What each command does, those of a transaction excepted.
+
+use super::{Client, Session, State};
+use crate::model::Greeting;
+use crate::smtp::auth::Progress;
+use crate::smtp::command::Command;
+use crate::smtp::reply::Reply;
+use crate::smtp::session::End;
+
+impl Session<'_> {
+    /// Does what a command says; `None` if its reply comes later or has been said.
+    pub(super) fn obey(&mut self, command: Command) -> Option<Reply> {
+        let done = match command {
+            Command::Greeting(greeting, name) => Ok(self.greet(greeting, name)),
+            Command::Mail(mail) => self.mail(mail),
+            Command::Rcpt { path, is_ascii } => self.rcpt(path, is_ascii),
+            Command::Data => self.data(),
+            Command::Bdat { octets, is_last } => {
+                self.bdat(octets, is_last);
+                return None;
+            }
+            Command::BdatOfUnknownSize => {
+                self.answer(&Reply::CHUNK_SYNTAX);
+                self.end(&Reply::OUT_OF_STEP, End::OutOfStep);
+                return None;
+            }
+            Command::StartTls => self.start_tls(),
+            Command::Auth(begun) => self.auth(begun),
+            Command::Rset => {
+                self.transaction = None;
+                Ok(Reply::OK)
+            }
+            Command::Noop => Ok(Reply::OK),
+            Command::Vrfy => Ok(Reply::NOT_TOLD),
+            Command::Help => Ok(Reply::help(self.dialect)),
+            Command::Quit => Ok(Reply::BYE),
+        };
+        Some(done.unwrap_or_else(|refusal| refusal))
+    }
+
+    fn greet(&mut self, greeting: Greeting, name: String) -> Reply {
+        // RFC 5321 section 4.1.4: as if RSET had come.
+        self.transaction = None;
+        self.client = Some(Client { name, greeting });
+        match greeting {
+            Greeting::Helo => Reply::helo(&self.settings.hostname),
+            Greeting::Ehlo | Greeting::Lhlo => {
+                Reply::ehlo(&self.settings.hostname, self.settings.message_octets_max, self.dialect, self.tls.is_some())
+            }
+        }
+    }
+
+    fn start_tls(&mut self) -> Result<Reply, Reply> {
+        if self.tls.is_some() {
+            return Err(Reply::TLS_ALREADY);
+        }
+        if !self.dialect.offers_tls {
+            return Err(Reply::NOT_OFFERED);
+        }
+        self.state = State::Handshake;
+        Ok(Reply::START_TLS)
+    }
+
+    fn auth(&mut self, begun: Result<Progress, Reply>) -> Result<Reply, Reply> {
+        if self.client.is_none() {
+            return Err(Reply::greeting_first(self.dialect.is_lmtp()));
+        }
+        if self.is_authenticated {
+            return Err(Reply::AUTH_ALREADY);
+        }
+        if self.transaction.is_some() {
+            return Err(Reply::AUTH_TOO_LATE);
+        }
+        Ok(self.authenticate(begun?))
+    }
+
+    /// Goes on with an exchange.
+    pub(super) fn authenticate(&mut self, progress: Progress) -> Reply {
+        match progress {
+            Progress::Challenge(exchange) => {
+                self.state = State::Credentials(exchange);
+                exchange.challenge()
+            }
+            Progress::Succeeded => {
+                self.is_authenticated = true;
+                Reply::AUTHENTICATED
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What a session asks its connection to do.
+
+use bytes::Bytes;
+
+use crate::model::{Address, Protocol};
+
+/// What the connection has to do next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step {
+    /// All octets are used up: write the replies, then read more.
+    Read,
+    /// Enough replies are waiting: write them, then go on with what is left of the octets.
+    Write,
+    /// Hand the message to the store and its answer to [`Session::stored`], then go on.
+    Store(Message),
+    /// Write the replies, throw away every octet that was read and not used, and secure the connection; then go on with
+    /// [`Session::secured`].
+    StartTls,
+    /// Write the replies and close.
+    Close(End),
+}
+
+/// A message that has come in whole, with its transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// What the client called itself.
+    pub helo: String,
+    /// How it came in.
+    pub protocol: Protocol,
+    /// Without brackets and source route; empty for the null sender.
+    pub reverse_path: String,
+    /// At least one and at most [`SmtpSettings::recipients_max`], as often as they were named.
+    pub recipients: Vec<Address>,
+    /// The octets as sent; after DATA without transparency and the final dot.
+    pub raw: Bytes,
+}
+
+/// Why a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The client said QUIT.
+    Quit,
+    /// The client closed the connection, or it broke.
+    Gone,
+    /// Nothing came, or nothing could be written, for too long.
+    Idle,
+    /// What the client sends can no longer be told from commands.
+    OutOfStep,
+    /// The client sent something before it was greeted.
+    SpokeFirst,
+    /// The client made too many errors in a row.
+    TooManyErrors,
+    /// The handshake of TLS failed or took too long.
+    TlsFailed,
+    /// The service is stopping.
+    Stopping,
+    /// The store could not tell whether it kept a message, so there was nothing true to say.
+    OutcomeUnknown,
+}
+
+impl End {
+    /// The word for the log.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Quit => "quit",
+            Self::Gone => "gone",
+            Self::Idle => "idle",
+            Self::OutOfStep => "out of step",
+            Self::SpokeFirst => "spoke before the greeting",
+            Self::TooManyErrors => "too many errors",
+            Self::TlsFailed => "TLS failed",
+            Self::Stopping => "stopping",
+            Self::OutcomeUnknown => "outcome unknown",
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! CHUNKING and BINARYMIME (RFC 3030).
+
+use super::*;
+
+/// A message of three chunks, of which the last is empty.
+fn chunked(first: &str, second: &str) -> String {
+    format!("BDAT {}\r\n{first}BDAT {}\r\n{second}BDAT 0 LAST\r\n", first.len(), second.len())
+}
+
+/// The codes behind those of EHLO, MAIL and RCPT.
+fn codes_behind_rcpt(dialog: &str) -> Vec<String> {
+    codes(&play(&format!("{EHLO}{MAIL}{RCPT}{dialog}")).replies).split_off(3)
+}
+
+#[test]
+fn chunks_make_a_message_octet_for_octet() {
+    let content = ".\r\n..\r\n\n.\n\0\r.\r\n";
+    for at in 0..=content.len() {
+        let (first, second) = content.split_at(at);
+        let played = play(&format!("{EHLO}{MAIL}{RCPT}{}QUIT\r\n", chunked(first, second)));
+        assert_eq!(codes(&played.replies)[3..], ["250 2.0.0", "250 2.0.0", "250 2.0.0", "221 2.0.0"]);
+        assert_eq!((played.messages.len(), &played.messages[0].raw[..]), (1, content.as_bytes()), "{at}");
+    }
+    let played = play(&format!("{EHLO}{MAIL}{RCPT}BDAT 0 LAST\r\n{MAIL}{RCPT}BDAT 4 LAST\r\nBDATNOOP\r\n"));
+    assert_eq!(played.messages.iter().map(|message| &message.raw[..]).collect::<Vec<_>>(), [&b""[..], b"BDAT"]);
+    assert_eq!(played.replies.lines().last(), Some("250 2.0.0 OK"));
+}
+
+#[test]
+fn only_the_store_accepts_the_last_chunk() {
+    let dialog = format!("{EHLO}{MAIL}{RCPT}BDAT 2\r\nhiBDAT 0 LAST\r\n");
+    let played = play_cut(&[dialog.as_bytes()], &OneDomain::default(), &[Err(StoreError::Full)]);
+    assert_eq!(codes(&played.replies)[3..], ["250 2.0.0", "452 4.3.1"]);
+    assert_eq!(played.replies.matches("Stored").count(), 0);
+}
+
+#[test]
+fn what_cannot_be_taken_is_read_to_its_end_and_then_refused() {
+    for (dialog, expected) in [
+        ("BDAT 6\r\nQUIT\r\nNOOP\r\n".to_owned(), &["503 5.5.1", "250 2.0.0"][..]),
+        (format!("{EHLO}BDAT 6 LAST\r\nQUIT\r\nNOOP\r\n"), &["250", "503 5.5.1", "250 2.0.0"]),
+        // A transaction ends with its last chunk, so that the next one can begin.
+        (format!("{EHLO}{MAIL}BDAT 6 LAST\r\nQUIT\r\n{MAIL}"), &["250", "250 2.1.0", "503 5.5.1", "250 2.1.0"]),
+        // What came for nobody must not become a message without its beginning.
+        (
+            format!("{EHLO}{MAIL}BDAT 6\r\nQUIT\r\n{RCPT}BDAT 6 LAST\r\nQUIT\r\n"),
+            &["250", "250 2.1.0", "503 5.5.1", "503 5.5.1", "503 5.5.1"],
+        ),
+        (
+            format!("{EHLO}{MAIL}RCPT TO:<bob@other.test>\r\nBDAT 6 LAST\r\nQUIT\r\nNOOP\r\n"),
+            &["250", "250 2.1.0", "550 5.1.2", "503 5.5.1", "250 2.0.0"],
+        ),
+    ] {
+        let played = play(&dialog);
+        assert_eq!((codes(&played.replies), played.messages.len()), (expected.iter().map(|&c| c.into()).collect(), 0));
+    }
+}
+
+#[test]
+fn data_and_recipients_come_too_late_behind_a_chunk() {
+    for (dialog, expected) in [
+        ("BDAT 2\r\nhiDATA\r\nNOOP\r\n", &["250 2.0.0", "503 5.5.1", "250 2.0.0"][..]),
+        ("BDAT 2\r\nhiRCPT TO:<eve@example.test>\r\nBDAT 0 LAST\r\n", &["250 2.0.0", "503 5.5.1", "250 2.0.0"]),
+        ("BDAT 2\r\nhiMAIL FROM:<>\r\n", &["250 2.0.0", "503 5.5.1"]),
+        ("BDAT 2 LAST\r\nhiBDAT 2 LAST\r\nho", &["250 2.0.0", "503 5.5.1"]),
+    ] {
+        assert_eq!(codes_behind_rcpt(dialog), expected, "{dialog:?}");
+    }
+    let played = play(&format!("{EHLO}{MAIL}{RCPT}BDAT 2\r\nhiRCPT TO:<eve@example.test>\r\nBDAT 0 LAST\r\n"));
+    assert_eq!((played.messages.len(), played.messages[0].recipients.len()), (1, 1));
+}
+
+#[test]
+fn rset_and_a_greeting_forget_the_chunks() {
+    for again in ["RSET\r\n", EHLO] {
+        let played = play(&format!("{EHLO}{MAIL}{RCPT}BDAT 3\r\nold{again}{MAIL}{RCPT}BDAT 3 LAST\r\nnew"));
+        assert_eq!((played.messages.len(), &played.messages[0].raw[..]), (1, &b"new"[..]));
+        assert_eq!(codes_behind_rcpt(&format!("BDAT 3\r\nold{again}BDAT 0 LAST\r\n"))[2], "503 5.5.1");
+    }
+}
+
+#[test]
+fn a_message_that_is_too_large_is_refused_chunk_by_chunk() {
+    let half = "x".repeat(600);
+    let chunk = format!("BDAT 600\r\n{half}");
+    let expected = ["250 2.0.0", "552 5.3.4", "552 5.3.4", "552 5.3.4", "250 2.1.0"];
+    assert_eq!(codes_behind_rcpt(&format!("{chunk}{chunk}{chunk}BDAT 0 LAST\r\n{MAIL}")), expected);
+    assert_eq!(
+        codes_behind_rcpt(&format!("BDAT 1001 LAST\r\n{half}{}xNOOP\r\n", &half[..400])),
+        ["552 5.3.4", "250 2.0.0"]
+    );
+    assert_eq!(
+        codes_behind_rcpt(&format!("BDAT 1000 LAST\r\n{half}{}NOOP\r\n", &half[..400])),
+        ["250 2.0.0", "250 2.0.0"]
+    );
+    // More than SIZE promised is no error.
+    let dialog = format!("{EHLO}MAIL FROM:<> SIZE=1\r\n{RCPT}{chunk}BDAT 0 LAST\r\n");
+    assert_eq!(play(&dialog).messages[0].raw.len(), 600);
+}
+
+#[test]
+fn a_size_beyond_all_numbers_keeps_the_session_in_step() {
+    let digits = "9".repeat(1000);
+    let dialog = format!("{EHLO}{MAIL}{RCPT}BDAT {digits}\r\n{MAIL}{RCPT}BDAT 4 LAST\r\nevilQUIT\r\n");
+    let played = play(&dialog);
+    assert_eq!((codes(&played.replies).len(), played.messages.len(), played.end), (3, 0, None));
+}
+
+#[test]
+fn a_chunk_of_unknown_size_ends_the_session() {
+    for line in ["BDAT", "BDAT x", "BDAT -1 LAST", "BDAT 4 FIRST"] {
+        let played = play(&format!("{EHLO}{MAIL}{RCPT}{line}\r\n{MAIL}{RCPT}BDAT 4 LAST\r\nevil"));
+        assert_eq!(codes(&played.replies)[3..], ["501 5.5.4", "421 4.5.0"], "{line}");
+        assert_eq!((played.messages.len(), played.end), (0, Some(End::OutOfStep)), "{line}");
+    }
+}
+
+#[test]
+fn memory_is_set_aside_before_the_first_chunk_and_given_back() {
+    let dialog = format!("{EHLO}{MAIL}{RCPT}BDAT 3\r\noneBDAT 3 LAST\r\ntwo");
+    let full = OneDomain { bodies: Budget::new(0), ..OneDomain::default() };
+    let played = play_cut(&[dialog.as_bytes()], &full, &[]);
+    assert_eq!(codes(&played.replies)[3..], ["452 4.3.1", "452 4.3.1"]);
+    // One KB is the largest message, so a second one has no room while the first is unfinished.
+    let one = OneDomain { bodies: Budget::new(1024), ..OneDomain::default() };
+    let settings = settings();
+    let mut first = Session::new(&settings, PLAIN, &one);
+    assert_eq!(first.advance(&mut format!("{EHLO}{MAIL}{RCPT}BDAT 3\r\none").as_bytes()), Step::Read);
+    assert_eq!(codes(&play_cut(&[dialog.as_bytes()], &one, &[]).replies)[3], "452 4.3.1");
+    assert_eq!(first.advance(&mut &b"RSET\r\n"[..]), Step::Read);
+    assert_eq!(play_cut(&[dialog.as_bytes()], &one, &[]).messages.len(), 1);
+}
+
+#[test]
+fn a_binary_message_comes_in_chunks_only() {
+    let mail = "MAIL FROM:<> BODY=BINARYMIME\r\n";
+    assert_codes(&format!("{EHLO}{mail}{RCPT}DATA\r\n"), &["250", "250 2.1.0", "250 2.1.5", "503 5.5.1"]);
+    let played = play(&format!("{EHLO}{mail}{RCPT}BDAT 3 LAST\r\n\r\0\n"));
+    assert_eq!(&played.messages[0].raw[..], b"\r\0\n");
+}

@@ -1,0 +1,99 @@
+//! What each bound of a session does.
+
+use super::*;
+
+#[test]
+fn a_hundred_recipients_are_taken_and_the_next_may_come_later() {
+    let recipients = (0..101).map(|n| format!("RCPT TO:<bob{n}@example.test>\r\n")).collect::<Vec<_>>().concat();
+    let played = play(&format!("{EHLO}{MAIL}{recipients}DATA\r\n.\r\n"));
+    let codes = codes(&played.replies);
+    assert_eq!(codes.iter().filter(|code| *code == "250 2.1.5").count(), 100);
+    assert_eq!(codes[102..], ["452 4.5.3", "354", "250 2.0.0"]);
+    assert_eq!(played.messages[0].recipients.len(), 100);
+}
+
+#[test]
+fn a_size_over_the_limit_is_refused_as_soon_as_it_shows() {
+    for (size, expected) in [("1000", "250 2.1.0"), ("1001", "552 5.3.4"), ("99999999999999999999999", "552 5.3.4")] {
+        assert_codes(&format!("{EHLO}MAIL FROM:<> SIZE={size}\r\n"), &["250", expected]);
+    }
+    let exact = format!("{}\r\n", "x".repeat(998));
+    for (content, expected) in [(exact.clone(), "250 2.0.0"), (format!("x{exact}"), "552 5.3.4")] {
+        let played = play(&format!("{EHLO}{MAIL}{RCPT}DATA\r\n{content}.\r\n{MAIL}"));
+        assert_eq!(codes(&played.replies)[4..], [expected, "250 2.1.0"]);
+        assert_eq!(played.messages.len(), usize::from(expected.starts_with("250")));
+    }
+}
+
+#[test]
+fn twenty_errors_end_the_session() {
+    let played = play(&format!("{}NOOP\r\n", "FOO\r\n".repeat(30)));
+    let codes = codes(&played.replies);
+    assert_eq!(codes.len(), 21);
+    assert!(codes[..20].iter().all(|code| code == "500 5.5.2"));
+    assert_eq!(codes[20], "421 4.7.0");
+    assert_eq!(played.end, Some(End::TooManyErrors));
+    let refused = format!("{EHLO}{MAIL}{}", "RCPT TO:<bob@other.test>\r\n".repeat(30));
+    assert_eq!(play(&refused).end, Some(End::TooManyErrors));
+}
+
+#[test]
+fn a_stored_message_forgives_the_errors_before_it() {
+    let errors = "FOO\r\n".repeat(19);
+    let message = format!("{EHLO}{MAIL}{RCPT}DATA\r\n.\r\n");
+    let played = play(&format!("{errors}{message}{errors}NOOP\r\n"));
+    assert_eq!(played.end, None);
+    assert!(played.replies.ends_with("250 2.0.0 OK\r\n"));
+}
+
+#[test]
+fn bad_lines_get_one_reply_each() {
+    let long = "x".repeat(10_000);
+    assert_codes(&format!("{long}\r\nNOOP\r\n"), &["500 5.5.2", "250 2.0.0"]);
+    assert_codes("NOOP\nNOOP\r\nNOOP\r\n", &["500 5.5.2", "250 2.0.0"]);
+    assert_codes("NOOP\rNOOP\r\nNOOP\r\n", &["500 5.5.2", "250 2.0.0"]);
+}
+
+#[test]
+fn replies_are_written_before_they_pile_up() {
+    let (settings, policy) = (settings(), OneDomain::default());
+    let mut session = Session::new(&settings, PLAIN, &policy);
+    let flood = "HELP\r\n".repeat(10_000);
+    let mut input = flood.as_bytes();
+    let mut helps = 0;
+    loop {
+        let step = session.advance(&mut input);
+        assert!(session.replies().len() < REPLIES_OCTETS_MAX + 512);
+        helps += str::from_utf8(session.replies()).expect("ASCII").lines().count();
+        session.replies().clear();
+        match step {
+            Step::Write => {}
+            Step::Read => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(helps, 10_001);
+}
+
+#[test]
+fn transparency_does_not_count_as_size() {
+    // RFC 1870 section 3: CRLF counts; doubled dots count once; the final dot does not.
+    let exact = format!("..{}\r\n", "x".repeat(997));
+    assert_eq!(play(&format!("{EHLO}{MAIL}{RCPT}DATA\r\n{exact}.\r\n")).messages[0].raw.len(), 1000);
+}
+
+#[test]
+fn a_message_that_went_in_circles_is_refused() {
+    let hops = |n: usize| format!("{}\r\nReceived: body\r\n", "Received: x\r\n".repeat(n));
+    let last = |n: usize| format!("BDAT {} LAST\r\n{}", hops(n).len(), hops(n));
+    for (dialog, expected) in [
+        (format!("DATA\r\n{}.\r\n", hops(3)), &["354", "250 2.0.0"][..]),
+        (format!("DATA\r\n{}.\r\n{MAIL}", hops(4)), &["354", "554 5.4.6", "250 2.1.0"]),
+        (last(3), &["250 2.0.0"]),
+        (last(4), &["554 5.4.6"]),
+    ] {
+        let played = play(&format!("{EHLO}{MAIL}{RCPT}{dialog}"));
+        assert_eq!(codes(&played.replies)[3..], *expected, "{dialog:?}");
+        assert_eq!(played.messages.len(), usize::from(expected.last() == Some(&"250 2.0.0")));
+    }
+}

@@ -1,0 +1,162 @@
+//! From MAIL to the end of the message.
+
+use std::mem;
+
+use super::{AtStore, Message, Session, State};
+use crate::model::{Address, Protocol};
+use crate::smtp::body::Body;
+use crate::smtp::chunk::Chunk;
+use crate::smtp::command::Mail;
+use crate::smtp::data::Decoder;
+use crate::smtp::hops;
+use crate::smtp::path::ForwardPath;
+use crate::smtp::reply::Reply;
+
+/// What MAIL began.
+pub(super) struct Transaction {
+    mail: Mail,
+    recipients: Vec<Address>,
+    /// What the chunks so far came to; a refusal stands for those that follow.
+    chunks: Option<Result<Body, Reply>>,
+}
+
+impl Session<'_> {
+    pub(super) fn mail(&mut self, mail: Mail) -> Result<Reply, Reply> {
+        if self.client.is_none() {
+            return Err(Reply::greeting_first(self.dialect.is_lmtp()));
+        }
+        if self.transaction.is_some() {
+            return Err(Reply::NESTED_MAIL);
+        }
+        if mail.size_octets.is_some_and(|size| size > self.settings.message_octets_max) {
+            return Err(Reply::message_too_large(self.settings.message_octets_max));
+        }
+        self.policy.sender()?;
+        self.transaction = Some(Transaction { mail, recipients: Vec::new(), chunks: None });
+        Ok(Reply::SENDER_OK)
+    }
+
+    pub(super) fn rcpt(&mut self, path: ForwardPath, is_ascii: bool) -> Result<Reply, Reply> {
+        let transaction = self.transaction.as_mut().ok_or(Reply::MAIL_FIRST)?;
+        // A part of the message is there, and it was not for this recipient.
+        if transaction.chunks.is_some() {
+            return Err(Reply::MESSAGE_BEGUN);
+        }
+        if !is_ascii && !transaction.mail.is_utf8 {
+            return Err(Reply::NEEDS_SMTPUTF8);
+        }
+        let address = match path {
+            ForwardPath::Address(address) => {
+                self.policy.recipient(&address)?;
+                address
+            }
+            // RFC 5321 section 4.5.1: received without asking, by the administrator of this host.
+            ForwardPath::Postmaster(local_part) => {
+                Address::new(&local_part, self.settings.hostname.clone()).map_err(|_| Reply::RECIPIENT_SYNTAX)?
+            }
+            ForwardPath::AddressLiteral => return Err(Reply::ADDRESS_LITERAL),
+        };
+        if transaction.recipients.len() >= self.settings.recipients_max {
+            return Err(Reply::TOO_MANY_RECIPIENTS);
+        }
+        transaction.recipients.push(address);
+        Ok(Reply::RECIPIENT_OK)
+    }
+
+    pub(super) fn data(&mut self) -> Result<Reply, Reply> {
+        let transaction = self.transaction.as_ref().ok_or(Reply::MAIL_FIRST)?;
+        if transaction.chunks.is_some() {
+            return Err(Reply::MESSAGE_BEGUN);
+        }
+        if transaction.recipients.is_empty() {
+            return Err(Reply::NO_RECIPIENTS);
+        }
+        // RFC 3030 section 3: lines mean nothing in such a message, so no dot on a line can end it.
+        if transaction.mail.is_binary {
+            return Err(Reply::BINARY_NEEDS_BDAT);
+        }
+        let (size_octets, octets_max) = (transaction.mail.size_octets, self.settings.message_octets_max);
+        let share = self.policy.memory(size_octets.unwrap_or(octets_max))?;
+        self.state = State::Data(Decoder::default(), Body::new(share, size_octets, octets_max));
+        Ok(Reply::SEND_DATA)
+    }
+
+    /// Whatever is wrong is said after the octets of the chunk, which come in any case (RFC 3030 section 2).
+    pub(super) fn bdat(&mut self, octets: u64, is_last: bool) {
+        let body = self.body_for(octets, is_last);
+        self.state = State::Chunk(Chunk::new(octets, is_last, body));
+    }
+
+    fn body_for(&mut self, octets: u64, is_last: bool) -> Result<Body, Reply> {
+        let transaction = self.transaction.as_mut().ok_or(Reply::MAIL_FIRST)?;
+        let octets_max = self.settings.message_octets_max;
+        let is_too_large = |before: u64| before.saturating_add(octets) > octets_max;
+        match transaction.chunks.take() {
+            Some(Ok(body)) if is_too_large(body.octets()) => Err(Reply::message_too_large(octets_max)),
+            Some(begun) => begun,
+            None if transaction.recipients.is_empty() => Err(Reply::NO_RECIPIENTS),
+            None if is_too_large(0) => Err(Reply::message_too_large(octets_max)),
+            None => {
+                // The only chunk tells the size by itself.
+                let size_octets = if is_last { Some(octets) } else { transaction.mail.size_octets };
+                let share = self.policy.memory(size_octets.unwrap_or(octets_max).max(octets))?;
+                Ok(Body::new(share, size_octets, octets_max))
+            }
+        }
+    }
+
+    /// Ends a chunk, and the message if it was the last; `None` if it has been answered.
+    pub(super) fn end_of_chunk(&mut self) -> Option<Message> {
+        let State::Chunk(chunk) = mem::replace(&mut self.state, State::Command) else { return None };
+        if chunk.is_last() {
+            return self.end_of_message(chunk.finish());
+        }
+        let body = chunk.finish();
+        let reply = body.as_ref().err().cloned().unwrap_or(Reply::CHUNK_OK);
+        if let Some(transaction) = &mut self.transaction {
+            transaction.chunks = Some(body);
+        }
+        self.answer(&reply);
+        None
+    }
+
+    /// Ends what DATA began; `None` if it has been answered.
+    pub(super) fn end_of_data(&mut self) -> Option<Message> {
+        let State::Data(_, body) = mem::replace(&mut self.state, State::Command) else { return None };
+        self.end_of_message(Ok(body))
+    }
+
+    /// Ends the transaction; `None` if its message is refused and that has been answered.
+    fn end_of_message(&mut self, body: Result<Body, Reply>) -> Option<Message> {
+        let transaction = self.transaction.take();
+        // RFC 2033 section 4.2: one reply for each recipient that was accepted.
+        let recipients = transaction.as_ref().map_or(0, |transaction| transaction.recipients.len());
+        let replies = if self.dialect.is_lmtp() { recipients.max(1) } else { 1 };
+        let whole = body.and_then(Body::finish).and_then(|(raw, share)| {
+            let is_loop = hops::count(&raw) > self.settings.hops_max;
+            if is_loop { Err(Reply::TOO_MANY_HOPS) } else { Ok((raw, share)) }
+        });
+        let (raw, share) = match whole {
+            Ok(whole) => whole,
+            Err(refusal) => {
+                self.answer_times(refusal, replies);
+                return None;
+            }
+        };
+        let Transaction { mail, recipients, .. } = transaction?;
+        let client = self.client.as_ref()?;
+        self.at_store = Some(AtStore { _share: share, replies });
+        Some(Message {
+            helo: client.name.clone(),
+            protocol: Protocol {
+                greeting: client.greeting,
+                is_utf8: mail.is_utf8,
+                is_authenticated: self.is_authenticated,
+                tls: self.tls.clone(),
+            },
+            reverse_path: mail.reverse_path,
+            recipients,
+            raw,
+        })
+    }
+}
