@@ -56,7 +56,7 @@ fn message(n: usize, at: Timestamp) -> Option<Delivery> {
         envelope: Envelope::new(
             IpAddr::from([192, 0, 2, 1]),
             "client.example".into(),
-            Protocol::Esmtp,
+            Protocol::ESMTP,
             "sender@example.com".into(),
             &[recipient],
             Subaddressing::Keep,
