@@ -1,7 +1,6 @@
 //! Behind a proxy: who the client is, and who may say so.
 
 use std::fmt::Write;
-use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -120,7 +119,7 @@ async fn haproxy_tells_its_clients() {
     }
     let dir = tempfile::tempdir().expect("directory");
     let file = dir.path().join("haproxy.cfg");
-    std::fs::File::create(&file).and_then(|mut file| file.write_all(configuration.as_bytes())).expect("write");
+    std::fs::write(&file, configuration).expect("write");
     let mut child =
         Command::new(haproxy).arg("-db").arg("-f").arg(&file).stderr(Stdio::null()).spawn().expect("haproxy");
     for front in fronts {
