@@ -173,6 +173,7 @@ fn example(key: &str) -> Vec<String> {
         "public-address" => &["192.0.2.1", "2001:db8::1"],
         "max-domains"
         | "max-smtp-connections"
+        | "max-hops"
         | "max-http-connections"
         | "max-webhooks"
         | "max-webhooks-per-recipient"
@@ -187,6 +188,8 @@ fn example(key: &str) -> Vec<String> {
         "http-allowed-origins" => &["https://app.example"],
         "rate-limit" => &["off"],
         "smtp-idle-timeout" => &["500ms"],
+        "max-recipients" => &["500"],
+        "smtp-auth" => &["accept-any"],
         "log-format" => &["json"],
         _ => panic!("{key} has no example"),
     };
@@ -312,6 +315,10 @@ fn values_that_contradict_each_other_are_refused() {
         (
             World::new().flag("domain", "*").flag("smtp-listen", "127.0.0.1:2525,0.0.0.0:25"),
             "--domain: '*' takes mail for any domain, but mail is received on 0.0.0.0:25, which is not loopback; listen on loopback or set accept-any-domain",
+        ),
+        (
+            World::new().flag("smtp-auth", "accept-any").flag("smtp-listen", "127.0.0.1:2525,[::]:25"),
+            "--smtp-auth: any credentials are accepted only while SMTP listens on loopback, and [::]:25 is not",
         ),
         (
             World::new().flag("http-listen", "127.0.0.1:2525"),

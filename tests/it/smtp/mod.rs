@@ -1,6 +1,7 @@
 //! The receiver over real sockets, with a store that each test controls.
 
 mod budget;
+mod extensions;
 mod proxied;
 mod sessions;
 mod stopping;
