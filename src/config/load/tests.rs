@@ -265,6 +265,10 @@ fn values_that_contradict_each_other_are_refused() {
             "--domain: '*' takes mail for any domain, but mail is received on 0.0.0.0:25, which is not loopback; listen on loopback or set accept-any-domain",
         ),
         (
+            World::new().flag("smtp-auth", "accept-any").flag("smtp-listen", "127.0.0.1:2525,[::]:25"),
+            "--smtp-auth: any credentials are accepted only while SMTP listens on loopback, and [::]:25 is not",
+        ),
+        (
             World::new().flag("http-listen", "127.0.0.1:2525"),
             "--http-listen: 127.0.0.1:2525 is listed twice among smtp-listen, smtps-listen, lmtp-listen and http-listen",
         ),

@@ -29,7 +29,7 @@ pub struct Message {
     pub protocol: Protocol,
     /// Without brackets and source route; empty for the null sender.
     pub reverse_path: String,
-    /// At least one and at most [`SmtpSettings::recipients_max`](crate::smtp::SmtpSettings::recipients_max), as often as they were named.
+    /// At least one and at most [`recipients_max`](crate::smtp::SmtpSettings::recipients_max), as often as they were named.
     pub recipients: Vec<Address>,
     /// The octets as sent; after DATA without transparency and the final dot.
     pub raw: Bytes,

@@ -3,6 +3,7 @@
 mod budget;
 mod clients;
 mod differential;
+mod extensions;
 mod postfix;
 mod proxied;
 mod sessions;

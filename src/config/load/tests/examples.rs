@@ -29,6 +29,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "public-address" => &["192.0.2.1", "2001:db8::1"],
         "max-domains"
         | "max-smtp-connections"
+        | "max-hops"
         | "max-http-connections"
         | "max-webhooks"
         | "max-webhooks-per-recipient"
@@ -43,6 +44,8 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "http-allowed-origins" => &["https://app.example"],
         "rate-limit" => &["off"],
         "smtp-idle-timeout" => &["500ms"],
+        "max-recipients" => &["500"],
+        "smtp-auth" => &["accept-any"],
         "log-format" => &["json"],
         _ => panic!("{key} has no example"),
     };
