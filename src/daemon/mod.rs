@@ -150,6 +150,7 @@ impl Daemon {
         let limits = HttpLimits::from_config(&config);
         let (smtp_listeners, http_listeners) = (tokio_all(listeners.smtp)?, tokio_all(listeners.http)?);
         let mut socket_files = Vec::new();
+        let guard = expiry::guard(&*store, &*clock).await;
         // The workers stop at once; mail and requests that are under way still need the store.
         let mut parts = Parts::default();
         parts.spawn("SMTP", smtp::serve(smtp_listeners, receiver, shutdown.clone()));
@@ -168,7 +169,7 @@ impl Daemon {
             };
             parts.spawn("webhooks", dispatcher::run(delivery, pacing, config.webhook_idle, shutdown.clone()));
         }
-        parts.spawn("expiry", expiry::run(store.clone(), clock, shutdown.clone()));
+        parts.spawn("expiry", expiry::run(store.clone(), clock, guard, shutdown.clone()));
         parts.spawn("the store's writer", stop_with_writer(Arc::clone(&store), shutdown.clone()));
         if let Some(supervisor) = supervisor {
             parts.spawn("the service manager", supervisor.run(store.clone(), shutdown.clone()));
