@@ -30,7 +30,6 @@ pub(super) struct Job {
 
 /// What the writer is told.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "nearly all are changes, and each is moved once")]
 pub(super) enum Message {
     Change(Job),
     /// Say so: the writer works.
