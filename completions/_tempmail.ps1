@@ -45,6 +45,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             [CompletionResult]::new('send-test', 'send-test', [CompletionResultType]::ParameterValue, 'Send a small mail through SMTP and say where it ended')
             [CompletionResult]::new('domain', 'domain', [CompletionResultType]::ParameterValue, 'Add, list, check and remove the domains that mail is received for')
             [CompletionResult]::new('webhook', 'webhook', [CompletionResultType]::ParameterValue, 'Send mail to a URL as it arrives, by POST and with a signature')
+            [CompletionResult]::new('db', 'db', [CompletionResultType]::ParameterValue, 'Check, measure, compact, back up and restore the mail store')
             [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show where the service listens, what it keeps and its limits')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completions of a shell, or write those of every shell into a directory')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page, or write the pages of every command into a directory')
@@ -67,7 +68,6 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             [CompletionResult]::new('--max-smtp-connections', '--max-smtp-connections', [CompletionResultType]::ParameterName, 'Most SMTP connections at once, 1 to 100000 [default: 1000]')
             [CompletionResult]::new('--smtp-idle-timeout', '--smtp-idle-timeout', [CompletionResultType]::ParameterName, 'How long an SMTP client may keep silent, 100ms to 1h [default: 5m]')
             [CompletionResult]::new('--smtp-body-budget', '--smtp-body-budget', [CompletionResultType]::ParameterName, 'Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size [default: 256MB]')
-            [CompletionResult]::new('--max-recipients', '--max-recipients', [CompletionResultType]::ParameterName, 'Most recipients of one message, 100 to 10000 [default: 100]')
             [CompletionResult]::new('--max-hops', '--max-hops', [CompletionResultType]::ParameterName, 'Most Received fields of a message, 1 to 1000; one with more is in a loop and refused [default: 100]')
             [CompletionResult]::new('--smtp-auth', '--smtp-auth', [CompletionResultType]::ParameterName, 'Whether SMTP offers AUTH and takes any credentials; only while it listens on loopback [default: off]')
             [CompletionResult]::new('--tls-cert', '--tls-cert', [CompletionResultType]::ParameterName, 'Certificate in PEM with the chain behind it; read again when it changes and at SIGHUP [default: none]')
@@ -616,6 +616,149 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
         'tempmail;webhook;help;help' {
             break
         }
+        'tempmail;db' {
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
+            [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]')
+            [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Same as --output json: the fields of the HTTP interface')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more on standard error, for example which way the service was reached; twice for more')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more on standard error, for example which way the service was reached; twice for more')
+            [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Do not ask before deleting')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check whether the store is whole: every record, every row, and whether they agree')
+            [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Show how much is kept: mail, domains, webhooks, and what the files take')
+            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Give the space of what is gone back to the file system')
+            [CompletionResult]::new('backup', 'backup', [CompletionResultType]::ParameterValue, 'Back up everything that is there now: mail, domains, webhooks')
+            [CompletionResult]::new('restore', 'restore', [CompletionResultType]::ParameterValue, 'Replace the store by that of a backup')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'tempmail;db;check' {
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
+            [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]')
+            [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour')
+            [CompletionResult]::new('--salvage', '--salvage', [CompletionResultType]::ParameterName, 'Go on without what is damaged, after a question or with --yes')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Same as --output json: the fields of the HTTP interface')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more on standard error, for example which way the service was reached; twice for more')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more on standard error, for example which way the service was reached; twice for more')
+            [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Do not ask before deleting')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'tempmail;db;stats' {
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
+            [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]')
+            [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Same as --output json: the fields of the HTTP interface')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more on standard error, for example which way the service was reached; twice for more')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more on standard error, for example which way the service was reached; twice for more')
+            [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Do not ask before deleting')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'tempmail;db;compact' {
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
+            [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]')
+            [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Same as --output json: the fields of the HTTP interface')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more on standard error, for example which way the service was reached; twice for more')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more on standard error, for example which way the service was reached; twice for more')
+            [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Do not ask before deleting')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'tempmail;db;backup' {
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
+            [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]')
+            [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Same as --output json: the fields of the HTTP interface')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more on standard error, for example which way the service was reached; twice for more')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more on standard error, for example which way the service was reached; twice for more')
+            [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Do not ask before deleting')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'tempmail;db;restore' {
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
+            [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]')
+            [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour')
+            [CompletionResult]::new('--with-events', '--with-events', [CompletionResultType]::ParameterName, 'Also what webhooks had not been told when the backup was made')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Same as --output json: the fields of the HTTP interface')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more on standard error, for example which way the service was reached; twice for more')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more on standard error, for example which way the service was reached; twice for more')
+            [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Do not ask before deleting')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'tempmail;db;help' {
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check whether the store is whole: every record, every row, and whether they agree')
+            [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Show how much is kept: mail, domains, webhooks, and what the files take')
+            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Give the space of what is gone back to the file system')
+            [CompletionResult]::new('backup', 'backup', [CompletionResultType]::ParameterValue, 'Back up everything that is there now: mail, domains, webhooks')
+            [CompletionResult]::new('restore', 'restore', [CompletionResultType]::ParameterValue, 'Replace the store by that of a backup')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'tempmail;db;help;check' {
+            break
+        }
+        'tempmail;db;help;stats' {
+            break
+        }
+        'tempmail;db;help;compact' {
+            break
+        }
+        'tempmail;db;help;backup' {
+            break
+        }
+        'tempmail;db;help;restore' {
+            break
+        }
+        'tempmail;db;help;help' {
+            break
+        }
         'tempmail;status' {
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
             [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]')
@@ -679,6 +822,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             [CompletionResult]::new('send-test', 'send-test', [CompletionResultType]::ParameterValue, 'Send a small mail through SMTP and say where it ended')
             [CompletionResult]::new('domain', 'domain', [CompletionResultType]::ParameterValue, 'Add, list, check and remove the domains that mail is received for')
             [CompletionResult]::new('webhook', 'webhook', [CompletionResultType]::ParameterValue, 'Send mail to a URL as it arrives, by POST and with a signature')
+            [CompletionResult]::new('db', 'db', [CompletionResultType]::ParameterValue, 'Check, measure, compact, back up and restore the mail store')
             [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show where the service listens, what it keeps and its limits')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completions of a shell, or write those of every shell into a directory')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page, or write the pages of every command into a directory')
@@ -752,6 +896,29 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             break
         }
         'tempmail;help;webhook;listen' {
+            break
+        }
+        'tempmail;help;db' {
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check whether the store is whole: every record, every row, and whether they agree')
+            [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Show how much is kept: mail, domains, webhooks, and what the files take')
+            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Give the space of what is gone back to the file system')
+            [CompletionResult]::new('backup', 'backup', [CompletionResultType]::ParameterValue, 'Back up everything that is there now: mail, domains, webhooks')
+            [CompletionResult]::new('restore', 'restore', [CompletionResultType]::ParameterValue, 'Replace the store by that of a backup')
+            break
+        }
+        'tempmail;help;db;check' {
+            break
+        }
+        'tempmail;help;db;stats' {
+            break
+        }
+        'tempmail;help;db;compact' {
+            break
+        }
+        'tempmail;help;db;backup' {
+            break
+        }
+        'tempmail;help;db;restore' {
             break
         }
         'tempmail;help;status' {

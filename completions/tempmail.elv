@@ -42,6 +42,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand send-test 'Send a small mail through SMTP and say where it ended'
             cand domain 'Add, list, check and remove the domains that mail is received for'
             cand webhook 'Send mail to a URL as it arrives, by POST and with a signature'
+            cand db 'Check, measure, compact, back up and restore the mail store'
             cand status 'Show where the service listens, what it keeps and its limits'
             cand completions 'Print the completions of a shell, or write those of every shell into a directory'
             cand man 'Print the manual page, or write the pages of every command into a directory'
@@ -63,7 +64,6 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --max-smtp-connections 'Most SMTP connections at once, 1 to 100000 [default: 1000]'
             cand --smtp-idle-timeout 'How long an SMTP client may keep silent, 100ms to 1h [default: 5m]'
             cand --smtp-body-budget 'Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size [default: 256MB]'
-            cand --max-recipients 'Most recipients of one message, 100 to 10000 [default: 100]'
             cand --max-hops 'Most Received fields of a message, 1 to 1000; one with more is in a loop and refused [default: 100]'
             cand --smtp-auth 'Whether SMTP offers AUTH and takes any credentials; only while it listens on loopback [default: off]'
             cand --tls-cert 'Certificate in PEM with the chain behind it; read again when it changes and at SIGHUP [default: none]'
@@ -573,6 +573,136 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;webhook;help;help'= {
         }
+        &'tempmail;db'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand check 'Check whether the store is whole: every record, every row, and whether they agree'
+            cand stats 'Show how much is kept: mail, domains, webhooks, and what the files take'
+            cand compact 'Give the space of what is gone back to the file system'
+            cand backup 'Back up everything that is there now: mail, domains, webhooks'
+            cand restore 'Replace the store by that of a backup'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'tempmail;db;check'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --salvage 'Go on without what is damaged, after a question or with --yes'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;db;stats'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;db;compact'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;db;backup'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;db;restore'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --with-events 'Also what webhooks had not been told when the backup was made'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;db;help'= {
+            cand check 'Check whether the store is whole: every record, every row, and whether they agree'
+            cand stats 'Show how much is kept: mail, domains, webhooks, and what the files take'
+            cand compact 'Give the space of what is gone back to the file system'
+            cand backup 'Back up everything that is there now: mail, domains, webhooks'
+            cand restore 'Replace the store by that of a backup'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'tempmail;db;help;check'= {
+        }
+        &'tempmail;db;help;stats'= {
+        }
+        &'tempmail;db;help;compact'= {
+        }
+        &'tempmail;db;help;backup'= {
+        }
+        &'tempmail;db;help;restore'= {
+        }
+        &'tempmail;db;help;help'= {
+        }
         &'tempmail;status'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
@@ -633,6 +763,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand send-test 'Send a small mail through SMTP and say where it ended'
             cand domain 'Add, list, check and remove the domains that mail is received for'
             cand webhook 'Send mail to a URL as it arrives, by POST and with a signature'
+            cand db 'Check, measure, compact, back up and restore the mail store'
             cand status 'Show where the service listens, what it keeps and its limits'
             cand completions 'Print the completions of a shell, or write those of every shell into a directory'
             cand man 'Print the manual page, or write the pages of every command into a directory'
@@ -687,6 +818,23 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;help;webhook;test'= {
         }
         &'tempmail;help;webhook;listen'= {
+        }
+        &'tempmail;help;db'= {
+            cand check 'Check whether the store is whole: every record, every row, and whether they agree'
+            cand stats 'Show how much is kept: mail, domains, webhooks, and what the files take'
+            cand compact 'Give the space of what is gone back to the file system'
+            cand backup 'Back up everything that is there now: mail, domains, webhooks'
+            cand restore 'Replace the store by that of a backup'
+        }
+        &'tempmail;help;db;check'= {
+        }
+        &'tempmail;help;db;stats'= {
+        }
+        &'tempmail;help;db;compact'= {
+        }
+        &'tempmail;help;db;backup'= {
+        }
+        &'tempmail;help;db;restore'= {
         }
         &'tempmail;help;status'= {
         }

@@ -49,6 +49,7 @@ complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "delete" -d 'Delet
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "send-test" -d 'Send a small mail through SMTP and say where it ended'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "domain" -d 'Add, list, check and remove the domains that mail is received for'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "webhook" -d 'Send mail to a URL as it arrives, by POST and with a signature'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "db" -d 'Check, measure, compact, back up and restore the mail store'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "status" -d 'Show where the service listens, what it keeps and its limits'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "completions" -d 'Print the completions of a shell, or write those of every shell into a directory'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "man" -d 'Print the manual page, or write the pages of every command into a directory'
@@ -68,7 +69,6 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l hostname -d 
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-smtp-connections -d 'Most SMTP connections at once, 1 to 100000 [default: 1000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-idle-timeout -d 'How long an SMTP client may keep silent, 100ms to 1h [default: 5m]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-body-budget -d 'Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size [default: 256MB]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-recipients -d 'Most recipients of one message, 100 to 10000 [default: 100]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-hops -d 'Most Received fields of a message, 1 to 1000; one with more is in a loop and refused [default: 100]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-auth -d 'Whether SMTP offers AUTH and takes any credentials; only while it listens on loopback [default: off]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-cert -d 'Certificate in PEM with the chain behind it; read again when it changes and at SIGHUP [default: none]' -r
@@ -547,6 +547,122 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "test" -d 'Send a sample event to a webhook now and show the attempt'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "listen" -d 'POST mail to a local URL as it arrives, as a webhook would, without registering one'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -f -a "check" -d 'Check whether the store is whole: every record, every row, and whether they agree'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -f -a "stats" -d 'Show how much is kept: mail, domains, webhooks, and what the files take'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -f -a "compact" -d 'Give the space of what is gone back to the file system'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -f -a "backup" -d 'Back up everything that is there now: mail, domains, webhooks'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -f -a "restore" -d 'Replace the store by that of a backup'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l salvage -d 'Go on without what is damaged, after a question or with --yes'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l with-events -d 'Also what webhooks had not been told when the backup was made'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from help" -f -a "check" -d 'Check whether the store is whole: every record, every row, and whether they agree'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from help" -f -a "stats" -d 'Show how much is kept: mail, domains, webhooks, and what the files take'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from help" -f -a "compact" -d 'Give the space of what is gone back to the file system'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from help" -f -a "backup" -d 'Back up everything that is there now: mail, domains, webhooks'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from help" -f -a "restore" -d 'Replace the store by that of a backup'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
@@ -599,17 +715,18 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand man" -s q -l quiet -d 
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "serve" -d 'Run the service: receive mail over SMTP and answer over HTTP'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "inbox" -d 'List the mail of an address, newest first'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "read" -d 'Show one mail'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "delete" -d 'Delete mail: all of an address, or single mails by id'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "send-test" -d 'Send a small mail through SMTP and say where it ended'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "domain" -d 'Add, list, check and remove the domains that mail is received for'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "webhook" -d 'Send mail to a URL as it arrives, by POST and with a signature'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "status" -d 'Show where the service listens, what it keeps and its limits'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "completions" -d 'Print the completions of a shell, or write those of every shell into a directory'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "man" -d 'Print the manual page, or write the pages of every command into a directory'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook status completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "serve" -d 'Run the service: receive mail over SMTP and answer over HTTP'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "inbox" -d 'List the mail of an address, newest first'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "read" -d 'Show one mail'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "delete" -d 'Delete mail: all of an address, or single mails by id'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "send-test" -d 'Send a small mail through SMTP and say where it ended'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "domain" -d 'Add, list, check and remove the domains that mail is received for'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "webhook" -d 'Send mail to a URL as it arrives, by POST and with a signature'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "db" -d 'Check, measure, compact, back up and restore the mail store'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "status" -d 'Show where the service listens, what it keeps and its limits'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "completions" -d 'Print the completions of a shell, or write those of every shell into a directory'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "man" -d 'Print the manual page, or write the pages of every command into a directory'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "add" -d 'Register a domain whose MX record points at this service'
 complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "list" -d 'List the domains'
 complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "check-dns" -d 'Ask DNS whether the MX record of a domain points at this service'
@@ -622,3 +739,8 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_
 complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "replay" -d 'Send events to a webhook again, under their own webhook-id'
 complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "test" -d 'Send a sample event to a webhook now and show the attempt'
 complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "listen" -d 'POST mail to a local URL as it arrives, as a webhook would, without registering one'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from db" -f -a "check" -d 'Check whether the store is whole: every record, every row, and whether they agree'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from db" -f -a "stats" -d 'Show how much is kept: mail, domains, webhooks, and what the files take'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from db" -f -a "compact" -d 'Give the space of what is gone back to the file system'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from db" -f -a "backup" -d 'Back up everything that is there now: mail, domains, webhooks'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from db" -f -a "restore" -d 'Replace the store by that of a backup'

@@ -115,7 +115,7 @@ impl Exit {
     /// What a failure of the store means.
     pub const fn of_store(error: &StoreError) -> Self {
         match error {
-            StoreError::Full | StoreError::Damaged { .. } => Self::Failure,
+            StoreError::Full | StoreError::WriterEnded | StoreError::Damaged { .. } => Self::Failure,
             StoreError::TooLarge { .. } => Self::Usage,
             StoreError::Failed(_) | StoreError::OutcomeUnknown | StoreError::Stopping => Self::Unavailable,
         }
@@ -192,11 +192,19 @@ impl From<OpenError> for Error {
             OpenError::Io { .. } => {
                 (Exit::Failure, Some("see that this user can write there and that the disk has room"))
             }
+            OpenError::Full { .. } => {
+                (Exit::Failure, Some("make some room on that file system and start again; nothing is lost"))
+            }
             OpenError::Damaged { .. } | OpenError::Index(_) => {
-                (Exit::Failure, Some("nothing was changed; keep a copy of the data directory before anything else"))
+                let hint = "nothing was changed; `tempmail db check` says what is wrong, and `tempmail db check --salvage` goes on without it";
+                (Exit::Failure, Some(hint))
             }
             OpenError::SegmentTooSmall { .. } => (Exit::BadConfig, None),
-            OpenError::NotOurs { .. } | OpenError::Missing { .. } | OpenError::Format { .. } => (Exit::Failure, None),
+            OpenError::NotOurs { .. }
+            | OpenError::Missing { .. }
+            | OpenError::Empty
+            | OpenError::Foreign { .. }
+            | OpenError::Format { .. } => (Exit::Failure, None),
         };
         let error = Self::new(exit, error);
         match hint {
@@ -310,6 +318,7 @@ mod tests {
     #[test]
     fn a_failure_of_the_store_has_one_exit_code() {
         assert_eq!(Error::from(StoreError::Full).exit(), Exit::Failure);
+        assert_eq!(Error::from(StoreError::WriterEnded).exit(), Exit::Failure);
         assert_eq!(Error::from(StoreError::Stopping).exit(), Exit::Unavailable);
         assert_eq!(Error::from(StoreError::TooLarge { limit: 1 }).exit(), Exit::Usage);
     }

@@ -32,10 +32,14 @@
 //! | When is a message durable? | `store/embedded/writer.rs`, `store/journal/mod.rs` (`Journal::append`) |
 //! | What is on the disk, octet by octet? | `store/journal/record.rs`, `store/index/tables.rs` |
 //! | What does a change do to the index? | `store/index/apply.rs` |
+//! | What happens when the index or the writer fails? | `store/embedded/recovery.rs`, `daemon/mod.rs` (`stop_with_writer`) |
 //! | What happens after a crash? | `store/embedded/open.rs`, `store/journal/replay.rs` |
 //! | How much memory may messages take that are coming in? | `smtp/budget.rs` |
-//! | When does mail go, when does its space come back? | `expiry.rs`; `store/embedded/writer.rs` (`checkpoint`) |
+//! | When does mail go, when does its space come back? | `expiry.rs`; `store/embedded/checkpoint.rs`, `store/embedded/punching.rs` |
 //! | When is mail refused for want of space? | `store/embedded/shared.rs` (`accepts`), `store/journal/spare.rs` |
+//! | What is a backup, octet by octet? What is in it? | `store/backup/format.rs`, `store/backup/source.rs` |
+//! | What does `db check` compare? | `store/check/mod.rs`, `store/journal/walk.rs`, `store/index/audit.rs` |
+//! | How does one store take the place of another? | `store/disk/staging.rs` |
 //! | What do a mail's subject, body and attachments become? | `mime/mod.rs`, `mime/structure.rs`, `mime/limits.rs` |
 //! | Which handler has a URL? | `http/mod.rs` (`router`), one file per resource |
 //! | Which error code and status does HTTP give? | `http/problem.rs` |
@@ -44,7 +48,8 @@
 //! | When is a domain deactivated? | `domains/verifier.rs`, `domains/round.rs` |
 //! | Which webhooks are told of a mail, when is an event dropped? | `store/index/outbox.rs` (`webhooks_to_tell`, `make_room`) |
 //! | What does an event look like, octet by octet? | `webhook/attempt.rs` (`prepare`), `webhook/sign.rs` |
-//! | Whose turn is it, how many at once? | `webhook/dispatcher.rs`, `webhook/pacing.rs` |
+//! | Which events are in memory, which are read next? | `webhook/intake.rs`, `webhook/ahead.rs` |
+//! | Whose turn is it, how many at once? | `webhook/dispatcher.rs`, `webhook/pacing.rs`, `webhook/pacing/standing.rs` |
 //! | When is an event tried again, when does it end? | `webhook/schedule.rs`, `webhook/outcome.rs`, `webhook/delivery.rs` |
 //! | Where may a webhook lead? | `webhook/target.rs`, `webhook/guard.rs`, `webhook/ranges.rs`, `webhook/dial.rs` |
 //! | How does a command reach the service? | `client/choice.rs`, `client/transport.rs` |
@@ -80,18 +85,22 @@
 //!                   The message's record has a share for each Email and each event; its octets go with the last share
 //!                   -> 250; nothing was parsed, nobody was called
 //! -------------------------------------------------------------------------------------------------
-//! webhook/dispatcher  is woken by a hint that may be lost, and looks by itself every 5 s and when something is due: one
+//! webhook/intake      is woken by a hint that may be lost, and looks by itself every 5 s and when something is due: one
 //!                     row per webhook that has events, then at most 8 events of each
-//!      -> pacing      a lane per endpoint (scheme, host, port): 4 in flight, so many a minute; lanes take turns
-//!      -> delivery    reads the record, parses it, and then the three steps
+//!      -> ahead       one read and one look into the parser for those 8: their bodies, up to 16 MB of them
+//!      -> pacing      a lane per endpoint (scheme, host, port): 4 in flight, so many a minute; lanes take turns. Those that did
+//!                     not take their last event in time have 1, half of all together, and rest after failures
+//!      -> delivery    asks the store whether what was read still holds, reads it again if not, and then the three steps
 //!           prepare   attempt, sign: body, headers, signatures (pure; the same body each time)
 //!           call      guard on the URL, dial's resolver on each address that is dialled, one POST under bounds
-//!           record    outcome, schedule: one Change, which ends the event or sets when it is due again, and the log's line
+//!           record    outcome, schedule: one Change, which ends the event or sets when it is due again, and the log's line;
+//!                     the lane goes on meanwhile, but for 16 events of a webhook that are not noted
 //! ```
 //!
-//! The outbox is the only copy: what the dispatcher holds is a hint, and a crash between call and record sends the event
-//! again under the same id, which is a keyed hash of webhook and Email and so needs no row. Deleting or expiring a message
-//! releases the Email's share, not the event's. A replay gives a message that is still there another share.
+//! The outbox is the only copy: what the dispatcher holds is a hint, checked right before the call, and a crash between call
+//! and record sends the event again under the same id, which is a keyed hash of webhook and Email and so needs no row.
+//! Deleting or expiring a message releases the Email's share, not the event's. A replay gives a message that is still there
+//! another share.
 //!
 //! # Start and stop
 //!
@@ -103,8 +112,8 @@
 //!
 //! SIGTERM or SIGINT cancels one token. Listeners close and the workers end at once; sessions and requests have 8 s for
 //! their last answers, attempts to tell webhooks 3 s for their ends; then the store closes: what is queued is committed, a checkpoint is made, the index is closed. A
-//! part that ends early by a panic cancels the token for all, and the program ends with 1. Panics are logged and counted by
-//! a hook ([`panics`]). A second signal ends the process; the next start replays.
+//! part that ends early by a panic, or the store's writer, cancels the token for all, and the program ends with 1. Panics
+//! are logged and counted by a hook ([`panics`]). A second signal ends the process; the next start replays.
 //!
 //! # The store
 //!
@@ -148,8 +157,9 @@
 //! 5. `store` knows neither SMTP nor HTTP nor MIME nor how webhooks are sent; `smtp` and `http` do not know each other;
 //!    `webhook` knows neither.
 //! 6. Each of these dependencies has one home: redb in `store/index`, smtp-proto in `smtp`, mail-parser in `mime`, hickory in
-//!    `dns`, reqwest in `client` and `webhook`, comfy-table in `cli/output`, clap in `cli` and `config`, hmac, sha2 and base64
-//!    in `webhook/sign`, base64 in `smtp/auth` as well, rcgen and x509-cert in `tls`, listenfd in `daemon/inherited`.
+//!    `dns`, reqwest in `client` and `webhook`, comfy-table and indicatif in `cli/output`, clap in `cli` and `config`, hmac
+//!    and sha2 in `webhook/sign`, base64 there and in `smtp/auth`, rcgen and x509-cert in `tls`, listenfd in
+//!    `daemon/inherited`.
 //! 7. No statics, no globals: two daemons run in one process (the tests do that). Only the log and the hook for panics are the process's.
 //! 8. Time, octets and units are in names: `…_at`, `…_octets`, `Duration`.
 //! 9. Everything from outside has a bound: line, command, message, header section, parts, depth, recipients, connections,

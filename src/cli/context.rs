@@ -94,6 +94,11 @@ impl Context {
         }
     }
 
+    /// Whether somebody sees how far some work is.
+    pub fn shows_progress(&self) -> bool {
+        !self.globals.quiet && std::io::stderr().is_terminal()
+    }
+
     /// Whether a question can be asked and answered.
     pub fn can_ask(&self) -> bool {
         std::io::stdin().is_terminal() && std::io::stderr().is_terminal()

@@ -8,7 +8,7 @@ use super::Cli;
 
 /// The commands by what they are for; every command is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Service", &["serve", "status"]),
+    ("Service", &["serve", "status", "db"]),
     ("Mail", &["inbox", "read", "delete", "send-test"]),
     ("Domains", &["domain"]),
     ("Webhooks", &["webhook"]),

@@ -4,6 +4,7 @@
 
 mod completions;
 mod context;
+mod db;
 mod delete;
 mod domain;
 mod globals;
@@ -52,6 +53,7 @@ enum Command {
     SendTest(send_test::SendTest),
     Domain(domain::Domain),
     Webhook(webhook::Webhook),
+    Db(db::Db),
     Status(status::Status),
     Completions(completions::Completions),
     Man(man::Man),
@@ -111,6 +113,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::SendTest(send_test) => send_test.run(cx).await,
         Command::Domain(domain) => domain.run(cx).await,
         Command::Webhook(webhook) => webhook.run(cx).await,
+        Command::Db(db) => db.run(cx).await,
         Command::Status(status) => status.run(cx).await,
         Command::Completions(completions) => completions.run(cx),
         Command::Man(man) => man.run(cx),

@@ -16,7 +16,7 @@ use crate::error::{Error, Exit};
 
 /// How long a command goes on trying while another process holds the lock and no socket answers.
 pub const PATIENCE: Duration = Duration::from_secs(5);
-const PAUSE: Duration = Duration::from_millis(50);
+pub(super) const PAUSE: Duration = Duration::from_millis(50);
 
 /// The socket of a daemon under systemd, which a command tries when no data directory is named.
 pub const SYSTEM_SOCKET: &str = "/run/tempmail/tempmail.sock";
@@ -91,6 +91,11 @@ fn sockets(sources: &Sources, data_dir: &Path) -> Vec<PathBuf> {
     sockets
 }
 
+/// The socket of a daemon that runs on `data_dir`, or is this machine's where nobody named a directory.
+pub(super) fn find_daemon(sources: &Sources, data_dir: &Path) -> Option<PathBuf> {
+    sockets(sources, data_dir).into_iter().find(|socket| matches!(probe(socket), Probe::Answers))
+}
+
 enum Probe {
     Answers,
     Denied,
@@ -110,7 +115,7 @@ fn probe(socket: &Path) -> Probe {
 
 /// That the data directory exists and belongs to whoever runs this: root's command would else leave files in it that
 /// its owner's daemon cannot open.
-fn check_ours(data_dir: &Path, denied: Option<&PathBuf>) -> Result<(), Error> {
+pub(super) fn check_ours(data_dir: &Path, denied: Option<&PathBuf>) -> Result<(), Error> {
     let not_ours = |path: &Path| {
         Error::new(Exit::NotAllowed, format!("{} belongs to another user", path.display()))
             .hint("run the command as that user, or give --server URL")

@@ -4,6 +4,7 @@
 //! line shows, and to whom, is not decided here.
 
 mod arrivals;
+mod backup;
 mod choice;
 mod domain;
 mod email;
@@ -12,6 +13,7 @@ mod problem;
 mod server;
 pub mod smtp;
 mod status;
+mod stopped;
 mod transport;
 mod webhook;
 
@@ -25,6 +27,7 @@ use serde_json::{Value, json};
 use crate::model::{Address, DomainName, EmailId};
 
 pub use arrivals::Arrivals;
+pub use backup::{Backup, DbStats};
 pub use choice::{PATIENCE, SYSTEM_SOCKET, Target, choose, socket_path};
 pub use domain::{AddedDomain, Domain, MxCheck, NewDomain, Round};
 pub use email::{Attachment, Email, EmailDetail, EmailPage, Header};
@@ -32,6 +35,7 @@ pub use local::{Assembly, LocalRouter, OpenError, OpenRouter};
 pub use problem::{ClientError, Problem};
 pub use server::{ServerUrl, ServerUrlError, Token};
 pub use status::{DomainCounts, Status};
+pub use stopped::{BackupCounts, CheckReport, Compacted, Finding, Progress, Salvaged, StoppedStore};
 pub use transport::{Transport, Wire};
 pub use webhook::{AddedWebhook, NewWebhook, Replay, Webhook, WebhookDelivery};
 
@@ -183,7 +187,10 @@ impl Client {
 
     /// The answer of a success; anything else is an error.
     async fn ask(&self, call: Call) -> Result<Answer, ClientError> {
-        let answer = self.transport.send(call).await?;
+        self.accepted(self.transport.send(call).await?)
+    }
+
+    fn accepted(&self, answer: Answer) -> Result<Answer, ClientError> {
         match answer.status {
             200..=299 => Ok(answer),
             300..=399 if answer.location.is_some() => Err(ClientError::Redirected {

@@ -85,6 +85,14 @@ pub enum ClientError {
         /// Where the question went.
         server: String,
     },
+    /// The server began to answer and did not come to the end.
+    #[error("{server} broke off its answer: {reason}")]
+    BrokenOff {
+        /// Where the question went.
+        server: String,
+        /// What was wrong with it.
+        reason: String,
+    },
     /// The server names another place. Redirects are never followed: a token would go along.
     #[error("{server} redirects to {location}")]
     Redirected {
@@ -135,6 +143,10 @@ impl From<ClientError> for Error {
             ClientError::TimedOut { .. } => {
                 (Exit::Unavailable, Some("try again; `tempmail status` shows its state".into()))
             }
+            ClientError::BrokenOff { .. } => (
+                Exit::Unavailable,
+                Some("try again; if it is damaged, `tempmail db check` on the stopped store says where".to_owned()),
+            ),
             ClientError::Redirected { location, .. } => (
                 Exit::Unavailable,
                 Some(format!("redirects are not followed; if that is the place, give --server {location}")),

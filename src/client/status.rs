@@ -55,6 +55,12 @@ pub struct Status {
     /// Domains by state.
     #[serde(default)]
     pub domains: DomainCounts,
+    /// Whether mail is accepted now; `None` of a server that does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepts_mail: Option<bool>,
+    /// Why it is not, in the words of `/readyz`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
     /// How much is kept, in the store's own fields.
     #[serde(default)]
     pub store: Map<String, Value>,

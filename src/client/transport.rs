@@ -8,8 +8,10 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, LOCATION, RETRY_AFTER};
-use axum::http::{HeaderMap, HeaderName, Method, Request};
+use axum::http::{HeaderMap, HeaderName, Method, Request, Response};
 use bytes::{Bytes, BytesMut};
+use futures_util::stream::{self, BoxStream};
+use futures_util::{StreamExt, TryStreamExt};
 use serde_json::Value;
 use tower::ServiceExt;
 use url::Url;
@@ -19,6 +21,8 @@ use super::{ClientError, LocalRouter, ServerUrl, Token};
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// Enough for the deletion of an inbox of 100,000 and for a DNS check whose servers do not answer.
 const ANSWER_WITHIN: Duration = Duration::from_mins(2);
+/// How long the next octets of an answer without a bound may take.
+pub(super) const OCTETS_WITHIN: Duration = Duration::from_mins(2);
 
 /// One question.
 #[derive(Debug)]
@@ -113,6 +117,25 @@ impl Transport {
     }
 }
 
+/// The octets of an answer as they come.
+pub(super) type Pieces = BoxStream<'static, Result<Bytes, String>>;
+
+impl Transport {
+    /// Asks for an answer without a bound: its head, with the body of a failure, and the octets of a success.
+    pub(super) async fn open(&self, call: Call) -> Result<(Answer, Pieces), ClientError> {
+        let opened = async {
+            match self {
+                Self::Http(wire) | Self::Unix(wire) => wire.open(call).await,
+                Self::InProcess(local) => open_in_process(&local.router, &local.shown, call).await,
+            }
+        };
+        match tokio::time::timeout(ANSWER_WITHIN, opened).await {
+            Ok(opened) => opened,
+            Err(_) => Err(ClientError::TimedOut { server: self.shown().to_owned() }),
+        }
+    }
+}
+
 fn builder() -> reqwest::ClientBuilder {
     reqwest::Client::builder()
         .user_agent(concat!("tempmail-cli/", env!("CARGO_PKG_VERSION")))
@@ -125,7 +148,7 @@ fn build(builder: reqwest::ClientBuilder, server: &str) -> Result<reqwest::Clien
 }
 
 impl Wire {
-    async fn send(&self, call: Call) -> Result<Answer, ClientError> {
+    async fn request(&self, call: Call) -> Result<reqwest::Response, ClientError> {
         let url =
             Url::parse(&format!("{}{}", self.base, call.path)).map_err(|error| self.unreachable(error.to_string()))?;
         let mut request = self.http.request(call.method, url);
@@ -135,11 +158,29 @@ impl Wire {
         if let Some(body) = &call.body {
             request = request.json(body);
         }
-        let mut response = request.send().await.map_err(|error| self.failed(&error))?;
+        request.send().await.map_err(|error| self.failed(&error))
+    }
+
+    async fn open(&self, call: Call) -> Result<(Answer, Pieces), ClientError> {
+        let octets_max = call.octets_max;
+        let response = self.request(call).await?;
+        if !response.status().is_success() {
+            return Ok((self.whole(response, octets_max).await?, stream::empty().boxed()));
+        }
+        let head = answer(response.status().as_u16(), response.headers(), Bytes::new());
+        Ok((head, response.bytes_stream().map_err(|error| root_cause(&error)).boxed()))
+    }
+
+    async fn send(&self, call: Call) -> Result<Answer, ClientError> {
+        let octets_max = call.octets_max;
+        self.whole(self.request(call).await?, octets_max).await
+    }
+
+    async fn whole(&self, mut response: reqwest::Response, octets_max: usize) -> Result<Answer, ClientError> {
         let mut body = BytesMut::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.failed(&error))? {
-            if body.len() + chunk.len() > call.octets_max {
-                return Err(ClientError::TooLarge { octets_max: call.octets_max });
+            if body.len() + chunk.len() > octets_max {
+                return Err(ClientError::TooLarge { octets_max });
             }
             body.extend_from_slice(&chunk);
         }
@@ -160,6 +201,22 @@ impl Wire {
 }
 
 async fn in_process(router: &Router, shown: &str, call: Call) -> Result<Answer, ClientError> {
+    let octets_max = call.octets_max;
+    bounded(ask_router(router, shown, call).await?, octets_max).await
+}
+
+async fn open_in_process(router: &Router, shown: &str, call: Call) -> Result<(Answer, Pieces), ClientError> {
+    let octets_max = call.octets_max;
+    let response = ask_router(router, shown, call).await?;
+    if !response.status().is_success() {
+        return Ok((bounded(response, octets_max).await?, stream::empty().boxed()));
+    }
+    let (head, body) = response.into_parts();
+    let pieces = body.into_data_stream().map_err(|error| root_cause(&error)).boxed();
+    Ok((answer(head.status.as_u16(), &head.headers, Bytes::new()), pieces))
+}
+
+async fn ask_router(router: &Router, shown: &str, call: Call) -> Result<Response<Body>, ClientError> {
     let mut request = Request::builder().method(call.method).uri(call.path).header(HOST, "localhost");
     let body = match call.body {
         Some(value) => {
@@ -170,15 +227,16 @@ async fn in_process(router: &Router, shown: &str, call: Call) -> Result<Answer, 
     };
     let unintelligible = |reason: String| ClientError::Unintelligible { server: shown.to_owned(), reason };
     let request = request.body(body).map_err(|error| unintelligible(error.to_string()))?;
-    let response = match router.clone().oneshot(request).await {
-        Ok(response) => response,
+    match router.clone().oneshot(request).await {
+        Ok(response) => Ok(response),
         Err(never) => match never {},
-    };
+    }
+}
+
+async fn bounded(response: Response<Body>, octets_max: usize) -> Result<Answer, ClientError> {
     let (head, body) = response.into_parts();
-    // The router's own bodies do not fail, so an error can only be the bound.
-    let body = axum::body::to_bytes(body, call.octets_max)
-        .await
-        .map_err(|_| ClientError::TooLarge { octets_max: call.octets_max })?;
+    // The router's own bodies of this kind do not fail, so an error can only be the bound.
+    let body = axum::body::to_bytes(body, octets_max).await.map_err(|_| ClientError::TooLarge { octets_max })?;
     Ok(answer(head.status.as_u16(), &head.headers, body))
 }
 

@@ -147,8 +147,10 @@ impl Daemon {
     }
 
     /// Runs until `shutdown` is cancelled; then every open transaction and request gets its answer, and the store is
-    /// closed. Bounded by the drain timeouts of SMTP and HTTP. A part that ends early by a panic stops the others in the
-    /// same way, and is the error.
+    /// closed. Bounded by the drain timeouts of SMTP and HTTP.
+    ///
+    /// A part that ends early by a panic, or the end of the store's writer, stops the others in the same way, and is the
+    /// error.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
         let Self { assembled, listeners, tls, controls, clock, store, supervisor } = self;
         let Assembled { config, registry, delivery, router } = assembled;
@@ -169,9 +171,9 @@ impl Daemon {
         parts.spawn("verification", verifier::run(registry, shutdown.clone()));
         if config.revision == Revision::Two {
             let pacing = PacingLimits {
+                in_flight_per_endpoint: PacingLimits::IN_FLIGHT_PER_ENDPOINT,
                 in_flight: config.webhook_in_flight_max,
                 per_minute: config.webhook_per_origin_per_minute,
-                ..PacingLimits::default()
             };
             parts.spawn("webhooks", dispatcher::run(delivery, pacing, config.webhook_idle, shutdown.clone()));
         }
@@ -179,6 +181,7 @@ impl Daemon {
             parts.spawn("the certificate", tls::watch(tls, Arc::clone(&clock), shutdown.clone()));
         }
         parts.spawn("expiry", expiry::run(store.clone(), clock, shutdown.clone()));
+        parts.spawn("the store's writer", stop_with_writer(Arc::clone(&store), shutdown.clone()));
         if let Some(supervisor) = supervisor {
             parts.spawn("the service manager", supervisor.run(store.clone(), shutdown.clone()));
         }
@@ -186,6 +189,17 @@ impl Daemon {
         store.close().await?;
         drop(socket_files);
         ended_early.map_or(Ok(()), |part| Err(DaemonError::PartEnded { part }))
+    }
+}
+
+/// Without its writer the store keeps nothing: a new process can open it again, this one can't.
+async fn stop_with_writer(store: Arc<EmbeddedStore>, shutdown: CancellationToken) {
+    tokio::select! {
+        () = shutdown.cancelled() => {}
+        () = store.writer_ended() => {
+            tracing::error!("nothing can be kept any more; stopping");
+            shutdown.cancel();
+        }
     }
 }
 

@@ -23,13 +23,19 @@ pub(super) async fn ready(State(api): State<Arc<Api>>) -> Result<Json<Value>, Pr
     match api.store.accepts().and(read) {
         Ok(()) => Ok(Json(json!({ "status": "ready" }))),
         Err(error) => {
-            let (cause, detail) = match error {
-                StoreError::Full => ("storage_full", "the disk is full: mail is read and deleted, none is accepted"),
-                StoreError::Stopping => ("stopping", "the service is stopping"),
-                _ => ("store_unavailable", "the store failed"),
-            };
+            let (cause, detail) = cause(&error);
             tracing::warn!(%error, "not ready");
             Err(Problem::new(Code::NotReady, detail).with_member("cause", json!(cause)).with_retry_after(10))
         }
+    }
+}
+
+/// Why the service is not ready, as a stable word and for people. What the disk said is for the log.
+pub(super) fn cause(error: &StoreError) -> (&'static str, &'static str) {
+    match error {
+        StoreError::Full => ("storage_full", "the disk is full: mail is read and deleted, none is accepted"),
+        StoreError::WriterEnded => ("writer_ended", "the writer of the store has ended; the service is stopping"),
+        StoreError::Stopping => ("stopping", "the service is stopping"),
+        _ => ("store_unavailable", "the store failed"),
     }
 }

@@ -13,8 +13,8 @@ use super::{Content, parse, parse_headers};
 const QUEUE_MAX: usize = 32;
 
 struct Job {
-    raw: Bytes,
-    answer: oneshot::Sender<Content>,
+    raws: Vec<Bytes>,
+    answer: oneshot::Sender<Vec<Content>>,
 }
 
 /// A few threads that parse messages. They end when the last handle is dropped.
@@ -44,21 +44,27 @@ impl Parser {
 
     /// What `raw` says. Waits while the queue is full.
     pub async fn parse(&self, raw: Bytes) -> Content {
-        let (answer, content) = oneshot::channel();
-        if self.jobs.send(Job { raw, answer }).await.is_err() {
-            return Content::default();
+        self.parse_all(vec![raw]).await.pop().unwrap_or_default()
+    }
+
+    /// What each of `raws` says, in their order; one thread parses them all, so they are to be short together. Waits while
+    /// the queue is full.
+    pub async fn parse_all(&self, raws: Vec<Bytes>) -> Vec<Content> {
+        let (count, (answer, contents)) = (raws.len(), oneshot::channel());
+        if count == 0 || self.jobs.send(Job { raws, answer }).await.is_err() {
+            return vec![Content::default(); count];
         }
-        content.await.unwrap_or_default()
+        contents.await.unwrap_or_else(|_| vec![Content::default(); count])
     }
 }
 
 fn work(queue: &Mutex<mpsc::Receiver<Job>>, parse: fn(&[u8]) -> Content) {
     loop {
         let job = queue.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
-        let Some(Job { raw, answer }) = job else { return };
+        let Some(Job { raws, answer }) = job else { return };
         if !answer.is_closed() {
             // Nobody is there any more if this fails.
-            let _ = answer.send(content(&raw, parse));
+            let _ = answer.send(raws.iter().map(|raw| content(raw, parse)).collect());
         }
     }
 }

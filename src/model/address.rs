@@ -78,7 +78,7 @@ impl Address {
     /// The mailbox that mail for this address arrives at: the one canonical form that SMTP, HTTP and the command line
     /// all compare by.
     pub fn mailbox(&self, subaddressing: Subaddressing) -> Mailbox {
-        let folded: String = self.unquoted.nfc().map(|c| c.to_ascii_lowercase()).collect();
+        let folded = fold(&self.unquoted);
         let local = match subaddressing {
             Subaddressing::Keep => folded.as_str(),
             // `+tag@` alone keeps its tag: nothing would be left.
@@ -135,6 +135,12 @@ fn unquote(local_part: &str) -> Option<String> {
         content.push(c);
     }
     (!content.is_empty()).then_some(content)
+}
+
+/// ASCII letters in lower case and everything in normal form C, so that the result is its own canonical form: H with a
+/// macron below is two characters, h with a macron below has one of its own.
+fn fold(local_part: &str) -> String {
+    local_part.nfc().map(|c| c.to_ascii_lowercase()).nfc().collect()
 }
 
 /// The canonical form of an address, `local-part@domain`: what mail is kept under and asked for by.
@@ -199,7 +205,7 @@ impl RoleAddresses {
 
     /// A list of local parts, compared as mailboxes are.
     pub fn new<'a>(local_parts: impl IntoIterator<Item = &'a str>) -> Self {
-        Self(local_parts.into_iter().map(|part| part.nfc().map(|c| c.to_ascii_lowercase()).collect()).collect())
+        Self(local_parts.into_iter().map(fold).collect())
     }
 
     /// The local parts in their canonical form, sorted.
@@ -243,6 +249,8 @@ mod tests {
             ("ann@bücher.example", "ann@xn--bcher-kva.example"),
             ("ANN+Tag@example.test", "ann+tag@example.test"),
             ("Jose\u{301}@example.test", "jos\u{e9}@example.test"),
+            // Found by fuzzing: the capital has no composed form, so lower case after composing was not composed.
+            ("H\u{331}@example.test", "\u{1e96}@example.test"),
             (".a..b.@example.test", ".a..b.@example.test"),
         ] {
             assert_eq!(mailbox(spelling), canonical, "{spelling}");

@@ -187,6 +187,20 @@ pub struct AttemptRecord {
     pub disables: Option<String>,
 }
 
+impl AttemptRecord {
+    /// [`AttemptRecord::error`] of an event whose time was over before its turn came.
+    pub const TOO_LATE: &str = "too_late";
+    /// Of an event whose message is not on the disk as it was written.
+    pub const DAMAGED: &str = "damaged";
+    /// Of an event that made room for another, or found none.
+    pub const OUTBOX_FULL: &str = "outbox_full";
+
+    /// Whether the receiver was called: else the line says nothing of it.
+    pub fn was_made(&self) -> bool {
+        !matches!(self.error.as_deref(), Some(Self::TOO_LATE | Self::DAMAGED | Self::OUTBOX_FULL))
+    }
+}
+
 /// How many webhooks and events there may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookLimits {

@@ -33,12 +33,15 @@ struct Tally {
 
 /// Serves one client until either side has had enough.
 pub(super) async fn run(arrival: Arrival, dialect: Dialect, receiver: &Receiver, shutdown: &CancellationToken) {
-    let Arrival { stream, client, tls } = arrival;
+    let Arrival { stream, client, tls, has_spoken } = arrival;
     let began = receiver.clock.boot();
     let rules = Rules { store: receiver.store.as_ref(), domains: &receiver.domains, bodies: &receiver.bodies };
     let mut session = Session::new(&receiver.settings, dialect, &rules);
     if let Some(tls) = tls {
         session.secured(tls);
+    }
+    if has_spoken {
+        session.spoke_first();
     }
     let mut connection = Connection { stream, client, receiver, shutdown, session, tally: Tally::default() };
     let end = connection.converse().await;
@@ -104,7 +107,8 @@ impl Connection<'_> {
                     }
                 }
                 Step::Close(end) => {
-                    let is_cut_short = was_in_data || !unread.is_empty() || end == End::TooManyErrors;
+                    let is_cut_short =
+                        was_in_data || !unread.is_empty() || matches!(end, End::TooManyErrors | End::SpokeFirst);
                     self.close(&mut buffer, is_cut_short && end != End::Quit).await;
                     return end;
                 }

@@ -20,6 +20,8 @@ pub(super) struct Arrival {
     pub(super) client: IpAddr,
     /// What secures it already.
     pub(super) tls: Option<TlsSession>,
+    /// Octets were there before the greeting.
+    pub(super) has_spoken: bool,
 }
 
 /// Why a connection from a proxy is closed without a word.
@@ -69,10 +71,12 @@ pub(super) async fn enter(
         peer
     };
     if service != Service::Smtps {
-        return Some(Arrival { stream, client, tls: None });
+        let has_spoken = stream.has_octets();
+        return Some(Arrival { stream, client, tls: None, has_spoken });
     }
     match secure(&mut stream, receiver, shutdown).await {
-        Ok(tls) => Some(Arrival { stream, client, tls: Some(tls) }),
+        // Behind a handshake nobody else can have spoken, and a client may have sent its first command with it.
+        Ok(tls) => Some(Arrival { stream, client, tls: Some(tls), has_spoken: false }),
         Err(end) => {
             tracing::info!(%client, reason = end.as_str(), "smtp connection closed before its session");
             None

@@ -81,6 +81,8 @@ impl Reply {
     pub(super) const MECHANISM_UNKNOWN: Self = Self::fixed(504, [5, 5, 4], "The mechanism is not offered");
     pub(super) const ADDRESS_LITERAL: Self =
         Self::fixed(550, [5, 1, 2], "No mail is received for address literals, only for domains");
+    pub(super) const SPOKE_FIRST: Self =
+        Self::fixed(554, [5, 5, 1], "A client waits for the greeting; this one spoke before it");
     pub(super) const NEEDS_SMTPUTF8: Self =
         Self::fixed(553, [5, 6, 7], "Addresses beyond ASCII need the parameter SMTPUTF8 of MAIL");
     pub(super) const TOO_MANY_HOPS: Self = Self::fixed(554, [5, 4, 6], "Too many hops; the message is in a loop");
@@ -155,7 +157,7 @@ impl Reply {
     pub(super) fn of_store_error(error: &StoreError) -> Option<Self> {
         match error {
             StoreError::Full => Some(Self::STORE_FULL),
-            StoreError::Failed(_) | StoreError::Damaged { .. } => Some(Self::STORE_FAILED),
+            StoreError::Failed(_) | StoreError::WriterEnded | StoreError::Damaged { .. } => Some(Self::STORE_FAILED),
             StoreError::Stopping => Some(Self::STOPPING),
             StoreError::TooLarge { limit } => Some(Self::message_too_large(*limit)),
             StoreError::OutcomeUnknown => None,
@@ -246,6 +248,7 @@ mod tests {
             (StoreError::Full, Some("452 4.3.1 ")),
             (StoreError::Failed("secret detail".into()), Some("451 4.3.0 ")),
             (StoreError::Damaged { segment: 1, offset: 2 }, Some("451 4.3.0 ")),
+            (StoreError::WriterEnded, Some("451 4.3.0 ")),
             (StoreError::Stopping, Some("421 4.3.2 ")),
             (StoreError::TooLarge { limit: 9 }, Some("552 5.3.4 ")),
             (StoreError::OutcomeUnknown, None),

@@ -215,6 +215,13 @@ impl<'a> Session<'a> {
         self.end(&Reply::IDLE, End::Idle);
     }
 
+    /// Refuses a client that has sent something before it was greeted (RFC 5321 section 4.3.1): what does not wait for
+    /// a server's answer is no mail client. Before anything is written.
+    pub fn spoke_first(&mut self) {
+        self.replies.clear();
+        self.end(&Reply::SPOKE_FIRST, End::SpokeFirst);
+    }
+
     /// Says a reply so many times, as the end of a message in LMTP has it: at once what fits among the waiting ones, the
     /// others before anything else is read. It counts once.
     fn answer_times(&mut self, reply: Reply, times: usize) {

@@ -1,11 +1,12 @@
 //! What a session reads from and writes to: a socket, with TLS in between or without.
 
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use rustix::net::SendFlags;
+use rustix::net::{RecvFlags, SendFlags};
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
@@ -36,6 +37,19 @@ impl Stream {
             Self::Unix(stream) => rustix::net::send(stream, octets, SendFlags::NOSIGNAL).map_err(io::Error::from),
             Self::Tls(_) | Self::Closed => Ok(0),
         }
+    }
+
+    /// Whether octets have come in the clear. The system is asked, not the runtime, which may have yet to hear of this socket;
+    /// nothing is taken and nobody waits.
+    pub(super) fn has_octets(&self) -> bool {
+        let peek =
+            |socket: BorrowedFd<'_>| rustix::net::recv(socket, &mut [0; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT);
+        let octets = match self {
+            Self::Tcp(stream) => peek(stream.as_fd()),
+            Self::Unix(stream) => peek(stream.as_fd()),
+            Self::Tls(_) | Self::Closed => return false,
+        };
+        octets.is_ok_and(|(octets, _)| octets > 0)
     }
 
     /// Becomes a secured stream by the server's side of a handshake. What was read before must be thrown away by the

@@ -39,13 +39,15 @@ pub(crate) enum Change {
     Attempted { attempt: Box<AttemptRecord> },
     /// Ended events are due again.
     Replayed { webhook: WebhookId, which: Replay, now: Timestamp },
+    /// An event that was waiting in the store that this one is restored from waits here as well.
+    EventRestored { webhook: WebhookId, email: EmailId, attempts: u32, due_at: Timestamp },
 }
 
 /// What a change did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The message is kept, and webhooks are to be told or not.
-    Received { has_events: bool },
+    /// The message is kept, and webhooks are to be told or not; events were dropped to make room or not.
+    Received { has_events: bool, has_dropped: bool },
     /// Emails were removed; `more` may be left to remove by the same change again.
     Removed { readable: u64, all: u64, more: bool },
     /// What became of a registration.
@@ -59,6 +61,18 @@ pub(crate) enum Outcome {
 }
 
 impl Change {
+    /// About how much memory it takes while it waits, beside the octets of a message.
+    pub(crate) fn weight_octets(&self) -> usize {
+        match self {
+            Self::Received { envelope, .. } => {
+                let of_recipients: usize =
+                    envelope.recipients.iter().map(|to| size_of_val(to) + 2 * to.mailbox.as_str().len()).sum();
+                size_of::<Self>() + of_recipients
+            }
+            _ => size_of::<Self>(),
+        }
+    }
+
     /// Whether the change makes room, so that it must work on a disk that is nearly full.
     pub(crate) fn frees_space(&self) -> bool {
         matches!(
@@ -71,5 +85,22 @@ impl Change {
                 | Self::WebhooksSwept { .. }
                 | Self::Attempted { .. }
         )
+    }
+
+    /// Whether the change, which came to `outcome`, may have ended webhooks, or events that nobody has told.
+    pub(crate) fn outdates_outbox(&self, outcome: &Outcome) -> bool {
+        match self {
+            Self::Received { .. } => !matches!(outcome, Outcome::Received { has_dropped: false, .. }),
+            Self::Attempted { attempt } => attempt.disables.is_some(),
+            Self::WebhookDeleted { .. } | Self::WebhooksSwept { .. } | Self::Replayed { .. } => true,
+            Self::Deleted { .. }
+            | Self::MailboxDeleted { .. }
+            | Self::Expired { .. }
+            | Self::DomainRegistered { .. }
+            | Self::DomainUpdated { .. }
+            | Self::DomainRemoved { .. }
+            | Self::WebhookRegistered { .. }
+            | Self::EventRestored { .. } => false,
+        }
     }
 }

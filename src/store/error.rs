@@ -18,6 +18,9 @@ pub enum StoreError {
     /// The store is closing.
     #[error("the store is closing")]
     Stopping,
+    /// The thread that writes has ended by a defect: nothing can be kept any more until the process starts again.
+    #[error("the writer of the store has ended")]
+    WriterEnded,
     /// What is on disk is not what was written there.
     #[error("segment {segment} of the journal is damaged at offset {offset}")]
     Damaged {
@@ -71,6 +74,9 @@ pub enum OpenError {
         /// The data directory.
         path: PathBuf,
     },
+    /// The directory holds no store.
+    #[error("there is no mail store here")]
+    Empty,
     /// The directory can't be read or written.
     #[error("{path}: {reason}")]
     Io {
@@ -78,6 +84,12 @@ pub enum OpenError {
         path: PathBuf,
         /// What the system says.
         reason: String,
+    },
+    /// The disk has no room for what opening must write.
+    #[error("{path}: the disk is full")]
+    Full {
+        /// The file that could not grow.
+        path: PathBuf,
     },
     /// A newer version of the program wrote it.
     #[error(
@@ -90,6 +102,12 @@ pub enum OpenError {
         found: u32,
         /// The format that is read.
         known: u32,
+    },
+    /// A file that has the name of one of the store's and is none.
+    #[error("{file} is no file of tempmail's")]
+    Foreign {
+        /// The file.
+        file: String,
     },
     /// What is on disk is not what was acknowledged.
     #[error("segment {segment} of the journal is damaged at offset {offset}: {what}")]
@@ -120,11 +138,29 @@ impl OpenError {
         Self::Io { path: path.into(), reason: error.to_string() }
     }
 
+    /// What an error of the disk at one of the store's files means.
+    pub(crate) fn of_file(name: &str, error: &io::Error) -> Self {
+        if is_out_of_space(error) {
+            return Self::Full { path: name.into() };
+        }
+        Self::Io { path: name.into(), reason: error.to_string() }
+    }
+
+    /// What it means for a store that is open and must open its index again.
+    pub(crate) fn to_store_error(&self) -> StoreError {
+        match self {
+            Self::Full { .. } => StoreError::Full,
+            Self::Damaged { segment, offset, .. } => StoreError::Damaged { segment: *segment, offset: *offset },
+            other => StoreError::Failed(other.to_string()),
+        }
+    }
+
     /// The same error of a disk that knows its files by name only, with the directory that they are in.
     pub(crate) fn within(self, directory: &Path) -> Self {
         match self {
             // An absolute path stays as it is.
             Self::Io { path, reason } => Self::Io { path: directory.join(path), reason },
+            Self::Full { path } => Self::Full { path: directory.join(path) },
             other => other,
         }
     }

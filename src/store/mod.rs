@@ -4,25 +4,32 @@
 //! database below it. The trait is made so that a cluster can stand behind it as well: every method is a whole
 //! intention, ids and times are the caller's, and whether an Email is still readable is decided by `now` when it is read.
 
+pub mod backup;
 mod change;
+pub mod check;
 pub mod disk;
 mod embedded;
 mod error;
 mod index;
 mod journal;
 mod outbox;
+mod salvage;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::stream::BoxStream;
 
 use crate::config::{Config, Revision};
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
+use backup::BackupItem;
 pub use embedded::EmbeddedStore;
 pub use error::{OpenError, StoreError};
+pub use index::Compacted;
 use index::IndexError;
-pub use outbox::{Outbox, OutboxLimits, Replay, WebhookRegistration};
+pub use outbox::{DueEvent, DueEvents, Outbox, OutboxLimits, OutboxVersion, Replay, Wanted, WebhookRegistration};
+pub use salvage::{Salvaged, salvage};
 
 /// Which part of a mailbox to list, newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +95,33 @@ pub struct StoreStats {
     pub disk_octets: u64,
 }
 
+/// What is kept, counted: more than [`StoreStats`], and dearer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// Messages that are needed, by an Email or by an event; one with several recipients counts once.
+    pub messages: u64,
+    /// Registered domains.
+    pub domains: u64,
+    /// Webhooks.
+    pub webhooks: u64,
+    /// Events that wait.
+    pub events: u64,
+    /// Octets of the index's file.
+    pub index_octets: u64,
+    /// Octets of it that no row takes.
+    pub index_free_octets: u64,
+    /// When the oldest Email was received.
+    pub oldest: Option<Timestamp>,
+    /// When the newest was.
+    pub newest: Option<Timestamp>,
+    /// The rest.
+    pub stats: StoreStats,
+}
+
+/// A backup on its way, in batches of at most a few hundred Kilobytes or one record; the last record is
+/// [`backup::BackupRecord::End`]. After an error nothing more comes.
+pub type BackupStream = BoxStream<'static, Result<Vec<BackupItem>, StoreError>>;
+
 /// The operations that the rest of the program needs. Errors are [`StoreError`]'s, for every method.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
@@ -137,6 +171,13 @@ pub trait Store: Send + Sync + 'static {
     /// How much is kept.
     async fn stats(&self) -> Result<StoreStats, StoreError>;
 
+    /// How much is kept, in all detail. Reads every row of mail.
+    async fn survey(&self) -> Result<Survey, StoreError>;
+
+    /// Everything that lives: what was there at the call, without what goes before its turn comes. Domains and webhooks
+    /// are from one moment. Dropping the stream ends it.
+    fn backup(&self) -> BackupStream;
+
     /// Takes no more changes, finishes those at hand, and makes everything durable. Calling it again does nothing.
     async fn close(&self) -> Result<(), StoreError>;
 }
@@ -174,6 +215,14 @@ impl StoreOptions {
             segment_octets: options.segment_octets.min(journal::least_segment_octets(config.message_octets_max)),
             ..options
         }
+    }
+
+    /// The same, with segments that take a message of `octets` as well.
+    #[must_use]
+    pub fn taking(self, octets: u64) -> Self {
+        let message_octets_max = self.message_octets_max.max(octets);
+        let least = 2 * journal::least_segment_octets(message_octets_max);
+        Self { message_octets_max, segment_octets: self.segment_octets.max(least), ..self }
     }
 
     /// The options that the daemon's settings ask for.

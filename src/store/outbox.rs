@@ -3,6 +3,7 @@
 //! An event is made by the very change that receives its message, so the two are durable together; nothing here is ever
 //! handed from one to the other in memory.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -18,7 +19,8 @@ use crate::model::{
 pub enum WebhookRegistration {
     /// It was not registered and is now.
     New,
-    /// One with the same mailbox, URL and secret is registered; nothing changed.
+    /// One with the same mailbox, URL and secret is registered. If it was disabled it is active again, with no failures;
+    /// else nothing changed.
     Same(WebhookRecord),
     /// The mailbox has as many as permitted; nothing changed.
     FullForRecipient,
@@ -55,6 +57,49 @@ impl Default for OutboxLimits {
     }
 }
 
+/// Which of the events that wait for a webhook to read.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Those that are due at this time.
+    pub due_by: Timestamp,
+    /// And those due later than this: so far ahead no time was set, so it was before the clock was put back.
+    pub due_after: Timestamp,
+    /// But these, by [`PendingEvent::sequence`].
+    pub without: HashSet<u64>,
+    /// How many at most.
+    pub limit: usize,
+    /// With the Emails of the first of them, as long as their messages have no more octets than this together.
+    pub octets_max: u64,
+}
+
+/// A webhook and events that it is to be told, as of one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueEvents {
+    /// The webhook.
+    pub webhook: WebhookRecord,
+    /// In the order in which they became due.
+    pub events: Vec<DueEvent>,
+    /// Others are due that were wanted.
+    pub has_more: bool,
+    /// When the first of those that are not due yet will be, unless others are due before.
+    pub next_due_at: Option<Timestamp>,
+    /// That moment.
+    pub version: OutboxVersion,
+}
+
+/// An event and, where it was read with it, its Email.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueEvent {
+    /// The event.
+    pub event: PendingEvent,
+    /// `None` leaves open why; [`Outbox::load_event`] says it.
+    pub email: Option<StoredEmail>,
+}
+
+/// A moment at which the outbox was read: see [`Outbox::is_current`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutboxVersion(pub(super) u64);
+
 /// The operations on webhooks. Errors are [`StoreError`]'s, for every method.
 #[async_trait]
 pub trait Outbox: Send + Sync + 'static {
@@ -80,8 +125,13 @@ pub trait Outbox: Send + Sync + 'static {
     /// The webhooks that have events waiting, each with the time at which its next attempt is due.
     async fn lanes(&self) -> Result<Vec<(WebhookId, Timestamp)>, StoreError>;
 
-    /// The events of a webhook that are waiting, at most `limit`, in the order in which they are due.
-    async fn pending_events(&self, webhook: WebhookId, limit: usize) -> Result<Vec<PendingEvent>, StoreError>;
+    /// The webhook and the events that it is to be told; `None` if there is no such webhook.
+    async fn due_events(&self, webhook: WebhookId, wanted: Wanted) -> Result<Option<DueEvents>, StoreError>;
+
+    /// Whether what was read at `version` still holds: no webhook was deleted or disabled since, and no event ended other
+    /// than by [`Outbox::record_attempt`] for itself. What was answered to whoever changed it is seen here. `false` may
+    /// also be said where nothing changed. Costs next to nothing and does not wait.
+    fn is_current(&self, version: OutboxVersion) -> bool;
 
     /// The Email of an event, also after it was deleted or has expired; `None` once the event has ended.
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError>;

@@ -98,23 +98,28 @@ struct Body<'a> {
 
 /// The request for an attempt that starts at `now`.
 pub fn prepare(event: &Event<'_>, now: Timestamp) -> Prepared {
-    let body = body(&event.email);
-    let id = event.id.hyphenated().to_string();
+    address(event.id, event.target, event.secret, render(&event.email), now)
+}
+
+/// The request that carries `body`, at an attempt that starts at `now`.
+pub(super) fn address(id: Uuid, target: &Target, secret: Option<&[u8]>, body: Bytes, now: Timestamp) -> Prepared {
+    let id = id.hyphenated().to_string();
     let at_seconds = now.millis().div_euclid(1000);
     let mut headers = HeaderMap::with_capacity(6);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(USER_AGENT, PRODUCT);
     headers.insert(WEBHOOK_ID, value(&id));
     headers.insert(WEBHOOK_TIMESTAMP, HeaderValue::from(at_seconds));
-    if let Some(secret) = event.secret {
+    if let Some(secret) = secret {
         let signed = sign::signatures(secret, &id, at_seconds, &body);
         headers.insert(X_WEBHOOK_SIGNATURE, value(&signed.hex));
         headers.insert(WEBHOOK_SIGNATURE, value(&signed.standard));
     }
-    Prepared { target: event.target.clone(), headers, body }
+    Prepared { target: target.clone(), headers, body }
 }
 
-fn body(email: &EventEmail<'_>) -> Bytes {
+/// The body of an event.
+pub(super) fn render(email: &EventEmail<'_>) -> Bytes {
     let body = Body { event: "email.received", email, timestamp: email.received_at.to_rfc3339() };
     serde_json::to_vec(&body).expect("strings and numbers are always JSON").into()
 }

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::ahead::{Queued, Rendered};
+use super::attempt::address;
 use super::outcome::Verdict as Answered;
-use super::{Caller, Event, EventEmail, Outcome, Prepared, Schedule, Target, prepare};
+use super::{Caller, End, Event, EventEmail, Outcome, Prepared, Schedule, Target, prepare};
 use crate::clock::Clock;
 use crate::mime::Parser;
 use crate::model::{
@@ -16,10 +18,6 @@ use crate::store::{Outbox, StoreError};
 const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
 /// How long an event rests when the store can't be read or written.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
-/// What the log says of an event whose time was over before its turn came.
-const TOO_LATE: &str = "too_late";
-/// What it says of an event whose message is not on the disk as it was written.
-const DAMAGED: &str = "damaged";
 
 /// What attempts are made with.
 pub struct Delivery {
@@ -37,46 +35,78 @@ pub struct Delivery {
     pub clock: Arc<dyn Clock>,
 }
 
+/// What came of an attempt.
+#[derive(Default)]
+pub(super) struct Attempt {
+    /// What is to be noted; `None` if the event was there no more or could not be read.
+    pub(super) record: Option<AttemptRecord>,
+    /// How it ended for the endpoint; `None` if that was not called.
+    pub(super) end: Option<End>,
+}
+
 impl Delivery {
-    /// Makes the next attempt of an event and notes it.
-    pub(super) async fn attempt(&self, event: &PendingEvent) {
-        if let Err(error) = self.try_attempt(event).await
-            && error != StoreError::Stopping
-        {
-            tracing::error!(webhook = %event.webhook, %error, "an event could not be read; trying again");
-            tokio::time::sleep(STORE_PAUSE).await;
+    /// Makes the next attempt of an event.
+    pub(super) async fn attempt(&self, queued: Queued) -> Attempt {
+        let Queued { event, rendered } = queued;
+        match self.try_attempt(&event, rendered).await {
+            Ok(attempt) => attempt,
+            Err(StoreError::Stopping) => Attempt::default(),
+            Err(error) => {
+                tracing::error!(webhook = %event.webhook, %error, "an event could not be read; trying again");
+                tokio::time::sleep(STORE_PAUSE).await;
+                Attempt::default()
+            }
         }
     }
 
-    async fn try_attempt(&self, event: &PendingEvent) -> Result<(), StoreError> {
-        let Some(webhook) = self.outbox.webhook(event.webhook).await? else { return Ok(()) };
+    async fn try_attempt(&self, event: &PendingEvent, rendered: Option<Rendered>) -> Result<Attempt, StoreError> {
         if self.clock.now() > event.expires_at.plus(self.grace) {
-            return self.note(self.given_up(event, TOO_LATE)).await;
+            return Ok(self.given_up(event, AttemptRecord::TOO_LATE));
         }
-        let prepared = match self.prepare(event, &webhook).await {
-            Ok(Some(prepared)) => prepared,
-            Ok(None) => return Ok(()),
-            Err(error @ StoreError::Damaged { .. }) => {
-                // It would come first in its webhook's lane for ever.
-                tracing::error!(webhook = %event.webhook, %error, "an event is given up");
-                return self.note(self.given_up(event, DAMAGED)).await;
+        let (webhook, prepared) = if let Some(request) = self.request(event, rendered) {
+            request
+        } else {
+            let Some(webhook) = self.outbox.webhook(event.webhook).await? else { return Ok(Attempt::default()) };
+            match self.prepare(event, &webhook).await {
+                Ok(Some(prepared)) => (Arc::new(webhook), prepared),
+                Ok(None) => return Ok(Attempt::default()),
+                Err(error @ StoreError::Damaged { .. }) => {
+                    // It would come first in its webhook's lane for ever.
+                    tracing::error!(webhook = %event.webhook, %error, "an event is given up");
+                    return Ok(self.given_up(event, AttemptRecord::DAMAGED));
+                }
+                Err(error) => return Err(error),
             }
-            Err(error) => return Err(error),
         };
         let at = self.clock.now();
         let outcome = self.caller.call(&prepared).await;
-        self.note(self.record(event, &webhook, at, outcome)).await
+        let end = Some(End::of(&outcome));
+        Ok(Attempt { record: Some(self.record(event, &webhook, at, outcome)), end })
     }
 
-    /// Notes an attempt, however long the store can't: the receiver must not be called again and again meanwhile.
-    async fn note(&self, attempt: AttemptRecord) -> Result<(), StoreError> {
+    /// The request for an event that was read ahead, if what was read still holds.
+    fn request(&self, event: &PendingEvent, rendered: Option<Rendered>) -> Option<(Arc<WebhookRecord>, Prepared)> {
+        let Rendered { webhook, target, body, version } = rendered?;
+        let secret = webhook.secret.as_ref().map(|secret| secret.expose().as_bytes());
+        let id = uuid::Uuid::from_bytes(event.id.octets());
+        let prepared = address(id, &target, secret, body, self.clock.now());
+        // The last thing before the call.
+        self.outbox.is_current(version).then_some((webhook, prepared))
+    }
+
+    /// Notes attempts, however long the store can't: the receivers must not be called again and again meanwhile.
+    pub(super) async fn note_all(&self, attempts: Vec<AttemptRecord>) {
+        futures_util::future::join_all(attempts.into_iter().map(|attempt| self.note(attempt))).await;
+    }
+
+    async fn note(&self, attempt: AttemptRecord) {
         loop {
             match self.outbox.record_attempt(attempt.clone()).await {
-                Err(error) if error != StoreError::Stopping => {
+                Ok(()) | Err(StoreError::Stopping) => return,
+                Err(error) => {
                     tracing::error!(webhook = %attempt.webhook, %error, "an attempt could not be noted; trying again");
                     tokio::time::sleep(STORE_PAUSE).await;
                 }
-                noted => return noted,
             }
         }
     }
@@ -113,9 +143,9 @@ impl Delivery {
         AttemptRecord { email: Some(event.email), sequence: event.sequence, number, disables, ..line }
     }
 
-    /// The log's line of an event that ends without another call.
-    fn given_up(&self, event: &PendingEvent, why: &str) -> AttemptRecord {
-        AttemptRecord {
+    /// An event that ends without another call.
+    fn given_up(&self, event: &PendingEvent, why: &str) -> Attempt {
+        let record = AttemptRecord {
             webhook: event.webhook,
             event: event.id,
             email: Some(event.email),
@@ -128,7 +158,8 @@ impl Delivery {
             response: String::new(),
             verdict: Verdict::GivenUp,
             disables: None,
-        }
+        };
+        Attempt { record: Some(record), end: None }
     }
 
     /// Sends a sample event, marked as one, and notes it in the log. It is not tried again.

@@ -1,8 +1,8 @@
 //! The worker that sends what waits in the outbox. What it holds in memory is a hint: whatever is lost with it is still in
 //! the store, and comes again.
 
-use std::collections::{HashMap, HashSet};
-use std::panic::AssertUnwindSafe;
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,19 +10,19 @@ use futures_util::FutureExt;
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::delivery::Delivery;
-use super::{Endpoint, Lanes, PacingLimits, Target};
+use super::ahead::{Batch, Queued};
+use super::delivery::{Attempt, Delivery};
+use super::intake::{EventKey, Intake};
+use super::{Endpoint, Lanes, PacingLimits};
 use crate::expiry::StepGuard;
-use crate::model::{PendingEvent, Timestamp, WebhookId};
-use crate::store::StoreError;
+use crate::model::{AttemptRecord, Timestamp, WebhookId};
 
-/// Events of one webhook that are held in memory at most; the others stay in the store until it is their turn. So webhooks
-/// that share an endpoint take turns there, however many events one of them has.
-const HELD_PER_WEBHOOK: usize = 8;
-/// The longest time between two looks at the whole outbox; a clock that was put right is noticed within it.
-const LOOK_EVERY_MAX: Duration = Duration::from_secs(5);
-/// The shortest: mail that comes in by the thousand makes no more looks than this.
-const LOOK_EVERY_MIN: Duration = Duration::from_millis(20);
+/// Attempts that are over and not noted yet, at most, before others start.
+const UNNOTED_MAX: usize = 1024;
+/// Octets of the bodies that are rendered before their turn.
+const RENDERED_OCTETS_MAX: usize = 16 << 20;
+/// The longest time in which nothing is done if nothing happens.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// How long attempts in flight may take once the service stops. Those that are cut off are made again.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long an event rests whose attempt panicked.
@@ -37,13 +37,21 @@ pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, idle_max: Durati
     let mut idle_check = tokio::time::interval(SWEEP_EVERY);
     let mut steps = StepGuard::new(dispatcher.delivery.clock.now(), dispatcher.delivery.clock.boot());
     loop {
-        dispatcher.look_if_due().await;
+        dispatcher.intake.look_if_due().await;
         dispatcher.start_attempts();
+        dispatcher.start_noting();
+        dispatcher.intake.start_reads(RENDERED_OCTETS_MAX.saturating_sub(dispatcher.rendered_octets));
         let pause = dispatcher.pause();
         tokio::select! {
             () = shutdown.cancelled() => break,
-            () = hint.notified() => dispatcher.look_soon(),
-            Some(ended) = dispatcher.attempts.join_next() => dispatcher.go_on_after(ended).await,
+            () = hint.notified() => dispatcher.intake.look_soon(),
+            Some(ended) = dispatcher.attempts.join_next() => dispatcher.go_on_after(ended),
+            Some(noted) = dispatcher.notes.join_next() => dispatcher.let_go(returned(noted)),
+            Some(read) = dispatcher.intake.next() => {
+                if let Some(batch) = dispatcher.intake.take(returned(read)) {
+                    dispatcher.queue(batch);
+                }
+            }
             () = tokio::time::sleep(pause) => {}
             _ = idle_check.tick() => {
                 let clock = &dispatcher.delivery.clock;
@@ -57,176 +65,131 @@ pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, idle_max: Durati
     dispatcher.drain().await;
 }
 
-/// What an attempt was for.
+/// An attempt that is over.
 struct Attempted {
     endpoint: Endpoint,
-    webhook: WebhookId,
-    sequence: u64,
+    event: EventKey,
+    attempt: Attempt,
 }
 
-/// What is known in memory of the outbox.
+/// What is queued, in flight and to be noted.
 struct Dispatcher {
     delivery: Arc<Delivery>,
-    lanes: Lanes<PendingEvent>,
-    /// Events that are queued or in flight, so that none is taken twice.
-    held: HashMap<WebhookId, HashSet<u64>>,
-    /// Webhooks that have more events due than are held.
-    have_more: HashSet<WebhookId>,
+    intake: Intake,
+    lanes: Lanes<Queued>,
+    /// Octets of the bodies in `lanes`.
+    rendered_octets: usize,
     attempts: JoinSet<Attempted>,
-    /// The end of the last look and the start of the next, on the clock that never jumps.
-    looked_at: Duration,
-    look_at: Duration,
-    /// How long the last look took.
-    look_took: Duration,
+    /// What is noted next, all at once, and the events that it is about.
+    records: Vec<AttemptRecord>,
+    unnoted: Vec<EventKey>,
+    notes: JoinSet<Vec<EventKey>>,
+    /// How many events `notes` are about.
+    noting: usize,
+    /// Webhooks that are disabled by what is not noted yet: nothing more is sent to them.
+    ending: HashSet<WebhookId>,
 }
 
 impl Dispatcher {
     fn new(delivery: Arc<Delivery>, pacing: PacingLimits) -> Self {
-        let now = delivery.clock.boot();
         Self {
+            intake: Intake::new(Arc::clone(&delivery)),
             delivery,
             lanes: Lanes::new(pacing),
-            held: HashMap::new(),
-            have_more: HashSet::new(),
+            rendered_octets: 0,
             attempts: JoinSet::new(),
-            looked_at: now,
-            look_at: now,
-            look_took: Duration::ZERO,
+            records: Vec::new(),
+            unnoted: Vec::new(),
+            notes: JoinSet::new(),
+            noting: 0,
+            ending: HashSet::new(),
         }
     }
 
-    fn look_soon(&mut self) {
-        self.look_at = self.look_at.min(self.looked_at + self.look_pause());
-    }
-
-    /// The shortest pause between two looks: four times as long as a look takes, so that with thousands of webhooks waiting
-    /// no more than a fifth of the time goes into it.
-    fn look_pause(&self) -> Duration {
-        (self.look_took * 4).clamp(LOOK_EVERY_MIN, LOOK_EVERY_MAX)
-    }
-
-    async fn look_if_due(&mut self) {
-        let now = self.delivery.clock.boot();
-        if now < self.look_at {
-            return;
-        }
-        let pause = match self.take_due().await {
-            Ok(next_due_at) => next_due_at.map_or(LOOK_EVERY_MAX, |due| due.since(self.delivery.clock.now())),
-            Err(StoreError::Stopping) => LOOK_EVERY_MAX,
-            Err(error) => {
-                tracing::error!(%error, "the outbox can't be read");
-                LOOK_EVERY_MAX
+    /// Queues what was read.
+    fn queue(&mut self, batch: Batch) {
+        for mut queued in batch.events {
+            // A body may be longer than the message that it was rendered from.
+            if self.rendered_octets + queued.octets() > RENDERED_OCTETS_MAX {
+                queued.rendered = None;
             }
-        };
-        self.looked_at = self.delivery.clock.boot();
-        self.look_took = self.looked_at.saturating_sub(now);
-        self.look_at = self.looked_at + pause.clamp(self.look_pause(), LOOK_EVERY_MAX);
-    }
-
-    /// Queues what is due and not held yet; when the next event is due that is not.
-    async fn take_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
-        let mut next_due_at: Option<Timestamp> = None;
-        for (webhook, due_at) in self.delivery.outbox.lanes().await? {
-            let later = if due_at > self.delivery.clock.now() {
-                Some(due_at)
-            } else if self.held.get(&webhook).is_some_and(|held| held.len() >= HELD_PER_WEBHOOK) {
-                self.have_more.insert(webhook);
-                None
-            } else {
-                match self.take_due_of(webhook).await {
-                    Ok(later) => later,
-                    Err(StoreError::Stopping) => return Err(StoreError::Stopping),
-                    Err(error) => {
-                        // Its own trouble alone: the webhooks after it have their turn.
-                        tracing::error!(%webhook, %error, "the events of a webhook can't be read");
-                        None
-                    }
-                }
-            };
-            if let Some(later) = later {
-                next_due_at = Some(next_due_at.map_or(later, |earlier| earlier.min(later)));
-            }
+            self.rendered_octets += queued.octets();
+            self.lanes.add(batch.endpoint.clone(), batch.was_prompt, queued);
         }
-        Ok(next_due_at)
-    }
-
-    /// Queues the events of a webhook that are due; when its next one is.
-    async fn take_due_of(&mut self, webhook: WebhookId) -> Result<Option<Timestamp>, StoreError> {
-        self.have_more.remove(&webhook);
-        let Some(record) = self.delivery.outbox.webhook(webhook).await? else { return Ok(None) };
-        let Ok(target) = Target::parse(&record.url) else {
-            tracing::error!(%webhook, "a webhook with a URL that does not read is passed over");
-            return Ok(None);
-        };
-        let endpoint = target.endpoint();
-        let events = self.delivery.outbox.pending_events(webhook, HELD_PER_WEBHOOK).await?;
-        let now = self.delivery.clock.now();
-        let later = events.iter().find(|event| event.due_at > now).map(|event| event.due_at);
-        if later.is_none() && events.len() == HELD_PER_WEBHOOK {
-            self.have_more.insert(webhook);
-        }
-        let held = self.held.entry(webhook).or_default();
-        for event in events.into_iter().filter(|event| event.due_at <= now) {
-            if held.insert(event.sequence) {
-                self.lanes.add(endpoint.clone(), event);
-            }
-        }
-        if held.is_empty() {
-            self.held.remove(&webhook);
-        }
-        Ok(later)
     }
 
     fn start_attempts(&mut self) {
-        while let Some((endpoint, event)) = self.lanes.next(self.delivery.clock.boot()) {
+        while self.unnoted.len() + self.noting < UNNOTED_MAX
+            && let Some((endpoint, queued)) = self.lanes.next(self.delivery.clock.boot())
+        {
+            let event = (queued.event.webhook, queued.event.sequence);
+            self.rendered_octets -= queued.octets();
+            self.intake.start(event);
+            if self.ending.contains(&event.0) {
+                self.lanes.done(&endpoint, None, self.delivery.clock.boot());
+                self.intake.let_go(event);
+                continue;
+            }
             let delivery = Arc::clone(&self.delivery);
             self.attempts.spawn(async move {
-                let attempted = Attempted { endpoint, webhook: event.webhook, sequence: event.sequence };
                 // A panic is this event's alone, and its turn is given back. In the same task, so that a stop ends it.
-                if AssertUnwindSafe(delivery.attempt(&event)).catch_unwind().await.is_err() {
-                    tracing::error!(webhook = %attempted.webhook, "an attempt ended early");
+                let attempt = AssertUnwindSafe(delivery.attempt(queued)).catch_unwind().await;
+                if attempt.is_err() {
+                    tracing::error!(webhook = %event.0, "an attempt ended early");
                     tokio::time::sleep(PANIC_PAUSE).await;
                 }
-                attempted
+                Attempted { endpoint, event, attempt: attempt.unwrap_or_default() }
             });
         }
     }
 
-    /// Gives back the turns of attempts that have ended, and queues more for those whose queue runs low.
-    async fn go_on_after(&mut self, first: Result<Attempted, JoinError>) {
+    /// Gives back the turns of attempts that have ended: what became of them is noted beside those that follow.
+    fn go_on_after(&mut self, first: Result<Attempted, JoinError>) {
         let mut ended = Some(first);
         while let Some(attempted) = ended {
-            match attempted {
-                Ok(attempted) => self.let_go(&attempted).await,
-                Err(error) => tracing::error!(%error, "an attempt was lost"),
+            let Attempted { endpoint, event, attempt } = returned(attempted);
+            self.lanes.done(&endpoint, attempt.end, self.delivery.clock.boot());
+            match attempt.record {
+                Some(record) => {
+                    if record.disables.is_some() {
+                        self.ending.insert(event.0);
+                    }
+                    self.records.push(record);
+                    self.unnoted.push(event);
+                }
+                None => self.intake.let_go(event),
             }
             ended = self.attempts.try_join_next();
         }
     }
 
-    async fn let_go(&mut self, attempted: &Attempted) {
-        let Attempted { endpoint, webhook, sequence } = attempted;
-        self.lanes.done(endpoint);
-        let mut left = 0;
-        if let Some(held) = self.held.get_mut(webhook) {
-            held.remove(sequence);
-            left = held.len();
-            if held.is_empty() {
-                self.held.remove(webhook);
-            }
+    /// Notes what there is to be noted. What comes up while that is under way is noted after it, all at once: each time
+    /// costs a write to the disk.
+    fn start_noting(&mut self) {
+        if self.unnoted.is_empty() || !self.notes.is_empty() {
+            return;
         }
-        let is_refilled = left <= HELD_PER_WEBHOOK / 2
-            && self.have_more.contains(webhook)
-            && self.take_due_of(*webhook).await.is_ok();
-        if !is_refilled {
-            // Its next attempt may be due before anything else.
-            self.look_soon();
+        let (events, records) = (std::mem::take(&mut self.unnoted), std::mem::take(&mut self.records));
+        self.noting = events.len();
+        let delivery = Arc::clone(&self.delivery);
+        self.notes.spawn(async move {
+            delivery.note_all(records).await;
+            events
+        });
+    }
+
+    fn let_go(&mut self, noted: Vec<EventKey>) {
+        self.noting = 0;
+        for event in noted {
+            self.ending.remove(&event.0);
+            self.intake.let_go(event);
         }
     }
 
     fn pause(&self) -> Duration {
-        let wakes_at = self.lanes.wakes_at().map_or(self.look_at, |wakes| wakes.min(self.look_at));
-        wakes_at.saturating_sub(self.delivery.clock.boot())
+        let wakes_at = self.lanes.wakes_at().into_iter().chain(self.intake.wakes_at()).min();
+        let now = self.delivery.clock.boot();
+        wakes_at.map_or(PAUSE_MAX, |wakes_at| wakes_at.saturating_sub(now)).min(PAUSE_MAX)
     }
 
     /// Deletes webhooks for which no mail has come for so long.
@@ -243,10 +206,25 @@ impl Dispatcher {
     }
 
     async fn drain(&mut self) {
-        let ended = async { while self.attempts.join_next().await.is_some() {} };
+        let ended = async {
+            while let Some(ended) = self.attempts.join_next().await {
+                self.go_on_after(ended);
+                self.start_noting();
+            }
+            while !(self.notes.is_empty() && self.unnoted.is_empty()) {
+                self.start_noting();
+                self.notes.join_next().await;
+            }
+        };
         if tokio::time::timeout(DRAIN_TIMEOUT, ended).await.is_err() {
             tracing::info!(attempts = self.attempts.len(), "stopped amid attempts; they are made again");
             self.attempts.shutdown().await;
+            self.notes.shutdown().await;
         }
     }
+}
+
+/// What a task returned. Its panic is its owner's as well: nobody knows what it was about any more.
+fn returned<T>(ended: Result<T, JoinError>) -> T {
+    ended.unwrap_or_else(|error| resume_unwind(error.into_panic()))
 }

@@ -5,12 +5,14 @@
 //! request leaves for an address that [`Guard`] refuses: a literal is checked before the call, a name's addresses when they
 //! are dialled. [`delivery`] makes one attempt from the outbox to the receiver and back, [`dispatcher`] decides which.
 
+mod ahead;
 pub mod attempt;
 pub mod call;
 pub mod delivery;
 pub mod dial;
 pub mod dispatcher;
 pub mod guard;
+mod intake;
 pub mod outcome;
 pub mod pacing;
 pub mod ranges;
@@ -23,6 +25,6 @@ pub use call::{Caller, CallerError, CallerSettings};
 pub use delivery::Delivery;
 pub use guard::{Guard, GuardSettings, Refused};
 pub use outcome::{ErrorClass, Outcome, Verdict};
-pub use pacing::{Lanes, PacingLimits};
+pub use pacing::{End, Lanes, PacingLimits};
 pub use schedule::Schedule;
 pub use target::{Endpoint, Target, UrlError};

@@ -1,5 +1,9 @@
 //! Whose turn it is: fair order between endpoints, and bounds on what one of them and all of them get at once.
 //!
+//! An endpoint is prompt from an attempt that it took in time to the next that it left hanging. All that are not prompt
+//! (they hang, or nothing is known of them) have one turn each and half of the turns in all, so that however many of them
+//! hang, the prompt ones have the other half. An endpoint that fails several times running rests between its attempts.
+//!
 //! Pure and in memory; `now` is an argument. Adding, taking and finishing cost the same however much is queued; what is
 //! queued is the caller's to bound.
 
@@ -9,25 +13,28 @@ use std::time::Duration;
 
 use super::target::Endpoint;
 
+mod standing;
+
+pub use standing::End;
+use standing::Standing;
+
 /// The span that [`PacingLimits::per_minute`] is counted over.
 const MINUTE: Duration = Duration::from_mins(1);
 
 /// What is permitted at once. A bound of 0 is taken as 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacingLimits {
-    /// Attempts in flight at one endpoint.
+    /// Attempts in flight at one endpoint that is prompt; at one that is not, 1.
     pub in_flight_per_endpoint: usize,
-    /// Attempts in flight in all.
+    /// Attempts in flight in all; of those, half (at least 1) at endpoints that are not prompt.
     pub in_flight: usize,
     /// Attempts started at one endpoint within any 60 s.
     pub per_minute: usize,
 }
 
-impl Default for PacingLimits {
-    /// 4 at one endpoint, 256 in all, 1,200 per endpoint and minute.
-    fn default() -> Self {
-        Self { in_flight_per_endpoint: 4, in_flight: 256, per_minute: 1200 }
-    }
+impl PacingLimits {
+    /// [`PacingLimits::in_flight_per_endpoint`] unless there is a reason for another.
+    pub const IN_FLIGHT_PER_ENDPOINT: usize = 4;
 }
 
 /// Queues of items, one per endpoint, from which turns are taken in rotation.
@@ -37,30 +44,41 @@ impl Default for PacingLimits {
 pub struct Lanes<T> {
     limits: PacingLimits,
     by_endpoint: HashMap<Endpoint, Lane<T>>,
-    /// Endpoints that may have a turn, in the order of their turns. A lane stands here at most once.
-    ready: VecDeque<Endpoint>,
-    /// Endpoints that have had their minute's share, by when they may have the next turn. A lane stands here at most once,
-    /// and never here and in `ready`.
+    /// Endpoints that may have a turn, in the order of their turns: the prompt ones and the others. A lane stands in one of
+    /// them at most, and there once.
+    ready: [VecDeque<Turn>; 2],
+    /// The number of the next turn: by these the two queues make one order.
+    next_turn: u64,
+    /// Endpoints that have had their minute's share or rest after failures, by when they may have the next turn. A lane
+    /// stands here at most once, and never here and in `ready`.
     resting: BinaryHeap<Reverse<(Duration, Endpoint)>>,
     in_flight: usize,
+    /// Those of them at endpoints that are not prompt.
+    doubtful_in_flight: usize,
     queued: usize,
     swept_at: Duration,
 }
+
+/// A place in the order of turns.
+#[derive(Debug)]
+struct Turn {
+    number: u64,
+    endpoint: Endpoint,
+}
+
+/// The places of the two queues in [`Lanes::ready`].
+const PROMPT: usize = 0;
+const DOUBTFUL: usize = 1;
 
 #[derive(Debug)]
 struct Lane<T> {
     queue: VecDeque<T>,
     in_flight: usize,
+    standing: Standing,
     /// When the attempts of the last minute were started, at most `per_minute`.
     starts: VecDeque<Duration>,
     /// It stands in `ready` or in `resting`. Its queue is not empty then.
     is_listed: bool,
-}
-
-impl<T> Default for Lane<T> {
-    fn default() -> Self {
-        Self { queue: VecDeque::new(), in_flight: 0, starts: VecDeque::new(), is_listed: false }
-    }
 }
 
 impl<T> Lanes<T> {
@@ -74,23 +92,23 @@ impl<T> Lanes<T> {
         Self {
             limits,
             by_endpoint: HashMap::new(),
-            ready: VecDeque::new(),
+            ready: [VecDeque::new(), VecDeque::new()],
+            next_turn: 0,
             resting: BinaryHeap::new(),
             in_flight: 0,
+            doubtful_in_flight: 0,
             queued: 0,
             swept_at: Duration::ZERO,
         }
     }
 
-    /// Queues an item behind those of the same endpoint.
-    pub fn add(&mut self, endpoint: Endpoint, item: T) {
-        let lane = self.by_endpoint.entry(endpoint.clone()).or_default();
+    /// Queues an item behind those of the same endpoint. `was_prompt` is what was known of an endpoint that nothing is
+    /// remembered of: whether it took what it was sent last.
+    pub fn add(&mut self, endpoint: Endpoint, was_prompt: bool, item: T) {
+        let lane = self.by_endpoint.entry(endpoint.clone()).or_insert_with(|| Lane::of(was_prompt));
         lane.queue.push_back(item);
         self.queued += 1;
-        if !lane.is_listed && lane.in_flight < self.limits.in_flight_per_endpoint {
-            lane.is_listed = true;
-            self.ready.push_back(endpoint);
-        }
+        self.list(endpoint);
     }
 
     /// The next item whose turn it is at `now`, a time since some fixed point that never goes back; `None` if every item
@@ -98,12 +116,15 @@ impl<T> Lanes<T> {
     pub fn next(&mut self, now: Duration) -> Option<(Endpoint, T)> {
         self.sweep(now);
         self.wake(now);
-        if self.in_flight >= self.limits.in_flight {
-            return None;
-        }
-        while let Some(endpoint) = self.ready.pop_front() {
+        while self.in_flight < self.limits.in_flight {
+            let (queue, endpoint) = self.pop_turn()?;
             let Some(lane) = self.by_endpoint.get_mut(&endpoint) else { continue };
             lane.is_listed = false;
+            if lane.queue_of_turns() != queue || lane.in_flight >= lane.standing.slots(&self.limits) {
+                // Its standing has changed since it was put there.
+                self.list(endpoint);
+                continue;
+            }
             if let Some(until) = lane.rests_until(now, self.limits.per_minute) {
                 lane.is_listed = true;
                 self.resting.push(Reverse((until, endpoint)));
@@ -112,29 +133,59 @@ impl<T> Lanes<T> {
             let Some(item) = lane.queue.pop_front() else { continue };
             lane.in_flight += 1;
             lane.starts.push_back(now);
-            if !lane.queue.is_empty() && lane.in_flight < self.limits.in_flight_per_endpoint {
-                lane.is_listed = true;
-                self.ready.push_back(endpoint.clone());
-            }
             self.in_flight += 1;
+            self.doubtful_in_flight += usize::from(queue == DOUBTFUL);
             self.queued -= 1;
+            self.list(endpoint.clone());
             return Some((endpoint, item));
         }
         None
     }
 
-    /// An attempt at `endpoint` is over.
-    pub fn done(&mut self, endpoint: &Endpoint) {
+    /// An attempt at `endpoint` is over at `now`; `end` is `None` if the endpoint was not called.
+    pub fn done(&mut self, endpoint: &Endpoint, end: Option<End>, now: Duration) {
         let Some(lane) = self.by_endpoint.get_mut(endpoint) else { return };
         if lane.in_flight == 0 {
             return;
         }
+        self.doubtful_in_flight -= lane.doubtful_in_flight();
         lane.in_flight -= 1;
         self.in_flight -= 1;
-        if !lane.is_listed && !lane.queue.is_empty() {
-            lane.is_listed = true;
-            self.ready.push_back(endpoint.clone());
+        if let Some(end) = end {
+            lane.standing.note(end, now);
         }
+        // Those that it leaves hanging count from now on.
+        self.doubtful_in_flight += lane.doubtful_in_flight();
+        self.list(endpoint.clone());
+    }
+
+    /// Gives a lane its place in the order of turns, if it has something to do and none yet.
+    fn list(&mut self, endpoint: Endpoint) {
+        let Some(lane) = self.by_endpoint.get_mut(&endpoint) else { return };
+        if lane.is_listed || lane.queue.is_empty() || lane.in_flight >= lane.standing.slots(&self.limits) {
+            return;
+        }
+        lane.is_listed = true;
+        self.ready[lane.queue_of_turns()].push_back(Turn { number: self.next_turn, endpoint });
+        self.next_turn += 1;
+    }
+
+    /// The endpoint whose turn it is, and the queue that it stood in.
+    fn pop_turn(&mut self) -> Option<(usize, Endpoint)> {
+        let is_open = self.doubtful_in_flight < (self.limits.in_flight / 2).max(1);
+        let number = |queue: usize| self.ready[queue].front().map(|turn| turn.number);
+        let queue = match (number(PROMPT), number(DOUBTFUL).filter(|_| is_open)) {
+            (_, None) => PROMPT,
+            (None, Some(_)) => DOUBTFUL,
+            (Some(prompt), Some(doubtful)) => {
+                if prompt < doubtful {
+                    PROMPT
+                } else {
+                    DOUBTFUL
+                }
+            }
+        };
+        self.ready[queue].pop_front().map(|turn| (queue, turn.endpoint))
     }
 
     /// When [`Lanes::next`] may have an item although nothing is added or done; `None` if it has to be one of these.
@@ -164,9 +215,11 @@ impl<T> Lanes<T> {
 
     fn wake(&mut self, now: Duration) {
         while self.resting.peek().is_some_and(|Reverse((until, _))| *until <= now) {
-            if let Some(Reverse((_, endpoint))) = self.resting.pop() {
-                self.ready.push_back(endpoint);
+            let Some(Reverse((_, endpoint))) = self.resting.pop() else { return };
+            if let Some(lane) = self.by_endpoint.get_mut(&endpoint) {
+                lane.is_listed = false;
             }
+            self.list(endpoint);
         }
     }
 
@@ -185,12 +238,32 @@ impl<T> Lanes<T> {
 }
 
 impl<T> Lane<T> {
-    /// Until when the endpoint has had its share; `None` if it may be called at `now`.
+    fn of(was_prompt: bool) -> Self {
+        Self {
+            queue: VecDeque::new(),
+            in_flight: 0,
+            standing: Standing::new(was_prompt),
+            starts: VecDeque::new(),
+            is_listed: false,
+        }
+    }
+
+    fn doubtful_in_flight(&self) -> usize {
+        if self.standing.is_prompt() { 0 } else { self.in_flight }
+    }
+
+    fn queue_of_turns(&self) -> usize {
+        if self.standing.is_prompt() { PROMPT } else { DOUBTFUL }
+    }
+
+    /// Until when the endpoint rests, for its share or its failures; `None` if it may be called at `now`.
     fn rests_until(&mut self, now: Duration, per_minute: usize) -> Option<Duration> {
         while self.starts.front().is_some_and(|start| *start + MINUTE <= now) {
             self.starts.pop_front();
         }
-        if self.starts.len() < per_minute { None } else { self.starts.front().map(|start| *start + MINUTE) }
+        let has_share = self.starts.len() < per_minute;
+        let next_share = self.starts.front().filter(|_| !has_share).map(|start| *start + MINUTE);
+        next_share.max(self.standing.rests_until().filter(|until| *until > now))
     }
 }
 

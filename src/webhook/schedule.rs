@@ -2,20 +2,13 @@
 //!
 //! Pure: the time and the jitter are arguments.
 
-use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
-use crate::config::value::{self, ValueError};
 use crate::model::Timestamp;
 
 /// The longest wait that a receiver can ask for with `Retry-After`.
 pub const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
 
-/// The most waits of a schedule.
-const WAITS_MAX: usize = 32;
-const WAIT_MIN: Duration = Duration::from_millis(1);
-const WAIT_MAX: Duration = Duration::from_hours(7 * 24);
 /// A wait is lengthened or shortened by up to this part of itself.
 const JITTER: f64 = 0.2;
 
@@ -39,6 +32,12 @@ impl Schedule {
         if waits.is_empty() { Self::default() } else { Self { waits } }
     }
 
+    /// No event is due later than this from now, unless the clock was set back.
+    pub fn longest(&self) -> Duration {
+        let longest = self.waits.iter().max().copied().unwrap_or_default();
+        longest.mul_f64(1.0 + JITTER).max(RETRY_AFTER_MAX)
+    }
+
     /// When the next attempt is due after `attempts_made` failed ones (at least 1), the last of which ended at `now`;
     /// `None` if that is later than `ends_at`: then there is none.
     ///
@@ -53,33 +52,11 @@ impl Schedule {
         ends_at: Timestamp,
     ) -> Option<Timestamp> {
         let index = usize::try_from(attempts_made.saturating_sub(1)).unwrap_or(usize::MAX);
-        let wait = self.waits.get(index).or(self.waits.last()).copied().unwrap_or(WAIT_MAX);
+        let wait = self.waits.get(index).or(self.waits.last()).copied().unwrap_or(RETRY_AFTER_MAX);
         let moved = wait.mul_f64(1.0 + JITTER * (2.0 * jitter.clamp(0.0, 1.0) - 1.0));
         let asked = retry_after.unwrap_or_default().min(RETRY_AFTER_MAX);
         let at = now.plus(moved.max(asked));
         (at <= ends_at).then_some(at)
-    }
-}
-
-impl FromStr for Schedule {
-    type Err = ValueError;
-
-    /// Reads `5s,30s,2m`: 1 to 32 durations of 1 ms to 7 d, separated by commas.
-    fn from_str(text: &str) -> Result<Self, ValueError> {
-        let waits = text.split(',').map(|wait| value::duration(wait.trim(), WAIT_MIN..=WAIT_MAX));
-        let waits = waits.collect::<Result<Vec<_>, _>>()?;
-        if waits.len() > WAITS_MAX {
-            return Err(ValueError::malformed(text, "at most 32 durations separated by commas"));
-        }
-        Ok(Self { waits })
-    }
-}
-
-impl fmt::Display for Schedule {
-    /// The form that [`Schedule::from_str`] reads.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let waits: Vec<String> = self.waits.iter().map(|wait| value::show_duration(*wait)).collect();
-        f.write_str(&waits.join(","))
     }
 }
 
@@ -166,23 +143,16 @@ mod tests {
     }
 
     #[test]
-    fn a_schedule_is_read_in_the_form_it_is_written() {
-        for (text, shown) in [
-            ("5s,30s,2m", "5s,30s,2m"),
-            ("50ms, 2s", "50ms,2s"),
-            ("90s", "1m30s"),
-            ("5s,30s,2m,10m,30m,1h", "5s,30s,2m,10m,30m,1h"),
-        ] {
-            let schedule: Schedule = text.parse().expect(text);
-            assert_eq!(schedule.to_string(), shown);
-            assert_eq!(shown.parse(), Ok(schedule));
+    fn nothing_is_due_later_than_the_longest_wait() {
+        let longest = |waits: Vec<Duration>| Schedule::new(waits).longest();
+        assert_eq!(longest(vec![Duration::from_secs(5), Duration::from_hours(2)]), Duration::from_secs(8640));
+        assert_eq!(longest(vec![Duration::from_millis(50)]), RETRY_AFTER_MAX, "a receiver may ask for as much");
+        let schedule = Schedule::default();
+        let asked = Some(u64::MAX);
+        for made in 1..10 {
+            let most = wait(&schedule, made, 1.0, asked).map(Duration::from_millis);
+            assert!(most <= Some(schedule.longest()), "{made}");
         }
-        assert_eq!("5s,30s,2m,10m,30m,1h".parse(), Ok(Schedule::default()));
-        let many = vec!["1s"; 33].join(",");
-        for bad in ["", ",", "5s,", "5", "0s", "8d", "-1s", "5s;30s", "1s 2s,x", &many] {
-            assert!(bad.parse::<Schedule>().is_err(), "{bad}");
-        }
-        assert!(vec!["1s"; 32].join(",").parse::<Schedule>().is_ok());
     }
 
     #[test]

@@ -118,6 +118,7 @@ const RULES: &[Rule] = &[
         forbidden: &["reqwest"],
     },
     Rule { name: "comfy-table has its home in cli/output", files: &["", "!cli/output/"], forbidden: &["comfy_table"] },
+    Rule { name: "indicatif has its home in cli/output", files: &["", "!cli/output/"], forbidden: &["indicatif"] },
     Rule { name: "clap has its home in cli and config", files: &["", "!cli/", "!config/"], forbidden: &["clap*"] },
     Rule { name: "hmac has its home in webhook/sign", files: &["", "!webhook/sign"], forbidden: &["hmac"] },
     Rule { name: "sha2 has its home in webhook/sign", files: &["", "!webhook/sign"], forbidden: &["sha2"] },

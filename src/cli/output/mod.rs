@@ -1,5 +1,7 @@
 //! How results are shown: a table on a terminal, tab-separated lines in a pipe, JSON, or ids alone.
 
+mod document;
+mod progress;
 mod table;
 pub mod time;
 pub mod visible;
@@ -10,6 +12,9 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::model::Timestamp;
+
+pub use document::document;
+pub use progress::Bar;
 
 /// A form of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

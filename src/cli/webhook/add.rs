@@ -9,7 +9,7 @@ use crate::model::Address;
 
 /// Send mail for an address to a URL as it arrives
 ///
-/// The same address, URL and secret again give the same webhook; another secret makes another one. In a pipe the result
+/// The same address, URL and secret again give the same webhook, active again if it was disabled; another secret makes another one. In a pipe the result
 /// is a line of two fields separated by a tab: id, and the word ok.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
@@ -39,7 +39,7 @@ impl Add {
         let added = client.add_webhook(&new).await.map_err(explained)?;
         cx.print(output::list(cx.style, std::slice::from_ref(&added), &added, cx.now()))?;
         if !added.is_new {
-            cx.hint("it was registered before; nothing has changed");
+            cx.hint("it was registered before; if it was disabled, it is active again");
         } else if client.is_administrator() {
             cx.hint(&format!("try it with `tempmail webhook test {}`", added.id));
         }

@@ -1,6 +1,8 @@
 //! `/api/admin`: the administrator's. Everyone else gets 401, whatever the path.
 
+mod backup;
 mod domains;
+mod stats;
 mod status;
 mod webhooks;
 
@@ -27,6 +29,8 @@ pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
         .route("/domains", get(domains::list).post(domains::add).delete(domains::remove))
         .route("/domains/verify", post(domains::verify))
         .route("/status", get(status::show))
+        .route("/stats", get(stats::show))
+        .route("/backup", get(backup::show))
         .fallback(super::unknown_path)
         .layer(middleware::from_fn(administrator_only));
     // The nested router is not asked for the path that ends with its slash.

@@ -9,8 +9,8 @@ use axum::extract::State;
 use serde::Serialize;
 
 use crate::config::Endpoint;
-use crate::http::Api;
 use crate::http::problem::Problem;
+use crate::http::{Api, health};
 use crate::model::{DomainName, DomainStatus, Timestamp};
 use crate::panics::Panics;
 use crate::store::StoreStats;
@@ -67,7 +67,14 @@ pub(super) struct StatusJson {
     /// Since the start.
     panics: Option<u64>,
     domains: DomainCounts,
-    store: StoreStats,
+    /// Whether mail is accepted now.
+    accepts_mail: bool,
+    /// Why it is not, in the words of `/readyz`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<&'static str>,
+    /// Left out while the store can't be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store: Option<StoreStats>,
 }
 
 /// The certificate in use. `fault` says why the files were not taken over when they were last read; else it is null.
@@ -108,6 +115,9 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>
     let active = domains.iter().filter(|entry| entry.status == DomainStatus::Active).count();
     let config = &api.config;
     let daemon = api.status.as_deref();
+    let stats = api.store.stats().await;
+    let accepts = api.store.accepts();
+    let trouble = accepts.as_ref().err().or(stats.as_ref().err());
     Ok(Json(StatusJson {
         version: env!("CARGO_PKG_VERSION"),
         revision: config.revision.number(),
@@ -126,6 +136,8 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>
         max_message_octets: config.message_octets_max,
         panics: daemon.map(|daemon| daemon.panics.count()),
         domains: DomainCounts { active, deactivated: domains.len() - active },
-        store: api.store.stats().await?,
+        accepts_mail: accepts.is_ok(),
+        cause: trouble.map(|error| health::cause(error).0),
+        store: stats.ok(),
     }))
 }

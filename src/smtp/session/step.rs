@@ -46,6 +46,8 @@ pub enum End {
     Idle,
     /// What the client sends can no longer be told from commands.
     OutOfStep,
+    /// The client sent something before it was greeted.
+    SpokeFirst,
     /// The client made too many errors in a row.
     TooManyErrors,
     /// The handshake of TLS failed or took too long.
@@ -64,6 +66,7 @@ impl End {
             Self::Gone => "gone",
             Self::Idle => "idle",
             Self::OutOfStep => "out of step",
+            Self::SpokeFirst => "spoke before the greeting",
             Self::TooManyErrors => "too many errors",
             Self::TlsFailed => "TLS failed",
             Self::Stopping => "stopping",

@@ -13,7 +13,7 @@ use crate::store::OpenError;
 use crate::store::error::is_out_of_space;
 
 /// Name of the file whose lock says who holds the directory.
-const LOCK_NAME: &str = "lock";
+pub(super) const LOCK_NAME: &str = "lock";
 /// How much is written at once where zeros are.
 const ZEROS_OCTETS: usize = 1 << 20;
 /// Only the owner may enter the directory, read and write its files.
@@ -39,7 +39,7 @@ impl Directory {
             .map_err(|error| OpenError::from_io(path, &error))
     }
 
-    /// Opens and locks a directory that exists.
+    /// Opens and locks a directory that exists, and carries out what a replacement of its store left to be done.
     ///
     /// [`OpenError::Locked`] names the process that holds it; [`OpenError::NotOurs`] says that another user owns it.
     pub fn lock(path: &Path) -> Result<Self, OpenError> {
@@ -68,7 +68,13 @@ impl Directory {
         lock.seek(SeekFrom::Start(0)).map_err(from_io)?;
         // A full disk must not keep the store from opening: deleting is what makes room.
         let _ = write!(lock, "{}", std::process::id());
+        super::staging::settle(path).map_err(from_io)?;
         Ok(Self { path: path.into(), handle, _lock: lock })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 }
 

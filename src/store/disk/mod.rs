@@ -5,12 +5,14 @@
 //! renamed or removed may come back or be gone until [`Disk::sync_dir`] has.
 
 mod directory;
+pub(in crate::store) mod staging;
 
 use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 
 pub use directory::Directory;
+pub use staging::OldFiles;
 
 /// A directory that one process holds.
 pub trait Disk: Debug + Send + Sync + 'static {

@@ -1,8 +1,13 @@
 //! The embedded store: journal and index, tied together by one writer thread.
 
+mod backup;
+mod checkpoint;
+mod load;
 mod open;
 mod outbox;
+mod punching;
 mod queue;
+mod recovery;
 mod shared;
 mod writer;
 
@@ -12,14 +17,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 
+pub(super) use load::Loader;
 use queue::Queue;
 use shared::Shared;
 
 use super::change::{Change, Outcome};
-use super::disk::{Directory, Disk};
-use super::index::{self, View, record_place};
+use super::disk::{self, Directory, Disk};
+use super::index::{View, record_place};
 use super::{
-    Expired, IndexError, MailboxPart, OpenError, Part, Registration, Store, StoreError, StoreOptions, StoreStats,
+    BackupStream, Compacted, Expired, IndexError, MailboxPart, OpenError, Part, Registration, Store, StoreError,
+    StoreOptions, StoreStats, Survey,
 };
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
@@ -38,7 +45,7 @@ pub struct EmbeddedStore {
 impl EmbeddedStore {
     /// Whether a directory holds a store. Opens nothing.
     pub fn is_in(path: &Path) -> bool {
-        path.join(index::NAME).exists()
+        disk::staging::is_there(path)
     }
 
     /// Opens the store in a directory that exists, or makes one there if it is empty. Blocks on the disk.
@@ -54,7 +61,22 @@ impl EmbeddedStore {
         Ok(Self { shared, queue })
     }
 
+    /// Gives free pages of the index of a stopped store back to the file system. Blocks on the disk, for about as long as
+    /// reading and writing the index takes; opens the store and so replays its journal.
+    pub fn compact(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Compacted, OpenError> {
+        open::compact(disk, options)
+    }
+
+    /// Waits until the thread that writes has ended by a defect, for ever if it never does. From then on nothing is
+    /// accepted and every change is refused with [`StoreError::WriterEnded`]; reads go on. The process should end.
+    pub async fn writer_ended(&self) {
+        self.shared.writer_ended().cancelled().await;
+    }
+
     async fn change(&self, change: Change, content: Bytes) -> Result<Outcome, StoreError> {
+        if self.shared.writer_ended().is_cancelled() {
+            return Err(StoreError::WriterEnded);
+        }
         self.queue.submit(change, content).await
     }
 
@@ -97,7 +119,7 @@ impl Store for EmbeddedStore {
     }
 
     fn accepts(&self) -> Result<(), StoreError> {
-        if self.queue.is_closed() {
+        if self.queue.is_closed() && !self.shared.writer_ended().is_cancelled() {
             return Err(StoreError::Stopping);
         }
         self.shared.accepts()
@@ -209,9 +231,18 @@ impl Store for EmbeddedStore {
         blocking(move || shared.stats()).await
     }
 
+    async fn survey(&self) -> Result<Survey, StoreError> {
+        let shared = Arc::clone(&self.shared);
+        blocking(move || shared.survey()).await
+    }
+
+    fn backup(&self) -> BackupStream {
+        backup::stream(Arc::clone(&self.shared))
+    }
+
     async fn close(&self) -> Result<(), StoreError> {
         self.queue.close().await;
-        Ok(())
+        if self.shared.writer_ended().is_cancelled() { Err(StoreError::WriterEnded) } else { Ok(()) }
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::store::disk::Disk;
-use crate::store::index::{Checkpoint, Index};
-use crate::store::journal::{Journal, Position, Replayed, least_segment_octets};
+use crate::store::index::{self, Checkpoint, Compacted, Index};
+use crate::store::journal::{FoundJournal, Journal, Position, least_segment_octets};
 use crate::store::{OpenError, StoreOptions};
 
 /// A store whose index is complete and durable, and whose journal can be written.
@@ -19,50 +19,70 @@ pub(super) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Opene
     if options.segment_octets < least || options.segment_octets > u64::from(u32::MAX) {
         return Err(OpenError::SegmentTooSmall { least });
     }
-    let replayed = Replayed::open(Arc::clone(disk))?;
-    if replayed.is_empty() {
-        return begin_new(disk, &replayed, options);
+    let found = FoundJournal::open(Arc::clone(disk))?;
+    if found.is_empty() {
+        return begin_new(disk, &found, options);
     }
-    let index = Index::open(disk, options)?.ok_or(OpenError::Index("index.redb is missing".into()))?;
+    found.remove_blank();
+    let mut index = Index::open(disk, options)?.ok_or(OpenError::Index("index.redb is missing".into()))?;
     let start = index.position().map_err(OpenError::from)?;
-    let end = replay(&replayed, &index, start)?;
+    let end = replay(&found, &index, start)?;
     if end.group > start.group {
         tracing::info!(groups = end.group - start.group, "replayed the journal");
     }
-    index.bring_within(options.retention)?;
+    index.shorten_lives_to(options.retention)?;
     let checkpoint = index.checkpoint()?;
-    remove_unneeded(&replayed, &checkpoint)?;
-    let journal = Journal::begin(replayed.segments().clone(), end, false, options.segment_octets)?;
+    remove_unneeded(&found, &checkpoint)?;
+    let before_octets = octets_of_index(disk)?;
+    if index.compact_if_worthwhile(before_octets)? {
+        index.checkpoint()?;
+        tracing::info!(before_octets, after_octets = octets_of_index(disk)?, "compacted the index");
+    }
+    let journal = Journal::begin(found.segments().clone(), end, false, options.segment_octets)?;
     Ok(Opened { index: Arc::new(index), journal })
 }
 
+/// Compacts the index of a store that nobody uses, whatever it holds.
+pub(super) fn compact(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Compacted, OpenError> {
+    let before_octets = octets_of_index(disk)?;
+    let Opened { index, journal } = open(disk, options)?;
+    let mut index = Arc::into_inner(index).ok_or(OpenError::Index("it is in use".into()))?;
+    index.compact()?;
+    index.checkpoint()?;
+    drop((index, journal));
+    Ok(Compacted { before_octets, after_octets: octets_of_index(disk)? })
+}
+
+fn octets_of_index(disk: &Arc<dyn Disk>) -> Result<u64, OpenError> {
+    Index::octets(disk).map_err(|error| OpenError::of_file(index::NAME, &error))
+}
+
 /// The index and the journal of a directory in which nothing was ever kept.
-fn begin_new(disk: &Arc<dyn Disk>, replayed: &Replayed, options: &StoreOptions) -> Result<Opened, OpenError> {
-    match Index::open(disk, options) {
-        Ok(Some(index)) if index.position()? != Position::START => {
+fn begin_new(disk: &Arc<dyn Disk>, found: &FoundJournal, options: &StoreOptions) -> Result<Opened, OpenError> {
+    let index = match Index::open(disk, options)? {
+        Some(index) if index.position()? != Position::START => {
             return Err(OpenError::Damaged { segment: 1, offset: 0, what: "the journal is missing" });
         }
-        Err(error @ (OpenError::Format { .. } | OpenError::Io { .. })) => return Err(error),
-        // A creation that was cut off: it is begun again.
-        Ok(_) | Err(_) => {}
-    }
-    let index = Index::create(disk, options)?;
-    index.bring_within(options.retention)?;
-    let journal = Journal::begin(replayed.segments().clone(), Position::START, true, options.segment_octets)?;
+        Some(index) => index,
+        // There is none, or its creation was cut off: it is begun again. What can't be read is not known to be new.
+        None => Index::create(disk, options)?,
+    };
+    index.shorten_lives_to(options.retention)?;
+    let journal = Journal::begin(found.segments().clone(), Position::START, true, options.segment_octets)?;
     Ok(Opened { index: Arc::new(index), journal })
 }
 
 /// Applies what the index lacks; where the journal ends.
-fn replay(replayed: &Replayed, index: &Index, from: Position) -> Result<Position, OpenError> {
-    replayed.run(from, |records, end| {
+fn replay(found: &FoundJournal, index: &Index, from: Position) -> Result<Position, OpenError> {
+    found.run(from, |records, end| {
         index.apply(records.iter().map(|record| (&record.change, record.place)), end)?;
         Ok(())
     })
 }
 
 /// Removes what the index does not know and is behind its position; a segment that it knows must be there.
-fn remove_unneeded(replayed: &Replayed, checkpoint: &Checkpoint) -> Result<(), OpenError> {
-    let segments = replayed.segments();
+fn remove_unneeded(found: &FoundJournal, checkpoint: &Checkpoint) -> Result<(), OpenError> {
+    let segments = found.segments();
     if let Some(segment) = checkpoint.alive.iter().find(|number| segments.file(**number).is_none()) {
         return Err(OpenError::Damaged { segment: *segment, offset: 0, what: "the segment is missing" });
     }

@@ -13,7 +13,7 @@ use crate::model::{
 };
 use crate::store::change::{Change, Outcome};
 use crate::store::index::{View, record_place};
-use crate::store::{Outbox, Replay, StoreError, WebhookRegistration};
+use crate::store::{DueEvent, DueEvents, Outbox, OutboxVersion, Replay, StoreError, Wanted, WebhookRegistration};
 
 #[async_trait]
 impl Outbox for EmbeddedStore {
@@ -53,8 +53,13 @@ impl Outbox for EmbeddedStore {
         self.read(View::lanes).await
     }
 
-    async fn pending_events(&self, webhook: WebhookId, limit: usize) -> Result<Vec<PendingEvent>, StoreError> {
-        self.read(move |view| view.pending_events(webhook, limit)).await
+    async fn due_events(&self, webhook: WebhookId, wanted: Wanted) -> Result<Option<DueEvents>, StoreError> {
+        let shared = Arc::clone(&self.shared);
+        blocking(move || shared.due_events(webhook, &wanted)).await
+    }
+
+    fn is_current(&self, version: OutboxVersion) -> bool {
+        self.shared.outbox_version() == version
     }
 
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
@@ -83,27 +88,58 @@ impl Outbox for EmbeddedStore {
 }
 
 impl Shared {
-    fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
-        let listed = Listed {
-            id: event.email,
-            sequence: event.sequence,
-            received_at: event.received_at,
-            expires_at: event.expires_at,
-            size_octets: event.size_octets,
-            place: event.place,
+    fn due_events(&self, webhook: WebhookId, wanted: &Wanted) -> Result<Option<DueEvents>, StoreError> {
+        // First: what changes from here on is told by it, whether the view shows it or not.
+        let version = self.outbox_version();
+        let read = |view: &View| match view.webhook(webhook)? {
+            Some(record) => Ok(Some((record, view.due_events(webhook, wanted)?))),
+            None => Ok(None),
         };
-        let place = record_place(&listed);
+        let Some((record, due)) = self.read(read)? else { return Ok(None) };
+        let mut octets_left = wanted.octets_max;
+        let with_email = |event: PendingEvent| {
+            let left = octets_left.checked_sub(event.size_octets);
+            octets_left = left.unwrap_or(0);
+            let email = left.and_then(|_| self.email(&event).ok().flatten());
+            DueEvent { event, email }
+        };
+        let events = due.events.into_iter().map(with_email).collect();
+        let (has_more, next_due_at) = (due.has_more, due.next_due_at);
+        Ok(Some(DueEvents { webhook: record, events, has_more, next_due_at, version }))
+    }
+
+    /// The Email of an event, if its octets are where they were written.
+    fn email(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
+        let listed = listed(event);
+        let content = self.segments().content(record_place(&listed)).map_err(|error| StoreError::from_io(&error))?;
+        Ok(content.map(|content| StoredEmail { listed, envelope: content.envelope, raw: content.raw }))
+    }
+
+    fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
         let is_pending = || self.read(|view| view.is_pending(event.webhook, event.sequence));
         if !is_pending()? {
             return Ok(None);
         }
-        if let Some(content) = self.segments().content(place).map_err(|error| StoreError::from_io(&error))? {
-            return Ok(Some(StoredEmail { listed, envelope: content.envelope, raw: content.raw }));
+        if let Some(email) = self.email(event)? {
+            return Ok(Some(email));
         }
         // The event ended just now, or else what is there is not what was written.
         if is_pending()? {
+            let place = record_place(&listed(event));
             return Err(StoreError::Damaged { segment: place.segment, offset: u64::from(place.offset) });
         }
         Ok(None)
+    }
+}
+
+/// The Email of an event as a listing would show it.
+fn listed(event: &PendingEvent) -> Listed {
+    Listed {
+        id: event.email,
+        sequence: event.sequence,
+        received_at: event.received_at,
+        expires_at: event.expires_at,
+        size_octets: event.size_octets,
+        place: event.place,
     }
 }

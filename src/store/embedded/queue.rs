@@ -1,5 +1,6 @@
 //! The way to the writer: bounded in octets, so that a slow disk is felt by the senders and not by the memory.
 
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
@@ -9,6 +10,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use crate::store::StoreError;
 use crate::store::change::{Change, Outcome};
 
+/// A group takes no further change once it has this many octets.
+const GROUP_OCTETS_MAX: usize = 4 << 20;
+/// The most changes of a group.
+const GROUP_CHANGES_MAX: usize = 1024;
 /// What waits at most for the writer, in units of [`UNIT_OCTETS`].
 const UNITS_MAX: u32 = 64 << 10;
 const UNIT_OCTETS: usize = 1 << 10;
@@ -48,7 +53,7 @@ impl Queue {
     }
 
     fn send(&self, message: Message) -> Result<(), StoreError> {
-        let ended = || StoreError::Failed("the writer has ended".into());
+        let ended = || StoreError::WriterEnded;
         self.sender.as_ref().ok_or_else(ended)?.send(message).map_err(|_| ended())
     }
 
@@ -56,7 +61,9 @@ impl Queue {
     ///
     /// Dropping the future does not take the change back once it was handed over.
     pub(super) async fn submit(&self, change: Change, content: Bytes) -> Result<Outcome, StoreError> {
-        let units = u32::try_from(1 + content.len() / UNIT_OCTETS).unwrap_or(u32::MAX).min(UNITS_MAX);
+        let units = u32::try_from(1 + (content.len() + change.weight_octets()) / UNIT_OCTETS)
+            .unwrap_or(u32::MAX)
+            .min(UNITS_MAX);
         let share = Arc::clone(&self.room).acquire_many_owned(units).await.map_err(|_| StoreError::Stopping)?;
         let (answer, answered) = oneshot::channel();
         let job = Job { change, content, answer, _share: share };
@@ -68,7 +75,7 @@ impl Queue {
     pub(super) async fn answers(&self) -> Result<(), StoreError> {
         let (answer, is_answered) = oneshot::channel();
         self.send(Message::Answer(answer))?;
-        is_answered.await.map_err(|_| StoreError::Failed("the writer has ended".into()))
+        is_answered.await.map_err(|_| StoreError::WriterEnded)
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -85,7 +92,40 @@ impl Queue {
     }
 }
 
+/// Takes what is queued by now, up to the bounds of a group. A close ends it.
+pub(super) fn gather(messages: &Receiver<Message>, jobs: &mut Vec<Job>) -> Option<oneshot::Sender<()>> {
+    let mut octets: usize = jobs.iter().map(|job| job.content.len()).sum();
+    while jobs.len() < GROUP_CHANGES_MAX && octets < GROUP_OCTETS_MAX {
+        match messages.try_recv() {
+            Ok(Message::Change(job)) => {
+                octets += job.content.len();
+                jobs.push(job);
+            }
+            Ok(Message::Answer(answer)) => {
+                let _ = answer.send(());
+            }
+            Ok(Message::Close(done)) => return Some(done),
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => return None,
+        }
+    }
+    None
+}
+
+/// The one place where the sender of a change learns what became of it.
+pub(super) fn answer(job: Job, outcome: Result<Outcome, StoreError>) {
+    // Whoever asked may be gone; the change stands all the same.
+    let _ = job.answer.send(outcome);
+}
+
+pub(super) fn answer_all(jobs: Vec<Job>, error: &StoreError) {
+    for job in jobs {
+        answer(job, Err(error.clone()));
+    }
+}
+
 impl Drop for Queue {
+    /// Blocks until the writer has let go of the files, for as long as a checkpoint takes: whoever drops a store may open
+    /// it again at once. After [`Queue::close`], which an async caller awaits before, the thread has nothing left to do.
     fn drop(&mut self) {
         self.sender = None;
         if let Some(writer) = self.writer.take() {

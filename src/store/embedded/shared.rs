@@ -2,40 +2,53 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 use super::open::Opened;
+use crate::store::change::{Change, Outcome};
 use crate::store::index::{Index, IndexError, View};
 use crate::store::journal::{Segments, SpareView};
-use crate::store::{StoreError, StoreOptions, StoreStats};
+use crate::store::{OutboxVersion, StoreError, StoreOptions, StoreStats};
 
 /// How long the writer waits for readers to let go of an index that is to be reopened.
 const READERS_GRACE: Duration = Duration::from_secs(5);
+/// How long a reader waits for an index that is being reopened, as long as that has not failed.
+const REOPENING_PATIENCE: Duration = Duration::from_secs(1);
+const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// The index while it is open, the segments, and what decides whether more mail is taken.
 #[derive(Debug)]
 pub(super) struct Shared {
     /// Empty while the index is being reopened and after the close.
     index: ArcSwapOption<Index>,
+    /// Why the index is away.
+    trouble: ArcSwapOption<StoreError>,
+    writer_ended: CancellationToken,
     index_octets: AtomicU64,
     segments: Segments,
     spare: SpareView,
     options: StoreOptions,
     outbox_hint: Arc<Notify>,
+    /// Rises whenever what was read of the outbox before may not hold any more.
+    outbox_version: AtomicU64,
 }
 
 impl Shared {
     pub(super) fn new(opened: &Opened, options: StoreOptions) -> Self {
         let shared = Self {
             index: ArcSwapOption::from(Some(Arc::clone(&opened.index))),
+            trouble: ArcSwapOption::empty(),
+            writer_ended: CancellationToken::new(),
             index_octets: AtomicU64::new(0),
             segments: opened.journal.segments().clone(),
             spare: opened.journal.spare(),
             options,
             outbox_hint: Arc::default(),
+            outbox_version: AtomicU64::new(0),
         };
         shared.measure_index();
         shared
@@ -49,6 +62,23 @@ impl Shared {
         Arc::clone(&self.outbox_hint)
     }
 
+    pub(super) fn outbox_version(&self) -> OutboxVersion {
+        OutboxVersion(self.outbox_version.load(Ordering::SeqCst))
+    }
+
+    /// Takes note of changes that every view from here on shows, and what became of them.
+    pub(super) fn note_outdated<'c>(
+        &self,
+        mut changes: impl Iterator<Item = (&'c Change, &'c Result<Outcome, StoreError>)>,
+    ) {
+        let is_outdated = |(change, outcome): (&Change, &Result<Outcome, StoreError>)| {
+            outcome.as_ref().map_or(true, |outcome| change.outdates_outbox(outcome))
+        };
+        if changes.any(is_outdated) {
+            self.outbox_version.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
     pub(super) fn segments(&self) -> &Segments {
         &self.segments
     }
@@ -59,21 +89,51 @@ impl Shared {
 
     pub(super) fn set_index(&self, index: Arc<Index>) {
         self.index.store(Some(index));
+        self.trouble.store(None);
+        // What its replay changed was counted by nobody.
+        self.outbox_version.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Notes why the index can't be opened.
+    pub(super) fn set_trouble(&self, cause: StoreError) {
+        self.trouble.store(Some(Arc::new(cause)));
+    }
+
+    fn index_away(&self) -> StoreError {
+        let trouble = self.trouble.load();
+        trouble.as_deref().cloned().unwrap_or_else(|| StoreError::Failed("the index is being opened again".into()))
+    }
+
+    /// The index for a reader, who may block.
+    fn index_in_a_moment(&self) -> Result<Arc<Index>, StoreError> {
+        let deadline = Instant::now() + REOPENING_PATIENCE;
+        loop {
+            match self.index() {
+                Some(index) => return Ok(index),
+                None if self.trouble.load().is_some() || Instant::now() >= deadline => return Err(self.index_away()),
+                None => std::thread::sleep(LOOK_EVERY),
+            }
+        }
+    }
+
+    /// Cancelled when the writer has ended by a defect.
+    pub(super) fn writer_ended(&self) -> &CancellationToken {
+        &self.writer_ended
     }
 
     /// Closes the index. Readers that are at it are waited for, since the file can be opened only once.
     pub(super) fn close_index(&self) -> Result<(), StoreError> {
         let Some(mut index) = self.index.swap(None) else { return Ok(()) };
-        let deadline = std::time::Instant::now() + READERS_GRACE;
+        let deadline = Instant::now() + READERS_GRACE;
         loop {
             match Arc::try_unwrap(index) {
                 Ok(index) => {
                     drop(index);
                     return Ok(());
                 }
-                Err(shared) if std::time::Instant::now() < deadline => {
+                Err(shared) if Instant::now() < deadline => {
                     index = shared;
-                    std::thread::sleep(Duration::from_millis(1));
+                    std::thread::sleep(LOOK_EVERY);
                 }
                 Err(shared) => {
                     self.index.store(Some(shared));
@@ -84,7 +144,7 @@ impl Shared {
     }
 
     pub(super) fn read<T>(&self, read: impl FnOnce(&View) -> Result<T, IndexError>) -> Result<T, StoreError> {
-        let index = self.index().ok_or_else(|| StoreError::Failed("the index is not open".into()))?;
+        let index = self.index_in_a_moment()?;
         let view = index.view().map_err(|error| error.to_store_error())?;
         read(&view).map_err(|error| error.to_store_error())
     }
@@ -93,16 +153,20 @@ impl Shared {
     pub(super) fn measure_index(&self) {
         let octets = Index::octets(self.segments.disk()).unwrap_or(0);
         self.index_octets.store(octets, Ordering::Relaxed);
+        self.spare.reserve(octets);
     }
 
     /// Whether a message of the largest size would find room: the index's next growth, one more segment, and one and a
     /// half times the message.
     pub(super) fn accepts(&self) -> Result<(), StoreError> {
-        if let Some((is_full, reason)) = self.spare.failure() {
-            return Err(if is_full { StoreError::Full } else { StoreError::Failed(reason) });
+        if self.writer_ended.is_cancelled() {
+            return Err(StoreError::WriterEnded);
+        }
+        if let Some(failure) = self.spare.failure() {
+            return Err(failure.to_store_error());
         }
         if self.index.load().is_none() {
-            return Err(StoreError::Failed("the index is not open".into()));
+            return Err(self.index_away());
         }
         let StoreOptions { segment_octets, message_octets_max, .. } = self.options;
         let needed = self.index_octets.load(Ordering::Relaxed) + segment_octets + message_octets_max * 3 / 2;

@@ -2,32 +2,27 @@
 //!
 //! The commit in flight is the batching window: whatever was queued while it ran is the next group. No timer.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
+use super::checkpoint::Unsaved;
 use super::open::Opened;
-use super::queue::{Job, Message, Queue};
+use super::punching::Punching;
+use super::queue::{Job, Message, Queue, answer, answer_all, gather};
+use super::recovery::Backoff;
 use super::shared::Shared;
-use crate::store::change::{Change, Outcome};
-use crate::store::index::{Index, IndexError};
-use crate::store::journal::{Group, Journal, Position, RecordPlace, Replayed, least_segment_octets};
+use crate::store::change::Outcome;
+use crate::store::index::IndexError;
+use crate::store::journal::{AppendError, Group, Journal, RecordPlace, least_segment_octets};
 use crate::store::{OpenError, StoreError, StoreOptions};
 
-/// A group takes no further change once it has this many octets.
-const GROUP_OCTETS_MAX: usize = 4 << 20;
-/// The most changes of a group.
-const GROUP_CHANGES_MAX: usize = 1024;
-/// A checkpoint is due at the latest this long after the first change, however slowly changes trickle in.
-const CHECKPOINT_AGE: Duration = Duration::from_secs(15);
-/// How often an index that failed is reopened before its group is given up, and the wait before each try.
-const REOPEN_WAITS: [Duration; 4] =
-    [Duration::ZERO, Duration::from_millis(50), Duration::from_millis(250), Duration::from_secs(1)];
-
-/// How often an index that is away is opened again while no change asks for it.
-const REOPEN_EVERY: Duration = Duration::from_millis(500);
+/// How long a close goes on with taking off the disk what was deleted; the next start does the rest.
+const PUNCH_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Starts the writer of an opened store.
 pub(super) fn start(shared: Arc<Shared>, opened: Opened) -> Result<Queue, OpenError> {
@@ -35,31 +30,45 @@ pub(super) fn start(shared: Arc<Shared>, opened: Opened) -> Result<Queue, OpenEr
     let Opened { index, journal } = opened;
     // The shared state holds the one handle; the writer borrows it per group, so that the index can be reopened.
     drop(index);
-    // What the last process deleted and did not live to punch out goes with the first checkpoint.
-    let unsaved = Some(Unsaved { since: Instant::now(), octets: 0 });
-    let mut writer = Writer { shared, journal, unsaved };
+    let mut writer = Writer {
+        shared: Arc::clone(&shared),
+        journal,
+        // What the last process deleted and did not live to punch out goes with the first checkpoint.
+        unsaved: Some(Unsaved::now()),
+        punching: Punching::default(),
+        backoff: Backoff::default(),
+    };
     let thread = std::thread::Builder::new()
         .name("store-writer".into())
         .spawn(move || {
-            let closing = writer.run(&messages);
-            // Whoever waits for the close may open the directory again at once.
-            drop(writer);
-            drop(closing);
+            let ended = catch_unwind(AssertUnwindSafe(|| writer.run(&messages)));
+            if let Err(panic) = &ended {
+                tracing::error!(cause = what_panicked(&**panic), "the writer of the store has ended");
+                shared.writer_ended().cancel();
+            }
+            // Whoever waits for the close may open the directory again at once; whoever waits for an answer of a writer that
+            // has ended learns that it is not known.
+            drop((writer, messages, shared));
+            drop(ended);
         })
         .map_err(|error| OpenError::Io { path: "the writer thread".into(), reason: error.to_string() })?;
     Ok(Queue::new(sender, thread))
 }
 
-struct Writer {
-    shared: Arc<Shared>,
-    journal: Journal,
-    /// What was applied since the last checkpoint.
-    unsaved: Option<Unsaved>,
+/// What a panic said.
+fn what_panicked(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic")
 }
 
-struct Unsaved {
-    since: Instant,
-    octets: u64,
+pub(super) struct Writer {
+    pub(super) shared: Arc<Shared>,
+    pub(super) journal: Journal,
+    /// What was applied since the last checkpoint.
+    pub(super) unsaved: Option<Unsaved>,
+    pub(super) punching: Punching,
+    /// When what failed by itself is tried again.
+    pub(super) backoff: Backoff,
 }
 
 impl Writer {
@@ -67,11 +76,9 @@ impl Writer {
     fn run(&mut self, messages: &Receiver<Message>) -> Option<oneshot::Sender<()>> {
         let mut closing = None;
         while closing.is_none() {
-            let first = match &self.unsaved {
-                // Nobody sends a change to a store that says it can't be read.
-                _ if self.shared.index().is_none() => messages.recv_timeout(REOPEN_EVERY),
+            let first = match self.rest_at() {
                 None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(_) => messages.recv_timeout(self.shared.options().checkpoint_quiet),
+                Some(at) => messages.recv_timeout(at.saturating_duration_since(Instant::now())),
             };
             match first {
                 Ok(Message::Change(job)) => {
@@ -100,18 +107,36 @@ impl Writer {
                 answer(job, Err(StoreError::Stopping));
             }
         }
-        self.checkpoint();
+        self.finish(Instant::now() + PUNCH_PATIENCE);
+        self.shared.set_trouble(StoreError::Stopping);
         if let Err(error) = self.shared.close_index() {
             tracing::warn!(%error, "the index was left open");
         }
         closing
     }
 
+    /// When there is something to do even if nothing comes in.
+    fn rest_at(&self) -> Option<Instant> {
+        if self.shared.index().is_none() {
+            return Some(self.backoff.until());
+        }
+        let quiet = self.shared.options().checkpoint_quiet;
+        let checkpoint_at = self.unsaved.as_ref().map(|_| (Instant::now() + quiet).max(self.backoff.until()));
+        let punched_at = self.punching.is_running().then(|| Instant::now() + Punching::LOOK_EVERY);
+        [checkpoint_at, punched_at].into_iter().flatten().min()
+    }
+
     /// What there is to do while nothing comes in.
     fn rest(&mut self) {
-        match self.ensure_index() {
-            Ok(()) => self.checkpoint(),
-            Err(error) => tracing::error!(%error, "the index is still away"),
+        if let Err(error) = self.ensure_index() {
+            let wait = self.backoff.failed();
+            tracing::error!(%error, again_in_ms = wait.as_millis(), "the index is still away");
+            return;
+        }
+        let is_quiet = !self.punching.is_running();
+        self.note_punched();
+        if is_quiet || self.is_checkpoint_due() {
+            self.checkpoint();
         }
     }
 
@@ -142,16 +167,17 @@ impl Writer {
         }
         let (start, places) = match self.journal.append(&mut group) {
             Ok(appended) => appended,
-            Err(StoreError::Full) => return self.commit_freeing(jobs),
-            Err(error) => return answer_all(jobs, &error),
+            Err(AppendError::NoRoom(cause)) => return self.commit_freeing(jobs, &cause),
+            Err(AppendError::Failed(error)) => return answer_all(jobs, &error),
         };
         let octets = group.octets() as u64;
         drop(group);
         match self.apply(&jobs, &places, start) {
             Ok(outcomes) => {
-                let unsaved = self.unsaved.get_or_insert(Unsaved { since: Instant::now(), octets: 0 });
-                unsaved.octets += octets;
-                if outcomes.contains(&Ok(Outcome::Received { has_events: true })) {
+                self.unsaved.get_or_insert_with(Unsaved::now).octets += octets;
+                // Before anybody is answered: who has deleted a webhook may rely on it.
+                self.shared.note_outdated(jobs.iter().map(|job| &job.change).zip(&outcomes));
+                if outcomes.iter().any(|it| matches!(it, Ok(Outcome::Received { has_events: true, .. }))) {
                     self.shared.outbox_hint().notify_one();
                 }
                 for (job, outcome) in jobs.into_iter().zip(outcomes) {
@@ -162,215 +188,20 @@ impl Writer {
         }
     }
 
-    /// On a full disk the changes that free space go on alone.
-    fn commit_freeing(&mut self, jobs: Vec<Job>) {
+    /// Where there is no next segment the changes that free space go on alone.
+    fn commit_freeing(&mut self, jobs: Vec<Job>, cause: &StoreError) {
         let (freeing, others): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.change.frees_space());
         if others.is_empty() {
-            return answer_all(freeing, &StoreError::Full);
+            return answer_all(freeing, cause);
         }
-        answer_all(others, &StoreError::Full);
+        answer_all(others, cause);
         if !freeing.is_empty() {
             self.commit(freeing);
         }
     }
 
-    /// Brings a durable group into the index; what each change did.
-    fn apply(
-        &mut self,
-        jobs: &[Job],
-        places: &[RecordPlace],
-        start: Position,
-    ) -> Result<Vec<Result<Outcome, StoreError>>, StoreError> {
-        let end = self.journal.position();
-        let mut cause = match self.apply_once(jobs, places, end) {
-            Ok(outcomes) => return Ok(outcomes.into_iter().map(Ok).collect()),
-            Err(error) => error.to_store_error(),
-        };
-        let mut reached = self.shared.index().and_then(|index| index.position().ok());
-        for wait in REOPEN_WAITS {
-            tracing::error!(error = %cause, "the index failed and is opened again");
-            std::thread::sleep(wait);
-            match self.reopen_index(Some(start.group)) {
-                Ok(Some(outcomes)) => return Ok(outcomes.into_iter().map(Ok).collect()),
-                // The index had the group already; what its changes did was told to nobody.
-                Ok(None) => return Ok(jobs.iter().map(|job| outcome_by_kind(&job.change)).collect()),
-                Err(behind) => {
-                    cause = behind.cause;
-                    // An index that did not open is where it was.
-                    reached = behind.reached.or(reached);
-                }
-            }
-        }
-        // The group is cut off the journal only if it is certain that the index lacks it.
-        if reached.is_some_and(|reached| reached.group <= start.group) {
-            return Err(self.journal.abandon(start, cause));
-        }
-        tracing::error!("the index can't be opened; the senders of a durable group get no answer");
-        Err(StoreError::OutcomeUnknown)
-    }
-
-    fn apply_once(&self, jobs: &[Job], places: &[RecordPlace], end: Position) -> Result<Vec<Outcome>, IndexError> {
+    pub(super) fn apply_once(&self, jobs: &[Job], places: &[RecordPlace]) -> Result<Vec<Outcome>, IndexError> {
         let index = self.shared.index().ok_or(IndexError::Corrupt("the index is not open"))?;
-        index.apply(jobs.iter().map(|job| &job.change).zip(places.iter().copied()), end)
-    }
-
-    /// Opens the index if it is away.
-    fn ensure_index(&mut self) -> Result<(), StoreError> {
-        if self.shared.index().is_some() {
-            return Ok(());
-        }
-        self.journal.settle()?;
-        self.reopen_index(None).map(|_| ()).map_err(|behind| behind.cause)
-    }
-
-    /// Opens the index again and replays what it lost; what the changes of group `wanted` did, if it was among them.
-    ///
-    /// After an error the index is away: one that lacks groups must neither be read nor be written.
-    fn reopen_index(&mut self, wanted: Option<u64>) -> Result<Option<Vec<Outcome>>, Behind> {
-        self.shared.close_index()?;
-        let disk = self.shared.segments().disk();
-        let index = Index::open(disk, self.shared.options())
-            .and_then(|index| index.ok_or(OpenError::Index("index.redb is missing".into())))?;
-        let replayed = Replayed::open(Arc::clone(disk))?;
-        let mut position = index.position()?;
-        let mut outcomes = None;
-        let result = replayed.run(position, |records, end| {
-            let of_group = index.apply(records.iter().map(|record| (&record.change, record.place)), end)?;
-            if wanted == Some(position.group) {
-                outcomes = Some(of_group);
-            }
-            position = end;
-            Ok::<(), Behind>(())
-        });
-        let is_complete = position.group == self.journal.position().group;
-        match result {
-            Ok(_) if is_complete => {
-                self.shared.set_index(Arc::new(index));
-                Ok(outcomes)
-            }
-            Ok(_) => Err(Behind { reached: index.position().ok(), ..incomplete(position).into() }),
-            Err(behind) => Err(Behind { reached: index.position().ok(), ..behind }),
-        }
-    }
-
-    fn is_checkpoint_due(&self) -> bool {
-        let octets = self.shared.options().checkpoint_octets;
-        self.unsaved
-            .as_ref()
-            .is_some_and(|unsaved| unsaved.octets >= octets || unsaved.since.elapsed() >= CHECKPOINT_AGE)
-    }
-
-    fn checkpoint(&mut self) {
-        if self.unsaved.is_none() {
-            return;
-        }
-        let Some(index) = self.shared.index() else { return };
-        match index.checkpoint() {
-            Ok(checkpoint) => {
-                self.unsaved = None;
-                self.punch(&index, &checkpoint.deleted);
-                for number in self.shared.segments().numbers() {
-                    if number < checkpoint.position.segment && !checkpoint.alive.contains(&number) {
-                        self.unlink(number);
-                    }
-                }
-            }
-            // The journal has it all; the next change finds the index failed and opens it again.
-            Err(error) => tracing::error!(%error, "a checkpoint of the index failed"),
-        }
-        drop(index);
-        self.shared.measure_index();
-    }
-
-    fn unlink(&self, number: u64) {
-        if let Err(error) = self.shared.segments().unlink(number) {
-            tracing::warn!(segment = number, %error, "an empty segment could not be removed");
-        }
-    }
-
-    /// Takes what somebody deleted off the disk. What can't be punched now is tried after the next checkpoint.
-    fn punch(&mut self, index: &Index, places: &[RecordPlace]) {
-        if places.is_empty() {
-            return;
-        }
-        let punched = self.shared.segments().punch(places);
-        if punched.len() < places.len() {
-            let messages = places.len() - punched.len();
-            tracing::warn!(messages, "deleted messages could not be taken off the disk yet");
-        }
-        if let Err(error) = index.punched(&punched) {
-            tracing::error!(%error, "the index could not note which messages left the disk");
-        }
-        // Without this the rows would come back with the next start, and be punched once more.
-        self.unsaved = Some(Unsaved { since: Instant::now(), octets: 0 });
-    }
-}
-
-/// Takes what is queued by now, up to the bounds of a group. A close ends it.
-fn gather(messages: &Receiver<Message>, jobs: &mut Vec<Job>) -> Option<oneshot::Sender<()>> {
-    let mut octets: usize = jobs.iter().map(|job| job.content.len()).sum();
-    while jobs.len() < GROUP_CHANGES_MAX && octets < GROUP_OCTETS_MAX {
-        match messages.try_recv() {
-            Ok(Message::Change(job)) => {
-                octets += job.content.len();
-                jobs.push(job);
-            }
-            Ok(Message::Answer(answer)) => {
-                let _ = answer.send(());
-            }
-            Ok(Message::Close(done)) => return Some(done),
-            Err(mpsc::TryRecvError::Empty | mpsc::TryRecvError::Disconnected) => return None,
-        }
-    }
-    None
-}
-
-/// The one place where the sender of a change learns what became of it.
-fn answer(job: Job, outcome: Result<Outcome, StoreError>) {
-    // Whoever asked may be gone; the change stands all the same.
-    let _ = job.answer.send(outcome);
-}
-
-fn answer_all(jobs: Vec<Job>, error: &StoreError) {
-    for job in jobs {
-        answer(job, Err(error.clone()));
-    }
-}
-
-/// What can be said of a change that is in the index although nobody saw it go in.
-fn outcome_by_kind(change: &Change) -> Result<Outcome, StoreError> {
-    match change {
-        Change::Received { .. } => Ok(Outcome::Received { has_events: true }),
-        _ => Err(StoreError::OutcomeUnknown),
-    }
-}
-
-/// Why the index could not be brought up to date.
-#[derive(Debug)]
-struct Behind {
-    cause: StoreError,
-    /// Up to where it is complete, if it was open at all.
-    reached: Option<Position>,
-}
-
-fn incomplete(position: Position) -> StoreError {
-    StoreError::Damaged { segment: position.segment, offset: u64::from(position.offset) }
-}
-
-impl From<StoreError> for Behind {
-    fn from(cause: StoreError) -> Self {
-        Self { cause, reached: None }
-    }
-}
-
-impl From<OpenError> for Behind {
-    fn from(error: OpenError) -> Self {
-        StoreError::Failed(error.to_string()).into()
-    }
-}
-
-impl From<IndexError> for Behind {
-    fn from(error: IndexError) -> Self {
-        error.to_store_error().into()
+        index.apply(jobs.iter().map(|job| &job.change).zip(places.iter().copied()), self.journal.position())
     }
 }

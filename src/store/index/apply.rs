@@ -99,7 +99,7 @@ impl<'t> Apply<'t> {
         match change {
             Change::Received { envelope, received_at, expires_at } => {
                 let has_events = self.receive(envelope, *received_at, *expires_at, place)?;
-                Ok(Outcome::Received { has_events })
+                Ok(Outcome::Received { has_events, has_dropped: self.drops_left < DROPS_MAX })
             }
             Change::Deleted { id, now } => self.delete(*id, *now),
             Change::MailboxDeleted { mailbox, through, now, limit } => {
@@ -122,6 +122,9 @@ impl<'t> Apply<'t> {
             }
             Change::Attempted { attempt } => self.note_attempt(attempt),
             Change::Replayed { webhook, which, now } => self.replay(*webhook, which, *now),
+            Change::EventRestored { webhook, email, attempts, due_at } => {
+                self.restore_event(*webhook, *email, *attempts, *due_at)
+            }
         }
     }
 

@@ -7,6 +7,16 @@ use super::tables::{
 };
 use super::{IndexError, decode_attempt, decode_event};
 use crate::model::{AttemptRecord, Mailbox, PendingEvent, Timestamp, WebhookId, WebhookRecord};
+use crate::store::Wanted;
+
+/// Events that are due.
+pub(crate) struct Due {
+    pub(crate) events: Vec<PendingEvent>,
+    /// Others are due.
+    pub(crate) has_more: bool,
+    /// When the next one is that is not.
+    pub(crate) next_due_at: Option<Timestamp>,
+}
 
 impl View {
     pub(crate) fn webhooks(&self, mailbox: &Mailbox) -> Result<Vec<WebhookRecord>, IndexError> {
@@ -45,16 +55,31 @@ impl View {
         Ok(lanes)
     }
 
-    pub(crate) fn pending_events(&self, webhook: WebhookId, limit: usize) -> Result<Vec<PendingEvent>, IndexError> {
+    pub(crate) fn due_events(&self, webhook: WebhookId, wanted: &Wanted) -> Result<Due, IndexError> {
         let events = self.transaction.open_table(EVENTS)?;
-        let (first, last) =
-            (due_key(webhook, Timestamp::from_millis(0), 0), due_key(webhook, Timestamp::MAX, u64::MAX));
-        let mut pending = Vec::new();
-        for row in self.transaction.open_table(DUE)?.range::<&[u8; 32]>(&first..=&last)?.take(limit) {
+        let table = self.transaction.open_table(DUE)?;
+        let range = |from: Timestamp, to: Timestamp| {
+            let (first, last) = (due_key(webhook, from, 0), due_key(webhook, to, u64::MAX));
+            table.range::<&[u8; 32]>(&first..=&last)
+        };
+        let after = |at: Timestamp| Timestamp::from_millis(at.millis().saturating_add(1));
+        let mut due = Due { events: Vec::new(), has_more: false, next_due_at: None };
+        if let Some(row) = range(after(wanted.due_by), wanted.due_after)?.next() {
+            due.next_due_at = Some(read_due_key(row?.0.value()).1);
+        }
+        let is_due = range(Timestamp::from_millis(0), wanted.due_by)?;
+        for row in is_due.chain(range(after(wanted.due_after), Timestamp::MAX)?) {
             let (_, due_at, sequence) = read_due_key(row?.0.value());
+            if wanted.without.contains(&sequence) {
+                continue;
+            }
+            if due.events.len() == wanted.limit {
+                due.has_more = true;
+                break;
+            }
             let row = events.get(&lane_key(webhook, sequence))?.ok_or(IndexError::Corrupt("a due event is missing"))?;
             let event = decode_event(row.value())?;
-            pending.push(PendingEvent {
+            due.events.push(PendingEvent {
                 id: event_id(&self.hash_key, webhook, event.email),
                 webhook,
                 email: event.email,
@@ -67,7 +92,7 @@ impl View {
                 place: opaque_place(event.place),
             });
         }
-        Ok(pending)
+        Ok(due)
     }
 
     pub(crate) fn is_pending(&self, webhook: WebhookId, sequence: u64) -> Result<bool, IndexError> {

@@ -5,12 +5,18 @@
 //! knows what it holds, is never ahead of the synced journal, and everything it lost is replayed.
 
 mod apply;
+mod audit;
 mod backend;
+mod compaction;
 mod lanes;
+mod living;
 mod outbox;
+mod overlay;
 mod read;
+mod restored;
 mod retention;
 mod room;
+mod survey;
 mod tables;
 
 use std::collections::BTreeSet;
@@ -20,8 +26,11 @@ use std::time::Duration;
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
 use apply::Apply;
+pub(crate) use audit::Audit;
 use backend::Backend;
+pub use compaction::Compacted;
 use outbox::Outbox;
+use overlay::Overlay;
 pub(crate) use read::View;
 pub(crate) use tables::record_place;
 use tables::{
@@ -30,7 +39,7 @@ use tables::{
 };
 
 use super::change::{Change, Outcome};
-use super::disk::Disk;
+use super::disk::{Disk, DiskFile};
 use super::error::{OpenError, StoreError, is_out_of_space};
 use super::journal::{Position, RecordPlace};
 use super::{OutboxLimits, StoreOptions};
@@ -38,6 +47,11 @@ use crate::model::{AttemptRecord, DomainRecord};
 
 /// The file of the index.
 pub(crate) const NAME: &str = "index.redb";
+
+/// Deleted records that one checkpoint names; the rest is for the next one.
+pub(crate) const DELETED_MAX: usize = 8192;
+/// What a redb database begins with.
+const MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
 
 /// What can go wrong inside the index.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +80,10 @@ impl IndexError {
 
 impl From<IndexError> for OpenError {
     fn from(error: IndexError) -> Self {
-        Self::Index(error.to_string())
+        match &error {
+            IndexError::Redb(redb) if let redb::Error::Io(io) = &**redb => Self::of_file(NAME, io),
+            _ => Self::Index(error.to_string()),
+        }
     }
 }
 
@@ -85,37 +102,55 @@ pub(crate) struct Checkpoint {
     pub(crate) position: Position,
     /// The segments in which something lives.
     pub(crate) alive: BTreeSet<u64>,
-    /// Records whose content was deleted.
+    /// Records whose content was deleted, in the order of the journal, at most [`DELETED_MAX`] of them.
     pub(crate) deleted: Vec<RecordPlace>,
 }
 
 impl Index {
     /// Makes the index of a new store, durable when this returns.
     pub(crate) fn create(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Self, OpenError> {
+        Self::create_keyed(disk, options, rand::random())
+    }
+
+    /// The same under a known secret: events keep the ids that they had in the store whose secret it was.
+    pub(crate) fn create_keyed(
+        disk: &Arc<dyn Disk>,
+        options: &StoreOptions,
+        hash_key: HashKey,
+    ) -> Result<Self, OpenError> {
         // What a creation that was cut off left behind. The caller has made sure that no journal exists.
         let _ = disk.remove(NAME);
-        let failed = |error: std::io::Error| OpenError::Io { path: NAME.into(), reason: error.to_string() };
-        let file = disk.create(NAME).map_err(failed)?;
+        let file = disk.create(NAME).map_err(|error| failed(&error))?;
         let database = Database::builder()
             .set_cache_size(options.index_cache_octets)
             .create_with_backend(Backend(file))
             .map_err(IndexError::from)?;
-        let hash_key: HashKey = rand::random();
         initialize(&database, &hash_key)?;
-        disk.sync_dir().map_err(failed)?;
+        disk.sync_dir().map_err(|error| failed(&error))?;
         Ok(Self { database, hash_key, outbox: options.outbox })
     }
 
-    /// Opens the index of an existing store; `Ok(None)` if there is no file, or one whose creation was cut off.
+    /// Opens the index of an existing store; `Ok(None)` if there is no file, or one whose creation was cut off. One of
+    /// another format is left untouched.
     pub(crate) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Option<Self>, OpenError> {
-        let names = disk.list().map_err(|error| OpenError::Io { path: NAME.into(), reason: error.to_string() })?;
-        if !names.iter().any(|name| name == NAME) {
+        if Self::open_untouched(disk, options)?.is_none() {
             return Ok(None);
         }
-        let file = disk.open(NAME).map_err(|error| OpenError::Io { path: NAME.into(), reason: error.to_string() })?;
+        let Some(file) = find(disk)? else { return Ok(None) };
+        Self::open_backend(Backend(file), options)
+    }
+
+    /// The same without writing to the file: what is changed is forgotten.
+    pub(crate) fn open_untouched(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Option<Self>, OpenError> {
+        let Some(file) = find(disk)? else { return Ok(None) };
+        let overlay = Overlay::new(file).map_err(|error| failed(&error))?;
+        Self::open_backend(overlay, options)
+    }
+
+    fn open_backend(backend: impl redb::StorageBackend, options: &StoreOptions) -> Result<Option<Self>, OpenError> {
         let database = Database::builder()
             .set_cache_size(options.index_cache_octets)
-            .create_with_backend(Backend(file))
+            .create_with_backend(backend)
             .map_err(IndexError::from)?;
         let transaction = database.begin_read().map_err(IndexError::from)?;
         let meta = match transaction.open_table(META) {
@@ -136,6 +171,11 @@ impl Index {
             .ok_or(OpenError::Index("its hash key is missing".into()))?;
         drop((meta, transaction));
         Ok(Some(Self { database, hash_key, outbox: options.outbox }))
+    }
+
+    /// Whether redb finds every page of its file as it wrote it.
+    pub(crate) fn is_sound(&mut self) -> Result<bool, IndexError> {
+        Ok(self.database.check_integrity()?)
     }
 
     /// Length of the index's file.
@@ -184,7 +224,7 @@ impl Index {
             for row in segments.iter()? {
                 alive.insert(row?.0.value());
             }
-            for row in transaction.open_table(PUNCHES)?.iter()? {
+            for row in transaction.open_table(PUNCHES)?.iter()?.take(DELETED_MAX) {
                 let (key, value) = row?;
                 let ((segment, offset), (length, content)) = (key.value(), value.value());
                 deleted.push(RecordPlace { segment, offset, length, content });
@@ -208,9 +248,32 @@ impl Index {
     }
 
     /// Brings every expiry within `retention` of its receipt, if it is shorter than the store had before.
-    pub(crate) fn bring_within(&self, retention: Duration) -> Result<(), IndexError> {
-        retention::bring_within(&self.database, retention)
+    pub(crate) fn shorten_lives_to(&self, retention: Duration) -> Result<(), IndexError> {
+        retention::shorten_lives_to(&self.database, retention)
     }
+}
+
+/// The file of the index; `None` if there is none, or redb has not begun with it: it writes its magic when all else is
+/// there, and a file that another program wrote begins with something else.
+fn find(disk: &Arc<dyn Disk>) -> Result<Option<Arc<dyn DiskFile>>, OpenError> {
+    let names = disk.list().map_err(|error| failed(&error))?;
+    if !names.iter().any(|name| name == NAME) {
+        return Ok(None);
+    }
+    let file = disk.open(NAME).map_err(|error| failed(&error))?;
+    let octets = file.size().map_err(|error| failed(&error))?;
+    let mut start = [0; MAGIC.len()];
+    let length = start.len().min(usize::try_from(octets).unwrap_or(usize::MAX));
+    file.read_at(0, &mut start[..length]).map_err(|error| failed(&error))?;
+    match start {
+        MAGIC => Ok(Some(file)),
+        start if start == [0; MAGIC.len()] => Ok(None),
+        _ => Err(OpenError::Foreign { file: NAME.into() }),
+    }
+}
+
+fn failed(error: &std::io::Error) -> OpenError {
+    OpenError::of_file(NAME, error)
 }
 
 fn initialize(database: &Database, hash_key: &HashKey) -> Result<(), IndexError> {
@@ -253,4 +316,31 @@ fn decode_attempt(row: &[u8]) -> Result<AttemptRecord, IndexError> {
 
 fn decode_domain(row: &[u8]) -> Result<DomainRecord, IndexError> {
     postcard::from_bytes(row).map_err(|_| IndexError::Corrupt("a domain does not read"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::disk::Directory;
+
+    #[test]
+    fn an_index_of_a_newer_format_is_named_and_not_written_to() {
+        let dir = tempfile::tempdir().expect("directory");
+        let disk: Arc<dyn Disk> = Arc::new(Directory::lock(dir.path()).expect("lock"));
+        let config = crate::config::Config::of_revision(crate::config::Revision::Two, dir.path().into());
+        let options = StoreOptions::from_config(&config);
+        let index = Index::create(&disk, &options).expect("create");
+        let transaction = index.database.begin_write().expect("write");
+        transaction
+            .open_table(META)
+            .expect("meta")
+            .insert(META_FORMAT, &(FORMAT + 1).to_le_bytes()[..])
+            .expect("insert");
+        transaction.commit().expect("commit");
+        drop(index);
+        let before = std::fs::read(dir.path().join(NAME)).expect("octets");
+        let refused = Index::open(&disk, &options).expect_err("a newer format");
+        assert_eq!(refused, OpenError::Format { file: NAME.into(), found: FORMAT + 1, known: FORMAT });
+        assert!(std::fs::read(dir.path().join(NAME)).expect("octets") == before, "it was written to");
+    }
 }

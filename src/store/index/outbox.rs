@@ -62,7 +62,7 @@ impl<'t> Outbox<'t> {
         Ok(())
     }
 
-    fn event(&self, webhook: WebhookId, sequence: u64) -> Result<Option<EventRow>, IndexError> {
+    pub(super) fn event(&self, webhook: WebhookId, sequence: u64) -> Result<Option<EventRow>, IndexError> {
         self.events.get(&lane_key(webhook, sequence))?.map(|row| super::decode_event(row.value())).transpose()
     }
 
@@ -167,10 +167,16 @@ impl Apply<'_> {
         let mailbox = mailbox_hash(&self.hash_key, &record.mailbox);
         let ids = self.outbox.of_mailbox(mailbox)?;
         for id in &ids {
-            if let Some(WebhookRow { record: found, .. }) = self.outbox.row(*id)?
-                && (&found.url, &found.secret) == (&record.url, &record.secret)
+            if let Some(mut row) = self.outbox.row(*id)?
+                && (&row.record.url, &row.record.secret) == (&record.url, &record.secret)
             {
-                return Ok(Outcome::Webhook(WebhookRegistration::Same(found)));
+                if row.record.status != WebhookStatus::Active {
+                    row.record.status = WebhookStatus::Active;
+                    (row.record.failures, row.record.failing_since) = (0, None);
+                    row.record.last_mail_at = row.record.last_mail_at.max(record.last_mail_at);
+                    self.outbox.put(&row)?;
+                }
+                return Ok(Outcome::Webhook(WebhookRegistration::Same(row.record)));
             }
         }
         if ids.len() >= limits.per_recipient as usize {
@@ -242,7 +248,7 @@ impl Apply<'_> {
         let is_disabled = attempt.status == Some(410) || row.record.failing_since.is_some();
         // A test tells of the receiver, but not of what it has had of mail.
         match attempt.verdict {
-            _ if attempt.email.is_none() => {}
+            _ if attempt.email.is_none() || !attempt.was_made() => {}
             Verdict::Delivered => {
                 row.record.last_delivery_at = Some(attempt.at);
                 row.record.failures = 0;

@@ -107,7 +107,7 @@ impl View {
         Ok(StoreStats { emails, mailboxes, live_octets, segments: 0, disk_octets: 0 })
     }
 
-    fn state(&self) -> Result<State, IndexError> {
+    pub(super) fn state(&self) -> Result<State, IndexError> {
         let table = self.transaction.open_table(META)?;
         let row = table.get(META_STATE)?.ok_or(IndexError::Corrupt("the state row is missing"))?;
         postcard::from_bytes(row.value()).map_err(|_| IndexError::Corrupt("the state row does not read"))

@@ -15,9 +15,13 @@ use super::tables::{
 /// Rows of expiry that one transaction rewrites.
 const ROWS_PER_TRANSACTION: usize = 256;
 
-pub(super) fn bring_within(database: &Database, retention: Duration) -> Result<(), IndexError> {
+pub(super) fn shorten_lives_to(database: &Database, retention: Duration) -> Result<(), IndexError> {
     let millis = u64::try_from(retention.as_millis()).unwrap_or(u64::MAX);
-    if millis < kept_retention(database)? {
+    let kept = kept_retention(database)?;
+    if millis == kept {
+        return Ok(());
+    }
+    if millis < kept {
         let mut from = (0, 0);
         while let Some(next) = shorten_some(database, from, retention)? {
             from = next;

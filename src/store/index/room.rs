@@ -12,8 +12,6 @@ use super::tables::{EventRow, HEAVY_UNIT, WebhookRow, heavy_key, webhook_of_heav
 use crate::model::{AttemptRecord, EventId, Verdict, WebhookId};
 use crate::store::OutboxLimits;
 
-/// What the log says of an event that made room for another, or found none.
-const DROPPED: &str = "outbox_full";
 /// Events that one change drops at most to make room; what doesn't fit then is dropped itself.
 pub(super) const DROPS_MAX: u32 = 256;
 
@@ -107,7 +105,7 @@ fn dropped(webhook: WebhookId, id: EventId, sequence: u64, event: &EventRow) -> 
         at: event.due_at,
         duration_millis: 0,
         status: None,
-        error: Some(DROPPED.into()),
+        error: Some(AttemptRecord::OUTBOX_FULL.into()),
         response: String::new(),
         verdict: Verdict::GivenUp,
         disables: None,

@@ -7,18 +7,21 @@ mod record;
 mod replay;
 mod segments;
 mod spare;
+mod walk;
 
 use std::io;
 use std::sync::Arc;
 
 pub(crate) use record::{FORMAT, GROUPS_START};
+pub(in crate::store) use record::{RECORD_HEADER_OCTETS, RecordHead, decode_meta, encode_record};
 use serde::{Deserialize, Serialize};
 
-use record::{GROUP_HEADER_OCTETS, GroupHeader, SegmentHeader, encode_record};
-pub(crate) use replay::Replayed;
+use record::{GROUP_HEADER_OCTETS, GroupHeader, SegmentHeader};
+pub(crate) use replay::FoundJournal;
 pub(crate) use segments::Segments;
 use spare::Spare;
 pub(crate) use spare::SpareView;
+pub(crate) use walk::{Content as WalkedContent, SegmentFiles, Step, WalkedRecord};
 
 use super::change::Change;
 use super::disk::DiskFile;
@@ -128,6 +131,23 @@ struct Active {
     is_sealed: bool,
 }
 
+/// Why a group is not in the journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum AppendError {
+    /// There is no room for it. Nothing was written, and a smaller group, or one that only frees space, may still fit.
+    NoRoom(StoreError),
+    /// Writing it failed.
+    Failed(StoreError),
+}
+
+impl From<AppendError> for StoreError {
+    fn from(error: AppendError) -> Self {
+        match error {
+            AppendError::NoRoom(cause) | AppendError::Failed(cause) => cause,
+        }
+    }
+}
+
 /// The journal, held by the one thread that writes it.
 #[derive(Debug)]
 pub(crate) struct Journal {
@@ -148,7 +168,7 @@ impl Journal {
     ) -> Result<Self, OpenError> {
         let number = if is_new { end.segment } else { end.segment + 1 };
         let disk = Arc::clone(segments.disk());
-        let failed = |error: io::Error| OpenError::Io { path: segment_name(number).into(), reason: error.to_string() };
+        let failed = |error: io::Error| OpenError::of_file(&segment_name(number), &error);
         let mut predecessor_end = 0;
         if !is_new {
             let file = segments.file(end.segment).ok_or(OpenError::Damaged {
@@ -188,9 +208,9 @@ impl Journal {
 
     /// Writes a group and makes it durable: where it begins, which may be in a new segment, and where its records are.
     ///
-    /// After an error the group is not in the journal and never will be, except after
+    /// After an error the group is not in the journal and never will be, except when that holds
     /// [`StoreError::OutcomeUnknown`], when the next start decides.
-    pub(crate) fn append(&mut self, group: &mut Group) -> Result<(Position, Vec<RecordPlace>), StoreError> {
+    pub(crate) fn append(&mut self, group: &mut Group) -> Result<(Position, Vec<RecordPlace>), AppendError> {
         self.make_room(group)?;
         let start = self.position();
         let at = start.offset;
@@ -201,7 +221,7 @@ impl Journal {
         let file = &self.active.file;
         let written = file.write_at(u64::from(at), &group.octets).and_then(|()| file.sync());
         if let Err(error) = written {
-            return Err(self.abandon_from(at, StoreError::from_io(&error)));
+            return Err(AppendError::Failed(self.abandon_from(at, StoreError::from_io(&error))));
         }
         self.active.end = at + length + u32::try_from(GROUP_HEADER_OCTETS).unwrap_or(u32::MAX);
         self.next_group += 1;
@@ -233,23 +253,29 @@ impl Journal {
         if self.active.is_sealed { self.roll().map_err(|error| StoreError::from_io(&error)) } else { Ok(()) }
     }
 
-    fn make_room(&mut self, group: &Group) -> Result<(), StoreError> {
+    fn make_room(&mut self, group: &Group) -> Result<(), AppendError> {
         let octets = group.octets.len() as u64;
         if u64::from(GROUPS_START) + octets > self.segment_octets {
-            return Err(StoreError::Failed("a group is larger than a segment".into()));
+            return Err(AppendError::Failed(StoreError::Failed("a group is larger than a segment".into())));
         }
-        self.settle()?;
+        self.settle().map_err(AppendError::Failed)?;
         if !self.fits(octets) {
-            return self.roll().map_err(|error| StoreError::from_io(&error));
+            return self.roll().map_err(|error| AppendError::NoRoom(StoreError::from_io(&error)));
         }
-        let is_last = self.spare.view().failure().is_some();
-        if is_last
-            && !group.frees_space_only
-            && !self.fits(octets + FREEING_RESERVE_OCTETS.min(self.segment_octets / 4))
-        {
-            return Err(StoreError::Full);
+        match self.spare.view().failure() {
+            Some(failure)
+                if !group.frees_space_only
+                    && !self.fits(octets + FREEING_RESERVE_OCTETS.min(self.segment_octets / 4)) =>
+            {
+                Err(AppendError::NoRoom(failure.to_store_error()))
+            }
+            _ => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Lets the index have the room of the next segment.
+    pub(crate) fn give_up_spare(&self) {
+        self.spare.give_up();
     }
 
     /// Goes on in the next segment. On an error the segment in use is as it was, unless the next one's header may be on the

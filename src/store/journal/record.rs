@@ -8,6 +8,9 @@
 //!
 //! A record's first CRC covers its header and meta, so content can be punched out and the record still read.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use crate::store::change::Change;
 
 /// The format that this version writes and reads.
@@ -15,7 +18,7 @@ pub(crate) const FORMAT: u32 = 2;
 /// Where the first group of a segment begins: the header has a disk sector of its own.
 pub(crate) const GROUPS_START: u32 = 512;
 pub(super) const GROUP_HEADER_OCTETS: usize = 32;
-pub(super) const RECORD_HEADER_OCTETS: usize = 16;
+pub(in crate::store) const RECORD_HEADER_OCTETS: usize = 16;
 const MAGIC: [u8; 8] = *b"tempmail";
 const SEGMENT_HEADER_OCTETS: usize = 52;
 
@@ -124,9 +127,47 @@ pub(super) struct Record<'a> {
     pub(super) length: usize,
 }
 
+/// What a record's header says of what follows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store) struct RecordHead {
+    meta_octets: usize,
+    pub(in crate::store) content_octets: usize,
+    content_crc: u32,
+}
+
+impl RecordHead {
+    /// Reads a header without a look at what it says.
+    pub(in crate::store) fn decode(header: &[u8; RECORD_HEADER_OCTETS]) -> Self {
+        Self {
+            meta_octets: u32_at(header, 4) as usize,
+            content_octets: u32_at(header, 8) as usize,
+            content_crc: u32_at(header, 12),
+        }
+    }
+
+    /// Where the content begins in the record.
+    pub(in crate::store) fn content_start(&self) -> usize {
+        RECORD_HEADER_OCTETS.saturating_add(self.meta_octets)
+    }
+
+    /// Octets of the whole record.
+    pub(in crate::store) fn length(&self) -> usize {
+        self.content_start().saturating_add(self.content_octets)
+    }
+
+    /// Whether this is the content that was written.
+    pub(in crate::store) fn is_of(&self, content: &[u8]) -> bool {
+        content.len() == self.content_octets && crc32c::crc32c(content) == self.content_crc
+    }
+}
+
 /// Appends a record to `out`.
-pub(super) fn encode_record(change: &Change, content: &[u8], out: &mut Vec<u8>) -> Result<(), postcard::Error> {
-    let meta = postcard::to_allocvec(change)?;
+pub(in crate::store) fn encode_record(
+    meta: &impl Serialize,
+    content: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), postcard::Error> {
+    let meta = postcard::to_allocvec(meta)?;
     let start = out.len();
     let length = |octets: usize| u32::try_from(octets).map_err(|_| postcard::Error::SerializeBufferFull);
     out.extend_from_slice(&[0; 4]);
@@ -140,17 +181,22 @@ pub(super) fn encode_record(change: &Change, content: &[u8], out: &mut Vec<u8>) 
     Ok(())
 }
 
-/// The record at the start of `octets`; `None` if it does not read back whole.
-pub(super) fn decode_record(octets: &[u8]) -> Option<Record<'_>> {
-    let header = octets.get(..RECORD_HEADER_OCTETS)?;
-    let meta_end = RECORD_HEADER_OCTETS.checked_add(u32_at(header, 4) as usize)?;
-    let end = meta_end.checked_add(u32_at(header, 8) as usize)?;
-    let content = octets.get(meta_end..end)?;
-    if crc32c::crc32c(&octets[4..meta_end]) != u32_at(header, 0) || crc32c::crc32c(content) != u32_at(header, 12) {
+/// The head and meta of the record at the start of `octets`, whatever became of its content; `None` if they do not read
+/// back.
+pub(in crate::store) fn decode_meta<M: DeserializeOwned>(octets: &[u8]) -> Option<(RecordHead, M)> {
+    let head = RecordHead::decode(octets.first_chunk()?);
+    let written = octets.get(4..head.content_start())?;
+    if crc32c::crc32c(written) != u32_at(octets, 0) {
         return None;
     }
-    let change = postcard::from_bytes(&octets[RECORD_HEADER_OCTETS..meta_end]).ok()?;
-    Some(Record { change, content, length: end })
+    Some((head, postcard::from_bytes(&octets[RECORD_HEADER_OCTETS..head.content_start()]).ok()?))
+}
+
+/// The record at the start of `octets`; `None` if it does not read back whole.
+pub(super) fn decode_record(octets: &[u8]) -> Option<Record<'_>> {
+    let (head, change) = decode_meta(octets)?;
+    let content = octets.get(head.content_start()..head.length())?;
+    head.is_of(content).then_some(Record { change, content, length: head.length() })
 }
 
 fn u32_at(octets: &[u8], at: usize) -> u32 {

@@ -20,16 +20,28 @@ pub(crate) struct ReplayedRecord {
 
 /// The journal as it was found, before anything is written.
 #[derive(Debug)]
-pub(crate) struct Replayed {
+pub(crate) struct FoundJournal {
     segments: Segments,
     headers: BTreeMap<u64, SegmentHeader>,
+    /// Numbers of files that were made ahead of need and never used.
+    blank: Vec<u64>,
 }
 
-impl Replayed {
+impl FoundJournal {
     /// Opens the segments of a directory.
     pub(crate) fn open(disk: std::sync::Arc<dyn Disk>) -> Result<Self, OpenError> {
-        let (segments, headers) = Segments::open(disk)?;
-        Ok(Self { segments, headers })
+        let (segments, headers, blank) = Segments::open(disk)?;
+        Ok(Self { segments, headers, blank })
+    }
+
+    /// Removes the files that were made ahead of need, so that the index has their room while it takes the replay. One
+    /// that can't be removed is replaced when its number is wanted.
+    pub(crate) fn remove_blank(&self) {
+        for number in &self.blank {
+            if let Err(error) = self.segments.unlink(*number) {
+                tracing::warn!(segment = number, %error, "a segment that was never used could not be removed");
+            }
+        }
     }
 
     /// Whether no segment was ever in use.
@@ -78,10 +90,7 @@ impl Replayed {
         let (Some(file), Some(header)) = (self.segments.file(start.segment), self.headers.get(&start.segment)) else {
             return Err(damaged(start, "the segment is missing").into());
         };
-        let io = |error: std::io::Error| OpenError::Io {
-            path: super::segment_name(start.segment).into(),
-            reason: error.to_string(),
-        };
+        let io = |error: std::io::Error| OpenError::of_file(&super::segment_name(start.segment), &error);
         // What the last process wrote and did not live to sync may be read from memory; nobody may see it before it is durable.
         file.sync().map_err(io)?;
         let size = file.size().map_err(io)?;

@@ -20,6 +20,9 @@ pub(crate) struct Segments {
     files: Arc<RwLock<BTreeMap<u64, Arc<dyn DiskFile>>>>,
 }
 
+/// The segments that were ever in use, their headers, and the numbers of those that never were.
+pub(super) type FoundSegments = (Segments, BTreeMap<u64, SegmentHeader>, Vec<u64>);
+
 /// A message as the journal holds it.
 #[derive(Debug)]
 pub(crate) struct Content {
@@ -28,7 +31,7 @@ pub(crate) struct Content {
 }
 
 /// Whether anything was written where the first group of a segment begins.
-fn is_group_behind(file: &dyn DiskFile, size: u64) -> io::Result<bool> {
+pub(super) fn is_group_behind(file: &dyn DiskFile, size: u64) -> io::Result<bool> {
     let mut group = [0; GROUP_HEADER_OCTETS];
     if size >= u64::from(GROUPS_START) + GROUP_HEADER_OCTETS as u64 {
         file.read_at(u64::from(GROUPS_START), &mut group)?;
@@ -37,12 +40,14 @@ fn is_group_behind(file: &dyn DiskFile, size: u64) -> io::Result<bool> {
 }
 
 impl Segments {
-    /// Opens every segment of the directory that was ever in use. With each comes its header.
-    pub(super) fn open(disk: Arc<dyn Disk>) -> Result<(Self, BTreeMap<u64, SegmentHeader>), OpenError> {
-        let failed = |name: &str, error: &io::Error| OpenError::Io { path: name.into(), reason: error.to_string() };
+    /// Opens every segment of the directory that was ever in use. With each comes its header; then
+    /// the numbers of those that were never in use.
+    pub(super) fn open(disk: Arc<dyn Disk>) -> Result<FoundSegments, OpenError> {
+        let failed = OpenError::of_file;
         let names = disk.list().map_err(|error| failed("the data directory", &error))?;
         let mut files = BTreeMap::new();
         let mut headers = BTreeMap::new();
+        let mut blank = Vec::new();
         for (number, name) in names.iter().filter_map(|name| Some((segment_number(name)?, name))) {
             let file = match disk.open(name) {
                 Ok(file) => file,
@@ -64,7 +69,7 @@ impl Segments {
                         what: "the segment's header is gone",
                     });
                 }
-                FirstSector::Blank => {}
+                FirstSector::Blank => blank.push(number),
                 FirstSector::Format(found) => {
                     return Err(OpenError::Format { file: name.clone(), found, known: super::FORMAT });
                 }
@@ -81,7 +86,7 @@ impl Segments {
                 }
             }
         }
-        Ok((Self { disk, files: Arc::new(RwLock::new(files)) }, headers))
+        Ok((Self { disk, files: Arc::new(RwLock::new(files)) }, headers, blank))
     }
 
     pub(crate) fn disk(&self) -> &Arc<dyn Disk> {

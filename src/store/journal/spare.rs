@@ -1,11 +1,14 @@
 //! The next segment, made ahead of need by a thread of its own, so that no sender waits for it.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::segment_name;
+use crate::store::StoreError;
 use crate::store::disk::{Disk, DiskFile};
 use crate::store::error::is_out_of_space;
 
@@ -17,14 +20,17 @@ const LEAST_OCTETS: u64 = 128 << 10;
 /// The segment that will be used next.
 #[derive(Debug)]
 pub(crate) struct Spare {
-    shared: Arc<Shared>,
+    maker: Arc<Maker>,
     thread: Option<JoinHandle<()>>,
 }
 
+/// Makes segments; what its thread, the journal and those who ask about room have in common.
 #[derive(Debug)]
-struct Shared {
+struct Maker {
     disk: Arc<dyn Disk>,
     octets: u64,
+    /// Room that must be left on the disk beside the spare: the index's.
+    reserved_octets: AtomicU64,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -34,16 +40,31 @@ enum State {
     /// The segment with this number is wanted.
     Wanted(u64),
     Ready(u64, Arc<dyn DiskFile>),
-    /// It could not be made yet: the number, and whether there was no room.
-    Failing {
-        number: u64,
-        is_full: bool,
-        reason: String,
-    },
+    /// The segment with this number could not be made yet.
+    Failing(u64, SpareFailure),
     Stopped,
 }
 
-impl Shared {
+/// Why there is no next segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SpareFailure {
+    /// There is no room; else the disk failed.
+    pub(crate) is_full: bool,
+    pub(crate) reason: String,
+}
+
+impl SpareFailure {
+    fn of(error: &io::Error) -> Self {
+        Self { is_full: is_out_of_space(error), reason: error.to_string() }
+    }
+
+    /// What it means for whoever needs the room.
+    pub(crate) fn to_store_error(&self) -> StoreError {
+        if self.is_full { StoreError::Full } else { StoreError::Failed(self.reason.clone()) }
+    }
+}
+
+impl Maker {
     /// A panic elsewhere leaves the state whole: every change of it is one assignment.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -66,6 +87,23 @@ impl Shared {
         Ok(file)
     }
 
+    /// The same for a store in use, which must keep what is reserved.
+    fn make_beside_reserve(&self, number: u64) -> io::Result<Arc<dyn DiskFile>> {
+        let needed = self.octets.saturating_add(self.reserved_octets.load(Ordering::Relaxed));
+        if self.disk.free_octets()? < needed {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.make(number, self.octets)
+    }
+
+    /// The first one after an open: nothing waits yet, and without it nothing can be deleted.
+    fn make_first(&self, number: u64) -> io::Result<Arc<dyn DiskFile>> {
+        match self.make(number, self.octets) {
+            Err(error) if is_out_of_space(&error) => self.make(number, LEAST_OCTETS.min(self.octets)),
+            made => made,
+        }
+    }
+
     /// The number of the segment to make next; `None` when the store closes.
     fn next_wanted(&self) -> Option<u64> {
         let mut state = self.state();
@@ -74,11 +112,11 @@ impl Shared {
                 State::Stopped => return None,
                 State::Wanted(number) => return Some(*number),
                 State::Ready(..) => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-                State::Failing { number, .. } => {
+                State::Failing(number, _) => {
                     let number = *number;
                     let (state, wait) =
                         self.changed.wait_timeout(state, RETRY_EVERY).unwrap_or_else(PoisonError::into_inner);
-                    if wait.timed_out() && matches!(*state, State::Failing { .. }) {
+                    if wait.timed_out() && matches!(*state, State::Failing(..)) {
                         return Some(number);
                     }
                     state
@@ -90,22 +128,20 @@ impl Shared {
     fn run(&self) {
         let mut is_first = true;
         while let Some(number) = self.next_wanted() {
-            let mut made = self.make(number, self.octets);
-            if is_first && made.as_ref().is_err_and(is_out_of_space) {
-                made = self.make(number, LEAST_OCTETS.min(self.octets));
-            }
+            let attempt = || if is_first { self.make_first(number) } else { self.make_beside_reserve(number) };
+            // A panic costs this attempt; whoever waits for the segment would else wait for ever.
+            let made = catch_unwind(AssertUnwindSafe(attempt));
+            let made = made.unwrap_or_else(|_| Err(io::Error::other("making the next segment panicked")));
             is_first = false;
             let mut state = self.state();
             let is_still_wanted = match &*state {
-                State::Wanted(wanted) | State::Failing { number: wanted, .. } => *wanted == number,
+                State::Wanted(wanted) | State::Failing(wanted, _) => *wanted == number,
                 State::Ready(..) | State::Stopped => false,
             };
             if is_still_wanted {
                 *state = match made {
                     Ok(file) => State::Ready(number, file),
-                    Err(error) => {
-                        State::Failing { number, is_full: is_out_of_space(&error), reason: error.to_string() }
-                    }
+                    Err(error) => State::Failing(number, SpareFailure::of(&error)),
                 };
                 self.changed.notify_all();
             }
@@ -116,56 +152,77 @@ impl Shared {
 impl Spare {
     /// Starts to make segment `number`.
     pub(super) fn start(disk: Arc<dyn Disk>, octets: u64, number: u64) -> io::Result<Self> {
-        let shared =
-            Arc::new(Shared { disk, octets, state: Mutex::new(State::Wanted(number)), changed: Condvar::new() });
+        let maker = Arc::new(Maker {
+            disk,
+            octets,
+            reserved_octets: AtomicU64::new(0),
+            state: Mutex::new(State::Wanted(number)),
+            changed: Condvar::new(),
+        });
         let thread = std::thread::Builder::new().name("segment-maker".into()).spawn({
-            let shared = Arc::clone(&shared);
-            move || shared.run()
+            let maker = Arc::clone(&maker);
+            move || maker.run()
         })?;
-        Ok(Self { shared, thread: Some(thread) })
+        Ok(Self { maker, thread: Some(thread) })
     }
 
     /// Takes segment `number` when it is made, and has the one after it made. An error if it can't be made now.
     pub(super) fn take(&self, number: u64) -> io::Result<Arc<dyn DiskFile>> {
-        let mut state = self.shared.state();
+        let mut state = self.maker.state();
         loop {
             match &*state {
                 State::Ready(ready, file) if *ready == number => {
                     let file = Arc::clone(file);
                     *state = State::Wanted(number + 1);
-                    self.shared.changed.notify_all();
+                    self.maker.changed.notify_all();
                     return Ok(file);
                 }
                 State::Ready(..) => {
                     *state = State::Wanted(number);
-                    self.shared.changed.notify_all();
+                    self.maker.changed.notify_all();
                 }
-                State::Failing { is_full, reason, .. } => {
+                State::Failing(_, SpareFailure { is_full, reason }) => {
                     let kind = if *is_full { io::ErrorKind::StorageFull } else { io::ErrorKind::Other };
                     return Err(io::Error::new(kind, reason.clone()));
                 }
                 State::Stopped => return Err(io::Error::other("the store is closed")),
-                State::Wanted(_) => state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                State::Wanted(_) => state = self.maker.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
             }
         }
     }
 
     /// Gives back the number of a segment whose file turned out to be unusable: it is made anew.
     pub(super) fn again(&self, number: u64) {
-        *self.shared.state() = State::Wanted(number);
-        self.shared.changed.notify_all();
+        *self.maker.state() = State::Wanted(number);
+        self.maker.changed.notify_all();
+    }
+
+    /// Gives the room of the spare to the index, which has none. It is made anew once there is room for both.
+    pub(super) fn give_up(&self) {
+        let mut state = self.maker.state();
+        if let State::Ready(number, _) = &*state {
+            let number = *number;
+            match self.maker.disk.remove(&segment_name(number)) {
+                Ok(()) => {
+                    let reason = io::Error::from(io::ErrorKind::StorageFull).to_string();
+                    *state = State::Failing(number, SpareFailure { is_full: true, reason });
+                    self.maker.changed.notify_all();
+                }
+                Err(error) => tracing::warn!(segment = number, %error, "the next segment's room could not be given up"),
+            }
+        }
     }
 
     /// What a look at the spare says about taking more mail.
     pub(crate) fn view(&self) -> SpareView {
-        SpareView(Arc::clone(&self.shared))
+        SpareView(Arc::clone(&self.maker))
     }
 }
 
 impl Drop for Spare {
     fn drop(&mut self) {
-        *self.shared.state() = State::Stopped;
-        self.shared.changed.notify_all();
+        *self.maker.state() = State::Stopped;
+        self.maker.changed.notify_all();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -174,14 +231,19 @@ impl Drop for Spare {
 
 /// Tells from any thread whether the next segment can be had.
 #[derive(Clone, Debug)]
-pub(crate) struct SpareView(Arc<Shared>);
+pub(crate) struct SpareView(Arc<Maker>);
 
 impl SpareView {
-    /// `None` while it is there or being made; else whether it is room that lacks, and the reason.
-    pub(crate) fn failure(&self) -> Option<(bool, String)> {
+    /// `None` while it is there or being made.
+    pub(crate) fn failure(&self) -> Option<SpareFailure> {
         match &*self.0.state() {
-            State::Failing { is_full, reason, .. } => Some((*is_full, reason.clone())),
+            State::Failing(_, failure) => Some(failure.clone()),
             State::Wanted(_) | State::Ready(..) | State::Stopped => None,
         }
+    }
+
+    /// How much room the next spare must leave on the disk.
+    pub(crate) fn reserve(&self, octets: u64) {
+        self.0.reserved_octets.store(octets, Ordering::Relaxed);
     }
 }

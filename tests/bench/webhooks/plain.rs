@@ -1,34 +1,84 @@
 //! Plain POSTs over kept connections: what the receiver and the machine can do.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::thread;
 use std::time::Instant;
 
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1;
+use hyper::header::HOST;
+use hyper::{HeaderMap, Request};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+
+use super::receiver::Example;
 use crate::support::Result;
 
-/// Posts `body` `requests` times, over `per_origin` connections to each address; requests per second.
-pub(crate) fn rate(addresses: &[SocketAddr], per_origin: usize, requests: usize, body: &[u8]) -> Result<f64> {
+/// Posts `example` `requests` times with hyper, as oha does: over `per_origin` connections to each address, each of which
+/// sends its next request when it has its answer. Requests per second.
+pub(crate) fn rate(addresses: &[SocketAddr], per_origin: usize, requests: usize, example: &Example) -> Result<f64> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let connections = addresses.len() * per_origin;
-    let request = format!(
-        "POST /hook HTTP/1.1\r\nhost: receiver\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-        body.len()
-    );
-    let request = [request.as_bytes(), body].concat();
+    let each = requests / connections;
+    runtime.block_on(async {
+        let begun = Instant::now();
+        let mut clients = tokio::task::JoinSet::new();
+        for number in 0..connections {
+            let (address, example) = (addresses[number % addresses.len()], example.clone());
+            clients.spawn(async move { post(address, &example, each).await.map_err(|error| error.to_string()) });
+        }
+        while let Some(ended) = clients.join_next().await {
+            ended??;
+        }
+        Ok(super::per_second(each * connections, begun.elapsed()))
+    })
+}
+
+async fn post(address: SocketAddr, example: &Example, times: usize) -> Result<()> {
+    let stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    let (mut sender, connection) = http1::handshake::<_, Full<Bytes>>(TokioIo::new(stream)).await?;
+    tokio::spawn(connection);
+    let mut headers: HeaderMap = example.headers.clone();
+    headers.insert(HOST, address.to_string().parse()?);
+    for _ in 0..times {
+        let mut request = Request::post("/hook").body(Full::new(example.body.clone()))?;
+        request.headers_mut().clone_from(&headers);
+        sender.ready().await?;
+        let answer = sender.send_request(request).await?;
+        if answer.status() != 200 {
+            return Err("an answer other than 200".into());
+        }
+        answer.into_body().collect().await?;
+    }
+    Ok(())
+}
+
+/// The same with the octets of the request written as they are and no reading of the answer: what no HTTP client reaches.
+pub(crate) fn raw_rate(addresses: &[SocketAddr], per_origin: usize, requests: usize, example: &Example) -> Result<f64> {
+    let connections = addresses.len() * per_origin;
+    let mut request = b"POST /hook HTTP/1.1\r\nhost: receiver\r\n".to_vec();
+    for (name, value) in &example.headers {
+        request.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+    }
+    request.extend(format!("content-length: {}\r\n\r\n", example.body.len()).as_bytes());
+    request.extend(&example.body);
     let each = requests / connections;
     let begun = Instant::now();
     thread::scope(|scope| {
         let threads: Vec<_> = (0..connections)
             .map(|number| (addresses[number % addresses.len()], &request))
-            .map(|(address, request)| scope.spawn(move || post(address, request, each).map_err(|e| e.to_string())))
+            .map(|(address, request)| scope.spawn(move || write(address, request, each).map_err(|e| e.to_string())))
             .collect();
         threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a client panicked".to_owned())?)
     })?;
     Ok(super::per_second(each * connections, begun.elapsed()))
 }
 
-fn post(address: SocketAddr, request: &[u8], times: usize) -> Result<()> {
-    let mut stream = TcpStream::connect(address)?;
+fn write(address: SocketAddr, request: &[u8], times: usize) -> Result<()> {
+    let mut stream = std::net::TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
     let mut answer = [0; 1024];
     for _ in 0..times {

@@ -7,9 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use hyper::HeaderMap;
+use hyper::header::{HeaderName, HeaderValue};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
+use tokio::sync::watch;
 
 use crate::support::Result;
 
@@ -32,12 +36,22 @@ pub(crate) enum Conduct {
     NeverEnds,
 }
 
+/// A request as it came, without what belongs to its connection.
+#[derive(Clone, Default)]
+pub(crate) struct Example {
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
 #[derive(Default)]
 struct Seen {
     count: AtomicUsize,
+    connections: AtomicUsize,
     /// The subject of each request's mail where it is a number, and when the request was there.
     arrivals: Mutex<Vec<(usize, Instant)>>,
-    body: Mutex<Vec<u8>>,
+    first: Mutex<Example>,
+    /// Whether answers wait.
+    is_held: watch::Sender<bool>,
 }
 
 /// A running receiver. It ends when it is dropped.
@@ -86,9 +100,24 @@ impl Receiver {
         }
     }
 
-    /// The body of the last request.
-    pub(crate) fn body(&self) -> Vec<u8> {
-        locked(&self.seen.body).clone()
+    /// How many connections were made.
+    pub(crate) fn connections(&self) -> usize {
+        self.seen.connections.load(Ordering::Relaxed)
+    }
+
+    /// The first request.
+    pub(crate) fn example(&self) -> Example {
+        locked(&self.seen.first).clone()
+    }
+
+    /// From now on no request is answered.
+    pub(crate) fn hold(&self) {
+        self.seen.is_held.send_replace(true);
+    }
+
+    /// Answers what was held back, and all that comes.
+    pub(crate) fn let_go(&self) {
+        self.seen.is_held.send_replace(false);
     }
 
     /// The numbers of the mails that were told since the last call, and when.
@@ -104,6 +133,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 async fn accept(listener: TcpListener, conduct: Conduct, seen: Arc<Seen>) {
     while let Ok((stream, _)) = listener.accept().await {
         let seen = Arc::clone(&seen);
+        seen.connections.fetch_add(1, Ordering::Relaxed);
         // Whatever ends a connection is the other side's to notice.
         tokio::spawn(async move { serve(stream, conduct, &seen).await });
     }
@@ -112,6 +142,7 @@ async fn accept(listener: TcpListener, conduct: Conduct, seen: Arc<Seen>) {
 async fn serve(mut stream: TcpStream, conduct: Conduct, seen: &Seen) -> Option<()> {
     stream.set_nodelay(true).ok()?;
     let mut buffer = Vec::with_capacity(16 << 10);
+    let mut is_held = seen.is_held.subscribe();
     loop {
         let (head, end) = loop {
             if let Some(whole) = whole(&buffer) {
@@ -121,7 +152,8 @@ async fn serve(mut stream: TcpStream, conduct: Conduct, seen: &Seen) -> Option<(
                 return None;
             }
         };
-        note(seen, &buffer[head..end]);
+        note(seen, &buffer[..head], &buffer[head..end]);
+        is_held.wait_for(|is_held| !is_held).await.ok()?;
         buffer.drain(..end);
         match conduct {
             Conduct::Answers(after) => {
@@ -151,14 +183,24 @@ fn whole(buffer: &[u8]) -> Option<(usize, usize)> {
     (buffer.len() >= end).then_some((head, end))
 }
 
-fn note(seen: &Seen, body: &[u8]) {
+fn note(seen: &Seen, head: &[u8], body: &[u8]) {
     let now = Instant::now();
     if seen.count.fetch_add(1, Ordering::Relaxed) == 0 {
-        *locked(&seen.body) = body.to_vec();
+        *locked(&seen.first) = Example { headers: headers(head), body: Bytes::copy_from_slice(body) };
     }
     let name = b"\"subject\":\"";
     let Some(at) = body.windows(name.len()).position(|window| window == name) else { return };
     let digits = body[at + name.len()..].iter().take_while(|octet| octet.is_ascii_digit());
     let number = digits.fold(0, |number: usize, digit| number * 10 + usize::from(digit - b'0'));
     locked(&seen.arrivals).push((number, now));
+}
+
+/// The header fields but those that whoever sends the request again sets anew.
+fn headers(head: &[u8]) -> HeaderMap {
+    let lines = std::str::from_utf8(head).unwrap_or_default().split("\r\n");
+    let fields = lines.filter_map(|line| line.split_once(": "));
+    let fields = fields.filter(|(name, _)| !["host", "content-length"].contains(name));
+    fields
+        .filter_map(|(name, value)| Some((name.parse::<HeaderName>().ok()?, HeaderValue::from_str(value).ok()?)))
+        .collect()
 }

@@ -1,6 +1,7 @@
 //! The binary against a small service that answers as the interface says.
 
 mod contract;
+mod db;
 mod delete;
 mod domain;
 mod generated;

@@ -3,11 +3,13 @@
 mod activation;
 mod clock;
 mod domains;
+mod full;
 mod hostile;
 mod hostile_mail;
 mod kill;
 mod listeners;
 mod memory;
+mod order;
 mod panics;
 mod refusals;
 mod retention;
@@ -18,3 +20,4 @@ mod stopping;
 mod supervised;
 mod tour;
 mod transports;
+mod writer;

@@ -17,6 +17,8 @@ async fn the_public_gets_401_whatever_the_path() {
         ("DELETE", "/api/admin/domains?domain=a.example"),
         ("POST", "/api/admin/domains/verify"),
         ("GET", "/api/admin/status"),
+        ("GET", "/api/admin/stats"),
+        ("GET", "/api/admin/backup"),
         ("GET", "/api/admin/no-such-thing"),
         ("PUT", "/api/admin/status"),
     ] {

@@ -12,6 +12,7 @@ async fn alive_is_not_ready() {
     for (fault, cause) in [
         (StoreError::Full, "storage_full"),
         (StoreError::Stopping, "stopping"),
+        (StoreError::WriterEnded, "writer_ended"),
         (StoreError::Failed("secret".into()), "store_unavailable"),
     ] {
         api.store.fail_with(Some(fault));

@@ -14,6 +14,7 @@ use tempmail::model::{AttemptRecord, DomainStatus, EventId, PendingEvent, Verdic
 use tempmail::store::{Outbox, Store, StoreError};
 
 use super::{NOW, TestApi};
+use crate::store::outbox::pending;
 use crate::support::mail::delivery;
 
 const TO: &str = "Ann@example.test";
@@ -75,7 +76,7 @@ fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
 /// Receives a mail and gives the event that the webhook is to be told.
 async fn event(api: &TestApi, webhook: &str) -> PendingEvent {
     api.outbox.receive(delivery(&[TO], "mail", NOW)).await.expect("receive");
-    let events = api.outbox.pending_events(webhook.parse().expect("id"), 100).await.expect("events");
+    let events = pending(&*api.outbox, webhook.parse().expect("id")).await;
     events.last().expect("an event").clone()
 }
 

@@ -1,9 +1,13 @@
 //! The receiver over real sockets, with a store that each test controls.
 
 mod budget;
+mod clients;
+mod differential;
 mod extensions;
+mod postfix;
 mod proxied;
 mod sessions;
+mod smuggling;
 mod stopping;
 mod storing;
 mod tls;

@@ -8,6 +8,7 @@ use tempmail::store::StoreError;
 
 use super::TestReceiver;
 use crate::support::faulty_store::FaultyStore;
+use crate::support::recording_disk::RecordingDisk;
 use crate::support::smtp_peer::SmtpPeer;
 
 #[tokio::test]
@@ -44,6 +45,22 @@ async fn nothing_is_answered_before_the_store_has_the_message() {
     peer.expect("250 2.0.0 Stored").await;
     peer.expect("250 2.0.0 OK").await;
     assert_eq!(receiver.store.kept().len(), 1);
+}
+
+/// The whole way from the socket to the disk: no octet of the reply leaves before the journal's fdatasync has returned.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_answered_before_the_journal_is_synced() {
+    let disk = RecordingDisk::default();
+    let receiver = TestReceiver::start(FaultyStore::on(disk.clone()), |_| ()).await;
+    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    peer.begin_data("bob@example.test").await;
+    let held = disk.hold_syncs_of("journal-");
+    peer.send(".\r\nNOOP\r\n").await;
+    tokio::task::block_in_place(|| disk.wait_for_held());
+    peer.expect_silence().await;
+    drop(held);
+    peer.expect("250 2.0.0 Stored").await;
+    peer.expect("250 2.0.0 OK").await;
 }
 
 #[tokio::test]

@@ -1,8 +1,14 @@
 //! What every store must do, and what the embedded one does when the power is cut.
 
+mod answers;
 mod conformance;
 mod crash;
+mod due_events;
+mod each_call;
 pub mod embedded;
 mod faults;
+mod full;
 pub mod outbox;
 mod outbox_bounds;
+mod space;
+mod writer;

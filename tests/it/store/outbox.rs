@@ -10,6 +10,7 @@ use tempmail::store::{EmbeddedStore, Outbox, Part, Replay, Store, StoreOptions, 
 
 use super::embedded::options;
 use crate::support::mail::{delivery, mailbox};
+use crate::support::outbox::pending_events;
 use crate::support::recording_disk::RecordingDisk;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -60,7 +61,7 @@ pub fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
 }
 
 pub async fn pending(store: &dyn Outbox, webhook: WebhookId) -> Vec<PendingEvent> {
-    store.pending_events(webhook, 10_000).await.expect("events")
+    pending_events(store, webhook).await.expect("events")
 }
 
 #[tokio::test]
@@ -82,6 +83,41 @@ async fn a_webhook_is_registered_once_and_within_the_limits() {
     assert_eq!(store.delete_webhook(record.id).await, Ok(true));
     assert_eq!(store.delete_webhook(record.id).await, Ok(false));
     assert_eq!(store.webhooks(&mailbox("a@example.test")).await.expect("list").len(), 2);
+}
+
+#[tokio::test]
+async fn registering_a_disabled_webhook_again_enables_it() {
+    let store = store();
+    let record = webhook("a@example.test", "https://a.example/");
+    store.register_webhook(record.clone(), LIMITS).await.expect("register");
+    store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");
+    let event = pending(&store, record.id).await.remove(0);
+    let gone = AttemptRecord { status: Some(410), disables: Some("gone".into()), ..attempt(&event, Verdict::GivenUp) };
+    store.record_attempt(gone).await.expect("note");
+    let disabled = store.webhook(record.id).await.expect("read").expect("webhook");
+    assert_eq!((disabled.status, disabled.failures), (WebhookStatus::Disabled("gone".into()), 1));
+    let again = WebhookRecord { id: WebhookId::fresh(), ..record.clone() };
+    let Ok(WebhookRegistration::Same(enabled)) = store.register_webhook(again, LIMITS).await else {
+        panic!("it is registered")
+    };
+    assert_eq!((enabled.id, &enabled.status, enabled.failures), (record.id, &WebhookStatus::Active, 0));
+    assert_eq!(enabled.failing_since, None);
+    store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");
+    assert_eq!(pending(&store, record.id).await.len(), 1);
+}
+
+#[tokio::test]
+async fn an_event_that_nobody_was_told_of_is_no_failure_of_the_receiver() {
+    let store = store();
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    for (error, failures) in [(AttemptRecord::TOO_LATE, 0), (AttemptRecord::DAMAGED, 0), ("connect", 1)] {
+        store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");
+        let event = pending(&store, id).await.remove(0);
+        let ended = AttemptRecord { error: Some(error.into()), ..attempt(&event, Verdict::GivenUp) };
+        store.record_attempt(ended).await.expect("note");
+        let record = store.webhook(id).await.expect("read").expect("webhook");
+        assert_eq!((record.failures, record.failing_since.is_some()), (failures, failures > 0), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
@@ -17,6 +17,7 @@ use crate::cli::{Outcome, tempmail};
 /// How long a test waits for what must come.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(10);
+const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// A running `tempmail serve`. It is killed when this is dropped.
 pub(crate) struct Binary {
@@ -32,6 +33,11 @@ pub(crate) struct Binary {
 
 /// `tempmail serve` on free ports of loopback, not yet started, with nothing of the caller's environment that it heeds.
 pub(crate) fn serve_command(data_dir: &Path) -> Command {
+    serve_command_at(data_dir, ANY_PORT)
+}
+
+/// The same with this address for SMTP.
+fn serve_command_at(data_dir: &Path, smtp: SocketAddr) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
     let heeded = |name: &OsStr| name.to_string_lossy().starts_with("TEMPMAIL_");
     for (name, _) in std::env::vars_os().filter(|(name, _)| heeded(name)) {
@@ -42,7 +48,8 @@ pub(crate) fn serve_command(data_dir: &Path) -> Command {
     }
     // No configuration of the person who runs the tests.
     command.env("XDG_CONFIG_HOME", data_dir);
-    command.args(["serve", "--smtp-listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0", "--log-format", "json"]);
+    command.args(["serve", "--smtp-listen", &smtp.to_string(), "--http-listen", "127.0.0.1:0"]);
+    command.args(["--log-format", "json"]);
     command.arg("--data-dir").arg(data_dir).stdin(Stdio::null()).stdout(Stdio::null());
     command
 }
@@ -53,16 +60,28 @@ impl Binary {
         Self::serve_with(data_dir, args, |_| {})
     }
 
-    /// The same with what else `set` does to the command.
+    /// The same with this address for SMTP, so that it can be found there again after a stop.
+    pub(crate) fn serve_at(smtp: SocketAddr, data_dir: &Path, args: &[&str]) -> Self {
+        Self::started(serve_command_at(data_dir, smtp), smtp, data_dir, args, |_| {})
+    }
+
+    /// The same at any address, with what else `set` does to the command.
     pub(crate) fn serve_with(data_dir: &Path, args: &[&str], set: impl FnOnce(&mut Command)) -> Self {
-        let mut command = serve_command(data_dir);
+        Self::started(serve_command(data_dir), ANY_PORT, data_dir, args, set)
+    }
+
+    fn started(
+        mut command: Command,
+        smtp: SocketAddr,
+        data_dir: &Path,
+        args: &[&str],
+        set: impl FnOnce(&mut Command),
+    ) -> Self {
         set(command.args(args).stderr(Stdio::piped()));
         let mut child = command.spawn().expect("the binary");
         let log = Arc::<Mutex<String>>::default();
         let reader = read_log(child.stderr.take().expect("stderr"), Arc::clone(&log));
-        let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
-        let mut binary =
-            Self { child, data_dir: data_dir.into(), log, reader: Some(reader), smtp: nowhere, http: nowhere };
+        let mut binary = Self { child, data_dir: data_dir.into(), log, reader: Some(reader), smtp, http: ANY_PORT };
         let ready = binary.logged("ready");
         let address = |field: &str| ready[field].as_str().expect(field).parse().expect(field);
         (binary.smtp, binary.http) = (address("smtp"), address("http"));

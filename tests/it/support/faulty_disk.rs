@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tempmail::store::disk::{Disk, DiskFile};
@@ -9,6 +10,7 @@ use tempmail::store::disk::{Disk, DiskFile};
 /// An operation that may fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
+    List,
     Create,
     Open,
     Remove,
@@ -20,6 +22,8 @@ pub enum Operation {
     Read(u64),
     Sync,
     Punch,
+    SyncDir,
+    FreeOctets,
 }
 
 type Rule = Box<dyn FnMut(Operation, &str) -> Option<io::ErrorKind> + Send>;
@@ -29,6 +33,8 @@ type Rule = Box<dyn FnMut(Operation, &str) -> Option<io::ErrorKind> + Send>;
 pub struct FaultyDisk {
     inner: Arc<dyn Disk>,
     rule: Arc<Mutex<Rule>>,
+    /// A write that fails has written its first half.
+    is_cut_short: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
@@ -41,7 +47,13 @@ struct FaultyFile {
 impl FaultyDisk {
     /// A disk on which nothing fails yet.
     pub fn on(inner: impl Disk) -> Self {
-        Self { inner: Arc::new(inner), rule: Arc::new(Mutex::new(Box::new(|_, _| None))) }
+        let rule: Rule = Box::new(|_, _| None);
+        Self { inner: Arc::new(inner), rule: Arc::new(Mutex::new(rule)), is_cut_short: Arc::default() }
+    }
+
+    /// A write that fails leaves its first half behind.
+    pub fn cut_writes_short(&self) {
+        self.is_cut_short.store(true, Ordering::Relaxed);
     }
 
     /// From now on an operation fails when `rule` gives an error for it and the name of its file.
@@ -72,6 +84,7 @@ impl fmt::Debug for FaultyDisk {
 
 impl Disk for FaultyDisk {
     fn list(&self) -> io::Result<Vec<String>> {
+        self.check(Operation::List, "")?;
         self.inner.list()
     }
 
@@ -91,10 +104,12 @@ impl Disk for FaultyDisk {
     }
 
     fn sync_dir(&self) -> io::Result<()> {
+        self.check(Operation::SyncDir, "")?;
         self.inner.sync_dir()
     }
 
     fn free_octets(&self) -> io::Result<u64> {
+        self.check(Operation::FreeOctets, "")?;
         self.inner.free_octets()
     }
 }
@@ -115,7 +130,11 @@ impl DiskFile for FaultyFile {
     }
 
     fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.disk.check(Operation::Write, &self.name)?;
+        let checked = self.disk.check(Operation::Write, &self.name);
+        if checked.is_err() && self.disk.is_cut_short.load(Ordering::Relaxed) {
+            self.inner.write_at(offset, &data[..data.len() / 2])?;
+        }
+        checked?;
         self.inner.write_at(offset, data)
     }
 

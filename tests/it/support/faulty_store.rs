@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use tempmail::config::{Config, Revision};
 use tempmail::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 use tempmail::store::{
-    EmbeddedStore, Expired, MailboxPart, Part, Registration, Store, StoreError, StoreOptions, StoreStats,
+    BackupStream, EmbeddedStore, Expired, MailboxPart, Part, Registration, Store, StoreError, StoreOptions, StoreStats,
+    Survey,
 };
 use tokio::sync::{Semaphore, watch};
 
@@ -36,19 +37,26 @@ struct Fault {
 impl FaultyStore {
     /// A store whose gate is open.
     pub(crate) fn open() -> Self {
-        let store = Self::gated();
-        store.let_through(1_000_000);
-        store
+        Self::on(RecordingDisk::default())
     }
 
     /// A store that lets no message through until told.
     pub(crate) fn gated() -> Self {
+        Self::gated_on(RecordingDisk::default())
+    }
+
+    /// A store on a disk of the caller's, whose gate is open.
+    pub(crate) fn on(disk: RecordingDisk) -> Self {
+        let store = Self::gated_on(disk);
+        store.let_through(1_000_000);
+        store
+    }
+
+    fn gated_on(disk: RecordingDisk) -> Self {
         let config = Config::of_revision(Revision::Two, PathBuf::from("unused"));
         let options = StoreOptions { segment_octets: 1 << 20, ..StoreOptions::from_config(&config) };
         Self {
-            store: Arc::new(
-                EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &options).expect("an empty disk"),
-            ),
+            store: Arc::new(EmbeddedStore::open_on(Arc::new(disk), &options).expect("an empty disk")),
             gate: Semaphore::new(0),
             fault: Mutex::default(),
             load_faults: Mutex::default(),
@@ -200,6 +208,15 @@ impl Store for FaultyStore {
     async fn stats(&self) -> Result<StoreStats, StoreError> {
         self.working()?;
         self.store.stats().await
+    }
+
+    async fn survey(&self) -> Result<Survey, StoreError> {
+        self.working()?;
+        self.store.survey().await
+    }
+
+    fn backup(&self) -> BackupStream {
+        self.store.backup()
     }
 
     async fn close(&self) -> Result<(), StoreError> {

@@ -11,10 +11,23 @@ pub(crate) fn find(program: &str, test: &str) -> Option<PathBuf> {
     let system = ["/usr/sbin", "/sbin"].map(PathBuf::from);
     let found = std::env::split_paths(&path).chain(system).map(|dir| dir.join(program)).find(|file| file.is_file());
     if found.is_none() {
-        assert!(std::env::var("CI").as_deref() != Ok("true"), "{test} needs {program}");
-        println!("skipped: {test} needs {program}");
+        skip(test, program);
     }
     found
+}
+
+/// Whether this is root, or `false` after saying what is skipped. With `CI=true` anyone else is a failure.
+pub(crate) fn is_root(test: &str) -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root {
+        skip(test, "root");
+    }
+    is_root
+}
+
+fn skip(test: &str, need: &str) {
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "{test} needs {need}");
+    println!("skipped: {test} needs {need}");
 }
 
 /// Runs a program with `input`; it must succeed.

@@ -1,5 +1,6 @@
 //! The other end of an SMTP connection, which says exactly what a test tells it to.
 
+use std::io::Write;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -42,6 +43,14 @@ impl SmtpPeer {
     /// Connects, if somebody listens there.
     pub(crate) async fn try_connect(address: SocketAddr) -> Option<Self> {
         TcpStream::connect(address).await.ok().map(Self::over)
+    }
+
+    /// Connects and sends octets at once, before anything else has a turn on this thread.
+    pub(crate) fn connect_saying(address: SocketAddr, octets: &str) -> Self {
+        let mut stream = std::net::TcpStream::connect(address).expect("connect");
+        stream.write_all(octets.as_bytes()).expect("write");
+        stream.set_nonblocking(true).expect("non-blocking");
+        Self::over(TcpStream::from_std(stream).expect("a socket"))
     }
 
     /// Connects and reads the greeting, which must be 220.

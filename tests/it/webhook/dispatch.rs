@@ -136,12 +136,12 @@ async fn one_dead_endpoint_delays_no_other() {
     for n in 0..30 {
         server.send("dead@example.test", &format!("mail {n}"), "text").await;
     }
-    dead.wait_for(4).await;
+    dead.wait_for(1).await;
     for n in 0..30 {
         server.send("alive@example.test", &format!("mail {n}"), "text").await;
     }
     assert_eq!(alive.wait_for(30).await.len(), 30);
-    assert_eq!(dead.requests().len(), 4, "attempts in flight at one endpoint");
+    assert_eq!(dead.requests().len(), 1, "attempts in flight at an endpoint that has taken nothing yet");
     server.stop().await;
 }
 
@@ -162,5 +162,59 @@ async fn nothing_is_sent_to_an_address_that_is_not_public() {
     let log = server.admin_get(&format!("/api/admin/webhooks/{id}/deliveries")).await;
     assert!(log.to_string().contains("refused_address"), "{log}");
     assert_eq!(sink.connections(), 0);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn hanging_endpoints_leave_the_healthy_ones_their_half() {
+    const HANGING: usize = 20;
+    const HEALTHY: usize = 100;
+    let server = TestServer::ticking(|config| {
+        quick(config);
+        // No attempt at those that hang ends while the test lasts.
+        config.webhook_timeout = Duration::from_secs(120);
+        config.webhook_in_flight_max = 16;
+    })
+    .await;
+    let mut hanging = Vec::new();
+    for number in 0..HANGING {
+        let sink = WebhookSink::start().await;
+        sink.script("/hook", Behaviour::Hang);
+        register(&server, &format!("dead{number}@example.test"), &sink.url("/hook"), None).await;
+        hanging.push(sink);
+    }
+    let mut healthy = Vec::new();
+    for number in 0..HEALTHY {
+        let sink = WebhookSink::start().await;
+        sink.script("/hook", Behaviour::status(200));
+        register(&server, &format!("ann{number}@example.test"), &sink.url("/hook"), None).await;
+        healthy.push(sink);
+    }
+    let sent_to = |sinks: &[WebhookSink]| sinks.iter().map(|sink| sink.requests().len()).sum::<usize>();
+    // Both kinds are unknown at first. The healthy ones show what they are before those that hang do.
+    for number in 0..HEALTHY {
+        server.send(&format!("ann{number}@example.test"), "first", "text").await;
+    }
+    for sink in &healthy {
+        sink.wait_for(1).await;
+    }
+    for number in 0..HANGING {
+        for _ in 0..5 {
+            server.send(&format!("dead{number}@example.test"), "lost", "text").await;
+        }
+    }
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+    while sent_to(&hanging) < 8 {
+        assert!(tokio::time::Instant::now() < deadline, "those that hang have their half");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    for number in 0..HEALTHY {
+        server.send(&format!("ann{number}@example.test"), "second", "text").await;
+    }
+    for sink in &healthy {
+        sink.wait_for(2).await;
+    }
+    assert_eq!(sent_to(&hanging), 8, "half of 16, and none has ended");
+    assert!(hanging.iter().all(|sink| sink.requests().len() <= 1), "one at each");
     server.stop().await;
 }

@@ -18,7 +18,9 @@ use crate::support::clock::SetClock;
 use crate::support::mail::delivery;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
-const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+pub const PACING: PacingLimits = PacingLimits { in_flight_per_endpoint: 4, in_flight: 64, per_minute: 600 };
+
+pub const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const GRACE: Duration = Duration::from_hours(1);
 
 /// A store with a webhook for `a@example.test` that leads to `sink`.
@@ -31,23 +33,28 @@ async fn store(path: &Path, sink: &WebhookSink) -> (Arc<EmbeddedStore>, WebhookI
     (store, id)
 }
 
-/// Sends what waits, from `now` on, until `count` lines are in the log; these, the newest first.
-async fn dispatched(store: &Arc<EmbeddedStore>, webhook: WebhookId, now: Timestamp, count: usize) -> Vec<String> {
-    let clock: Arc<dyn Clock> = Arc::new(SetClock::ticking_from(now));
+/// What makes attempts that take no longer than `timeout`, at loopback too.
+pub fn delivery_of(store: &Arc<EmbeddedStore>, clock: Arc<dyn Clock>, timeout: Duration) -> Arc<Delivery> {
     let allow = vec!["127.0.0.0/8".parse().expect("network")];
     let guard = Arc::new(Guard::new(GuardSettings { allow, ..GuardSettings::default() }));
     let resolver = Arc::new(DnsResolver::new(ResolverSettings::new(Vec::new())));
-    let delivery = Arc::new(Delivery {
+    let settings = CallerSettings { timeout, ..CallerSettings::default() };
+    Arc::new(Delivery {
         outbox: store.clone(),
         parser: Parser::start(1).expect("parser"),
-        caller: Caller::new(CallerSettings::default(), guard, resolver, Arc::clone(&clock)).expect("caller"),
+        caller: Caller::new(settings, guard, resolver, Arc::clone(&clock)).expect("caller"),
         schedule: Schedule::default(),
         grace: GRACE,
         clock,
-    });
+    })
+}
+
+/// Sends what waits, from `now` on, until `count` lines are in the log; these, the newest first.
+async fn dispatched(store: &Arc<EmbeddedStore>, webhook: WebhookId, now: Timestamp, count: usize) -> Vec<String> {
+    let clock: Arc<dyn Clock> = Arc::new(SetClock::ticking_from(now));
+    let delivery = delivery_of(store, clock, CallerSettings::default().timeout);
     let shutdown = CancellationToken::new();
-    let running =
-        tokio::spawn(dispatcher::run(delivery, PacingLimits::default(), Duration::from_hours(9999), shutdown.clone()));
+    let running = tokio::spawn(dispatcher::run(delivery, PACING, Duration::from_hours(9999), shutdown.clone()));
     let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
     let mut log = store.attempts(webhook, 100).await.expect("log");
     while log.len() < count && tokio::time::Instant::now() < deadline {

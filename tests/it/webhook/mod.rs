@@ -1,5 +1,6 @@
 //! Webhooks against a real receiver.
 
+mod ahead;
 mod attempt;
 mod dispatch;
 mod ends;

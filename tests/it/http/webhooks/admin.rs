@@ -48,7 +48,7 @@ async fn ended_events_are_replayed_under_their_own_id() {
     for body in [event.as_str(), r#"{"failed":true}"#, r#"{"since":"2023-11-14 22:13:20"}"#] {
         let answer = api.administrator("POST", &target, body).await;
         assert_eq!((answer.status.as_u16(), answer.json()), (200, json!({ "replayed": 1 })), "{body}");
-        let waiting = api.outbox.pending_events(ended.webhook, 10).await.expect("events").remove(0);
+        let waiting = pending(&*api.outbox, ended.webhook).await.remove(0);
         assert_eq!(waiting.id, ended.id);
         let answer = api.administrator("POST", &target, body).await;
         assert_eq!(answer.json(), json!({ "replayed": 0 }), "it is waiting already");

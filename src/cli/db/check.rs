@@ -1,0 +1,93 @@
+//! `tempmail db check`
+
+use serde_json::json;
+
+use super::super::Context;
+use super::super::output::{self, Cell, Row};
+use super::{agreed, bar, sources};
+use crate::client::{Finding, StoppedStore};
+use crate::error::{Error, Exit};
+
+/// Check whether the store is whole: every record, every row, and whether they agree
+///
+/// The service must be stopped. Nothing is written. In a pipe each finding is a line of four fields separated by tabs:
+/// its kind, the segment of the journal, the octet in it, what is wrong. Exit code 8 when there is one.
+///
+/// With --salvage, what can still be read becomes the store, and the files as they are go into a directory damaged-N of
+/// the data directory. Needs as much free space as the mail takes.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail db check
+  tempmail db check --json | jq -r '.findings[].detail'
+  tempmail db check --salvage")]
+pub(in crate::cli) struct Check {
+    /// Go on without what is damaged, after a question or with --yes
+    #[arg(long)]
+    salvage: bool,
+}
+
+impl Row for Finding {
+    const HEADINGS: &'static [&'static str] = &["KIND", "SEGMENT", "OFFSET", "WHAT"];
+    const KEY: usize = 3;
+
+    fn cells(&self) -> Vec<Cell> {
+        let number = |value: Option<u64>| value.map_or(Cell::Text(String::new()), Cell::Number);
+        vec![
+            Cell::State(self.kind.as_str().to_owned(), false),
+            number(self.segment),
+            number(self.offset),
+            Cell::Text(self.detail.clone()),
+        ]
+    }
+
+    fn id(&self) -> String {
+        self.kind.as_str().to_owned()
+    }
+}
+
+impl Check {
+    pub(in crate::cli) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        let store = StoppedStore::take(&sources(cx)?).await?;
+        let report = store.check(bar(cx, "checking")).await?;
+        let whole = json!({
+            "clean": report.is_clean(), "segments": report.segments, "records": report.records,
+            "emails": report.emails, "findings": report.findings, "unlisted": report.unlisted,
+        });
+        cx.print(output::list(cx.style, &report.findings, &whole, cx.now()))?;
+        if report.is_clean() {
+            let (segments, records) = (report.segments, report.records);
+            cx.hint(&format!("{records} records in {segments} segments and {} Emails are whole", report.emails));
+            return Ok(Exit::Ok);
+        }
+        if report.unlisted > 0 {
+            cx.hint(&format!("and {} more", report.unlisted));
+        }
+        if self.salvage {
+            return salvage(cx, &store).await;
+        }
+        cx.hint("`tempmail db check --salvage` goes on without what is damaged; a backup may have more");
+        Ok(Exit::CheckFailed)
+    }
+}
+
+async fn salvage(cx: &Context, store: &StoppedStore) -> Result<Exit, Error> {
+    let question = format!("Go on without what is damaged in {}?", store.path().display());
+    if !agreed(cx, &question, "going on without what is damaged").await? {
+        cx.hint("nothing was changed");
+        return Ok(Exit::CheckFailed);
+    }
+    let salvaged = store.salvage(bar(cx, "salvaging")).await?;
+    match salvaged.kept {
+        Some(kept) => cx.hint(&format!(
+            "kept {} Emails of {}, {} domains and {} webhooks; {} later changes were done again",
+            kept.emails, salvaged.report.emails, kept.domains, kept.webhooks, salvaged.replayed
+        )),
+        None => cx.hint(&format!("the index could not be read; {} changes were done again", salvaged.replayed)),
+    }
+    cx.hint(&format!(
+        "the damaged files are in {}; remove them when they are of no more use",
+        salvaged.aside.display()
+    ));
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,77 @@
+//! `tempmail db`: the store as files: whether it is whole, how large, saved and brought back.
+
+mod backup;
+mod check;
+mod compact;
+mod restore;
+mod stats;
+
+use std::sync::Arc;
+
+use clap::Subcommand;
+
+use super::Context;
+use super::output::Bar;
+use crate::client::{self, Target};
+use crate::config::Sources;
+use crate::error::{Error, Exit};
+
+/// Check, measure, compact, back up and restore the mail store
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail db stats
+  tempmail db backup /var/backups/tempmail.backup
+  tempmail db restore /var/backups/tempmail.backup --yes
+  tempmail db check")]
+pub(super) struct Db {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    Check(check::Check),
+    Stats(stats::Stats),
+    Compact(compact::Compact),
+    Backup(backup::Backup),
+    Restore(restore::Restore),
+}
+
+impl Db {
+    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        match self.verb {
+            Verb::Check(check) => check.run(cx).await,
+            Verb::Stats(stats) => stats.run(cx).await,
+            Verb::Compact(compact) => compact.run(cx).await,
+            Verb::Backup(backup) => backup.run(cx).await,
+            Verb::Restore(restore) => restore.run(cx).await,
+        }
+    }
+}
+
+/// Where the files are, for a command that works on them itself.
+fn sources(cx: &Context) -> Result<Sources, Error> {
+    match cx.globals.target(&cx.env)? {
+        Target::Local(sources) => Ok(sources),
+        Target::Server(..) => Err(Error::usage("this works on the files of this machine, not through --server")
+            .hint("run it on the machine of the service, as the user that runs it")),
+    }
+}
+
+/// Shows on a terminal how far the work is.
+fn bar(cx: &Context, what: &'static str) -> client::Progress {
+    let bar = Bar::new(what, cx.shows_progress());
+    Arc::new(move |done, all| bar.set(done, all))
+}
+
+/// Fails unless it is agreed to, with `--yes` or an answer on the terminal; `false` is a no.
+async fn agreed(cx: &Context, question: &str, what: &str) -> Result<bool, Error> {
+    if cx.globals.yes {
+        return Ok(true);
+    }
+    if !cx.can_ask() {
+        return Err(Error::usage(format!("{what} without a terminal to ask on needs --yes")));
+    }
+    cx.ask(question).await
+}

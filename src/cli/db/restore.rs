@@ -1,0 +1,50 @@
+//! `tempmail db restore`
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::super::{Context, output};
+use super::{agreed, bar, sources};
+use crate::client::StoppedStore;
+use crate::error::{Error, Exit};
+
+/// Replace the store by that of a backup
+///
+/// The service must be stopped. The backup is read to its end first, and the new store is made beside the old one; until
+/// it is complete nothing of the old one is touched. What webhooks had not been told stays untold unless --with-events
+/// is given: their endpoints may have been told since.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail db restore tempmail.backup
+  tempmail db restore /var/backups/tempmail.backup --yes
+  tempmail db restore tempmail.backup --data-dir /tmp/copy")]
+pub(in crate::cli) struct Restore {
+    /// The backup
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Also what webhooks had not been told when the backup was made
+    #[arg(long)]
+    with_events: bool,
+}
+
+impl Restore {
+    pub(in crate::cli) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        // Before anything is made for it.
+        std::fs::File::open(&self.file)
+            .map_err(|error| Error::new(Exit::Failure, format!("{}: {error}", self.file.display())))?;
+        let store = StoppedStore::take_or_make(&sources(cx)?).await?;
+        if store.holds_store()? {
+            let question = format!("Replace all mail, domains and webhooks in {}?", store.path().display());
+            if !agreed(cx, &question, "replacing a store").await? {
+                cx.hint("nothing was changed");
+                return Ok(Exit::Ok);
+            }
+        }
+        let counts = store.restore(self.file, self.with_events, bar(cx, "reading"), bar(cx, "restoring")).await?;
+        cx.print(output::document(cx.style, &json!(counts), cx.now()))?;
+        Ok(Exit::Ok)
+    }
+}

@@ -1,0 +1,46 @@
+//! A bar on the terminal's standard error for work that takes a while.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Work that is done sooner shows nothing.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How often it is drawn at most.
+const DRAWS_PER_SECOND: u8 = 10;
+
+/// How far some work is, in octets. It goes from the terminal when it is dropped.
+#[derive(Debug)]
+pub struct Bar {
+    bar: ProgressBar,
+    is_shown: bool,
+}
+
+impl Bar {
+    /// A bar that is drawn only if `is_shown`.
+    pub fn new(what: &'static str, is_shown: bool) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()).with_message(what);
+        // The templates are constants; the built-in style stands in for one that does not read.
+        let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {eta}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Self { bar, is_shown }
+    }
+
+    /// `done` of `all` octets are done.
+    pub fn set(&self, done: u64, all: u64) {
+        if !self.is_shown {
+            return;
+        }
+        if self.bar.is_hidden() && self.bar.elapsed() >= PATIENCE {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND));
+        }
+        self.bar.set_length(all);
+        self.bar.set_position(done);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

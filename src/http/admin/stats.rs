@@ -1,0 +1,57 @@
+//! `GET /api/admin/stats`: how much is kept, in all detail.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+
+use crate::http::Api;
+use crate::http::problem::Problem;
+use crate::model::Timestamp;
+use crate::store::Survey;
+
+/// `oldest` and `newest` are null where there is no mail.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StatsJson {
+    messages: u64,
+    emails: u64,
+    mailboxes: u64,
+    domains: u64,
+    webhooks: u64,
+    events: u64,
+    segments: u64,
+    live_octets: u64,
+    disk_octets: u64,
+    index_octets: u64,
+    index_free_octets: u64,
+    oldest: Option<String>,
+    newest: Option<String>,
+}
+
+impl From<Survey> for StatsJson {
+    fn from(survey: Survey) -> Self {
+        let stats = survey.stats;
+        Self {
+            messages: survey.messages,
+            emails: stats.emails,
+            mailboxes: stats.mailboxes,
+            domains: survey.domains,
+            webhooks: survey.webhooks,
+            events: survey.events,
+            segments: stats.segments,
+            live_octets: stats.live_octets,
+            disk_octets: stats.disk_octets,
+            index_octets: survey.index_octets,
+            index_free_octets: survey.index_free_octets,
+            oldest: survey.oldest.map(Timestamp::to_interface),
+            newest: survey.newest.map(Timestamp::to_interface),
+        }
+    }
+}
+
+/// Answers with the numbers.
+pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatsJson>, Problem> {
+    Ok(Json(api.store.survey().await?.into()))
+}

@@ -1,0 +1,116 @@
+//! From a backup to a store.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use super::{BackupCounts, BackupDecoder, BackupError, BackupItem, BackupRecord};
+use crate::model::{Timestamp, WebhookLimits};
+use crate::store::change::Change;
+use crate::store::disk::Disk;
+use crate::store::embedded::Loader;
+use crate::store::{OpenError, StoreError, StoreOptions};
+
+/// How much of a file is read at once.
+const READ_OCTETS: usize = 256 << 10;
+
+/// Why a backup was not restored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RestoreError {
+    /// The backup can't be read.
+    #[error("{0}")]
+    Backup(#[from] BackupError),
+    /// The new store can't be made.
+    #[error("{0}")]
+    Open(#[from] OpenError),
+    /// The new store can't be filled.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+}
+
+/// Reads a backup from end to end: how much it holds, and the octets of its largest message. `progress` is told how many
+/// octets were read.
+pub fn verify(file: &mut dyn Read, progress: &mut dyn FnMut(u64)) -> Result<(BackupCounts, u64), BackupError> {
+    let mut largest = 0;
+    let counts = read(file, progress, &mut |item| {
+        largest = largest.max(item.content.len() as u64);
+        Ok::<(), BackupError>(())
+    })?;
+    Ok((counts, largest))
+}
+
+/// Fills an empty disk with the store of a backup that was [verified](verify). Events only if asked for: their endpoints
+/// would be called again.
+pub fn restore(
+    file: &mut dyn Read,
+    disk: &Arc<dyn Disk>,
+    options: &StoreOptions,
+    with_events: bool,
+    progress: &mut dyn FnMut(u64),
+) -> Result<BackupCounts, RestoreError> {
+    let mut loader = None;
+    let counts = read(file, progress, &mut |item| {
+        if let BackupRecord::Store { secret } = item.record {
+            loader = Some(Loader::begin(disk, options, secret)?);
+            return Ok(());
+        }
+        let is_wanted = with_events || !matches!(item.record, BackupRecord::Event { .. });
+        match &mut loader {
+            Some(loader) if is_wanted => Ok::<(), RestoreError>(load(loader, item)?),
+            _ => Ok(()),
+        }
+    })?;
+    // The decoder takes no file without the record of its store.
+    loader.ok_or(BackupError::NotABackup)?.finish()?;
+    Ok(if with_events { counts } else { BackupCounts { events: 0, ..counts } })
+}
+
+/// Does again what a record says.
+pub(in crate::store) fn load(loader: &mut Loader, item: BackupItem) -> Result<(), StoreError> {
+    let BackupItem { record, content } = item;
+    match record {
+        BackupRecord::Store { .. } | BackupRecord::End(_) => Ok(()),
+        BackupRecord::Domain(record) => loader.push(Change::DomainRegistered { record, limit: u32::MAX }, &[]),
+        BackupRecord::Webhook(record) => {
+            let limits = WebhookLimits { per_recipient: u32::MAX, total: u32::MAX };
+            loader.push(Change::WebhookRegistered { record, limits }, &[])
+        }
+        BackupRecord::Event { webhook, email, attempts, due_at } => {
+            loader.push(Change::EventRestored { webhook, email, attempts, due_at }, &[])
+        }
+        BackupRecord::Mail { envelope, received_at, expires_at, living } => {
+            let dead: Vec<_> =
+                envelope.recipients.iter().map(|recipient| recipient.id).filter(|id| !living.contains(id)).collect();
+            let expires_at = expires_at.min(received_at.plus(loader.retention()));
+            // The envelope stays whole, since it shows in the message's trace; who deleted their Email doesn't get it back.
+            loader.push(Change::Received { envelope, received_at, expires_at }, &content)?;
+            for id in dead {
+                loader.push(Change::Deleted { id, now: Timestamp::from_millis(i64::MIN) }, &[])?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn read<E: From<BackupError>>(
+    file: &mut dyn Read,
+    progress: &mut dyn FnMut(u64),
+    take: &mut dyn FnMut(BackupItem) -> Result<(), E>,
+) -> Result<BackupCounts, E> {
+    let mut decoder = BackupDecoder::new();
+    let mut octets = vec![0; READ_OCTETS];
+    let mut done = 0;
+    loop {
+        let length = match file.read(&mut octets) {
+            Ok(0) => return Ok(decoder.finish()?),
+            Ok(length) => length,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(BackupError::Io(error.to_string()).into()),
+        };
+        decoder.feed(&octets[..length]);
+        while let Some(item) = decoder.next_item()? {
+            take(item)?;
+        }
+        done += length as u64;
+        progress(done);
+    }
+}

@@ -1,0 +1,139 @@
+//! Reading the living state off a store, in use or not.
+
+use super::{BackupCounts, BackupItem, BackupRecord};
+use crate::store::change::Change;
+use crate::store::index::{IndexError, View};
+use crate::store::journal::{Position, SegmentFiles, Step, WalkedContent, WalkedRecord, segment_name};
+use crate::store::{OpenError, StoreError};
+
+/// Events that are read at once.
+const EVENTS_AT_ONCE: usize = 1_000;
+
+/// What to do about a message that lives and does not read back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Damage {
+    /// Stop there.
+    Stops,
+    /// Go on without it.
+    IsLeftOut,
+}
+
+/// What asks a view of the index.
+pub(crate) type Question<'q> = &'q mut dyn FnMut(&View) -> Result<(), IndexError>;
+
+/// A store to be read, and who takes what it holds.
+pub(crate) struct Source<'a> {
+    /// Has a question answered by a view of the index that lasts as long as the answer.
+    pub(crate) read: &'a dyn Fn(Question<'_>) -> Result<(), StoreError>,
+    /// The segments, asked for once the index has said up to where it is complete.
+    pub(crate) files: &'a dyn Fn() -> Result<SegmentFiles, OpenError>,
+    pub(crate) damage: Damage,
+    pub(crate) emit: &'a mut dyn FnMut(BackupItem) -> Result<(), StoreError>,
+}
+
+impl Source<'_> {
+    /// Hands over everything that lives, and its end.
+    pub(crate) fn run(mut self) -> Result<BackupCounts, StoreError> {
+        let mut counts = BackupCounts::default();
+        let mut start = None;
+        (self.read)(&mut |view| {
+            start = Some((view.secret(), view.position()?, view.domains()?, view.all_webhooks()?));
+            Ok(())
+        })?;
+        let (secret, position, domains, webhooks) = start.ok_or(StoreError::Stopping)?;
+        self.put(&mut counts, BackupRecord::Store { secret }.into())?;
+        for domain in domains {
+            self.put(&mut counts, BackupRecord::Domain(domain).into())?;
+        }
+        let files = (self.files)().map_err(|error| StoreError::Failed(error.to_string()))?;
+        for number in files.numbers().into_iter().filter(|number| *number <= position.segment) {
+            self.segment(&files, number, position, &mut counts)?;
+        }
+        for webhook in webhooks {
+            self.put(&mut counts, BackupRecord::Webhook(Box::new(webhook)).into())?;
+        }
+        self.events(&mut counts)?;
+        (self.emit)(BackupRecord::End(counts).into())?;
+        Ok(counts)
+    }
+
+    fn put(&mut self, counts: &mut BackupCounts, item: BackupItem) -> Result<(), StoreError> {
+        counts.count(&item);
+        (self.emit)(item)
+    }
+
+    fn segment(
+        &mut self,
+        files: &SegmentFiles,
+        number: u64,
+        until: Position,
+        counts: &mut BackupCounts,
+    ) -> Result<(), StoreError> {
+        let Some(mut walk) = files.walk(number) else { return Ok(()) };
+        let is_behind = |offset: u64| number == until.segment && offset >= u64::from(until.offset);
+        while !is_behind(walk.offset()) {
+            let step = walk.step().map_err(|error| match error.kind() {
+                std::io::ErrorKind::UnexpectedEof => StoreError::Damaged { segment: number, offset: walk.offset() },
+                _ => StoreError::Failed(format!("{}: {error}", segment_name(number))),
+            })?;
+            match step {
+                None => break,
+                Some(Step::Gap { from, .. }) => self.damaged(number, from)?,
+                Some(Step::Group { number: group, records, broken_at, .. }) => {
+                    if group >= until.group {
+                        break;
+                    }
+                    for record in records {
+                        self.record(record, counts)?;
+                    }
+                    if let Some(broken) = broken_at {
+                        self.damaged(number, broken)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn damaged(&self, segment: u64, offset: u64) -> Result<(), StoreError> {
+        match self.damage {
+            Damage::Stops => Err(StoreError::Damaged { segment, offset }),
+            Damage::IsLeftOut => Ok(()),
+        }
+    }
+
+    fn record(&mut self, record: WalkedRecord, counts: &mut BackupCounts) -> Result<(), StoreError> {
+        let WalkedRecord { change, place, content } = record;
+        let Change::Received { envelope, received_at, .. } = change else { return Ok(()) };
+        let mut living = None;
+        // The octets have been read by now; see the module's page for why in this order.
+        (self.read)(&mut |view| {
+            living = view.living(&envelope, place)?;
+            Ok(())
+        })?;
+        let Some(living) = living else { return Ok(()) };
+        let WalkedContent::Whole(content) = content else {
+            return self.damaged(place.segment, u64::from(place.offset));
+        };
+        let record = BackupRecord::Mail { envelope, received_at, expires_at: living.expires_at, living: living.emails };
+        self.put(counts, BackupItem { record, content })
+    }
+
+    fn events(&mut self, counts: &mut BackupCounts) -> Result<(), StoreError> {
+        let mut cursor = None;
+        loop {
+            let mut events = Vec::new();
+            (self.read)(&mut |view| {
+                events = view.events_after(cursor, EVENTS_AT_ONCE)?;
+                Ok(())
+            })?;
+            let Some(last) = events.last() else { return Ok(()) };
+            cursor = Some(last.cursor);
+            for event in events.into_iter().filter(|event| event.has_email) {
+                let (webhook, email) = (event.webhook, event.email);
+                let record = BackupRecord::Event { webhook, email, attempts: event.attempts, due_at: event.due_at };
+                self.put(counts, record.into())?;
+            }
+        }
+    }
+}

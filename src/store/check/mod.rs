@@ -1,0 +1,198 @@
+//! Checking a store that nobody has open: what its files hold, and whether they agree. Nothing is written.
+//!
+//! The journal is walked record by record, the index is read table by table, and what each says of the other is compared.
+//! The index may be behind the journal, as after a crash; what it has yet to be told is checked for itself alone.
+
+mod finding;
+
+use std::sync::Arc;
+
+pub use finding::{Finding, FindingKind};
+
+use super::disk::Disk;
+use super::index::{Audit, Index, View};
+use super::journal::{Position, SegmentFiles, Step, WalkedContent, WalkedRecord};
+use super::{OpenError, StoreOptions};
+
+/// The most findings that a report lists; the others are counted.
+const FINDINGS_MAX: usize = 10_000;
+
+/// What a check came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    /// What is wrong, at most 10,000 of it.
+    pub findings: Vec<Finding>,
+    /// How much more is.
+    pub unlisted: u64,
+    /// Segments that were read.
+    pub segments: u64,
+    /// Records that were read.
+    pub records: u64,
+    /// Emails in the index.
+    pub emails: u64,
+}
+
+impl CheckReport {
+    /// Adds a finding.
+    pub(super) fn found(&mut self, finding: Finding) {
+        if self.findings.len() < FINDINGS_MAX {
+            self.findings.push(finding);
+        } else {
+            self.unlisted += 1;
+        }
+    }
+
+    /// Whether the index could be read.
+    pub(super) fn has_index(&self) -> bool {
+        let is_of_index = |kind| matches!(kind, FindingKind::IndexMissing | FindingKind::IndexDamaged);
+        !self.findings.iter().any(|finding| is_of_index(finding.kind))
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+/// Checks the store on `disk`, which nobody else has open. `progress` is told how many octets of how many were read.
+///
+/// An error means that nothing could be checked: another format, no store, an unreadable directory.
+pub fn check(
+    disk: &Arc<dyn Disk>,
+    options: &StoreOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<CheckReport, OpenError> {
+    let files = SegmentFiles::in_directory(&**disk)?;
+    let mut report = CheckReport::default();
+    let index = match Index::open_untouched(disk, options) {
+        Ok(Some(index)) => Some(index),
+        Ok(None) if files.is_empty() => return Err(OpenError::Empty),
+        Ok(None) => {
+            report.found(Finding::index(FindingKind::IndexMissing, "index.redb is missing"));
+            None
+        }
+        Err(OpenError::Index(reason)) => {
+            report.found(Finding::index(FindingKind::IndexDamaged, reason));
+            None
+        }
+        Err(other) => return Err(other),
+    };
+    let index = index.and_then(|index| sound(index, &mut report));
+    let position = index.as_ref().map_or(Ok(Position::START), Index::position)?;
+    let view = index.as_ref().map(Index::view).transpose()?;
+    let mut audit = view.as_ref().map(View::audit).transpose()?;
+    for number in &files.damaged {
+        report.found(Finding::at(FindingKind::SegmentHeader, *number, 0, "the segment's header is not valid"));
+    }
+    missing(&files, position, audit.as_ref(), &mut report);
+    let mut walked = Walked { files: &files, position, audit: audit.as_mut(), report: &mut report };
+    walked.all(progress)?;
+    if let Some(audit) = audit {
+        report.emails = audit.finish(&mut |finding| report.found(finding))?;
+    }
+    report.segments = files.numbers().len() as u64;
+    Ok(report)
+}
+
+/// The index, if redb finds it as it wrote it: what an unsound one says is not worth comparing.
+fn sound(mut index: Index, report: &mut CheckReport) -> Option<Index> {
+    let reason = match index.is_sound() {
+        Ok(true) => return Some(index),
+        Ok(false) => "its pages do not agree with each other".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    report.found(Finding::index(FindingKind::IndexDamaged, reason));
+    None
+}
+
+/// Segments that must be there: where something lives, and all from the index's position on.
+fn missing(files: &SegmentFiles, position: Position, audit: Option<&Audit>, report: &mut CheckReport) {
+    let Some(audit) = audit else { return };
+    let last = files.numbers().last().copied().unwrap_or(0);
+    let needed = audit.segments().filter(|number| *number < position.segment).chain(position.segment..=last);
+    let is_new = position == Position::START && files.is_empty();
+    let at_position = Some(position.segment).filter(|number| *number > last && !is_new);
+    for number in needed.chain(at_position) {
+        if !files.has(number) {
+            report.found(Finding::at(FindingKind::SegmentMissing, number, 0, "the segment is missing"));
+        }
+    }
+}
+
+struct Walked<'a, 'v> {
+    files: &'a SegmentFiles,
+    position: Position,
+    audit: Option<&'a mut Audit<'v>>,
+    report: &'a mut CheckReport,
+}
+
+impl Walked<'_, '_> {
+    fn all(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<(), OpenError> {
+        let all = self.files.octets();
+        let mut before = 0;
+        for number in self.files.numbers() {
+            self.segment(number, &mut |offset| progress((before + offset).min(all), all))?;
+            before += self.files.size(number);
+            progress(before.min(all), all);
+        }
+        Ok(())
+    }
+
+    fn segment(&mut self, number: u64, progress: &mut dyn FnMut(u64)) -> Result<(), OpenError> {
+        let Some(mut walk) = self.files.walk(number) else { return Ok(()) };
+        let failed = |error: std::io::Error| OpenError::Io {
+            path: super::journal::segment_name(number).into(),
+            reason: error.to_string(),
+        };
+        while let Some(step) = walk.step().map_err(failed)? {
+            progress(walk.offset());
+            match step {
+                Step::Gap { from, to } => {
+                    let what = format!("{} octets are no group of records", to - from);
+                    self.report.found(Finding::at(FindingKind::Group, number, from, what));
+                }
+                Step::Group { number: group, offset, records, broken_at } => {
+                    let is_whole = broken_at.is_none()
+                        && records.iter().all(|record| matches!(record.content, WalkedContent::Whole(_)));
+                    // The index never got to it, and nothing says that it was ever durable.
+                    if !is_whole && group >= self.position.group && walk.may_be_torn().map_err(failed)? {
+                        continue;
+                    }
+                    self.records(&records)?;
+                    if let Some(broken) = broken_at {
+                        let what = format!("a record of the group at {offset} does not read back");
+                        self.report.found(Finding::at(FindingKind::Record, number, broken, what));
+                    }
+                }
+            }
+        }
+        self.short(number, walk.offset());
+        Ok(())
+    }
+
+    /// A segment that ends before the index does has lost its end.
+    fn short(&mut self, number: u64, end: u64) {
+        let is_short = number == self.position.segment && end < u64::from(self.position.offset);
+        if self.audit.is_some() && is_short {
+            let what = "the segment ends before what the index has read of it";
+            self.report.found(Finding::at(FindingKind::Group, number, end, what));
+        }
+    }
+
+    fn records(&mut self, records: &[WalkedRecord]) -> Result<(), OpenError> {
+        for record in records {
+            self.report.records += 1;
+            let is_named = match self.audit.as_deref_mut() {
+                Some(audit) => audit.record(record)?,
+                None => false,
+            };
+            // What lives there is named by its own finding; what was deleted may be half punched out.
+            if matches!(record.content, WalkedContent::Damaged) && !is_named {
+                let (segment, offset) = (record.place.segment, u64::from(record.place.offset));
+                let what = "the content of a record is not what was written";
+                self.report.found(Finding::at(FindingKind::Content, segment, offset, what));
+            }
+        }
+        Ok(())
+    }
+}

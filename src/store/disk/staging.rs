@@ -1,0 +1,144 @@
+//! A store in the place of another, all or nothing.
+//!
+//! The new one is made in a directory inside the data directory, since the parent is often somebody else's. When it is
+//! complete and durable, renaming that directory is the moment from which it counts. What remains (the old files go, the
+//! new ones move up) is carried out by whoever locks the data directory, as often as it takes.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::directory::{Directory, LOCK_NAME};
+use crate::store::OpenError;
+use crate::store::{index, journal};
+
+/// Where a store is being made. Left behind by a process that was killed; of no worth.
+const STAGING: &str = "staging";
+/// It is complete and counts; the old files are to be removed.
+const REPLACING: &str = "replacing";
+/// The same, and the old files are to be kept aside.
+const SAVING: &str = "replacing-keeping";
+/// The old files are gone; these are to move up.
+const ARRIVING: &str = "arriving";
+/// Where old files are kept aside, with a number behind it.
+const KEPT: &str = "damaged-";
+
+/// What becomes of the files of the store that is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OldFiles {
+    /// They are removed.
+    Go,
+    /// They are moved into a directory `damaged-N` of the data directory.
+    AreKept,
+}
+
+/// Whether a file of the data directory is the store's.
+fn is_of_store(name: &str) -> bool {
+    name == index::NAME || journal::segment_number(name).is_some()
+}
+
+fn store_files(path: &Path) -> io::Result<Vec<String>> {
+    let names = fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+    names.filter(|name: &io::Result<String>| name.as_ref().map_or(true, |name| is_of_store(name))).collect()
+}
+
+fn sync(path: &Path) -> io::Result<()> {
+    fs::File::open(path)?.sync_all()
+}
+
+/// Whether a directory holds a store, or one that only has to move up.
+pub(in crate::store) fn is_there(path: &Path) -> bool {
+    [index::NAME, REPLACING, SAVING, ARRIVING].iter().any(|name| path.join(name).exists())
+}
+
+/// Carries out what a replacement left to be done. The caller holds the lock.
+pub(super) fn settle(path: &Path) -> io::Result<()> {
+    remove_all(&path.join(STAGING))?;
+    let arriving = path.join(ARRIVING);
+    for (marker, old) in [(REPLACING, OldFiles::Go), (SAVING, OldFiles::AreKept)] {
+        let marker = path.join(marker);
+        if !marker.exists() {
+            continue;
+        }
+        let kept = last_kept(path)?;
+        for name in store_files(path)? {
+            match (&kept, old) {
+                (Some(kept), OldFiles::AreKept) => fs::rename(path.join(&name), kept.join(&name))?,
+                _ => fs::remove_file(path.join(&name))?,
+            }
+        }
+        sync(path)?;
+        fs::rename(&marker, &arriving)?;
+        sync(path)?;
+    }
+    if arriving.exists() {
+        for name in store_files(&arriving)? {
+            fs::rename(arriving.join(&name), path.join(&name))?;
+        }
+        sync(path)?;
+        fs::remove_dir_all(&arriving)?;
+    }
+    Ok(())
+}
+
+fn remove_all(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The newest directory of old files.
+fn last_kept(path: &Path) -> io::Result<Option<PathBuf>> {
+    Ok(kept_numbers(path)?.into_iter().max().map(|number| path.join(format!("{KEPT}{number}"))))
+}
+
+fn kept_numbers(path: &Path) -> io::Result<Vec<u64>> {
+    let names = fs::read_dir(path)?.collect::<io::Result<Vec<_>>>()?;
+    Ok(names.iter().filter_map(|entry| entry.file_name().to_str()?.strip_prefix(KEPT)?.parse().ok()).collect())
+}
+
+impl Directory {
+    /// Whether the store's files are here.
+    pub fn holds_store(&self) -> Result<bool, OpenError> {
+        let files = store_files(self.path()).map_err(|error| OpenError::from_io(self.path(), &error))?;
+        Ok(!files.is_empty())
+    }
+
+    /// An empty directory in which a store can be made that is to replace the one here.
+    pub fn stage(&self) -> Result<Self, OpenError> {
+        let path = self.path().join(STAGING);
+        remove_all(&path).map_err(|error| OpenError::from_io(&path, &error))?;
+        Self::create(&path)?;
+        Self::lock(&path)
+    }
+
+    /// Removes what [`Directory::stage`] made.
+    pub fn discard(&self) {
+        if let Err(error) = remove_all(&self.path().join(STAGING)) {
+            tracing::warn!(%error, "an unfinished store was left behind");
+        }
+    }
+
+    /// Puts the store that was made, which nobody has open any more, in the place of the one here: where the old files
+    /// are, if they are kept. After an error the old one counts, or the new one, and nothing in between.
+    pub fn replace(&self, old: OldFiles) -> io::Result<Option<PathBuf>> {
+        let (path, staged) = (self.path(), self.path().join(STAGING));
+        let (marker, kept) = match old {
+            OldFiles::Go => (REPLACING, None),
+            OldFiles::AreKept => {
+                let number = kept_numbers(path)?.into_iter().max().unwrap_or(0) + 1;
+                let kept = path.join(format!("{KEPT}{number}"));
+                Self::create(&kept).map_err(|error| io::Error::other(error.to_string()))?;
+                (SAVING, Some(kept))
+            }
+        };
+        fs::remove_file(staged.join(LOCK_NAME))?;
+        sync(&staged)?;
+        sync(path)?;
+        fs::rename(&staged, path.join(marker))?;
+        sync(path)?;
+        settle(path)?;
+        Ok(kept)
+    }
+}

@@ -1,0 +1,81 @@
+//! Backing up and counting an embedded store while it is in use.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use futures_util::stream;
+use tokio::sync::mpsc;
+
+use super::shared::Shared;
+use crate::store::backup::{BackupItem, Damage, Source};
+use crate::store::index::{Index, IndexError, View};
+use crate::store::journal::SegmentFiles;
+use crate::store::{BackupStream, StoreError, Survey};
+
+/// A batch is handed over once its messages have this many octets, or it has this many records.
+const BATCH_OCTETS: usize = 256 << 10;
+const BATCH_RECORDS: usize = 256;
+/// Batches that wait for whoever takes them.
+const BATCHES_WAITING: usize = 2;
+
+/// A backup that a thread of its own reads, no faster than it is taken.
+pub(super) fn stream(shared: Arc<Shared>) -> BackupStream {
+    let (sender, receiver) = mpsc::channel(BATCHES_WAITING);
+    let reader = sender.clone();
+    tokio::task::spawn_blocking(move || {
+        let mut batch = Batch { sender: reader, items: Vec::new(), octets: 0 };
+        let done = run(&shared, &mut batch).and_then(|()| batch.send());
+        if let Err(error) = done {
+            // Whoever went away does not want to know.
+            let _ = sender.blocking_send(Err(error));
+        }
+    });
+    stream::unfold(receiver, |mut receiver| async move { Some((receiver.recv().await?, receiver)) }).boxed()
+}
+
+fn run(shared: &Shared, batch: &mut Batch) -> Result<(), StoreError> {
+    let read = |ask: &mut dyn FnMut(&View) -> Result<(), IndexError>| shared.read(|view| ask(view));
+    let files = || SegmentFiles::of(shared.segments());
+    let source = Source { read: &read, files: &files, damage: Damage::Stops, emit: &mut |item| batch.take(item) };
+    source.run().map(|_| ())
+}
+
+/// Records that are handed over together.
+struct Batch {
+    sender: mpsc::Sender<Result<Vec<BackupItem>, StoreError>>,
+    items: Vec<BackupItem>,
+    octets: usize,
+}
+
+impl Batch {
+    fn take(&mut self, item: BackupItem) -> Result<(), StoreError> {
+        self.octets += item.content.len();
+        self.items.push(item);
+        if self.octets >= BATCH_OCTETS || self.items.len() >= BATCH_RECORDS { self.send() } else { Ok(()) }
+    }
+
+    fn send(&mut self) -> Result<(), StoreError> {
+        self.octets = 0;
+        let items = std::mem::take(&mut self.items);
+        // Nobody takes it any more: that ends the reading.
+        self.sender.blocking_send(Ok(items)).map_err(|_| StoreError::Stopping)
+    }
+}
+
+impl Shared {
+    pub(super) fn survey(&self) -> Result<Survey, StoreError> {
+        let counted = self.read(View::count)?;
+        let index_octets = Index::octets(self.segments().disk()).map_err(|error| StoreError::from_io(&error))?;
+        Ok(Survey {
+            messages: counted.messages,
+            domains: counted.domains,
+            webhooks: counted.webhooks,
+            events: counted.events,
+            index_octets,
+            index_free_octets: index_octets.saturating_sub(counted.used_octets),
+            oldest: counted.oldest,
+            newest: counted.newest,
+            stats: self.stats()?,
+        })
+    }
+}

@@ -1,0 +1,83 @@
+//! Filling a store with known changes, many to an fdatasync: what a restore does in place of a writer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::open::{self, Opened};
+use crate::store::change::Change;
+use crate::store::disk::Disk;
+use crate::store::index::Index;
+use crate::store::journal::{Group, least_segment_octets};
+use crate::store::{OpenError, OutboxLimits, StoreError, StoreOptions};
+
+/// A group is written once it has this many octets, or this many changes.
+const GROUP_OCTETS: u64 = 4 << 20;
+const GROUP_CHANGES: usize = 1024;
+
+/// A new store that is being filled. Nobody else knows of it.
+#[derive(Debug)]
+pub(crate) struct Loader {
+    opened: Opened,
+    retention: Duration,
+    /// How many octets a group may have before its last record.
+    room: u64,
+    group: Group,
+    changes: Vec<Change>,
+}
+
+impl Loader {
+    /// Makes a store on an empty disk, under the secret of the one that it stands in for. `options` must be for the largest
+    /// message to come.
+    pub(crate) fn begin(disk: &Arc<dyn Disk>, options: &StoreOptions, secret: [u8; 16]) -> Result<Self, OpenError> {
+        // What was in the outbox had found room in it.
+        let outbox = OutboxLimits { events_per_webhook: u32::MAX, octets_per_webhook: u64::MAX, octets: u64::MAX };
+        let options = StoreOptions { outbox, ..*options };
+        drop(Index::create_keyed(disk, &options, secret)?);
+        let opened = open::open(disk, &options)?;
+        let room = options.segment_octets.saturating_sub(least_segment_octets(options.message_octets_max));
+        Ok(Self {
+            opened,
+            retention: options.retention,
+            room: room.min(GROUP_OCTETS),
+            group: Group::new(),
+            changes: Vec::new(),
+        })
+    }
+
+    /// How long an Email is readable in this store.
+    pub(crate) fn retention(&self) -> Duration {
+        self.retention
+    }
+
+    /// Adds a change; it is made at the latest by [`Loader::finish`].
+    pub(crate) fn push(&mut self, change: Change, content: &[u8]) -> Result<(), StoreError> {
+        if self.group.octets() as u64 > self.room || self.changes.len() == GROUP_CHANGES {
+            self.flush()?;
+        }
+        self.group.push(&change, content)?;
+        self.changes.push(change);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), StoreError> {
+        let mut group = std::mem::replace(&mut self.group, Group::new());
+        let changes = std::mem::take(&mut self.changes);
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let (_, places) = self.opened.journal.append(&mut group)?;
+        let end = self.opened.journal.position();
+        let applied = self.opened.index.apply(changes.iter().zip(places), end);
+        applied.map(|_| ()).map_err(|error| error.to_store_error())
+    }
+
+    /// Makes everything durable.
+    pub(crate) fn finish(mut self) -> Result<(), StoreError> {
+        self.flush()?;
+        let checkpoint = self.opened.index.checkpoint().map_err(|error| error.to_store_error())?;
+        // Whoever deleted their Email of a message before the backup left nothing of it here, unless others have it.
+        let punched = self.opened.journal.segments().punch(&checkpoint.deleted);
+        self.opened.index.punched(&punched).map_err(|error| error.to_store_error())?;
+        self.opened.index.checkpoint().map(|_| ()).map_err(|error| error.to_store_error())
+    }
+}

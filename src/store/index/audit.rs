@@ -1,0 +1,347 @@
+//! The index against the journal, and its tables against each other.
+//!
+//! [`Audit::record`] is told of every record that the journal holds; [`Audit::finish`] says what the index has that no
+//! record bears out, and where its own rows disagree.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
+
+use super::read::View;
+use super::tables::{
+    ATTEMPTS, DOMAINS, DUE, EVENTS, EXPIRY, EXPIRY_ROW_KEYS, HeadRow, IDS, MAIL, MailKey, MailRow, PUNCHES, SEGMENTS,
+    SHARED, WEBHOOKS, WEBHOOKS_OF, WebhookRow, due_key, expiry_second, mailbox_hash, sequence_of, webhook_of_key,
+};
+use super::{HashKey, IndexError, decode_attempt, decode_domain, decode_event};
+use crate::model::WebhookId;
+use crate::store::change::Change;
+use crate::store::check::{Finding, FindingKind};
+use crate::store::journal::{WalkedContent, WalkedRecord};
+
+/// Where a record begins: segment and offset.
+type Start = (u64, u32);
+
+/// What somebody still needs a record for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Need {
+    shares: u32,
+    content: u32,
+    is_marked_shared: bool,
+    has_email: bool,
+}
+
+/// An audit that is going on.
+pub(crate) struct Audit<'v> {
+    view: &'v View,
+    transaction: &'v ReadTransaction,
+    hash_key: HashKey,
+    segments: BTreeMap<u64, (u64, u64)>,
+    /// Sequence numbers of the Emails whose record is whole and names them.
+    borne_out: HashSet<u64>,
+    /// Records that events wait with, and whether they are whole.
+    awaited: HashMap<Start, bool>,
+}
+
+impl View {
+    /// Begins an audit. It is not for a store in use: the view stays open as long as it takes.
+    pub(crate) fn audit(&self) -> Result<Audit<'_>, IndexError> {
+        let transaction = &self.transaction;
+        let mut segments = BTreeMap::new();
+        for row in transaction.open_table(SEGMENTS)?.iter()? {
+            let (number, alive) = row?;
+            segments.insert(number.value(), alive.value());
+        }
+        let mut awaited = HashMap::new();
+        for row in transaction.open_table(EVENTS)?.iter()? {
+            let place = decode_event(row?.1.value())?.place;
+            awaited.insert((place.segment, place.offset), false);
+        }
+        Ok(Audit { view: self, transaction, hash_key: self.hash_key, segments, borne_out: HashSet::new(), awaited })
+    }
+}
+
+impl Audit<'_> {
+    /// The segments in which something lives.
+    pub(crate) fn segments(&self) -> impl Iterator<Item = u64> {
+        self.segments.iter().filter(|(_, (messages, _))| *messages > 0).map(|(number, _)| *number)
+    }
+
+    /// Takes note of a record. Whether the index names it, be it as alive or as about to be punched out.
+    pub(crate) fn record(&mut self, record: &WalkedRecord) -> Result<bool, IndexError> {
+        let start = (record.place.segment, record.place.offset);
+        let is_whole = matches!(record.content, WalkedContent::Whole(_));
+        let mut is_named = self.transaction.open_table(PUNCHES)?.get(start)?.is_some();
+        if let Some(awaited) = self.awaited.get_mut(&start) {
+            *awaited |= is_whole;
+            is_named = true;
+        }
+        let Change::Received { envelope, .. } = &record.change else { return Ok(is_named) };
+        let (ids, mail) = (self.transaction.open_table(IDS)?, self.transaction.open_table(MAIL)?);
+        for recipient in &envelope.recipients {
+            let Some(key) = ids.get(&recipient.id.octets())? else { continue };
+            let row = mail.get(key.value())?.and_then(|row| MailRow::decode(row.value()));
+            if row.is_some_and(|row| row.place == record.place && row.id == recipient.id) {
+                is_named = true;
+                if is_whole && key.value()[..16] == mailbox_hash(&self.hash_key, &recipient.mailbox) {
+                    self.borne_out.insert(sequence_of(key.value()));
+                }
+            }
+        }
+        Ok(is_named)
+    }
+
+    /// Hands over what is wrong; how many Emails there are.
+    pub(crate) fn finish(self, found: &mut dyn FnMut(Finding)) -> Result<u64, IndexError> {
+        let expiries = self.expiries(found)?;
+        let mut needs = HashMap::new();
+        let (emails, mailboxes) = self.mail(&expiries, &mut needs, found)?;
+        let waiting = self.events(&mut needs, found)?;
+        self.shares(&needs, found)?;
+        let live_octets = self.alive(&needs, found);
+        self.webhooks(&waiting, found)?;
+        for row in self.transaction.open_table(DOMAINS)?.iter()? {
+            let (name, row) = row?;
+            if decode_domain(row.value())?.name.as_str() != name.value() {
+                found(rows(format!("the domain {} is kept under another name", name.value())));
+            }
+        }
+        let state = self.view.state()?;
+        let webhooks = self.transaction.open_table(WEBHOOKS)?.len()?;
+        let outbox_octets: u64 = waiting.values().map(|(_, octets)| octets).sum();
+        for (what, kept, counted) in [
+            ("Emails", state.emails, emails),
+            ("mailboxes", state.mailboxes, mailboxes),
+            ("live octets", state.live_octets, live_octets),
+            ("webhooks", state.webhooks, webhooks),
+            ("octets of the outbox", state.outbox_octets, outbox_octets),
+        ] {
+            if kept != counted {
+                found(rows(format!("the count of {what} is {kept}, and there are {counted}")));
+            }
+        }
+        Ok(emails)
+    }
+
+    /// The second in which each Email is due, by its sequence number.
+    fn expiries(&self, found: &mut dyn FnMut(Finding)) -> Result<HashMap<u64, u64>, IndexError> {
+        let mut due = HashMap::new();
+        for row in self.transaction.open_table(EXPIRY)?.iter()? {
+            let (key, value) = row?;
+            let (second, _) = key.value();
+            let (keys, rest) = value.value().as_chunks::<24>();
+            if keys.is_empty() || keys.len() > EXPIRY_ROW_KEYS || !rest.is_empty() {
+                found(rows(format!("a row of expiry at second {second} has a wrong length")));
+            }
+            // Keys of deleted Emails stay until they are due; no other Email ever gets their numbers.
+            due.extend(keys.iter().map(|key| (sequence_of(key), second)));
+        }
+        Ok(due)
+    }
+
+    /// Emails and mailboxes, while every row of mail is compared with its head, its id, its expiry and its record.
+    fn mail(
+        &self,
+        expiries: &HashMap<u64, u64>,
+        needs: &mut HashMap<Start, Need>,
+        found: &mut dyn FnMut(Finding),
+    ) -> Result<(u64, u64), IndexError> {
+        let ids = self.transaction.open_table(IDS)?;
+        let next_sequence = self.view.state()?.next_sequence;
+        let (mut emails, mut mailboxes) = (0, 0);
+        // The head comes first, and its rows behind it.
+        let mut head: Option<([u8; 16], u64)> = None;
+        let settle = |head: Option<([u8; 16], u64)>, found: &mut dyn FnMut(Finding)| {
+            if let Some((_, left @ 1..)) = head {
+                found(rows(format!("a mailbox counts {left} Emails more than it has")));
+            }
+        };
+        for row in self.transaction.open_table(MAIL)?.iter()? {
+            let (key, value) = row?;
+            let key = *key.value();
+            let mut hash = [0; 16];
+            hash.copy_from_slice(&key[..16]);
+            if sequence_of(&key) == 0 {
+                settle(head, found);
+                let row =
+                    HeadRow::decode(value.value()).ok_or(IndexError::Corrupt("a mailbox's head has a wrong length"))?;
+                head = Some((hash, row.emails));
+                mailboxes += 1;
+                continue;
+            }
+            emails += 1;
+            let row = MailRow::decode(value.value()).ok_or(IndexError::Corrupt("a row of mail has a wrong length"))?;
+            match &mut head {
+                Some((of, left @ 1..)) if *of == hash => *left -= 1,
+                _ => found(rows(format!("Email {} is not counted in its mailbox", row.id))),
+            }
+            if sequence_of(&key) >= next_sequence {
+                found(rows(format!("Email {} has a number that is yet to be given", row.id)));
+            }
+            if ids.get(&row.id.octets())?.is_none_or(|of| *of.value() != key) {
+                found(rows(format!("Email {} can't be found by its id", row.id)));
+            }
+            self.email(&key, &row, expiries, found);
+            let need = needs.entry((row.place.segment, row.place.offset)).or_default();
+            *need = Need {
+                shares: need.shares + 1,
+                content: row.place.content,
+                is_marked_shared: need.is_marked_shared || row.is_shared,
+                has_email: true,
+            };
+        }
+        settle(head, found);
+        if ids.len()? != emails {
+            found(rows(format!("there are {} ids and {emails} Emails", ids.len()?)));
+        }
+        Ok((emails, mailboxes))
+    }
+
+    fn email(&self, key: &MailKey, row: &MailRow, expiries: &HashMap<u64, u64>, found: &mut dyn FnMut(Finding)) {
+        match expiries.get(&sequence_of(key)) {
+            None => found(rows(format!("Email {} would never be removed", row.id))),
+            Some(second) if *second < expiry_second(row.expires_at) => {
+                found(rows(format!("Email {} would be removed before it expires", row.id)));
+            }
+            Some(_) => {}
+        }
+        if !self.borne_out.contains(&sequence_of(key)) {
+            let (segment, offset) = (row.place.segment, u64::from(row.place.offset));
+            let what = format!("the message of Email {} does not read back", row.id);
+            found(Finding::at(FindingKind::Email, segment, offset, what));
+        }
+    }
+
+    /// Events and their octets by webhook, while each is compared with its record and the order of time.
+    fn events(
+        &self,
+        needs: &mut HashMap<Start, Need>,
+        found: &mut dyn FnMut(Finding),
+    ) -> Result<HashMap<[u8; 16], (u32, u64)>, IndexError> {
+        let due = self.transaction.open_table(DUE)?;
+        let mut waiting: HashMap<[u8; 16], (u32, u64)> = HashMap::new();
+        let mut events = 0;
+        for row in self.transaction.open_table(EVENTS)?.iter()? {
+            let (key, row) = row?;
+            let (key, event) = (*key.value(), decode_event(row.value())?);
+            let mut webhook = [0; 16];
+            webhook.copy_from_slice(&key[..16]);
+            events += 1;
+            let of = waiting.entry(webhook).or_default();
+            *of = (of.0 + 1, of.1 + u64::from(event.place.content));
+            let start = (event.place.segment, event.place.offset);
+            let need = needs.entry(start).or_default();
+            (need.shares, need.content) = (need.shares + 1, event.place.content);
+            if self.awaited.get(&start) != Some(&true) {
+                let what = format!("the message of the event about Email {} does not read back", event.email);
+                found(Finding::at(FindingKind::Event, start.0, u64::from(start.1), what));
+            }
+            let id = WebhookId::from_octets(webhook);
+            if due.get(&due_key(id, event.due_at, sequence_of(&key)))?.is_none() {
+                found(rows(format!("the event about Email {} would never be sent", event.email)));
+            }
+        }
+        if due.len()? != events {
+            found(rows(format!("{} events are due and {events} wait", due.len()?)));
+        }
+        Ok(waiting)
+    }
+
+    /// Who shares a record against who needs it.
+    fn shares(&self, needs: &HashMap<Start, Need>, found: &mut dyn FnMut(Finding)) -> Result<(), IndexError> {
+        let mut kept: HashMap<Start, u32> = HashMap::new();
+        for row in self.transaction.open_table(SHARED)?.iter()? {
+            let (start, number) = row?;
+            kept.insert(start.value(), number.value());
+        }
+        for (start, need) in needs {
+            let has = kept.remove(start);
+            let is_right = match has {
+                Some(number) => number == need.shares && (need.is_marked_shared || !need.has_email),
+                // Only what was never shared, or is not any more, has no row.
+                None => need.shares == 1 && need.has_email,
+            };
+            if !is_right {
+                let what = format!("{} need the record and {} have a share", need.shares, has.unwrap_or(1));
+                found(Finding::at(FindingKind::Rows, start.0, u64::from(start.1), what));
+            }
+        }
+        for (start, number) in kept {
+            let what = format!("{number} have a share in a record that nobody needs");
+            found(Finding::at(FindingKind::Rows, start.0, u64::from(start.1), what));
+        }
+        for row in self.transaction.open_table(PUNCHES)?.iter()? {
+            let start = row?.0.value();
+            if needs.contains_key(&start) {
+                let what = "a record that is needed is to be punched out";
+                found(Finding::at(FindingKind::Rows, start.0, u64::from(start.1), what));
+            }
+        }
+        Ok(())
+    }
+
+    /// Octets that live, while they are compared with the count of each segment.
+    fn alive(&self, needs: &HashMap<Start, Need>, found: &mut dyn FnMut(Finding)) -> u64 {
+        let mut counted: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+        for ((segment, _), need) in needs {
+            let of = counted.entry(*segment).or_default();
+            *of = (of.0 + 1, of.1 + u64::from(need.content));
+        }
+        let numbers: HashSet<u64> = self.segments.keys().chain(counted.keys()).copied().collect();
+        for number in numbers {
+            let kept = self.segments.get(&number).copied().unwrap_or_default();
+            let (messages, octets) = counted.get(&number).copied().unwrap_or_default();
+            if kept != (messages, octets) {
+                let what = format!(
+                    "the index counts {} messages of {} octets in it, and there are {messages} of {octets}",
+                    kept.0, kept.1
+                );
+                found(Finding::at(FindingKind::Rows, number, 0, what));
+            }
+        }
+        counted.values().map(|(_, octets)| octets).sum()
+    }
+
+    fn webhooks(
+        &self,
+        waiting: &HashMap<[u8; 16], (u32, u64)>,
+        found: &mut dyn FnMut(Finding),
+    ) -> Result<(), IndexError> {
+        let (table, of) = (self.transaction.open_table(WEBHOOKS)?, self.transaction.open_table(WEBHOOKS_OF)?);
+        let mut lines: HashMap<[u8; 16], u32> = HashMap::new();
+        for row in self.transaction.open_table(ATTEMPTS)?.iter()? {
+            let attempt = decode_attempt(row?.1.value())?;
+            *lines.entry(attempt.webhook.octets()).or_default() += 1;
+        }
+        for row in table.iter()? {
+            let (id, row) = row?;
+            let id = *id.value();
+            let row: WebhookRow =
+                postcard::from_bytes(row.value()).map_err(|_| IndexError::Corrupt("a webhook does not read"))?;
+            let name = row.record.id;
+            if (row.events, row.octets) != waiting.get(&id).copied().unwrap_or_default() {
+                found(rows(format!("webhook {name} counts {} events, and others wait", row.events)));
+            }
+            if row.attempts != lines.get(&id).copied().unwrap_or_default() {
+                found(rows(format!("webhook {name} counts {} lines of its log, and has others", row.attempts)));
+            }
+            let mailbox = mailbox_hash(&self.hash_key, &row.record.mailbox);
+            if of.get(&webhook_of_key(mailbox, name))?.is_none() {
+                found(rows(format!("webhook {name} is not found by its mailbox")));
+            }
+        }
+        for id in waiting.keys().chain(lines.keys()) {
+            if table.get(id)?.is_none() {
+                let name = WebhookId::from_octets(*id);
+                found(rows(format!("something is kept for webhook {name}, which is not there")));
+            }
+        }
+        if of.len()? != table.len()? {
+            found(rows(format!("{} webhooks are found by mailbox, and there are {}", of.len()?, table.len()?)));
+        }
+        Ok(())
+    }
+}
+
+fn rows(detail: String) -> Finding {
+    Finding::index(FindingKind::Rows, detail)
+}

@@ -1,0 +1,104 @@
+//! What lives, as a backup asks: by record for mail, by cursor for what waits, all at once for what is small.
+
+use redb::ReadableTable;
+
+use super::read::View;
+use super::tables::{EVENTS, HashKey, IDS, LaneKey, MAIL, MailRow, WEBHOOKS, WebhookRow, lane_key};
+use super::{IndexError, decode_event};
+use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookRecord};
+use crate::store::journal::{Position, RecordPlace};
+
+/// The Emails that live in a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Living {
+    /// In the order of their sequence numbers.
+    pub(crate) emails: Vec<EmailId>,
+    /// The first millisecond in which they are no longer readable; one message has one.
+    pub(crate) expires_at: Timestamp,
+}
+
+/// An event that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LivingEvent {
+    pub(crate) webhook: WebhookId,
+    /// Where to go on behind it.
+    pub(crate) cursor: LaneKey,
+    pub(crate) email: EmailId,
+    pub(crate) attempts: u32,
+    pub(crate) due_at: Timestamp,
+    /// Whether the Email is there; it may have been deleted or have expired before its event ended.
+    pub(crate) has_email: bool,
+}
+
+impl View {
+    /// The secret under which mailboxes and events have their names in this store.
+    pub(crate) fn secret(&self) -> HashKey {
+        self.hash_key
+    }
+
+    /// Up to where of the journal the view is complete.
+    pub(crate) fn position(&self) -> Result<Position, IndexError> {
+        Ok(self.state()?.position())
+    }
+
+    /// The Emails of the message at `place`, received with `envelope`, that are there; `None` if there are none.
+    pub(crate) fn living(&self, envelope: &Envelope, place: RecordPlace) -> Result<Option<Living>, IndexError> {
+        let (ids, mail) = (self.transaction.open_table(IDS)?, self.transaction.open_table(MAIL)?);
+        let mut living: Option<Living> = None;
+        for recipient in &envelope.recipients {
+            let Some(key) = ids.get(&recipient.id.octets())? else { continue };
+            let row = mail.get(key.value())?.ok_or(IndexError::Corrupt("an id has no row of mail"))?;
+            let row = MailRow::decode(row.value()).ok_or(IndexError::Corrupt("a row of mail has a wrong length"))?;
+            // The same message handed over twice has two records, and lives in the first.
+            if (row.place.segment, row.place.offset) != (place.segment, place.offset) {
+                continue;
+            }
+            let living = living.get_or_insert(Living { emails: Vec::new(), expires_at: row.expires_at });
+            living.emails.push(row.id);
+        }
+        Ok(living)
+    }
+
+    /// Every webhook, with its secret.
+    pub(crate) fn all_webhooks(&self) -> Result<Vec<WebhookRecord>, IndexError> {
+        let table = self.transaction.open_table(WEBHOOKS)?;
+        table
+            .iter()?
+            .map(|row| {
+                let row: WebhookRow =
+                    postcard::from_bytes(row?.1.value()).map_err(|_| IndexError::Corrupt("a webhook does not read"))?;
+                Ok(row.record)
+            })
+            .collect()
+    }
+
+    /// The events behind `cursor`, at most `limit`.
+    pub(crate) fn events_after(&self, cursor: Option<LaneKey>, limit: usize) -> Result<Vec<LivingEvent>, IndexError> {
+        let first = cursor.unwrap_or(lane_key(WebhookId::from_octets([0; 16]), 0));
+        let (table, ids) = (self.transaction.open_table(EVENTS)?, self.transaction.open_table(IDS)?);
+        let rows = table.range::<&LaneKey>(&first..)?;
+        let mut events = Vec::new();
+        for row in rows {
+            let (key, row) = row?;
+            if events.len() == limit {
+                break;
+            }
+            let key = *key.value();
+            if Some(key) == cursor {
+                continue;
+            }
+            let mut webhook = [0; 16];
+            webhook.copy_from_slice(&key[..16]);
+            let event = decode_event(row.value())?;
+            events.push(LivingEvent {
+                webhook: WebhookId::from_octets(webhook),
+                cursor: key,
+                email: event.email,
+                attempts: event.attempts,
+                due_at: event.due_at,
+                has_email: ids.get(&event.email.octets())?.is_some(),
+            });
+        }
+        Ok(events)
+    }
+}

@@ -1,0 +1,270 @@
+//! A walk over the journal as it lies on the disk: every record, whole or not, and what can't be read between them.
+//!
+//! Replay wants every group whole and stops where one is not. A walk goes on: contents that were punched out are no
+//! damage, and behind a place that doesn't read back it looks for the next group.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::record::{FORMAT, FirstSector, GROUP_HEADER_OCTETS, GroupHeader, SegmentHeader, decode_meta};
+use super::{GROUPS_START, RecordPlace, Segments, segment_name, segment_number};
+use crate::store::change::Change;
+use crate::store::disk::{Disk, DiskFile};
+use crate::store::error::OpenError;
+
+/// How much is read at once in search of the next group.
+const SEARCH_OCTETS: usize = 1 << 20;
+
+/// The segments that were ever in use, each with its header if that reads back.
+#[derive(Debug, Default)]
+pub(crate) struct SegmentFiles {
+    files: BTreeMap<u64, (Arc<dyn DiskFile>, SegmentHeader)>,
+    /// Those whose header is not valid.
+    pub(crate) damaged: Vec<u64>,
+}
+
+impl SegmentFiles {
+    /// Looks through a directory. Of another format is an error, damage is none.
+    pub(crate) fn in_directory(disk: &dyn Disk) -> Result<Self, OpenError> {
+        let failed = |name: &str, error: &io::Error| OpenError::Io { path: name.into(), reason: error.to_string() };
+        let mut found = Self::default();
+        let names = disk.list().map_err(|error| failed("the data directory", &error))?;
+        for (number, name) in names.iter().filter_map(|name| Some((segment_number(name)?, name))) {
+            let file = disk.open(name).map_err(|error| failed(name, &error))?;
+            found.take(number, file)?;
+        }
+        Ok(found)
+    }
+
+    /// Those of a store in use. A segment that goes meanwhile is left out: nothing lives in it.
+    pub(crate) fn of(segments: &Segments) -> Result<Self, OpenError> {
+        let mut found = Self::default();
+        for number in segments.numbers() {
+            if let Some(file) = segments.file(number) {
+                found.take(number, file)?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn take(&mut self, number: u64, file: Arc<dyn DiskFile>) -> Result<(), OpenError> {
+        let name = || segment_name(number);
+        let failed = |error: io::Error| OpenError::Io { path: name().into(), reason: error.to_string() };
+        let mut sector = [0; GROUPS_START as usize];
+        let size = file.size().map_err(failed)?;
+        if size >= u64::from(GROUPS_START) {
+            file.read_at(0, &mut sector).map_err(failed)?;
+        }
+        match SegmentHeader::decode(&sector) {
+            FirstSector::Blank if super::segments::is_group_behind(&*file, size).map_err(failed)? => {
+                self.damaged.push(number);
+            }
+            FirstSector::Blank => {}
+            FirstSector::Format(found) => return Err(OpenError::Format { file: name(), found, known: FORMAT }),
+            FirstSector::Header(header) if header.number == number => {
+                self.files.insert(number, (file, header));
+            }
+            FirstSector::Header(_) | FirstSector::Damaged => self.damaged.push(number),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn numbers(&self) -> Vec<u64> {
+        self.files.keys().copied().collect()
+    }
+
+    /// Whether no segment was ever in use.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.damaged.is_empty()
+    }
+
+    /// Whether there is such a segment, readable or not.
+    pub(crate) fn has(&self, number: u64) -> bool {
+        self.files.contains_key(&number) || self.damaged.contains(&number)
+    }
+
+    /// Octets of a segment's file.
+    pub(crate) fn size(&self, number: u64) -> u64 {
+        self.files.get(&number).and_then(|(file, _)| file.size().ok()).unwrap_or(0)
+    }
+
+    /// Octets of the files.
+    pub(crate) fn octets(&self) -> u64 {
+        self.files.values().filter_map(|(file, _)| file.size().ok()).sum()
+    }
+
+    /// A walk over a segment from its start; `None` if it is not there or its header is not valid.
+    pub(crate) fn walk(&self, number: u64) -> Option<Walk> {
+        let (file, header) = self.files.get(&number)?;
+        let counts_up_to = self.files.get(&(number + 1)).map(|(_, next)| next.predecessor_end);
+        Some(Walk {
+            segment: number,
+            file: Arc::clone(file),
+            salt: header.salt,
+            at: u64::from(GROUPS_START),
+            group: header.first_group,
+            counts_up_to,
+        })
+    }
+}
+
+/// A walk over one segment.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    segment: u64,
+    file: Arc<dyn DiskFile>,
+    salt: u64,
+    at: u64,
+    group: u64,
+    /// Where the segment ends, if its successor says so; else where nothing more reads back.
+    counts_up_to: Option<u64>,
+}
+
+/// What a walk comes by.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// A group.
+    Group {
+        /// Its number.
+        number: u64,
+        /// Where it begins.
+        offset: u64,
+        /// Its records, as far as they read back.
+        records: Vec<WalkedRecord>,
+        /// Where the first record is of which not even the head does; with it goes the rest of the group.
+        broken_at: Option<u64>,
+    },
+    /// Octets that are no group, though a group was there.
+    Gap {
+        /// Where they begin.
+        from: u64,
+        /// Where they end.
+        to: u64,
+    },
+}
+
+/// A record as it is now.
+#[derive(Debug)]
+pub(crate) struct WalkedRecord {
+    pub(crate) change: Change,
+    pub(crate) place: RecordPlace,
+    pub(crate) content: Content,
+}
+
+/// The content of a record as it is now.
+#[derive(Debug)]
+pub(crate) enum Content {
+    /// As it was written.
+    Whole(Bytes),
+    /// Zeros: punched out.
+    Punched,
+    /// Something else.
+    Damaged,
+}
+
+impl Walk {
+    /// Where the walk is.
+    pub(crate) fn offset(&self) -> u64 {
+        self.at
+    }
+
+    /// The next step; `None` at the end.
+    pub(crate) fn step(&mut self) -> io::Result<Option<Step>> {
+        let size = self.file.size()?;
+        let end = self.counts_up_to.unwrap_or(size).min(size);
+        if let Some(header) = self.group_at(self.at, end)? {
+            return self.group(header).map(Some);
+        }
+        let next = self.search(self.at + 1, end)?;
+        let to = match (next, self.counts_up_to) {
+            (Some(next), _) => next,
+            (None, Some(counted)) if self.at < counted => counted,
+            (None, _) => return Ok(None),
+        };
+        let from = std::mem::replace(&mut self.at, to);
+        Ok(Some(Step::Gap { from, to }))
+    }
+
+    /// Whether the group before was the last and may have been cut off while it was written, so that nobody was told of it.
+    pub(crate) fn may_be_torn(&self) -> io::Result<bool> {
+        Ok(self.counts_up_to.is_none() && self.search(self.at, self.file.size()?)?.is_none())
+    }
+
+    /// The header of a group at `at` that may follow, and that ends by `end`.
+    fn group_at(&self, at: u64, end: u64) -> io::Result<Option<GroupHeader>> {
+        if at + GROUP_HEADER_OCTETS as u64 > end {
+            return Ok(None);
+        }
+        let mut octets = [0; GROUP_HEADER_OCTETS];
+        self.file.read_at(at, &mut octets)?;
+        let header = GroupHeader::decode(&octets, self.salt);
+        let ends_by = |header: &GroupHeader| at + GROUP_HEADER_OCTETS as u64 + u64::from(header.length) <= end;
+        Ok(header.filter(|header| header.number >= self.group && u64::from(header.synced) <= at && ends_by(header)))
+    }
+
+    fn group(&mut self, header: GroupHeader) -> io::Result<Step> {
+        let offset = self.at;
+        let start = offset + GROUP_HEADER_OCTETS as u64;
+        let mut octets = vec![0; header.length as usize];
+        self.file.read_at(start, &mut octets)?;
+        let octets = Bytes::from(octets);
+        let mut records = Vec::with_capacity(header.records.min(4096) as usize);
+        let mut at = 0;
+        let mut broken_at = None;
+        for _ in 0..header.records {
+            let Some(record) = record_at(&octets, at, self.segment, start) else {
+                broken_at = Some(start + at as u64);
+                break;
+            };
+            at += record.place.length as usize;
+            records.push(record);
+        }
+        self.at = start + u64::from(header.length);
+        self.group = header.number + 1;
+        Ok(Step::Group { number: header.number, offset, records, broken_at })
+    }
+
+    /// The first place from `from` on where a group begins.
+    fn search(&self, from: u64, end: u64) -> io::Result<Option<u64>> {
+        let salt = memchr::memmem::Finder::new(&self.salt.to_le_bytes()).into_owned();
+        let mut start = from;
+        while start + GROUP_HEADER_OCTETS as u64 <= end {
+            let length = usize::try_from(end - start).map_or(SEARCH_OCTETS, |left| left.min(SEARCH_OCTETS));
+            let mut octets = vec![0; length];
+            self.file.read_at(start, &mut octets)?;
+            for at in salt.find_iter(&octets) {
+                let at = start + at as u64;
+                if self.group_at(at, end)?.is_some() {
+                    return Ok(Some(at));
+                }
+            }
+            // The next piece begins with the last octets of this one: a salt may lie across.
+            start += (length as u64).saturating_sub(7).max(1);
+        }
+        Ok(None)
+    }
+}
+
+/// The record at `at` of a group's octets, which begin at `start` of the segment.
+fn record_at(octets: &Bytes, at: usize, segment: u64, start: u64) -> Option<WalkedRecord> {
+    let (head, change) = decode_meta(octets.get(at..)?)?;
+    let range = at + head.content_start()..at.checked_add(head.length())?;
+    let content = octets.get(range.clone())?;
+    let content = if head.is_of(content) {
+        Content::Whole(octets.slice(range))
+    } else if content.iter().all(|octet| *octet == 0) {
+        Content::Punched
+    } else {
+        Content::Damaged
+    };
+    let place = RecordPlace {
+        segment,
+        offset: u32::try_from(start + at as u64).ok()?,
+        length: u32::try_from(head.length()).ok()?,
+        content: u32::try_from(head.content_octets).ok()?,
+    };
+    Some(WalkedRecord { change, place, content })
+}

@@ -1,0 +1,241 @@
+//! What is taken out of the outbox into memory: which webhooks to look at, when, and how many events of each.
+//!
+//! All of it is a hint. What is lost with it is still in the store, and is found again.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::{JoinError, JoinSet};
+
+use super::ahead::Batch;
+use super::delivery::Delivery;
+use crate::model::{Timestamp, WebhookId};
+use crate::store::StoreError;
+
+/// Events of one webhook that wait in memory for their turn at most; the others stay in the store until then. So webhooks
+/// that share an endpoint take turns there, however many events one of them has.
+const QUEUED_PER_WEBHOOK: usize = 8;
+/// The same with those in flight and those of which it is not noted yet what became of them: what a receiver may be told
+/// twice after a crash.
+const HELD_PER_WEBHOOK: usize = 16;
+/// Webhooks whose events are read at the same time, and how many of these because a look found them.
+const READS_MAX: usize = 4;
+const READS_OF_LOOK_MAX: usize = 2;
+/// Octets of the messages that one read takes along; what does not fit is read when its turn comes.
+const READ_OCTETS_MAX: u64 = 256 << 10;
+/// The longest time between two looks at the whole outbox; a clock that was put right is noticed within it.
+const LOOK_EVERY_MAX: Duration = Duration::from_secs(5);
+/// The shortest: mail that comes in by the thousand makes no more looks than this.
+const LOOK_EVERY_MIN: Duration = Duration::from_millis(20);
+
+/// An event in the outbox: its webhook and its sequence.
+pub(super) type EventKey = (WebhookId, u64);
+
+/// What was read of a webhook's events.
+pub(super) struct Read {
+    webhook: WebhookId,
+    is_of_look: bool,
+    batch: Result<Option<Batch>, StoreError>,
+}
+
+/// Events of a webhook that are in memory, so that none is taken twice.
+#[derive(Default)]
+struct Held {
+    /// Those that are queued, in flight, or not noted yet.
+    sequences: HashSet<u64>,
+    /// How many of them are queued.
+    queued: usize,
+    /// More of its events are due than these.
+    has_more: bool,
+    /// Its events are about to be read, or are being read.
+    is_listed: bool,
+}
+
+/// What is known in memory of the outbox.
+pub(super) struct Intake {
+    delivery: Arc<Delivery>,
+    held: HashMap<WebhookId, Held>,
+    /// Webhooks whose events are to be read: those whose queue runs low, and those that a look has found.
+    low: VecDeque<WebhookId>,
+    found: VecDeque<WebhookId>,
+    reads: JoinSet<Read>,
+    reads_of_look: usize,
+    /// When the look began whose webhooks are not all read yet, on the clock that never jumps.
+    looking_since: Option<Duration>,
+    /// The end of the last look, how long it took, and the start of the next.
+    looked_at: Duration,
+    look_took: Duration,
+    look_at: Duration,
+}
+
+impl Intake {
+    pub(super) fn new(delivery: Arc<Delivery>) -> Self {
+        let now = delivery.clock.boot();
+        Self {
+            delivery,
+            held: HashMap::new(),
+            low: VecDeque::new(),
+            found: VecDeque::new(),
+            reads: JoinSet::new(),
+            reads_of_look: 0,
+            looking_since: None,
+            looked_at: now,
+            look_took: Duration::ZERO,
+            look_at: now,
+        }
+    }
+
+    pub(super) fn look_soon(&mut self) {
+        self.look_at = self.look_at.min(self.looked_at + self.look_pause());
+    }
+
+    /// When there is something to do although nothing comes in; `None` if something is being read.
+    pub(super) fn wakes_at(&self) -> Option<Duration> {
+        self.looking_since.is_none().then_some(self.look_at)
+    }
+
+    /// The shortest pause between two looks: four times as long as a look takes, so that with thousands of webhooks waiting
+    /// no more than a fifth of the time goes into it.
+    fn look_pause(&self) -> Duration {
+        (self.look_took * 4).clamp(LOOK_EVERY_MIN, LOOK_EVERY_MAX)
+    }
+
+    /// Finds the webhooks that have events due which are not held yet.
+    pub(super) async fn look_if_due(&mut self) {
+        let now = self.delivery.clock.boot();
+        if now < self.look_at || self.looking_since.is_some() {
+            return;
+        }
+        self.looking_since = Some(now);
+        self.look_at = now + LOOK_EVERY_MAX;
+        match self.delivery.outbox.lanes().await {
+            Ok(lanes) => lanes.into_iter().for_each(|(webhook, due_at)| self.find(webhook, due_at)),
+            Err(StoreError::Stopping) => {}
+            Err(error) => tracing::error!(%error, "the outbox can't be read"),
+        }
+        self.end_look_if_over();
+    }
+
+    fn find(&mut self, webhook: WebhookId, due_at: Timestamp) {
+        if !self.is_due(due_at) {
+            return self.look_when_due(due_at);
+        }
+        let held = self.held.entry(webhook).or_default();
+        held.has_more = true;
+        if held.is_low() {
+            held.is_listed = true;
+            self.found.push_back(webhook);
+        }
+    }
+
+    /// A time further ahead than the schedule sets any was set before the clock was put back: nobody waits for it.
+    fn is_due(&self, due_at: Timestamp) -> bool {
+        let now = self.delivery.clock.now();
+        due_at <= now || due_at.since(now) > self.delivery.schedule.longest()
+    }
+
+    fn look_when_due(&mut self, due_at: Timestamp) {
+        let wait = due_at.since(self.delivery.clock.now());
+        self.look_at = self.look_at.min(self.delivery.clock.boot() + wait).max(self.looked_at + self.look_pause());
+    }
+
+    fn end_look_if_over(&mut self) {
+        let Some(since) = self.looking_since.take_if(|_| self.found.is_empty() && self.reads_of_look == 0) else {
+            return;
+        };
+        self.looked_at = self.delivery.clock.boot();
+        self.look_took = self.looked_at.saturating_sub(since);
+        self.look_at = self.look_at.max(self.looked_at + self.look_pause());
+    }
+
+    /// Reads events of the webhooks that want it. `octets_left` is how much may be rendered in advance.
+    pub(super) fn start_reads(&mut self, octets_left: usize) {
+        while self.reads.len() < READS_MAX {
+            let of_look = if self.reads_of_look < READS_OF_LOOK_MAX { self.found.pop_front() } else { None };
+            let is_of_look = of_look.is_some();
+            let Some(webhook) = of_look.or_else(|| self.low.pop_front()) else { return };
+            let held = self.held.entry(webhook).or_default();
+            held.has_more = false;
+            let limit = (QUEUED_PER_WEBHOOK - held.queued).min(HELD_PER_WEBHOOK - held.sequences.len());
+            let without = held.sequences.clone();
+            let reading = READ_OCTETS_MAX * self.reads.len() as u64;
+            let octets_max = (octets_left as u64).saturating_sub(reading).min(READ_OCTETS_MAX);
+            self.reads_of_look += usize::from(is_of_look);
+            let delivery = Arc::clone(&self.delivery);
+            self.reads.spawn(async move {
+                let batch = delivery.read_ahead(webhook, without, limit, octets_max).await;
+                Read { webhook, is_of_look, batch }
+            });
+        }
+    }
+
+    /// The next read that ends; `None` if nothing is being read.
+    pub(super) async fn next(&mut self) -> Option<Result<Read, JoinError>> {
+        self.reads.join_next().await
+    }
+
+    /// Takes what was read into memory.
+    pub(super) fn take(&mut self, read: Read) -> Option<Batch> {
+        let Read { webhook, is_of_look, batch } = read;
+        self.reads_of_look -= usize::from(is_of_look);
+        let batch = batch.unwrap_or_else(|error| {
+            if error != StoreError::Stopping {
+                // Its own trouble alone: the other webhooks have their turn.
+                tracing::error!(%webhook, %error, "the events of a webhook can't be read");
+            }
+            None
+        });
+        if let Some(due_at) = batch.as_ref().and_then(|batch| batch.next_due_at) {
+            self.look_when_due(due_at);
+        }
+        let held = self.held.entry(webhook).or_default();
+        held.is_listed = false;
+        if let Some(batch) = &batch {
+            held.has_more |= batch.has_more;
+            held.queued += batch.events.len();
+            held.sequences.extend(batch.events.iter().map(|queued| queued.event.sequence));
+        }
+        self.after(webhook);
+        self.end_look_if_over();
+        batch
+    }
+
+    /// An event that was queued is in flight.
+    pub(super) fn start(&mut self, (webhook, _): EventKey) {
+        if let Some(held) = self.held.get_mut(&webhook) {
+            held.queued -= 1;
+        }
+        self.after(webhook);
+    }
+
+    /// An event is the store's alone again, if it has not ended.
+    pub(super) fn let_go(&mut self, (webhook, sequence): EventKey) {
+        if let Some(held) = self.held.get_mut(&webhook) {
+            held.sequences.remove(&sequence);
+        }
+        self.after(webhook);
+        // Its next attempt may be due before anything else.
+        self.look_soon();
+    }
+
+    /// Sees to it that more is read of a webhook whose queue runs low, and forgets one that has nothing left.
+    fn after(&mut self, webhook: WebhookId) {
+        let Some(held) = self.held.get_mut(&webhook) else { return };
+        if held.has_more && held.is_low() {
+            held.is_listed = true;
+            self.low.push_back(webhook);
+        } else if held.sequences.is_empty() && !held.is_listed {
+            self.held.remove(&webhook);
+        }
+    }
+}
+
+impl Held {
+    /// Few are queued, and there is room for others.
+    fn is_low(&self) -> bool {
+        !self.is_listed
+            && self.queued <= QUEUED_PER_WEBHOOK / 2
+            && self.sequences.len() <= HELD_PER_WEBHOOK - QUEUED_PER_WEBHOOK / 2
+    }
+}

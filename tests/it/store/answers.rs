@@ -1,0 +1,67 @@
+//! What a store answered while its disk failed, and whether that was true.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rand::RngExt;
+use tempmail::model::{EmailId, Timestamp};
+use tempmail::store::{EmbeddedStore, Part, Store, StoreError};
+
+use crate::support::mail::{delivery, mailbox};
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+/// What a store promised while its disk failed.
+#[derive(Default)]
+pub(super) struct Answers {
+    pub(super) kept: BTreeSet<EmailId>,
+    /// Answered with a definite error, or deleted.
+    gone: BTreeSet<EmailId>,
+}
+
+impl Answers {
+    pub(super) async fn check(&self, store: &EmbeddedStore, when: &str) {
+        let part = Part::Offset { offset: 0, limit: usize::MAX };
+        let part = store.list(&mailbox("a@example.test"), part, NOW).await.expect("list");
+        assert_eq!(part.total, part.emails.len() as u64, "{when}");
+        let listed: BTreeSet<EmailId> = part.emails.iter().map(|email| email.id).collect();
+        assert_eq!(self.kept.difference(&listed).count(), 0, "{when}: acknowledged mail is lost");
+        assert_eq!(self.gone.intersection(&listed).count(), 0, "{when}: mail came back");
+        for email in &part.emails {
+            let raw = store.load(email).await.expect("load").expect("a listed email").raw;
+            assert!(raw.iter().all(|octet| *octet == email.id.octets()[15]), "{when}: other octets");
+        }
+    }
+
+    pub(super) async fn receive_some(&mut self, store: &Arc<EmbeddedStore>, random: &mut impl RngExt) {
+        let mut running = Vec::new();
+        for _ in 0..random.random_range(1..4) {
+            let mut sent = delivery(&["a@example.test"], "", NOW);
+            let id = sent.envelope.recipients[0].id;
+            sent.raw = vec![id.octets()[15]; random.random_range(1..40_000)].into();
+            let store = Arc::clone(store);
+            running.push((id, tokio::spawn(async move { store.receive(sent).await })));
+        }
+        for (id, receive) in running {
+            match receive.await.expect("no panic") {
+                Ok(()) => drop(self.kept.insert(id)),
+                Err(StoreError::OutcomeUnknown) => {}
+                // 451 or 452: the sender tries again.
+                Err(StoreError::Full | StoreError::Failed(_)) => drop(self.gone.insert(id)),
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+
+    pub(super) async fn delete_one(&mut self, store: &EmbeddedStore) {
+        let Some(id) = self.kept.pop_first() else { return };
+        match store.delete(id, NOW).await {
+            Ok(was_there) => {
+                assert!(was_there);
+                self.gone.insert(id);
+            }
+            Err(StoreError::OutcomeUnknown) => {}
+            Err(_) => drop(self.kept.insert(id)),
+        }
+    }
+}

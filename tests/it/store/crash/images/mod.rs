@@ -1,0 +1,229 @@
+//! Images of a disk as power cuts leave them, each opened with the real store: what the test and the benchmark share.
+//!
+//! A number is a seed: thousands of it are the workload, the rest is the image. The workload's changes, the moment of the
+//! cut and what survives follow from it. What the store's own threads do between follows from the machine, and ids, salts
+//! and keys are random; so a seed that failed may have to be tried a few times, and the image itself is kept.
+
+mod state;
+mod tables;
+mod workload;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rand::RngExt;
+use tempmail::store::{EmbeddedStore, OpenError, OutboxLimits, Store, StoreError, StoreOptions};
+
+use crate::support::mail::delivery;
+use crate::support::recording_disk::{RecordingDisk, rng};
+use state::{NOW, State, address};
+use workload::Recording;
+
+/// Images of one workload.
+pub const IMAGES: u64 = 1000;
+/// How long a sync takes while a workload is recorded: what is acknowledged too early is seen to be.
+const SYNC_TAKES: Duration = Duration::from_micros(300);
+/// The variable that holds the seed of the one image to look at.
+pub const SEED: &str = "TEMPMAIL_CRASH_SEED";
+
+/// Small segments and many checkpoints, so that a short workload has much of everything.
+pub fn options() -> StoreOptions {
+    StoreOptions {
+        retention: Duration::from_hours(24),
+        message_octets_max: 64 << 10,
+        segment_octets: 200_000,
+        index_cache_octets: 4 << 20,
+        checkpoint_octets: 128 << 10,
+        checkpoint_quiet: Duration::from_millis(5),
+        outbox: OutboxLimits { events_per_webhook: 20, ..OutboxLimits::default() },
+    }
+}
+
+/// What is wrong with an image, and how to see it again.
+#[derive(Debug)]
+pub struct Broken {
+    /// The image.
+    pub seed: u64,
+    /// How many operations the disk had seen.
+    pub cut: usize,
+    /// The first thing that is wrong.
+    pub what: String,
+    /// The files.
+    pub files: BTreeMap<String, Vec<u8>>,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{SEED}={} (cut at operation {}): {}", self.seed, self.cut, self.what)
+    }
+}
+
+impl Broken {
+    /// Keeps the files in a directory below `dir`, where the binary can be tried on them.
+    pub fn keep(&self, dir: &Path) -> std::io::Result<PathBuf> {
+        let dir = dir.join(format!("crash-{}", self.seed));
+        fs::create_dir_all(&dir)?;
+        for (name, octets) in &self.files {
+            fs::write(dir.join(name), octets)?;
+        }
+        Ok(dir)
+    }
+}
+
+/// An empty disk to record a workload on.
+pub fn disk() -> RecordingDisk {
+    RecordingDisk::slow(SYNC_TAKES)
+}
+
+/// A recorded workload, of which images are made.
+pub struct Images {
+    workload: u64,
+    recording: Recording,
+}
+
+impl Images {
+    /// Runs the workload of a seed on [`disk`]. Needs a runtime of several threads.
+    pub async fn record(seed: u64, disk: RecordingDisk) -> Self {
+        let workload = seed / IMAGES;
+        Self { workload, recording: Recording::make(workload, disk).await }
+    }
+
+    /// What the workload was made of, in words.
+    pub fn summary(&self) -> String {
+        self.recording.summary()
+    }
+
+    /// Opens image `number` of the workload and compares it with what was promised.
+    pub async fn examine(&self, number: u64) -> Result<(), Broken> {
+        let seed = self.workload * IMAGES + number % IMAGES;
+        let mut random = rng(seed);
+        let cut = cut(&self.recording.disk, self.recording.disk.operations(), &mut random);
+        let mut files = self.recording.disk.crash(cut, &mut random);
+        let broken = |what, files| Broken { seed, cut, what, files };
+        let mut shown = None;
+        // Some images crash once more while they are being opened, or right after.
+        if random.random_bool(0.5) {
+            let image = RecordingDisk::with(files.clone());
+            match open_and_leave(&image).await {
+                Err(what) => return Err(broken(what, files)),
+                Ok((opened, state)) => {
+                    let until = if random.random_bool(0.5) { opened } else { image.operations() };
+                    let cut = self::cut(&image, until, &mut random);
+                    shown = (cut >= opened).then_some(state);
+                    files = image.crash(cut, &mut random);
+                }
+            }
+        }
+        let image = RecordingDisk::with(files.clone());
+        match self.look(&image, cut, shown).await {
+            Ok(()) => Ok(()),
+            Err(what) => Err(broken(what, files)),
+        }
+    }
+
+    async fn look(&self, image: &RecordingDisk, cut: usize, shown: Option<State>) -> Result<(), String> {
+        let store = open(image)?;
+        let mut state = State::read(&store).await?;
+        self.recording.compare(&state, cut)?;
+        if shown.is_some_and(|shown| shown != state) {
+            return Err("what was shown after the first opening is different after the second".into());
+        }
+        // It works on: one more message, in its turn, and a stop in order.
+        let more = delivery(&[&address(0)], "one more", NOW);
+        store.receive(more.clone()).await.map_err(|error| format!("it takes no mail: {error}"))?;
+        state.expect_received(&more, &State::read(&store).await?)?;
+        store.close().await.map_err(|error| error.to_string())?;
+        drop(store);
+        if let Some(name) = image.rewritten().into_iter().find(|name| name.starts_with("journal-")) {
+            return Err(format!("{name}, of an earlier process, was written"));
+        }
+        tables::check(image.files())?;
+        let store = open(image)?;
+        state.expect_same(&State::read(&store).await?)
+    }
+
+    /// Turns a bit of what image `number` has for sure, in the journal, and opens that: the damage is reported, or it is where
+    /// nothing that counts is. Whether it was reported.
+    pub async fn damage(&self, number: u64) -> Result<bool, Broken> {
+        let seed = self.workload * IMAGES + number % IMAGES;
+        let mut random = rng(seed);
+        let cut = cut(&self.recording.disk, self.recording.disk.operations(), &mut random);
+        let mut files = self.recording.disk.crash(cut, &mut random);
+        // The last write that was synced says in its header that everything before it had been.
+        let mut known = self.recording.disk.last_synced_writes(cut);
+        known.retain(|name, end| name.starts_with("journal-") && *end > 0 && files.contains_key(name));
+        if known.is_empty() {
+            return Ok(false);
+        }
+        let (name, end) = known.iter().nth(random.random_range(0..known.len())).expect("one of them");
+        let octet = random.random_range(0..*end);
+        // A file that is no longer needed may have been cut off.
+        let Some(damaged) = files.get_mut(name).and_then(|file| file.get_mut(octet)) else { return Ok(false) };
+        *damaged ^= 1 << random.random_range(0..8);
+        let what = self.look_at_damage(&files, cut, (name, octet)).await;
+        what.map_err(|what| Broken { seed, cut, what: format!("{name} damaged at {octet}: {what}"), files })
+    }
+
+    async fn look_at_damage(
+        &self,
+        files: &BTreeMap<String, Vec<u8>>,
+        cut: usize,
+        (name, octet): (&str, usize),
+    ) -> Result<bool, String> {
+        let image = RecordingDisk::with(files.clone());
+        let is_told = |segment: u64, offset: u64| format!("journal-{segment:016}") == name && offset <= octet as u64;
+        let store = match EmbeddedStore::open_on(Arc::new(image.clone()), &options()) {
+            Err(OpenError::Damaged { segment, offset, .. }) if is_told(segment, offset) => {
+                let is_touched = image
+                    .files()
+                    .iter()
+                    .any(|(name, now)| name.starts_with("journal-") && files.get(name) != Some(now));
+                return if is_touched { Err("it was reported and the journal changed".into()) } else { Ok(true) };
+            }
+            Err(OpenError::Format { file, .. }) if file == name && octet < 512 => return Ok(true),
+            Err(error) => return Err(format!("reported as {error}")),
+            Ok(store) => store,
+        };
+        let (mut state, damages) = State::read_damaged(&store).await?;
+        for (key, error) in &damages {
+            if !matches!(error, StoreError::Damaged { segment, offset } if is_told(*segment, *offset)) {
+                return Err(format!("{key}: {error}"));
+            }
+        }
+        self.recording.fill_in(&mut state, damages.iter().map(|(key, _)| key), cut);
+        self.recording.compare(&state, cut).map(|()| !damages.is_empty())
+    }
+}
+
+fn open(image: &RecordingDisk) -> Result<EmbeddedStore, String> {
+    EmbeddedStore::open_on(Arc::new(image.clone()), &options()).map_err(|error| error.to_string())
+}
+
+/// Opens an image and looks at it; after how many operations it was open, and what there was.
+async fn open_and_leave(image: &RecordingDisk) -> Result<(usize, State), String> {
+    let store = open(image)?;
+    let opened = image.operations();
+    let state = State::read(&store).await?;
+    Ok((opened, state))
+}
+
+/// Where to cut in the first `until` operations: right after a sync or right before one has returned, right after a file
+/// was removed or octets were punched out, or anywhere.
+fn cut(disk: &RecordingDisk, until: usize, random: &mut impl RngExt) -> usize {
+    let (mut moments, before) = match random.random_range(0..5) {
+        0 => (disk.syncs(), 0),
+        1 => (disk.syncs(), 1),
+        2 => (disk.removals(), 0),
+        3 => (disk.punches(), 0),
+        _ => (Vec::new(), 0),
+    };
+    moments.retain(|moment| *moment <= until);
+    if moments.is_empty() {
+        return random.random_range(0..=until);
+    }
+    moments[random.random_range(0..moments.len())] - before
+}

@@ -1,0 +1,187 @@
+//! The files of a closed store: redb's own check of the index, and whether its tables fit each other and the journal.
+//!
+//! The layout of the rows is written down here a second time, on purpose: a row that changes its meaning is noticed.
+
+use std::collections::BTreeMap;
+
+use redb::backends::InMemoryBackend;
+use redb::{Database, Key, ReadTransaction, ReadableDatabase, ReadableTable, StorageBackend, TableDefinition, Value};
+use tempmail::model::{EmailId, Timestamp, WebhookRecord};
+
+type MailKey = [u8; 24];
+/// Segment, offset, octets of the record, octets of its content.
+type Place = (u64, u32, u32, u32);
+/// Segment, offset, group, next sequence, emails, mailboxes, live octets, webhooks, octets of the outbox, next attempt.
+type State = (u64, u32, u64, u64, u64, u64, u64, u64, u64, u64);
+type Event = (EmailId, u32, Timestamp, Timestamp, Timestamp, Place);
+type Webhook = (WebhookRecord, u32, u64, u32);
+
+const MAIL: TableDefinition<&MailKey, &[u8]> = TableDefinition::new("mail");
+const IDS: TableDefinition<&[u8; 16], &MailKey> = TableDefinition::new("ids");
+const EXPIRY: TableDefinition<(u64, u64), &[u8]> = TableDefinition::new("expiry");
+const SHARED: TableDefinition<(u64, u32), u32> = TableDefinition::new("shared");
+const SEGMENTS: TableDefinition<u64, (u64, u64)> = TableDefinition::new("segments");
+const META: TableDefinition<u8, &[u8]> = TableDefinition::new("meta");
+const WEBHOOKS: TableDefinition<&[u8; 16], &[u8]> = TableDefinition::new("webhooks");
+const EVENTS: TableDefinition<&MailKey, &[u8]> = TableDefinition::new("events");
+const DUE: TableDefinition<&[u8; 32], ()> = TableDefinition::new("due");
+const META_STATE: u8 = 2;
+
+/// Fails with the first thing that is wrong.
+pub fn check(mut files: BTreeMap<String, Vec<u8>>) -> Result<(), String> {
+    let index = files.remove("index.redb").ok_or("the index is missing")?;
+    let backend = InMemoryBackend::new();
+    backend.set_len(index.len() as u64).and_then(|()| backend.write(0, &index)).map_err(text)?;
+    let mut database = Database::builder().create_with_backend(backend).map_err(text)?;
+    if !database.check_integrity().map_err(text)? {
+        return Err("redb found the index of a closed store damaged".into());
+    }
+    let transaction = database.begin_read().map_err(text)?;
+    let mut tables = Tables::read(&transaction)?;
+    tables.check_mail(&transaction)?;
+    tables.check_events(&transaction)?;
+    tables.check_shares(&transaction)?;
+    tables.check_segments(&transaction, &files)
+}
+
+fn text(error: impl ToString) -> String {
+    error.to_string()
+}
+
+/// The rows of a table.
+fn rows<K: Key + 'static, V: Value + 'static, T>(
+    transaction: &ReadTransaction,
+    table: TableDefinition<K, V>,
+    row: impl Fn(K::SelfType<'_>, V::SelfType<'_>) -> T,
+) -> Result<Vec<T>, String> {
+    let table = transaction.open_table(table).map_err(text)?;
+    let mut rows = Vec::new();
+    for found in table.iter().map_err(text)? {
+        let (key, value) = found.map_err(text)?;
+        rows.push(row(key.value(), value.value()));
+    }
+    Ok(rows)
+}
+
+fn equal<T: PartialEq + std::fmt::Debug>(what: &str, noted: T, counted: T) -> Result<(), String> {
+    if noted == counted { Ok(()) } else { Err(format!("{what}: noted {noted:?}, counted {counted:?}")) }
+}
+
+/// What holds a record: Emails and events.
+#[derive(Debug, Default)]
+struct Holders {
+    length: u32,
+    content: u32,
+    emails: u32,
+    events: u32,
+    is_shared: bool,
+}
+
+struct Tables {
+    state: State,
+    records: BTreeMap<(u64, u32), Holders>,
+}
+
+impl Tables {
+    fn read(transaction: &ReadTransaction) -> Result<Self, String> {
+        let meta = transaction.open_table(META).map_err(text)?;
+        let row = meta.get(META_STATE).map_err(text)?.ok_or("the state is missing")?;
+        Ok(Self { state: postcard::from_bytes(row.value()).map_err(text)?, records: BTreeMap::new() })
+    }
+
+    fn hold(&mut self, (segment, offset, length, content): Place) -> &mut Holders {
+        let holders = self.records.entry((segment, offset)).or_default();
+        (holders.length, holders.content) = (length, content);
+        holders
+    }
+
+    /// Each mailbox's head counts its mails, each mail has its id and its turn to expire, and the state counts them all.
+    fn check_mail(&mut self, transaction: &ReadTransaction) -> Result<(), String> {
+        let ids: BTreeMap<MailKey, [u8; 16]> = rows(transaction, IDS, |id, key| (*key, *id))?.into_iter().collect();
+        let due: BTreeMap<MailKey, u64> = rows(transaction, EXPIRY, |(second, _), keys| {
+            keys.as_chunks::<24>().0.iter().map(|key| (*key, second)).collect::<Vec<_>>()
+        })?
+        .concat()
+        .into_iter()
+        .collect();
+        let (mut heads, mut counts) = (BTreeMap::new(), BTreeMap::new());
+        for (key, row) in rows(transaction, MAIL, |key, row| (*key, row.to_vec()))? {
+            let number = |at: usize| u64::from_le_bytes(row[at..at + 8].try_into().expect("8 octets"));
+            let word = |at: usize| u32::from_le_bytes(row[at..at + 4].try_into().expect("4 octets"));
+            if key[16..] == [0; 8] {
+                heads.insert(key[..16].to_vec(), number(0));
+                continue;
+            }
+            *counts.entry(key[..16].to_vec()).or_insert(0) += 1;
+            equal("the id of a mail", ids.get(&key).map(|id| &id[..]), Some(&row[..16]))?;
+            equal("when a mail expires", due.get(&key), Some(&number(24).div_ceil(1000)))?;
+            let holders = self.hold((number(32), word(40), word(44), word(48)));
+            holders.emails += 1;
+            holders.is_shared |= row[52] != 0;
+        }
+        equal("heads of mailboxes", &heads, &counts)?;
+        equal("mailboxes", self.state.5, heads.len() as u64)?;
+        equal("emails", self.state.4, counts.values().sum())?;
+        equal("ids", ids.len() as u64, self.state.4)
+    }
+
+    /// Each event is due once, each webhook counts its events, and the state counts webhooks and what waits for them.
+    fn check_events(&mut self, transaction: &ReadTransaction) -> Result<(), String> {
+        let mut waiting: BTreeMap<[u8; 16], (u32, u64)> = BTreeMap::new();
+        let mut due = Vec::new();
+        for (key, row) in rows(transaction, EVENTS, |key, row| (*key, row.to_vec()))? {
+            let (_, _, due_at, _, _, place): Event = postcard::from_bytes(&row).map_err(text)?;
+            let (webhook, sequence) = key.split_first_chunk::<16>().expect("16 octets");
+            let of_webhook = waiting.entry(*webhook).or_default();
+            *of_webhook = (of_webhook.0 + 1, of_webhook.1 + u64::from(place.3));
+            let millis = u64::try_from(due_at.millis()).unwrap_or(0).to_be_bytes();
+            due.push([&webhook[..], &millis, sequence].concat());
+            self.hold(place).events += 1;
+        }
+        due.sort();
+        equal("what is due", rows(transaction, DUE, |key, ()| key.to_vec())?, due)?;
+        let mut webhooks = 0;
+        for (id, row) in rows(transaction, WEBHOOKS, |id, row| (*id, row.to_vec()))? {
+            let (_, events, octets, _): Webhook = postcard::from_bytes(&row).map_err(text)?;
+            equal("events of a webhook", (events, octets), waiting.remove(&id).unwrap_or_default())?;
+            webhooks += 1;
+        }
+        equal("webhooks", self.state.7, webhooks)?;
+        equal("events of no webhook", waiting.len(), 0)
+    }
+
+    /// Where more than one has a part in a record, it is written how many.
+    fn check_shares(&self, transaction: &ReadTransaction) -> Result<(), String> {
+        let shares: BTreeMap<_, _> = rows(transaction, SHARED, |key, shares| (key, shares))?.into_iter().collect();
+        for (place, holders) in &self.records {
+            let all = holders.emails + holders.events;
+            let noted = shares.get(place).copied();
+            if all > 1 || noted.is_some() {
+                equal("shares of a record", noted, Some(all))?;
+                equal("a shared mail knows it", holders.is_shared || holders.emails == 0, true)?;
+            }
+        }
+        equal("shares of nothing", shares.keys().filter(|place| !self.records.contains_key(place)).count(), 0)
+    }
+
+    /// Each segment counts what lives in it, and is there whole; each record in it begins where the index says.
+    fn check_segments(&self, transaction: &ReadTransaction, files: &BTreeMap<String, Vec<u8>>) -> Result<(), String> {
+        let mut counted: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+        for ((segment, offset), holders) in &self.records {
+            let of_segment = counted.entry(*segment).or_default();
+            *of_segment = (of_segment.0 + 1, of_segment.1 + u64::from(holders.content));
+            let file = files.get(&format!("journal-{segment:016}")).ok_or(format!("segment {segment} is missing"))?;
+            let start = *offset as usize;
+            let record = file.get(start..start + holders.length as usize).ok_or("a record is beyond its segment")?;
+            let content = &record[record.len() - holders.content as usize..];
+            let crc = u32::from_le_bytes(record[12..16].try_into().expect("4 octets"));
+            equal("the CRC of a message", crc, crc32c::crc32c(content))?;
+        }
+        let octets: u64 = counted.values().map(|(_, octets)| octets).sum();
+        equal("live octets", self.state.6, octets)?;
+        let mut noted: BTreeMap<_, _> =
+            rows(transaction, SEGMENTS, |segment, row| (segment, row))?.into_iter().collect();
+        noted.retain(|_, (messages, _)| *messages > 0);
+        equal("what lives in the segments", noted, counted)
+    }
+}

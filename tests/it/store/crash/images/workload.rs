@@ -1,0 +1,389 @@
+//! A workload with everything that changes a store, and what was there after each of its steps.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use rand::RngExt;
+use rand::rngs::StdRng;
+use tempmail::model::{
+    AttemptRecord, Delivery, DomainRecord, DomainStatus, EmailId, Secret, Timestamp, Verdict, WebhookId, WebhookLimits,
+    WebhookRecord, WebhookStatus,
+};
+use tempmail::store::{EmbeddedStore, Outbox, Replay, Store, StoreOptions};
+
+use super::options;
+use super::state::{MAILBOXES, NOW, State, address, mail_key, name};
+use crate::support::mail::delivery;
+use crate::support::outbox::pending_events;
+use crate::support::recording_disk::{RecordingDisk, rng};
+
+/// How often the store is opened, and how many steps each process lives.
+const LIVES: usize = 5;
+const STEPS: usize = 30;
+const LIMITS: WebhookLimits = WebhookLimits { per_recipient: 3, total: 100 };
+const DOMAINS: [&str; 3] = ["example.test", "other.test", "third.test"];
+
+/// A message that was sent in a step.
+struct Sent {
+    emails: Vec<EmailId>,
+    /// After how many operations it was known to be acknowledged; `None` if it was not.
+    acknowledged: Option<usize>,
+}
+
+/// One change, or several at once.
+struct Step {
+    what: &'static str,
+    asked: usize,
+    acknowledged: usize,
+    /// Made of several changes: a cut may fall between them.
+    is_series: bool,
+    sent: Vec<Sent>,
+    after: State,
+}
+
+/// A workload that has ended.
+pub struct Recording {
+    pub disk: RecordingDisk,
+    steps: Vec<Step>,
+}
+
+impl Recording {
+    /// Runs the workload of a seed.
+    pub async fn make(seed: u64, disk: RecordingDisk) -> Self {
+        let mut random = rng(seed);
+        let rests = random.random_bool(0.3);
+        let store = open(&disk, rests);
+        let mut workload = Workload { disk, store, rests, random, now: NOW, steps: Vec::new() };
+        workload.note("open", 0, false, Vec::new()).await;
+        for life in 0..LIVES {
+            for _ in 0..STEPS {
+                workload.step().await;
+            }
+            if life % 2 == 0 { workload.stop().await } else { workload.kill().await }
+        }
+        workload.store.close().await.expect("close");
+        Self { disk: workload.disk, steps: workload.steps }
+    }
+
+    /// How many of each step there were.
+    pub fn summary(&self) -> String {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for step in &self.steps {
+            *counts.entry(step.what).or_default() += 1;
+        }
+        let counts: Vec<String> = counts.iter().map(|(what, count)| format!("{count} {what}")).collect();
+        format!("{} operations on the disk, {}", self.disk.operations(), counts.join(", "))
+    }
+
+    /// The last step that was acknowledged before the cut, and the one that may have been under way.
+    fn around(&self, cut: usize) -> (Option<&Step>, Option<&Step>) {
+        let next = self.steps.partition_point(|step| step.acknowledged <= cut);
+        (next.checked_sub(1).map(|last| &self.steps[last]), self.steps.get(next).filter(|step| step.asked < cut))
+    }
+
+    /// What `image`, cut at operation `cut`, lacks of what was promised or has beyond it.
+    pub fn compare(&self, image: &State, cut: usize) -> Result<(), String> {
+        let nothing = State::default();
+        let (last, next) = self.around(cut);
+        let before = last.map_or(&nothing, |step| &step.after);
+        let after = next.map_or(before, |step| &step.after);
+        let when = format!("after {:?}, during {:?}", last.map(|step| step.what), next.map(|step| step.what));
+        for (key, value) in &image.0 {
+            if before.0.get(key) != Some(value) && after.0.get(key) != Some(value) {
+                let known = before.0.get(key).or(after.0.get(key));
+                return Err(format!("{when}: there is {key}: {value}, promised was {known:?}"));
+            }
+        }
+        for key in before.0.keys().filter(|key| after.0.contains_key(*key)) {
+            if !image.0.contains_key(key) {
+                return Err(format!("{when}: lost {key}"));
+            }
+        }
+        let Some(next) = next else { return Ok(()) };
+        if !next.is_series && image != before && image != after {
+            return Err(format!("{when}: half of a change is there"));
+        }
+        next.sent
+            .iter()
+            .try_for_each(|sent| sent.compare(image, before, after, cut))
+            .map_err(|what| format!("{when}: {what}"))
+    }
+
+    /// Gives facts that could not be read the value that they should have.
+    pub fn fill_in<'k>(&self, image: &mut State, keys: impl Iterator<Item = &'k String>, cut: usize) {
+        let (last, next) = self.around(cut);
+        for key in keys {
+            let mut states = [next, last].into_iter().flatten();
+            if let Some(value) = states.find_map(|step| step.after.0.get(key)) {
+                image.0.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+impl Sent {
+    /// All of a message is there or nothing: its mails, and the events that tell of them.
+    fn compare(&self, image: &State, before: &State, after: &State, cut: usize) -> Result<(), String> {
+        let ids: Vec<String> = self.emails.iter().map(EmailId::to_string).collect();
+        let is_of_it = |key: &&String| !key.starts_with("log ") && ids.iter().any(|id| key.ends_with(id.as_str()));
+        let (there, missing): (Vec<_>, Vec<_>) = after
+            .0
+            .keys()
+            .filter(|key| !before.0.contains_key(*key))
+            .filter(is_of_it)
+            .partition(|key| image.0.contains_key(*key));
+        let is_promised = self.acknowledged.is_some_and(|acknowledged| acknowledged <= cut);
+        match missing.first() {
+            Some(key) if is_promised => Err(format!("lost {key}")),
+            Some(key) if !there.is_empty() => Err(format!("{} is there and {key} is not", there[0])),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Where the store does not rest, only so many octets bring a checkpoint, and much is replayed after a cut.
+fn open(disk: &RecordingDisk, rests: bool) -> Arc<EmbeddedStore> {
+    let quiet = if rests { options().checkpoint_quiet } else { Duration::from_hours(1) };
+    let options = StoreOptions { checkpoint_quiet: quiet, ..options() };
+    Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open"))
+}
+
+struct Workload {
+    disk: RecordingDisk,
+    store: Arc<EmbeddedStore>,
+    /// Whether it makes a checkpoint whenever it is quiet for a moment.
+    rests: bool,
+    random: StdRng,
+    now: Timestamp,
+    steps: Vec<Step>,
+}
+
+impl Workload {
+    /// Notes what is there after a step that has just been acknowledged.
+    async fn note(&mut self, what: &'static str, asked: usize, is_series: bool, sent: Vec<Sent>) {
+        let acknowledged = self.disk.operations();
+        let after = State::read(&self.store).await.expect("a state");
+        for sent in sent.iter().filter(|sent| sent.acknowledged.is_some()) {
+            assert!(sent.emails.iter().all(|id| after.0.contains_key(&mail_key(*id))), "acknowledged and not there");
+        }
+        self.steps.push(Step { what, asked, acknowledged, is_series, sent, after });
+    }
+
+    async fn step(&mut self) {
+        self.now = self.now.plus(Duration::from_secs(self.random.random_range(0..600)));
+        match self.random.random_range(0..20) {
+            0..7 => self.receive().await,
+            7..9 => self.delete().await,
+            9 => self.delete_all().await,
+            10..12 => self.expire().await,
+            12 => self.change_domain().await,
+            13 => self.register_webhook().await,
+            14..17 => self.note_attempt().await,
+            17 => self.replay().await,
+            18 => self.remove_webhooks().await,
+            _ => self.checkpoint(),
+        }
+    }
+
+    /// Stops in order and opens again.
+    async fn stop(&mut self) {
+        let asked = self.disk.operations();
+        self.store.close().await.expect("close");
+        self.reopen();
+        self.note("stop", asked, false, Vec::new()).await;
+    }
+
+    /// Kills the process while it receives, and opens again.
+    async fn kill(&mut self) {
+        let asked = self.disk.operations();
+        let messages: Vec<_> = (0..8).map(|_| self.message()).collect();
+        let sending = tokio::spawn(send(Arc::clone(&self.store), self.disk.clone(), messages));
+        let syncs = self.random.random_range(0..4);
+        while !sending.is_finished() && self.disk.syncs().iter().filter(|sync| **sync > asked).count() < syncs {
+            tokio::task::yield_now().await;
+        }
+        let next = self.disk.kill();
+        let sent = sending.await.expect("no panic");
+        self.disk = next;
+        self.reopen();
+        self.note("kill", asked, true, sent).await;
+    }
+
+    fn reopen(&mut self) {
+        self.rests = self.random.random_bool(0.3);
+        self.store = open(&self.disk, self.rests);
+    }
+
+    fn message(&mut self) -> Delivery {
+        let first = self.random.random_range(0..MAILBOXES);
+        let recipients = self.random.random_range(1..3);
+        let addresses: Vec<String> = (0..recipients).map(|n| address((first + n) % MAILBOXES)).collect();
+        let octets = if self.random.random_bool(0.1) { 60_000 } else { 12_000 };
+        let raw: Vec<u8> = (0..self.random.random_range(1..octets)).map(|_| self.random.random()).collect();
+        delivery(&addresses.iter().map(String::as_str).collect::<Vec<_>>(), raw, self.now)
+    }
+
+    async fn receive(&mut self) {
+        let messages: Vec<_> = (0..self.random.random_range(1..8)).map(|_| self.message()).collect();
+        let asked = self.disk.operations();
+        let sent = send(Arc::clone(&self.store), self.disk.clone(), messages).await;
+        assert!(sent.iter().all(|sent| sent.acknowledged.is_some()), "a message was refused");
+        self.note("receive", asked, true, sent).await;
+    }
+
+    async fn delete(&mut self) {
+        let (asked, mails) = (self.disk.operations(), self.mails());
+        if mails.is_empty() {
+            return;
+        }
+        // Ids begin with the time: those at the end came last, and some of them only in the journal.
+        let oldest = if self.random.random_bool(0.5) { mails.len().saturating_sub(8) } else { 0 };
+        let id = mails[self.random.random_range(oldest..mails.len())];
+        let is_readable = self.store.find(id, self.now).await.expect("find").is_some();
+        assert_eq!(self.store.delete(id, self.now).await, Ok(is_readable));
+        self.note("delete", asked, false, Vec::new()).await;
+        assert!(!is_readable || !self.mails().contains(&id), "deleted and still there");
+    }
+
+    /// The mails that are there.
+    fn mails(&self) -> Vec<EmailId> {
+        let facts = self.steps.last().map(|step| &step.after.0).into_iter().flatten();
+        facts.filter_map(|(key, _)| key.strip_prefix("mail ")?.parse().ok()).collect()
+    }
+
+    async fn delete_all(&mut self) {
+        let (asked, n) = (self.disk.operations(), self.random.random_range(0..MAILBOXES));
+        self.store.delete_all(&name(n), self.now).await.expect("delete all");
+        self.note("delete all", asked, false, Vec::new()).await;
+    }
+
+    async fn expire(&mut self) {
+        let (asked, limit) = (self.disk.operations(), self.random.random_range(1..200));
+        self.store.expire(self.now, limit).await.expect("expire");
+        self.note("expire", asked, false, Vec::new()).await;
+    }
+
+    /// Waits until the writer has found the store quiet and has made a checkpoint.
+    fn checkpoint(&mut self) {
+        let asked = self.steps.last().map_or(0, |step| step.asked);
+        if self.rests && self.steps.last().is_some_and(|step| step.what == "receive") {
+            tokio::task::block_in_place(|| self.disk.wait_for_sync("index.redb", asked));
+        }
+    }
+
+    async fn change_domain(&mut self) {
+        let asked = self.disk.operations();
+        let name = DOMAINS[self.random.random_range(0..DOMAINS.len())].parse().expect("a domain");
+        let record = DomainRecord {
+            name,
+            status: DomainStatus::Active,
+            pinned: false,
+            owner: Some(format!("owner {}", self.random.random::<u32>())),
+            email: None,
+            added_at: self.now,
+            last_checked_at: None,
+            last_check_result: None,
+        };
+        let is_registered =
+            self.store.domains().await.expect("domains").iter().any(|domain| domain.name == record.name);
+        let mut is_series = false;
+        if !is_registered {
+            self.store.register_domain(record, 10).await.expect("register");
+        } else if self.random.random_bool(0.6) {
+            self.store.update_domain(record).await.expect("update");
+        } else {
+            // Its webhooks go first.
+            is_series = true;
+            self.store.remove_domain(&record.name).await.expect("remove");
+        }
+        self.note("domain", asked, is_series, Vec::new()).await;
+    }
+
+    async fn register_webhook(&mut self) {
+        let (asked, n) = (self.disk.operations(), self.random.random_range(0..MAILBOXES));
+        let record = WebhookRecord {
+            id: WebhookId::fresh(),
+            recipient: address(n),
+            mailbox: name(n),
+            url: format!("https://receiver{}.example/", self.random.random_range(0..5)),
+            secret: Secret::new("s3cret".into()),
+            status: WebhookStatus::Active,
+            created_at: self.now,
+            last_mail_at: self.now,
+            last_delivery_at: None,
+            failures: 0,
+            failing_since: None,
+        };
+        self.store.register_webhook(record, LIMITS).await.expect("register");
+        self.note("webhook", asked, false, Vec::new()).await;
+    }
+
+    /// Some webhook.
+    async fn webhook(&mut self) -> Option<WebhookId> {
+        let mut webhooks = Vec::new();
+        for n in 0..MAILBOXES {
+            webhooks.extend(self.store.webhooks(&name(n)).await.expect("webhooks"));
+        }
+        (!webhooks.is_empty()).then(|| webhooks[self.random.random_range(0..webhooks.len())].id)
+    }
+
+    async fn note_attempt(&mut self) {
+        let asked = self.disk.operations();
+        let Some((webhook, _)) = self.store.lanes().await.expect("lanes").first().copied() else { return };
+        let event = pending_events(self.store.as_ref(), webhook).await.expect("events").remove(0);
+        let verdict = match self.random.random_range(0..6) {
+            0..3 => Verdict::Retry(self.now.plus(Duration::from_secs(60))),
+            3 => Verdict::GivenUp,
+            _ => Verdict::Delivered,
+        };
+        let is_gone = verdict == Verdict::GivenUp && self.random.random_bool(0.3);
+        let attempt = AttemptRecord {
+            webhook,
+            event: event.id,
+            email: Some(event.email),
+            sequence: event.sequence,
+            number: event.attempts + 1,
+            at: self.now,
+            duration_millis: 5,
+            status: Some(if is_gone { 410 } else { 500 }),
+            error: None,
+            response: "an answer".into(),
+            verdict,
+            disables: is_gone.then(|| "410 Gone".into()),
+        };
+        self.store.record_attempt(attempt).await.expect("record");
+        self.note("attempt", asked, false, Vec::new()).await;
+    }
+
+    async fn replay(&mut self) {
+        let Some(webhook) = self.webhook().await else { return };
+        let asked = self.disk.operations();
+        let which = if self.random.random_bool(0.5) { Replay::Failed } else { Replay::Since(NOW) };
+        self.store.replay(webhook, which, self.now).await.expect("replay");
+        self.note("replay", asked, false, Vec::new()).await;
+    }
+
+    async fn remove_webhooks(&mut self) {
+        let Some(webhook) = self.webhook().await else { return };
+        let asked = self.disk.operations();
+        if self.random.random_bool(0.5) {
+            assert_eq!(self.store.delete_webhook(webhook).await, Ok(true));
+        } else {
+            let idle_since = Timestamp::from_millis(self.now.millis() - 3_600_000);
+            self.store.delete_idle_webhooks(idle_since).await.expect("sweep");
+        }
+        self.note("webhook removed", asked, false, Vec::new()).await;
+    }
+}
+
+/// Sends messages at once, in their order.
+async fn send(store: Arc<EmbeddedStore>, disk: RecordingDisk, messages: Vec<Delivery>) -> Vec<Sent> {
+    let sending = messages.into_iter().map(async |message| {
+        let emails = message.envelope.recipients.iter().map(|recipient| recipient.id).collect();
+        let is_acknowledged = store.receive(message).await.is_ok();
+        Sent { emails, acknowledged: is_acknowledged.then(|| disk.operations()) }
+    });
+    join_all(sending).await
+}

@@ -1,0 +1,87 @@
+//! A disk that somebody else fills to the last block while mail comes in.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tempmail::model::Timestamp;
+use tempmail::store::{EmbeddedStore, OpenError, Part, Store, StoreError};
+
+use super::embedded::options;
+use crate::support::mail::{delivery, mailbox};
+use crate::support::quota_disk::QuotaDisk;
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const PART: Part = Part::Offset { offset: 0, limit: 10_000 };
+const BACK_WITHIN: Duration = Duration::from_secs(10);
+
+/// The index would need room for what it holds in memory; the next segment gives up its own for that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_accepted_is_kept_and_can_be_deleted_on_a_disk_without_a_free_block() {
+    let disk = QuotaDisk::with_room_for(64 << 20);
+    let open = || EmbeddedStore::open_on(Arc::new(disk.clone()), &options());
+    let names: Vec<String> = (0..10).map(|n| format!("user{n}@example.test")).collect();
+    let recipients: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut store = open().expect("open");
+    let mut kept = 0;
+    for round in 0..300 {
+        if round == 50 {
+            disk.fill();
+        }
+        match store.receive(delivery(&recipients, vec![b'x'; 4000], NOW)).await {
+            Ok(()) => kept += 1,
+            Err(error) => assert_eq!(error, StoreError::Full),
+        }
+    }
+    assert!((50..300).contains(&kept), "{kept}");
+    assert_eq!(store.accepts(), Err(StoreError::Full));
+    for when in ["running", "after an open"] {
+        let mut part = store.list(&mailbox("user7@example.test"), PART, NOW).await.expect("list");
+        assert_eq!(part.total, kept, "{when}");
+        let newest = part.emails.remove(0);
+        assert_eq!(store.load(&newest).await.expect("load").expect("listed").raw.len(), 4000);
+        assert_eq!(store.delete(newest.id, NOW).await, Ok(true), "{when}");
+        kept -= 1;
+        if when == "running" {
+            store.close().await.expect("close");
+            drop(store);
+            disk.fill();
+            // Nothing is left that could be given up. It says so, and room for another index is enough.
+            let mut given = 0;
+            store = loop {
+                match open() {
+                    Ok(store) => break store,
+                    Err(error) => assert!(matches!(error, OpenError::Full { .. }), "{error}"),
+                }
+                disk.give_room(256 << 10);
+                given += 256 << 10;
+                assert!(given <= disk.octets_of("index.redb"), "{given}");
+            };
+            assert_eq!(store.accepts(), Err(StoreError::Full));
+        }
+    }
+    let later = NOW.plus(Duration::from_hours(2));
+    while store.expire(later, 500).await.expect("expire").next_due_at.is_some() {}
+    assert_eq!(store.stats().await.expect("stats").emails, 0);
+    disk.give_room(64 << 20);
+    let start = Instant::now();
+    while store.receive(delivery(&recipients, "m", NOW)).await.is_err() || store.accepts().is_err() {
+        assert!(start.elapsed() < BACK_WITHIN, "there is room again");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// The segment that the last process made ahead of need has room for what opening writes.
+#[tokio::test]
+async fn a_store_that_had_a_spare_opens_on_a_disk_without_a_free_block() {
+    let disk = QuotaDisk::with_room_for(16 << 20);
+    let open = || EmbeddedStore::open_on(Arc::new(disk.clone()), &options());
+    let store = open().expect("open");
+    for _ in 0..50 {
+        store.receive(delivery(&["a@example.test"], vec![b'x'; 5000], NOW)).await.expect("receive");
+    }
+    drop(store);
+    disk.fill();
+    let store = open().expect("open on a full disk");
+    assert_eq!(store.accepts(), Err(StoreError::Full));
+    assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await, Ok(50));
+}

@@ -1,0 +1,175 @@
+//! Space on a real disk comes back as mail goes: blocks in use are counted, not lengths of files.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tempmail::model::Timestamp;
+use tempmail::store::disk::{Directory, Disk};
+use tempmail::store::{EmbeddedStore, Part, Store, StoreOptions};
+use tokio::task::JoinSet;
+
+use super::embedded::options;
+use crate::support::mail::{delivery, mailbox};
+
+const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const HOUR: Duration = Duration::from_hours(1);
+/// The segment in use, the spare, one that waits for the next checkpoint, and what an index of few rows takes.
+const ALLOWANCE: u64 = 3 * SEGMENT + INDEX_LEAST;
+const SEGMENT: u64 = 1 << 20;
+const INDEX_LEAST: u64 = 2 << 20;
+/// How soon the space must be back.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn blocks_octets(dir: &Path) -> u64 {
+    let entries = std::fs::read_dir(dir).expect("list").map(|entry| entry.expect("entry").metadata());
+    // A file may be removed meanwhile.
+    entries.filter_map(|metadata| Some(metadata.ok()?.blocks() * 512)).sum()
+}
+
+fn index_octets(dir: &Path) -> u64 {
+    std::fs::metadata(dir.join("index.redb")).expect("the index").len()
+}
+
+/// What was used at most.
+#[derive(Debug, Default)]
+struct Peak {
+    live_octets: u64,
+}
+
+impl Peak {
+    /// Waits until the blocks in use are within one and a half times what lived at most, and the allowance.
+    async fn hold(&mut self, store: &EmbeddedStore, dir: &Path, when: &str) {
+        self.live_octets = self.live_octets.max(store.stats().await.expect("stats").live_octets);
+        let bound = self.live_octets * 3 / 2 + ALLOWANCE;
+        let start = Instant::now();
+        while blocks_octets(dir) > bound {
+            let used = blocks_octets(dir);
+            assert!(start.elapsed() < PATIENCE, "{when}: {used} octets in use, {} lived at most", self.live_octets);
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+async fn expire(store: &EmbeddedStore, now: Timestamp) {
+    while store.expire(now, 500).await.expect("expire").next_due_at.is_some_and(|due| due <= now) {}
+}
+
+/// `per_hour` messages of `octets` in each of `hours`; each lives for an hour.
+async fn turn_over(hours: u32, per_hour: u32, octets: usize) {
+    let dir = tempfile::tempdir().expect("directory");
+    let store = Arc::new(EmbeddedStore::open(dir.path(), &options()).expect("open"));
+    let mut peak = Peak::default();
+    let mut early = 0;
+    for hour in 0..hours {
+        for quarter in 0..4 {
+            let now = START.plus(HOUR * hour + HOUR / 4 * quarter);
+            expire(&store, now).await;
+            let mut running = JoinSet::new();
+            for n in 0..per_hour / 4 {
+                let (store, to) = (Arc::clone(&store), format!("user{n}@example.test"));
+                let sent = delivery(&[&to], vec![b'x'; octets], now);
+                running.spawn(async move { store.receive(sent).await });
+            }
+            assert!(running.join_all().await.into_iter().all(|received| received == Ok(())));
+        }
+        peak.hold(&store, dir.path(), &format!("hour {hour}")).await;
+        if hour == hours / 4 {
+            early = index_octets(dir.path());
+        }
+    }
+    // Four times the turnover needs no larger index.
+    assert!(index_octets(dir.path()) <= early, "the index grew from {early} to {}", index_octets(dir.path()));
+}
+
+#[tokio::test]
+async fn a_day_of_steady_turnover_uses_what_lives_and_a_bit() {
+    turn_over(24, 100, 20_000).await;
+}
+
+#[tokio::test]
+async fn a_day_of_small_messages_uses_what_lives_and_a_bit() {
+    turn_over(24, 200, 1500).await;
+}
+
+#[tokio::test]
+async fn a_trickle_uses_little() {
+    turn_over(24, 4, 3000).await;
+}
+
+#[tokio::test]
+async fn one_message_that_stays_in_each_segment_does_not_keep_the_others() {
+    let dir = tempfile::tempdir().expect("directory");
+    let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+    let mut peak = Peak::default();
+    for segment in 0..8 {
+        for n in 0..40 {
+            let to = if n == 0 { "kept@example.test" } else { "read@example.test" };
+            store.receive(delivery(&[to], vec![b'x'; 25_000], START)).await.expect("receive");
+        }
+        peak.live_octets = peak.live_octets.max(store.stats().await.expect("stats").live_octets);
+        store.delete_all(&mailbox("read@example.test"), START).await.expect("delete");
+        peak.hold(&store, dir.path(), &format!("segment {segment}")).await;
+    }
+    assert_eq!(store.stats().await.expect("stats").emails, 8);
+}
+
+/// Nothing needs to be stopped for it, and the rows of others stay.
+#[tokio::test]
+async fn what_was_deleted_is_in_no_file_after_the_next_checkpoint() {
+    let dir = tempfile::tempdir().expect("directory");
+    let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+    let marked = |n: usize| format!("the-mark-{n:05}-").repeat(60);
+    for n in 0..200 {
+        let to = if n % 10 == 0 { "kept@example.test" } else { "read@example.test" };
+        store.receive(delivery(&[to], marked(n), START)).await.expect("receive");
+    }
+    let found = || -> Vec<usize> {
+        let files = std::fs::read_dir(dir.path()).expect("list").map(|entry| entry.expect("entry").path());
+        let octets: Vec<u8> = files.flat_map(|file| std::fs::read(file).unwrap_or_default()).collect();
+        let mut found: Vec<usize> = octets
+            .windows(14)
+            .filter(|part| part.starts_with(b"the-mark-"))
+            .filter_map(|part| std::str::from_utf8(&part[9..]).ok()?.parse().ok())
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    };
+    assert_eq!(found().len(), 200);
+    assert_eq!(store.delete_all(&mailbox("read@example.test"), START).await, Ok(180));
+    let start = Instant::now();
+    while found().len() > 20 {
+        assert!(start.elapsed() < PATIENCE, "{} are left", found().len());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(found().iter().all(|n| n % 10 == 0));
+}
+
+#[tokio::test]
+async fn an_index_that_is_mostly_free_is_compacted_when_the_store_is_opened() {
+    let dir = tempfile::tempdir().expect("directory");
+    let large = StoreOptions { checkpoint_octets: 8 << 20, ..options() };
+    let store = EmbeddedStore::open(dir.path(), &large).expect("open");
+    let names: Vec<String> = (0..100).map(|n| format!("user{n}@example.test")).collect();
+    let recipients: Vec<&str> = names.iter().map(String::as_str).collect();
+    for n in 0..100 {
+        // What stays is all over the file, so that its end can't just be cut off.
+        let at = if n % 10 == 0 { START.plus(HOUR) } else { START };
+        store.receive(delivery(&recipients, "m", at)).await.expect("receive");
+    }
+    expire(&store, START.plus(HOUR)).await;
+    drop(store);
+    let before = index_octets(dir.path());
+    let store = EmbeddedStore::open(dir.path(), &large).expect("open again");
+    let after = index_octets(dir.path());
+    assert!(after * 2 < before, "{before} to {after}");
+    let part = Part::Offset { offset: 0, limit: 1 };
+    assert_eq!(store.list(&mailbox("user7@example.test"), part, START.plus(HOUR)).await.expect("list").total, 10);
+    drop(store);
+    let disk: Arc<dyn Disk> = Arc::new(Directory::lock(dir.path()).expect("lock"));
+    let compacted = EmbeddedStore::compact(&disk, &large).expect("compact");
+    assert_eq!(compacted.after_octets, index_octets(dir.path()));
+    assert!(compacted.after_octets <= after && compacted.before_octets <= before, "{compacted:?}");
+}
