@@ -68,7 +68,6 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             [CompletionResult]::new('--max-smtp-connections', '--max-smtp-connections', [CompletionResultType]::ParameterName, 'Most SMTP connections at once, 1 to 100000 [default: 1000]')
             [CompletionResult]::new('--smtp-idle-timeout', '--smtp-idle-timeout', [CompletionResultType]::ParameterName, 'How long an SMTP client may keep silent, 100ms to 1h [default: 5m]')
             [CompletionResult]::new('--smtp-body-budget', '--smtp-body-budget', [CompletionResultType]::ParameterName, 'Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size [default: 256MB]')
-            [CompletionResult]::new('--max-recipients', '--max-recipients', [CompletionResultType]::ParameterName, 'Most recipients of one message, 100 to 10000 [default: 100]')
             [CompletionResult]::new('--max-hops', '--max-hops', [CompletionResultType]::ParameterName, 'Most Received fields of a message, 1 to 1000; one with more is in a loop and refused [default: 100]')
             [CompletionResult]::new('--smtp-auth', '--smtp-auth', [CompletionResultType]::ParameterName, 'Whether SMTP offers AUTH and takes any credentials; only while it listens on loopback [default: off]')
             [CompletionResult]::new('--tls-cert', '--tls-cert', [CompletionResultType]::ParameterName, 'Certificate in PEM with the chain behind it; read again when it changes and at SIGHUP [default: none]')

@@ -44,7 +44,6 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "http-allowed-origins" => &["https://app.example"],
         "rate-limit" => &["off"],
         "smtp-idle-timeout" => &["500ms"],
-        "max-recipients" => &["500"],
         "smtp-auth" => &["accept-any"],
         "log-format" => &["json"],
         _ => panic!("{key} has no example"),
