@@ -74,7 +74,7 @@ async fn raw_of(daemon: &Binary, mailbox: &str) -> String {
     let page = http::inbox(daemon.http, mailbox).await;
     assert_eq!(page["total"], 1, "{mailbox}");
     let raw = http::raw(daemon.http, page["emails"][0]["id"].as_str().expect("id")).await;
-    String::from_utf8(raw.expect("its octets").to_vec()).expect("UTF-8")
+    String::from_utf8(raw.expect("its octets")).expect("UTF-8")
 }
 
 #[tokio::test]
