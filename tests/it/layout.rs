@@ -65,6 +65,7 @@ const RULES: &[Rule] = &[
             "webhook/ranges",
             "webhook/target",
             "webhook/pacing",
+            "webhook/kept",
             "webhook/attempt",
             "webhook/outcome",
         ],
