@@ -16,7 +16,7 @@ use crate::store::StoreError;
 use crate::store::journal::{RECORD_HEADER_OCTETS, RecordHead, decode_meta, encode_record};
 
 /// The format that this version writes and reads.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const MAGIC: [u8; 16] = *b"tempmail-backup\n";
 const HEADER_OCTETS: usize = 24;
 /// What a record takes at most beside the message: an envelope of 100 recipients is below 96 KB.
