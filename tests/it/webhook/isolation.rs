@@ -35,9 +35,8 @@ async fn receive(server: &TestServer, recipient: &str, count: usize) {
 
 /// A mail for each healthy endpoint; waits until each has been told of `told` in all.
 async fn tell_all(server: &TestServer, healthy: &[WebhookSink], told: usize) {
-    for number in 0..healthy.len() {
-        receive(server, &format!("h{number}@example.test"), 1).await;
-    }
+    let recipients: Vec<String> = (0..healthy.len()).map(|number| format!("h{number}@example.test")).collect();
+    join_all(recipients.iter().map(|recipient| receive(server, recipient, 1))).await;
     for sink in healthy {
         assert_eq!(sink.wait_for(told).await.len(), told, "each is told once");
     }
@@ -61,12 +60,14 @@ async fn endpoints_are_told_beside_a_black_hole_and_an_endless_body() {
     }
     register(&server, "endless@example.test", &endless.url("/hook")).await;
     let mut healthy = Vec::new();
-    for number in 0..HEALTHY {
+    for _ in 0..HEALTHY {
         let sink = WebhookSink::start().await;
         sink.script("/hook", Behaviour::status(200));
-        register(&server, &format!("h{number}@example.test"), &sink.url("/hook")).await;
         healthy.push(sink);
     }
+    let recipients: Vec<String> = (0..HEALTHY).map(|number| format!("h{number}@example.test")).collect();
+    let urls: Vec<String> = healthy.iter().map(|sink| sink.url("/hook")).collect();
+    join_all(recipients.iter().zip(&urls).map(|(recipient, url)| register(&server, recipient, url))).await;
 
     receive(&server, "dead@example.test", DEAD_MAILS).await;
     dead.wait_for(1).await;
