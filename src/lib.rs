@@ -151,7 +151,7 @@
 //! 2. A MIME error never loses, refuses or delays a mail. Any octets give an Email with what could be read.
 //! 3. What must survive a crash is in the journal, in the same record as its cause.
 //! 4. `model`, `mime`, the protocol of SMTP (`session` and what it is made of), `policy`, `dns/mx`, `domains/round` and, of
-//!    `webhook`, `sign`, `schedule`, `ranges`, `target`, `pacing`, `attempt` and `outcome` do no I/O and read no clock: `now`
+//!    `webhook`, `sign`, `schedule`, `ranges`, `target`, `pacing`, `kept`, `attempt` and `outcome` do no I/O and read no clock: `now`
 //!    is an argument. (`policy` asks the store whether there is room, through its trait; the
 //!    store then asks the file system.)
 //! 5. `store` knows neither SMTP nor HTTP nor MIME nor how webhooks are sent; `smtp` and `http` do not know each other;

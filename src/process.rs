@@ -2,7 +2,8 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::config::Config;
+use crate::config::{Config, Revision};
+use crate::webhook::IDLE_CONNECTIONS_MAX;
 
 /// Open files besides connections: listeners, segments, index, lock, DNS sockets, the runtime's own, and some to spare.
 const OTHER_FILES: u64 = 128;
@@ -20,11 +21,15 @@ pub fn raise_open_files_limit() -> Option<u64> {
 pub fn open_files_warning(limit: Option<u64>, config: &Config) -> Option<String> {
     let limit = limit?;
     let (smtp, http) = (config.smtp_connections_max, config.http_connections_max);
-    let needed = (smtp as u64).saturating_add(http as u64).saturating_add(OTHER_FILES);
+    let webhooks = match config.revision {
+        Revision::One => 0,
+        Revision::Two => config.webhook_in_flight_max.saturating_add(IDLE_CONNECTIONS_MAX),
+    };
+    let needed = [smtp, http, webhooks].into_iter().fold(OTHER_FILES, |sum, files| sum.saturating_add(files as u64));
     (needed > limit).then(|| {
         format!(
-            "at most {limit} files can be open, but max-smtp-connections ({smtp}), max-http-connections ({http}) and \
-             {OTHER_FILES} others need {needed}: raise the limit (ulimit -Hn, LimitNOFILE=) or lower these settings"
+            "at most {limit} files can be open, but max-smtp-connections ({smtp}), max-http-connections ({http}), \
+             {webhooks} for webhooks (webhook-in-flight and {IDLE_CONNECTIONS_MAX} idle ones) and {OTHER_FILES} others need {needed}: raise the limit (ulimit -Hn, LimitNOFILE=) or lower these settings"
         )
     })
 }
@@ -32,7 +37,6 @@ pub fn open_files_warning(limit: Option<u64>, config: &Config) -> Option<String>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Revision;
 
     #[test]
     fn the_soft_limit_becomes_the_hard_one() {
@@ -46,8 +50,12 @@ mod tests {
         let mut config = Config::of_revision(Revision::Two, "/nonexistent".into());
         (config.smtp_connections_max, config.http_connections_max) = (600, 300);
         assert_eq!(open_files_warning(None, &config), None);
-        assert_eq!(open_files_warning(Some(1028), &config), None);
-        let warning = open_files_warning(Some(1027), &config).expect("a warning");
-        assert!(warning.contains("1027") && warning.contains("1028"), "{warning}");
+        config.webhook_in_flight_max = 44;
+        assert_eq!(open_files_warning(Some(1328), &config), None);
+        let warning = open_files_warning(Some(1327), &config).expect("a warning");
+        assert!(warning.contains("1327") && warning.contains("1328"), "{warning}");
+        config.revision = Revision::One;
+        assert_eq!(open_files_warning(Some(1028), &config), None, "it calls nobody");
+        assert!(open_files_warning(Some(1027), &config).is_some());
     }
 }

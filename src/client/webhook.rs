@@ -52,6 +52,9 @@ pub struct Webhook {
     pub last_delivery_at: Option<String>,
     /// Attempts that failed since the last success.
     pub failures: u64,
+    /// Events that were dropped because too much waited for it.
+    #[serde(default)]
+    pub dropped: u64,
     /// `disabledReason` for the administrator, and fields of a later server.
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -180,7 +183,7 @@ mod tests {
     fn the_reason_is_there_for_the_administrator_alone() {
         let mut given = json!({
             "id": "x", "recipient": "a@b", "url": "https://h", "signed": false, "status": "disabled",
-            "createdAt": "t", "lastDeliveryAt": null, "failures": 3,
+            "createdAt": "t", "lastDeliveryAt": null, "failures": 3, "dropped": 0,
         });
         let of = |given: &Value| serde_json::from_value::<Webhook>(given.clone()).expect("webhook");
         assert_eq!(of(&given).disabled_reason(), None);

@@ -55,6 +55,7 @@ pub(super) struct WebhookJson {
     created_at: String,
     last_delivery_at: Option<String>,
     failures: u32,
+    dropped: u64,
     /// The administrator's, and only while the webhook is disabled: it may quote the receiver.
     #[serde(skip_serializing_if = "Option::is_none")]
     disabled_reason: Option<String>,
@@ -76,6 +77,7 @@ impl WebhookJson {
             created_at: record.created_at.to_interface(),
             last_delivery_at: record.last_delivery_at.map(Timestamp::to_interface),
             failures: record.failures,
+            dropped: record.dropped,
             disabled_reason: reason.filter(|_| !is_public),
         }
     }
@@ -137,6 +139,7 @@ fn new_webhook(api: &Api, body: &JsonObject) -> Result<WebhookRecord, Problem> {
         last_delivery_at: None,
         failures: 0,
         failing_since: None,
+        dropped: 0,
     })
 }
 

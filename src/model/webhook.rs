@@ -120,6 +120,8 @@ pub struct WebhookRecord {
     pub failures: u32,
     /// When the first of them was made.
     pub failing_since: Option<Timestamp>,
+    /// Events that were dropped because too much waited.
+    pub dropped: u64,
 }
 
 /// An event that a webhook has not been told yet.

@@ -33,14 +33,33 @@ pub(crate) enum Change {
     WebhookRegistered { record: Box<WebhookRecord>, limits: WebhookLimits },
     /// A webhook is deleted with all that is its.
     WebhookDeleted { id: WebhookId },
-    /// At most `limit` webhooks are deleted: those of a domain, and those without mail since `idle_since`.
-    WebhooksSwept { domain: Option<DomainName>, idle_since: Option<Timestamp>, limit: u32 },
-    /// An attempt to tell a webhook of an event was made.
-    Attempted { attempt: Box<AttemptRecord> },
+    /// Those of `webhooks` are deleted that a sweep of `of` is still after.
+    WebhooksSwept { webhooks: Vec<WebhookId>, of: Sweep },
+    /// Attempts to tell webhooks of events were made.
+    Attempted { attempts: Vec<AttemptRecord> },
     /// Ended events are due again.
     Replayed { webhook: WebhookId, which: Replay, now: Timestamp },
     /// An event that was waiting in the store that this one is restored from waits here as well.
     EventRestored { webhook: WebhookId, email: EmailId, attempts: u32, due_at: Timestamp },
+}
+
+/// Which webhooks a sweep is after.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Sweep {
+    /// Those of a domain.
+    Domain(DomainName),
+    /// Those for which no mail has come since.
+    IdleSince(Timestamp),
+}
+
+impl Sweep {
+    /// Whether it is after this one.
+    pub(crate) fn is_after(&self, webhook: &WebhookRecord) -> bool {
+        match self {
+            Self::Domain(domain) => webhook.mailbox.domain() == domain.as_str(),
+            Self::IdleSince(since) => webhook.last_mail_at < *since,
+        }
+    }
 }
 
 /// What a change did.
@@ -69,6 +88,9 @@ impl Change {
                     envelope.recipients.iter().map(|to| size_of_val(to) + 2 * to.mailbox.as_str().len()).sum();
                 size_of::<Self>() + of_recipients
             }
+            Self::Attempted { attempts } => {
+                size_of::<Self>() + attempts.iter().map(|it| size_of_val(it) + it.response.len()).sum::<usize>()
+            }
             _ => size_of::<Self>(),
         }
     }
@@ -91,7 +113,7 @@ impl Change {
     pub(crate) fn outdates_outbox(&self, outcome: &Outcome) -> bool {
         match self {
             Self::Received { .. } => !matches!(outcome, Outcome::Received { has_dropped: false, .. }),
-            Self::Attempted { attempt } => attempt.disables.is_some(),
+            Self::Attempted { attempts } => attempts.iter().any(|attempt| attempt.disables.is_some()),
             Self::WebhookDeleted { .. } | Self::WebhooksSwept { .. } | Self::Replayed { .. } => true,
             Self::Deleted { .. }
             | Self::MailboxDeleted { .. }

@@ -28,7 +28,9 @@ pub use embedded::EmbeddedStore;
 pub use error::{OpenError, StoreError};
 pub use index::Compacted;
 use index::IndexError;
-pub use outbox::{DueEvent, DueEvents, Outbox, OutboxLimits, OutboxVersion, Replay, Wanted, WebhookRegistration};
+pub use outbox::{
+    ATTEMPTS_PER_NOTE, DueEvent, DueEvents, Outbox, OutboxLimits, OutboxVersion, Replay, Wanted, WebhookRegistration,
+};
 pub use salvage::{Salvaged, salvage};
 
 /// Which part of a mailbox to list, newest first.

@@ -96,6 +96,10 @@ pub struct DueEvent {
     pub email: Option<StoredEmail>,
 }
 
+/// How many attempts are noted at once at most: what is written down of so many, each with its kilobyte of a response, must
+/// fit where the smallest message does.
+pub const ATTEMPTS_PER_NOTE: usize = 32;
+
 /// A moment at which the outbox was read: see [`Outbox::is_current`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutboxVersion(pub(super) u64);
@@ -119,7 +123,7 @@ pub trait Outbox: Send + Sync + 'static {
     /// Deletes a webhook with its events and its log. `false` if there is none.
     async fn delete_webhook(&self, id: WebhookId) -> Result<bool, StoreError>;
 
-    /// Deletes the webhooks for which no mail has come since `idle_since`, a bounded number of them; how many.
+    /// Deletes the webhooks for which no mail has come since `idle_since`; how many.
     async fn delete_idle_webhooks(&self, idle_since: Timestamp) -> Result<usize, StoreError>;
 
     /// The webhooks that have events waiting, each with the time at which its next attempt is due.
@@ -129,16 +133,21 @@ pub trait Outbox: Send + Sync + 'static {
     async fn due_events(&self, webhook: WebhookId, wanted: Wanted) -> Result<Option<DueEvents>, StoreError>;
 
     /// Whether what was read at `version` still holds: no webhook was deleted or disabled since, and no event ended other
-    /// than by [`Outbox::record_attempt`] for itself. What was answered to whoever changed it is seen here. `false` may
+    /// than by [`Outbox::record_attempts`] for itself. What was answered to whoever changed it is seen here. `false` may
     /// also be said where nothing changed. Costs next to nothing and does not wait.
     fn is_current(&self, version: OutboxVersion) -> bool;
 
     /// The Email of an event, also after it was deleted or has expired; `None` once the event has ended.
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError>;
 
-    /// Notes an attempt: in the log, at the webhook, and at the event, which ends or is due again. Noting it for an event
-    /// or webhook that is gone does nothing.
-    async fn record_attempt(&self, attempt: AttemptRecord) -> Result<(), StoreError>;
+    /// Notes attempts, all or none: in the log, at the webhook, and at the event, which ends or is due again. Noting one for
+    /// an event or webhook that is gone does nothing. At most [`ATTEMPTS_PER_NOTE`].
+    async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError>;
+
+    /// The same for one.
+    async fn record_attempt(&self, attempt: AttemptRecord) -> Result<(), StoreError> {
+        self.record_attempts(vec![attempt]).await
+    }
 
     /// The log of a webhook, newest first, at most `limit` lines.
     async fn attempts(&self, webhook: WebhookId, limit: usize) -> Result<Vec<AttemptRecord>, StoreError>;

@@ -1,13 +1,13 @@
 //! The calling half of an attempt: one request, under bounds of time and size.
 //!
 //! What bounds it: the time for connecting, the time for the whole attempt, the octets and the time given to a response's
-//! body. It follows no redirect, uses no proxy, keeps no cookie, decodes no compression and never repeats a request; the
+//! body; and all its idle connections together ([`kept`](super::kept)). It follows no redirect, uses no proxy, keeps no cookie, decodes no compression and never repeats a request; the
 //! schedule does that.
 
 use std::collections::HashMap;
 use std::error::Error;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use reqwest::header::RETRY_AFTER;
@@ -18,8 +18,10 @@ use tokio::time::{Instant, timeout_at};
 use super::attempt::Prepared;
 use super::dial::{Dial, DialError};
 use super::guard::Guard;
+use super::kept::{IDLE_MAX, IDLE_PER_ENDPOINT_MAX, Kept};
 use super::outcome::{ErrorClass, Outcome, cut, kept};
 use super::schedule::retry_after;
+use super::target::Endpoint;
 use crate::clock::Clock;
 use crate::dns::Resolver;
 
@@ -28,9 +30,6 @@ const BODY_OCTETS_MAX: usize = 64 * 1024;
 /// How long a response's body may take. Its status has come by then and it is only read for the log, so that a slow one
 /// is not worth the place of another attempt.
 const BODY_WITHIN: Duration = Duration::from_secs(2);
-/// How long an unused connection is kept for the next event.
-const IDLE_MAX: Duration = Duration::from_secs(10);
-const IDLE_PER_ENDPOINT_MAX: usize = 4;
 const HEADERS_MAX: usize = 100;
 const DETAIL_OCTETS_MAX: usize = 256;
 
@@ -60,9 +59,31 @@ pub struct Caller {
     settings: CallerSettings,
     guard: Arc<Guard>,
     clock: Arc<dyn Clock>,
-    client: Client,
+    clients: Clients,
     /// Clients for the ports on which we listen: a client's resolver is not told the port, and only there it matters.
-    own_ports: HashMap<u16, Client>,
+    own_ports: HashMap<u16, Clients>,
+    kept: Mutex<Kept>,
+}
+
+/// One that keeps connections for the next event, and one that keeps none.
+struct Clients {
+    keeping: Client,
+    closing: Client,
+}
+
+/// Which client an attempt has. What keeps connections has a place in [`Kept`] as long as this lives.
+struct Turn<'a> {
+    caller: &'a Caller,
+    endpoint: &'a Endpoint,
+    is_kept: bool,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if self.is_kept {
+            self.caller.kept().end(self.endpoint, self.caller.clock.boot());
+        }
+    }
 }
 
 struct Answer {
@@ -84,13 +105,16 @@ impl Caller {
         resolver: Arc<dyn Resolver>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, CallerError> {
-        let client = |own_port| {
+        let clients = |own_port| {
             let timeout = settings.connect_timeout.mul_f64(0.8);
-            client(settings, Dial { guard: guard.clone(), resolver: resolver.clone(), own_port, timeout })
+            let dial = Dial { guard: guard.clone(), resolver: resolver.clone(), own_port, timeout };
+            let keeping = client(settings, dial.clone(), IDLE_PER_ENDPOINT_MAX)?;
+            Ok(Clients { keeping, closing: client(settings, dial, 0)? })
         };
-        let own_ports = guard.own_ports().into_iter().map(|port| Ok((port, client(Some(port))?)));
+        let own_ports = guard.own_ports().into_iter().map(|port| Ok((port, clients(Some(port))?)));
         let own_ports = own_ports.collect::<Result<_, reqwest::Error>>()?;
-        Ok(Self { settings, client: client(None)?, own_ports, guard: guard.clone(), clock })
+        let clients = clients(None)?;
+        Ok(Self { settings, clients, own_ports, guard: guard.clone(), clock, kept: Mutex::default() })
     }
 
     /// Makes one attempt. It ends within [`CallerSettings::timeout`], whatever the receiver does.
@@ -120,7 +144,9 @@ impl Caller {
             .check_target(target)
             .map_err(|refused| Failed { class: ErrorClass::RefusedAddress, detail: refused.to_string() })?;
         let deadline = Instant::now() + self.settings.timeout;
-        let client = self.own_ports.get(&target.port()).unwrap_or(&self.client);
+        let turn = self.turn(target.endpoint());
+        let clients = self.own_ports.get(&target.port()).unwrap_or(&self.clients);
+        let client = if turn.is_kept { &clients.keeping } else { &clients.closing };
         let request = client.post(target.url().clone()).headers(prepared.headers.clone()).body(prepared.body.clone());
         let sent = timeout_at(deadline, request.send()).await;
         let sent = sent.map_err(|_| Failed { class: ErrorClass::Timeout, detail: "no response in time".to_owned() })?;
@@ -131,6 +157,15 @@ impl Caller {
             asked.filter(|_| matches!(status, 429 | 503)).and_then(|it| retry_after(it, self.clock.now()));
         let response = read(&mut response, deadline.min(Instant::now() + BODY_WITHIN)).await;
         Ok(Answer { status, retry_after, response })
+    }
+
+    fn turn<'a>(&'a self, endpoint: &'a Endpoint) -> Turn<'a> {
+        let is_kept = self.kept().begin(endpoint, self.clock.boot());
+        Turn { caller: self, endpoint, is_kept }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -149,10 +184,11 @@ async fn read(response: &mut Response, deadline: Instant) -> String {
     kept(&start)
 }
 
-fn client(settings: CallerSettings, dial: Dial) -> Result<Client, reqwest::Error> {
-    builder(settings, dial.clone()).build().or_else(|error| {
+fn client(settings: CallerSettings, dial: Dial, idle_per_endpoint_max: usize) -> Result<Client, reqwest::Error> {
+    let builder = || builder(settings, dial.clone()).pool_max_idle_per_host(idle_per_endpoint_max);
+    builder().build().or_else(|error| {
         tracing::warn!(%error, "no certificates of this system can be read; webhooks with https URLs will fail");
-        builder(settings, dial).tls_certs_only([]).build()
+        builder().tls_certs_only([]).build()
     })
 }
 
@@ -171,7 +207,6 @@ fn builder(settings: CallerSettings, dial: Dial) -> ClientBuilder {
         .http1_max_headers(HEADERS_MAX)
         .connect_timeout(settings.connect_timeout)
         .pool_idle_timeout(IDLE_MAX)
-        .pool_max_idle_per_host(IDLE_PER_ENDPOINT_MAX)
 }
 
 fn failed(error: &reqwest::Error) -> Failed {

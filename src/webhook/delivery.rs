@@ -12,7 +12,7 @@ use crate::mime::Parser;
 use crate::model::{
     AttemptRecord, EmailId, EventId, PendingEvent, Secret, Timestamp, Verdict, WebhookId, WebhookRecord,
 };
-use crate::store::{Outbox, StoreError};
+use crate::store::{ATTEMPTS_PER_NOTE, Outbox, StoreError};
 
 /// A webhook that has had nothing but failures for so long is disabled.
 const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
@@ -96,15 +96,16 @@ impl Delivery {
 
     /// Notes attempts, however long the store can't: the receivers must not be called again and again meanwhile.
     pub(super) async fn note_all(&self, attempts: Vec<AttemptRecord>) {
-        futures_util::future::join_all(attempts.into_iter().map(|attempt| self.note(attempt))).await;
+        let notes = attempts.chunks(ATTEMPTS_PER_NOTE).map(|attempts| self.note(attempts));
+        futures_util::future::join_all(notes).await;
     }
 
-    async fn note(&self, attempt: AttemptRecord) {
+    async fn note(&self, attempts: &[AttemptRecord]) {
         loop {
-            match self.outbox.record_attempt(attempt.clone()).await {
+            match self.outbox.record_attempts(attempts.to_vec()).await {
                 Ok(()) | Err(StoreError::Stopping) => return,
                 Err(error) => {
-                    tracing::error!(webhook = %attempt.webhook, %error, "an attempt could not be noted; trying again");
+                    tracing::error!(attempts = attempts.len(), %error, "attempts could not be noted; trying again");
                     tokio::time::sleep(STORE_PAUSE).await;
                 }
             }

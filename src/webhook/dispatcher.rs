@@ -196,12 +196,10 @@ impl Dispatcher {
     async fn delete_idle(&self, idle_max: Duration) {
         let idle_millis = i64::try_from(idle_max.as_millis()).unwrap_or(i64::MAX);
         let since = Timestamp::from_millis(self.delivery.clock.now().millis().saturating_sub(idle_millis));
-        loop {
-            match self.delivery.outbox.delete_idle_webhooks(since).await {
-                Ok(0) => return,
-                Ok(webhooks) => tracing::info!(webhooks, "deleted webhooks without mail"),
-                Err(error) => return tracing::warn!(%error, "webhooks without mail could not be deleted"),
-            }
+        match self.delivery.outbox.delete_idle_webhooks(since).await {
+            Ok(0) => {}
+            Ok(webhooks) => tracing::info!(webhooks, "deleted webhooks without mail"),
+            Err(error) => tracing::warn!(%error, "webhooks without mail could not be deleted"),
         }
     }
 

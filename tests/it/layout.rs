@@ -70,6 +70,7 @@ const RULES: &[Rule] = &[
             "webhook/ranges",
             "webhook/target",
             "webhook/pacing",
+            "webhook/kept",
             "webhook/attempt",
             "webhook/outcome",
         ],

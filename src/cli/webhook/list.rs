@@ -9,8 +9,9 @@ use crate::model::Address;
 
 /// List the webhooks of an address
 ///
-/// Only the administrator sees whole URLs and why a webhook is disabled. In a pipe each webhook is a line of seven fields
-/// separated by tabs: id, status, URL, signed or unsigned, last success, failures since then, why it is disabled.
+/// Only the administrator sees whole URLs and why a webhook is disabled. In a pipe each webhook is a line of eight fields
+/// separated by tabs: id, status, URL, signed or unsigned, last success, failures since then, events dropped because too
+/// many waited, why it is disabled.
 #[derive(clap::Args, Debug)]
 #[command(
     visible_alias = "ls",
@@ -39,7 +40,7 @@ impl List {
 
 impl Row for client::Webhook {
     const HEADINGS: &'static [&'static str] =
-        &["ID", "STATUS", "URL", "SIGNED", "LAST SUCCESS", "FAILURES", "DISABLED BECAUSE"];
+        &["ID", "STATUS", "URL", "SIGNED", "LAST SUCCESS", "FAILURES", "DROPPED", "DISABLED BECAUSE"];
 
     fn cells(&self) -> Vec<Cell> {
         vec![
@@ -49,6 +50,7 @@ impl Row for client::Webhook {
             Cell::Text(if self.signed { "signed" } else { "unsigned" }.to_owned()),
             Cell::Time(self.last_delivery_at.clone()),
             Cell::Number(self.failures),
+            Cell::Number(self.dropped),
             Cell::Text(self.disabled_reason().unwrap_or_default().to_owned()),
         ]
     }

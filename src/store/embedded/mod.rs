@@ -21,7 +21,7 @@ pub(super) use load::Loader;
 use queue::Queue;
 use shared::Shared;
 
-use super::change::{Change, Outcome};
+use super::change::{Change, Outcome, Sweep};
 use super::disk::{self, Directory, Disk};
 use super::index::{View, record_place};
 use super::{
@@ -32,8 +32,6 @@ use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox,
 
 /// How many Emails one change of [`Store::delete_all`] removes.
 const DELETE_STEP: u32 = 1000;
-/// How many webhooks one change of a sweep deletes; each can have a thousand events.
-const SWEEP_STEP: u32 = 8;
 
 /// The store that lives in a directory of this machine, held by this process alone.
 #[derive(Debug)]
@@ -204,18 +202,17 @@ impl Store for EmbeddedStore {
     }
 
     async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
-        let (wanted, swept) =
-            (name.clone(), Change::WebhooksSwept { domain: Some(name.clone()), idle_since: None, limit: SWEEP_STEP });
+        let wanted = name.clone();
         if !self.read(move |view| Ok(view.domains()?.iter().any(|domain| domain.name == wanted))).await? {
             return Ok(false);
         }
         // First what hangs on the domain: cut off in between, it must not be left to whoever registers the domain next.
-        while self.changed(swept.clone()).await? > 0 {}
+        self.sweep(Sweep::Domain(name.clone())).await?;
         match self.change(Change::DomainRemoved { name: name.clone() }, Bytes::new()).await? {
             Outcome::Domain(false) => Ok(false),
             Outcome::Domain(true) => {
                 // Those that were registered meanwhile.
-                while self.changed(swept.clone()).await? > 0 {}
+                self.sweep(Sweep::Domain(name.clone())).await?;
                 Ok(true)
             }
             other => Err(unexpected(&other)),

@@ -7,13 +7,20 @@ use bytes::Bytes;
 use tokio::sync::Notify;
 
 use super::shared::Shared;
-use super::{EmbeddedStore, SWEEP_STEP, blocking, unexpected};
+use super::{EmbeddedStore, blocking, unexpected};
 use crate::model::{
     AttemptRecord, Listed, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
 };
-use crate::store::change::{Change, Outcome};
+use crate::store::change::{Change, Outcome, Sweep};
 use crate::store::index::{View, record_place};
-use crate::store::{DueEvent, DueEvents, Outbox, OutboxVersion, Replay, StoreError, Wanted, WebhookRegistration};
+use crate::store::{
+    ATTEMPTS_PER_NOTE, DueEvent, DueEvents, Outbox, OutboxVersion, Replay, StoreError, Wanted, WebhookRegistration,
+};
+
+/// How many webhooks one change deletes at most: each of them ends its events.
+const SWEEP_STEP: usize = 8;
+/// How many one read looks at.
+const SWEEP_ROWS_READ: usize = 1_000;
 
 #[async_trait]
 impl Outbox for EmbeddedStore {
@@ -46,7 +53,7 @@ impl Outbox for EmbeddedStore {
     }
 
     async fn delete_idle_webhooks(&self, idle_since: Timestamp) -> Result<usize, StoreError> {
-        self.changed(Change::WebhooksSwept { domain: None, idle_since: Some(idle_since), limit: SWEEP_STEP }).await
+        self.sweep(Sweep::IdleSince(idle_since)).await
     }
 
     async fn lanes(&self) -> Result<Vec<(WebhookId, Timestamp)>, StoreError> {
@@ -68,8 +75,9 @@ impl Outbox for EmbeddedStore {
         blocking(move || shared.load_event(&event)).await
     }
 
-    async fn record_attempt(&self, attempt: AttemptRecord) -> Result<(), StoreError> {
-        self.changed(Change::Attempted { attempt: Box::new(attempt) }).await.map(|_| ())
+    async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
+        debug_assert!(attempts.len() <= ATTEMPTS_PER_NOTE, "{} attempts at once", attempts.len());
+        self.changed(Change::Attempted { attempts }).await.map(|_| ())
     }
 
     async fn attempts(&self, webhook: WebhookId, limit: usize) -> Result<Vec<AttemptRecord>, StoreError> {
@@ -84,6 +92,25 @@ impl Outbox for EmbeddedStore {
 
     fn outbox_hint(&self) -> Arc<Notify> {
         self.shared.outbox_hint()
+    }
+}
+
+impl EmbeddedStore {
+    /// Deletes the webhooks that `of` is after, those included that are registered meanwhile behind where it is; how many.
+    pub(super) async fn sweep(&self, of: Sweep) -> Result<usize, StoreError> {
+        let (mut swept, mut after) = (0, None);
+        loop {
+            let wanted = of.clone();
+            let page =
+                self.read(move |view| view.webhooks_to_sweep(&wanted, after, SWEEP_ROWS_READ, SWEEP_STEP)).await?;
+            if !page.webhooks.is_empty() {
+                swept += self.changed(Change::WebhooksSwept { webhooks: page.webhooks, of: of.clone() }).await?;
+            }
+            if page.next.is_none() {
+                return Ok(swept);
+            }
+            after = page.next;
+        }
     }
 }
 

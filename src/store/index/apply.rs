@@ -83,6 +83,7 @@ impl<'t> Apply<'t> {
             return Err(IndexError::Corrupt("it lacks the groups before"));
         }
         self.flush_expiring()?;
+        self.outbox.webhooks.flush()?;
         for (segment, (messages, octets)) in std::mem::take(&mut self.alive) {
             let (old_messages, old_octets) = self.segments.get(segment)?.map_or((0, 0), |row| row.value());
             let now = (old_messages.saturating_add_signed(messages), old_octets.saturating_add_signed(octets));
@@ -117,10 +118,8 @@ impl<'t> Apply<'t> {
             Change::DomainRemoved { name } => Ok(Outcome::Domain(self.domains.remove(name.as_str())?.is_some())),
             Change::WebhookRegistered { record, limits } => self.register_webhook(record, *limits),
             Change::WebhookDeleted { id } => Ok(Outcome::Changed(usize::from(self.delete_webhook(*id)?))),
-            Change::WebhooksSwept { domain, idle_since, limit } => {
-                self.sweep_webhooks(domain.as_ref(), *idle_since, *limit as usize)
-            }
-            Change::Attempted { attempt } => self.note_attempt(attempt),
+            Change::WebhooksSwept { webhooks, of } => self.sweep_webhooks(webhooks, of),
+            Change::Attempted { attempts } => self.note_attempts(attempts),
             Change::Replayed { webhook, which, now } => self.replay(*webhook, which, *now),
             Change::EventRestored { webhook, email, attempts, due_at } => {
                 self.restore_event(*webhook, *email, *attempts, *due_at)

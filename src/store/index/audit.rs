@@ -10,9 +10,9 @@ use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 use super::read::View;
 use super::tables::{
     ATTEMPTS, DOMAINS, DUE, EVENTS, EXPIRY, EXPIRY_ROW_KEYS, HeadRow, IDS, MAIL, MailKey, MailRow, PUNCHES, SEGMENTS,
-    SHARED, WEBHOOKS, WEBHOOKS_OF, WebhookRow, due_key, expiry_second, mailbox_hash, sequence_of, webhook_of_key,
+    SHARED, WEBHOOKS, WEBHOOKS_OF, due_key, expiry_second, mailbox_hash, sequence_of, webhook_of_key,
 };
-use super::{HashKey, IndexError, decode_attempt, decode_domain, decode_event};
+use super::{HashKey, IndexError, decode_attempt, decode_domain, decode_event, decode_webhook};
 use crate::model::WebhookId;
 use crate::store::change::Change;
 use crate::store::check::{Finding, FindingKind};
@@ -315,8 +315,7 @@ impl Audit<'_> {
         for row in table.iter()? {
             let (id, row) = row?;
             let id = *id.value();
-            let row: WebhookRow =
-                postcard::from_bytes(row.value()).map_err(|_| IndexError::Corrupt("a webhook does not read"))?;
+            let row = decode_webhook(row.value())?;
             let name = row.record.id;
             if (row.events, row.octets) != waiting.get(&id).copied().unwrap_or_default() {
                 found(rows(format!("webhook {name} counts {} events, and others wait", row.events)));

@@ -1,13 +1,16 @@
 //! What readers ask about webhooks: who they are, what waits for them, what was tried.
 
+use std::ops::Bound;
+
 use super::read::View;
 use super::tables::{
-    ATTEMPTS, DUE, EVENTS, LaneKey, WEBHOOKS, WEBHOOKS_OF, WebhookRow, due_key, event_id, lane_key, mailbox_hash,
-    opaque_place, read_due_key, webhook_of, webhook_of_key,
+    ATTEMPTS, DUE, EVENTS, LaneKey, WEBHOOKS, WEBHOOKS_OF, due_key, event_id, lane_key, mailbox_hash, opaque_place,
+    read_due_key, webhook_of, webhook_of_key,
 };
-use super::{IndexError, decode_attempt, decode_event};
+use super::{IndexError, decode_attempt, decode_event, decode_webhook};
 use crate::model::{AttemptRecord, Mailbox, PendingEvent, Timestamp, WebhookId, WebhookRecord};
 use crate::store::Wanted;
+use crate::store::change::Sweep;
 
 /// Events that are due.
 pub(crate) struct Due {
@@ -16,6 +19,13 @@ pub(crate) struct Due {
     pub(crate) has_more: bool,
     /// When the next one is that is not.
     pub(crate) next_due_at: Option<Timestamp>,
+}
+
+/// Webhooks that a sweep is after.
+pub(crate) struct ToSweep {
+    pub(crate) webhooks: Vec<WebhookId>,
+    /// Where to go on behind; `None` if that was the last one.
+    pub(crate) next: Option<WebhookId>,
 }
 
 impl View {
@@ -32,14 +42,35 @@ impl View {
     }
 
     pub(crate) fn webhook(&self, id: WebhookId) -> Result<Option<WebhookRecord>, IndexError> {
-        match self.transaction.open_table(WEBHOOKS)?.get(&id.octets())? {
-            None => Ok(None),
-            Some(row) => {
-                let row: WebhookRow =
-                    postcard::from_bytes(row.value()).map_err(|_| IndexError::Corrupt("a webhook does not read"))?;
-                Ok(Some(row.record))
+        let row = self.transaction.open_table(WEBHOOKS)?.get(&id.octets())?;
+        row.map(|row| Ok(decode_webhook(row.value())?.record)).transpose()
+    }
+
+    /// Looks at no more than `rows` webhooks behind `after`, in the order of their ids, for at most `limit` that `of` is
+    /// after.
+    pub(crate) fn webhooks_to_sweep(
+        &self,
+        of: &Sweep,
+        after: Option<WebhookId>,
+        rows: usize,
+        limit: usize,
+    ) -> Result<ToSweep, IndexError> {
+        let table = self.transaction.open_table(WEBHOOKS)?;
+        let from = after.map_or(Bound::Unbounded, |id| Bound::Excluded(id.octets()));
+        let mut found = ToSweep { webhooks: Vec::new(), next: None };
+        let range = (from.as_ref(), Bound::Unbounded);
+        for (number, row) in table.range::<&[u8; 16]>(range)?.enumerate() {
+            if number == rows || found.webhooks.len() == limit {
+                return Ok(found);
             }
+            let (id, row) = row?;
+            let id = WebhookId::from_octets(*id.value());
+            if of.is_after(&decode_webhook(row.value())?.record) {
+                found.webhooks.push(id);
+            }
+            found.next = Some(id);
         }
+        Ok(ToSweep { next: None, ..found })
     }
 
     /// Reads one row for each webhook that has events, however many it has.

@@ -3,8 +3,8 @@
 use redb::ReadableTable;
 
 use super::read::View;
-use super::tables::{EVENTS, HashKey, IDS, LaneKey, MAIL, MailRow, WEBHOOKS, WebhookRow, lane_key};
-use super::{IndexError, decode_event};
+use super::tables::{EVENTS, HashKey, IDS, LaneKey, MAIL, MailRow, WEBHOOKS, lane_key};
+use super::{IndexError, decode_event, decode_webhook};
 use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookRecord};
 use crate::store::journal::{Position, RecordPlace};
 
@@ -62,14 +62,7 @@ impl View {
     /// Every webhook, with its secret.
     pub(crate) fn all_webhooks(&self) -> Result<Vec<WebhookRecord>, IndexError> {
         let table = self.transaction.open_table(WEBHOOKS)?;
-        table
-            .iter()?
-            .map(|row| {
-                let row: WebhookRow =
-                    postcard::from_bytes(row?.1.value()).map_err(|_| IndexError::Corrupt("a webhook does not read"))?;
-                Ok(row.record)
-            })
-            .collect()
+        table.iter()?.map(|row| Ok(decode_webhook(row?.1.value())?.record)).collect()
     }
 
     /// The events behind `cursor`, at most `limit`.

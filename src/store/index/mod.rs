@@ -18,6 +18,7 @@ mod retention;
 mod room;
 mod survey;
 mod tables;
+mod webhook_rows;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ pub(crate) use read::View;
 pub(crate) use tables::record_place;
 use tables::{
     DOMAINS, EXPIRY, EventRow, FORMAT, HashKey, IDS, MAIL, META, META_FORMAT, META_HASH_KEY, META_RETENTION,
-    META_STATE, PUNCHES, SEGMENTS, SHARED, State,
+    META_STATE, PUNCHES, SEGMENTS, SHARED, State, WebhookRow,
 };
 
 use super::change::{Change, Outcome};
@@ -310,6 +311,10 @@ fn decode_event(row: &[u8]) -> Result<EventRow, IndexError> {
 
 fn decode_attempt(row: &[u8]) -> Result<AttemptRecord, IndexError> {
     postcard::from_bytes(row).map_err(|_| IndexError::Corrupt("an attempt does not read"))
+}
+
+fn decode_webhook(row: &[u8]) -> Result<WebhookRow, IndexError> {
+    postcard::from_bytes(row).map_err(|_| IndexError::Corrupt("a webhook does not read"))
 }
 
 fn decode_domain(row: &[u8]) -> Result<DomainRecord, IndexError> {

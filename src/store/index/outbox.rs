@@ -9,14 +9,15 @@ use redb::{ReadableTable, Table, WriteTransaction};
 use super::IndexError;
 use super::apply::Apply;
 use super::tables::{
-    ATTEMPTS, DUE, EVENTS, EventRow, HEAVY, LaneKey, WEBHOOKS, WEBHOOKS_OF, WebhookRow, due_key, event_id, lane_key,
+    ATTEMPTS, DUE, EVENTS, EventRow, HEAVY, LaneKey, WEBHOOKS_OF, WebhookRow, due_key, event_id, lane_key,
     mailbox_hash, sequence_of, webhook_of, webhook_of_key,
 };
+use super::webhook_rows::WebhookRows;
 use crate::model::{
-    AttemptRecord, DomainName, EmailId, EventId, Mailbox, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord,
+    AttemptRecord, EmailId, EventId, Mailbox, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord,
     WebhookStatus,
 };
-use crate::store::change::Outcome;
+use crate::store::change::{Outcome, Sweep};
 use crate::store::{Replay, WebhookRegistration};
 
 /// Lines of the delivery log that are kept of each webhook.
@@ -26,7 +27,7 @@ const ATTEMPTS_AGE_MAX: Duration = Duration::from_hours(30 * 24);
 
 /// The tables of webhooks, open for writing.
 pub(super) struct Outbox<'t> {
-    webhooks: Table<'t, &'static [u8; 16], &'static [u8]>,
+    pub(super) webhooks: WebhookRows<'t>,
     of: Table<'t, &'static [u8; 32], ()>,
     events: Table<'t, &'static LaneKey, &'static [u8]>,
     due: Table<'t, &'static [u8; 32], ()>,
@@ -38,7 +39,7 @@ impl<'t> Outbox<'t> {
     /// Opens the tables, making those that are missing.
     pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
         Ok(Self {
-            webhooks: transaction.open_table(WEBHOOKS)?,
+            webhooks: WebhookRows::open(transaction)?,
             of: transaction.open_table(WEBHOOKS_OF)?,
             events: transaction.open_table(EVENTS)?,
             due: transaction.open_table(DUE)?,
@@ -47,19 +48,9 @@ impl<'t> Outbox<'t> {
         })
     }
 
-    pub(super) fn row(&self, id: WebhookId) -> Result<Option<WebhookRow>, IndexError> {
-        match self.webhooks.get(&id.octets())? {
-            None => Ok(None),
-            Some(row) => {
-                postcard::from_bytes(row.value()).map(Some).map_err(|_| IndexError::Corrupt("a webhook does not read"))
-            }
-        }
-    }
-
-    pub(super) fn put(&mut self, row: &WebhookRow) -> Result<(), IndexError> {
-        let value = postcard::to_stdvec(row).map_err(|_| IndexError::Corrupt("a webhook can't be written"))?;
-        self.webhooks.insert(&row.record.id.octets(), &value[..])?;
-        Ok(())
+    /// A copy, to be changed and [`WebhookRows::put`] back.
+    pub(super) fn row(&mut self, id: WebhookId) -> Result<Option<WebhookRow>, IndexError> {
+        Ok(self.webhooks.get(id)?.cloned())
     }
 
     pub(super) fn event(&self, webhook: WebhookId, sequence: u64) -> Result<Option<EventRow>, IndexError> {
@@ -95,13 +86,13 @@ impl<'t> Outbox<'t> {
 
 impl Apply<'_> {
     /// The webhooks that are to be told of mail for `mailbox`.
-    pub(super) fn webhooks_to_tell(&self, mailbox: &Mailbox) -> Result<Vec<WebhookId>, IndexError> {
+    pub(super) fn webhooks_to_tell(&mut self, mailbox: &Mailbox) -> Result<Vec<WebhookId>, IndexError> {
         if self.state.webhooks == 0 || self.limits.events_per_webhook == 0 {
             return Ok(Vec::new());
         }
         let mut told = Vec::new();
         for id in self.outbox.of_mailbox(mailbox_hash(&self.hash_key, mailbox))? {
-            if self.outbox.row(id)?.is_some_and(|row| row.record.status == WebhookStatus::Active) {
+            if self.outbox.webhooks.get(id)?.is_some_and(|row| row.record.status == WebhookStatus::Active) {
                 told.push(id);
             }
         }
@@ -127,7 +118,7 @@ impl Apply<'_> {
         self.outbox.weigh(&mut row, waiting)?;
         row.record.last_mail_at = row.record.last_mail_at.max(event.received_at);
         self.state.outbox_octets += octets;
-        self.outbox.put(&row)?;
+        self.outbox.webhooks.put(row);
         Ok(true)
     }
 
@@ -174,7 +165,7 @@ impl Apply<'_> {
                     row.record.status = WebhookStatus::Active;
                     (row.record.failures, row.record.failing_since) = (0, None);
                     row.record.last_mail_at = row.record.last_mail_at.max(record.last_mail_at);
-                    self.outbox.put(&row)?;
+                    self.outbox.webhooks.put(row.clone());
                 }
                 return Ok(Outcome::Webhook(WebhookRegistration::Same(row.record)));
             }
@@ -186,7 +177,7 @@ impl Apply<'_> {
             return Ok(Outcome::Webhook(WebhookRegistration::Full));
         }
         self.outbox.of.insert(&webhook_of_key(mailbox, record.id), ())?;
-        self.outbox.put(&WebhookRow { record: record.clone(), events: 0, octets: 0, attempts: 0 })?;
+        self.outbox.webhooks.put(WebhookRow { record: record.clone(), events: 0, octets: 0, attempts: 0 });
         self.state.webhooks += 1;
         Ok(Outcome::Webhook(WebhookRegistration::New))
     }
@@ -199,42 +190,35 @@ impl Apply<'_> {
         self.outbox.attempts.retain_in::<&LaneKey, _>(&first..=&last, |_, _| false)?;
         let mailbox = mailbox_hash(&self.hash_key, &row.record.mailbox);
         self.outbox.of.remove(&webhook_of_key(mailbox, id))?;
-        self.outbox.webhooks.remove(&id.octets())?;
+        self.outbox.webhooks.remove(id)?;
         self.state.webhooks = self.state.webhooks.saturating_sub(1);
         Ok(true)
     }
 
-    pub(super) fn sweep_webhooks(
-        &mut self,
-        domain: Option<&DomainName>,
-        idle_since: Option<Timestamp>,
-        limit: usize,
-    ) -> Result<Outcome, IndexError> {
-        let mut swept = Vec::new();
-        for row in self.outbox.webhooks.iter()? {
-            let row: WebhookRow =
-                postcard::from_bytes(row?.1.value()).map_err(|_| IndexError::Corrupt("a webhook does not read"))?;
-            let is_of_domain = domain.is_some_and(|domain| row.record.mailbox.domain() == domain.as_str());
-            let is_idle = idle_since.is_some_and(|since| row.record.last_mail_at < since);
-            if is_of_domain || is_idle {
-                swept.push(row.record.id);
-            }
-            if swept.len() == limit {
-                break;
+    /// Deletes those of `webhooks` that are still what a sweep is after.
+    pub(super) fn sweep_webhooks(&mut self, webhooks: &[WebhookId], of: &Sweep) -> Result<Outcome, IndexError> {
+        let mut swept = 0;
+        for id in webhooks {
+            if self.outbox.webhooks.get(*id)?.is_some_and(|row| of.is_after(&row.record)) {
+                swept += usize::from(self.delete_webhook(*id)?);
             }
         }
-        for id in &swept {
-            self.delete_webhook(*id)?;
-        }
-        Ok(Outcome::Changed(swept.len()))
+        Ok(Outcome::Changed(swept))
     }
 
-    pub(super) fn note_attempt(&mut self, attempt: &AttemptRecord) -> Result<Outcome, IndexError> {
-        let Some(mut row) = self.outbox.row(attempt.webhook)? else { return Ok(Outcome::Changed(0)) };
+    pub(super) fn note_attempts(&mut self, attempts: &[AttemptRecord]) -> Result<Outcome, IndexError> {
+        let mut noted = 0;
+        for attempt in attempts {
+            noted += usize::from(self.note_attempt(attempt)?);
+        }
+        Ok(Outcome::Changed(noted))
+    }
+
+    /// Whether the webhook and the event are still there.
+    fn note_attempt(&mut self, attempt: &AttemptRecord) -> Result<bool, IndexError> {
+        let Some(mut row) = self.outbox.row(attempt.webhook)? else { return Ok(false) };
         if attempt.email.is_some() {
-            let Some(event) = self.outbox.event(attempt.webhook, attempt.sequence)? else {
-                return Ok(Outcome::Changed(0));
-            };
+            let Some(event) = self.outbox.event(attempt.webhook, attempt.sequence)? else { return Ok(false) };
             match attempt.verdict {
                 Verdict::Delivered | Verdict::GivenUp => self.end_event(&mut row, attempt.sequence, &event)?,
                 Verdict::Retry(due_at) => {
@@ -264,8 +248,8 @@ impl Apply<'_> {
             self.end_all_events(&mut row)?;
         }
         self.log(&mut row, attempt)?;
-        self.outbox.put(&row)?;
-        Ok(Outcome::Changed(1))
+        self.outbox.webhooks.put(row);
+        Ok(true)
     }
 
     /// Adds a line to the log; the caller writes `row`.
@@ -301,7 +285,7 @@ impl Apply<'_> {
         let Some(mut row) = self.outbox.row(webhook)? else { return Ok(Outcome::Changed(0)) };
         row.record.status = WebhookStatus::Active;
         row.record.failing_since = None;
-        self.outbox.put(&row)?;
+        self.outbox.webhooks.put(row);
         let mut replayed = 0;
         for email in self.ended_emails(webhook, which)? {
             let Some(key) = self.ids.get(&email.octets())?.map(|key| *key.value()) else { continue };

@@ -48,7 +48,7 @@ impl Apply<'_> {
         if octets > octets_per_webhook.min(octets_of_all) {
             return self.drop_itself(webhook, sequence, event);
         }
-        while let Some(row) = self.outbox.row(webhook)?
+        while let Some(row) = self.outbox.webhooks.get(webhook)?
             && (row.events >= events_per_webhook || row.octets + octets > octets_per_webhook)
         {
             if !self.drop_oldest(webhook)? {
@@ -74,23 +74,26 @@ impl Apply<'_> {
         let Some(mut row) = self.outbox.row(webhook)? else { return Ok(false) };
         let Some((sequence, event)) = self.outbox.oldest(webhook)? else { return Ok(false) };
         self.end_event(&mut row, sequence, &event)?;
-        self.note_dropped(&mut row, sequence, &event)?;
+        self.note_dropped(row, sequence, &event)?;
         Ok(true)
     }
 
     fn drop_itself(&mut self, webhook: WebhookId, sequence: u64, event: &EventRow) -> Result<bool, IndexError> {
         if let Some(mut row) = self.outbox.row(webhook)? {
             row.record.last_mail_at = row.record.last_mail_at.max(event.received_at);
-            self.note_dropped(&mut row, sequence, event)?;
+            self.note_dropped(row, sequence, event)?;
         }
         Ok(false)
     }
 
-    fn note_dropped(&mut self, row: &mut WebhookRow, sequence: u64, event: &EventRow) -> Result<(), IndexError> {
+    fn note_dropped(&mut self, mut row: WebhookRow, sequence: u64, event: &EventRow) -> Result<(), IndexError> {
         tracing::warn!(webhook = %row.record.id, "the outbox is full; an event is dropped");
         let id = self.event_id(row.record.id, event.email);
-        self.log(row, &dropped(row.record.id, id, sequence, event))?;
-        self.outbox.put(row)
+        row.record.dropped = row.record.dropped.saturating_add(1);
+        let line = dropped(row.record.id, id, sequence, event);
+        self.log(&mut row, &line)?;
+        self.outbox.webhooks.put(row);
+        Ok(())
     }
 }
 

@@ -11,7 +11,7 @@ use crate::model::{EmailId, EventId, Listed, Mailbox, Place, Timestamp, WebhookI
 use crate::store::journal::{Position, RecordPlace};
 
 /// The format that this version writes and reads.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
 /// Single values: see the `META_…` keys.
 pub(super) const META: TableDefinition<u8, &[u8]> = TableDefinition::new("meta");

@@ -65,6 +65,7 @@ fn webhooks_are_listed() {
         ("status", json!("disabled")),
         ("signed", json!(false)),
         ("failures", json!(7)),
+        ("dropped", json!(12)),
         ("lastDeliveryAt", json!("2023-11-14 22:13:20")),
         ("disabledReason", json!("410 Gone")),
     ] {
@@ -78,8 +79,8 @@ fn webhooks_are_listed() {
         (
             Some(0),
             format!(
-                "{}\tactive\thttps://a.example\tsigned\t\t0\t\n\
-                 {}\tdisabled\thttps://b.example\tunsigned\t2023-11-14T22:13:20Z\t7\t410 Gone\n",
+                "{}\tactive\thttps://a.example\tsigned\t\t0\t0\t\n\
+                 {}\tdisabled\thttps://b.example\tunsigned\t2023-11-14T22:13:20Z\t7\t12\t410 Gone\n",
                 webhook_id(1),
                 webhook_id(2)
             )

@@ -209,11 +209,11 @@ async fn the_list_shows_the_public_no_path_and_nobody_the_secret() {
     let expected = json!([
         {
             "id": id, "recipient": TO, "url": "https://hooks.example", "signed": true, "status": "active",
-            "createdAt": "2023-11-14 22:13:20", "lastDeliveryAt": null, "failures": 0,
+            "createdAt": "2023-11-14 22:13:20", "lastDeliveryAt": null, "failures": 0, "dropped": 0,
         },
         {
             "id": plain, "recipient": TO, "url": "http://[2a00:1450::1]:8080", "signed": false, "status": "active",
-            "createdAt": "2023-11-14 22:13:20", "lastDeliveryAt": null, "failures": 0,
+            "createdAt": "2023-11-14 22:13:20", "lastDeliveryAt": null, "failures": 0, "dropped": 0,
         },
     ]);
     let target = "/api/webhooks?recipient=aNN@example.test";

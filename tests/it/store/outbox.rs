@@ -1,12 +1,13 @@
 //! Webhooks, their events and their log, as every store must keep them.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tempmail::model::{
     AttemptRecord, PendingEvent, Secret, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus,
 };
-use tempmail::store::{EmbeddedStore, Outbox, Part, Replay, Store, StoreOptions, WebhookRegistration};
+use tempmail::store::{EmbeddedStore, Outbox, Part, Replay, Store, StoreOptions, Wanted, WebhookRegistration};
 
 use super::embedded::options;
 use crate::support::mail::{delivery, mailbox};
@@ -33,6 +34,7 @@ pub fn webhook(recipient: &str, url: &str) -> WebhookRecord {
         last_delivery_at: None,
         failures: 0,
         failing_since: None,
+        dropped: 0,
     }
 }
 
@@ -220,6 +222,7 @@ async fn a_full_outbox_drops_the_oldest_and_says_so() {
         waiting.push(store.load_event(&event).await.expect("load").expect("email").raw);
     }
     assert_eq!(waiting, ["mail 2", "mail 3", "mail 4"]);
+    assert_eq!(store.webhook(id).await.expect("read").expect("the webhook").dropped, 2);
     let log = store.attempts(id, 10).await.expect("log");
     assert_eq!(log.len(), 2);
     assert!(log.iter().all(|line| line.error.as_deref() == Some("outbox_full")));
@@ -242,6 +245,53 @@ async fn webhooks_go_with_their_domain_and_when_no_mail_comes() {
     assert_eq!(store.delete_webhook(busy).await, Ok(true));
     assert_eq!(store.lanes().await, Ok(vec![]));
     assert_eq!(store.stats().await.expect("stats").emails, 1);
+}
+
+#[tokio::test]
+async fn a_sweep_goes_through_all_webhooks_and_writes_nothing_where_none_is_idle() {
+    let store = store();
+    let limits = WebhookLimits { per_recipient: 3, total: 2_000 };
+    let later = NOW.plus(Duration::from_hours(24));
+    let mut idle = Vec::new();
+    // More than one read looks at, and idle ones more than one change deletes.
+    for number in 0..1_100 {
+        let record = webhook(&format!("r{number}@example.test"), "https://a.example/");
+        let record = WebhookRecord { last_mail_at: if number % 50 == 7 { NOW } else { later }, ..record };
+        idle.extend((number % 50 == 7).then_some(record.id));
+        assert_eq!(store.register_webhook(record, limits).await, Ok(WebhookRegistration::New));
+    }
+    let any = Wanted { due_by: NOW, due_after: NOW, without: HashSet::new(), limit: 1, octets_max: 0 };
+    let before = store.due_events(idle[0], any).await.expect("read").expect("the webhook").version;
+    assert_eq!(store.delete_idle_webhooks(NOW).await, Ok(0));
+    assert!(store.is_current(before), "a sweep that is written down outdates what was read");
+    assert_eq!(store.delete_idle_webhooks(later).await, Ok(idle.len()));
+    for id in idle {
+        assert_eq!(store.webhook(id).await, Ok(None));
+    }
+    assert_eq!(store.delete_idle_webhooks(later.plus(Duration::from_secs(1))).await, Ok(1_100 - 22));
+}
+
+#[tokio::test]
+async fn attempts_that_are_noted_together_are_noted_as_one_after_the_other() {
+    let store = store();
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    for n in 0..3 {
+        store.receive(delivery(&["a@example.test"], format!("mail {n}"), NOW)).await.expect("receive");
+    }
+    let events = pending(&store, id).await;
+    let later = NOW.plus(Duration::from_secs(5));
+    let verdicts = [Verdict::Delivered, Verdict::Retry(later), Verdict::Retry(later)];
+    let together = events.iter().zip(verdicts).map(|(event, verdict)| attempt(event, verdict)).collect();
+    store.record_attempts(together).await.expect("record");
+    let record = store.webhook(id).await.expect("read").expect("the webhook");
+    assert_eq!((record.failures, record.last_delivery_at.is_some()), (2, true));
+    assert_eq!(store.attempts(id, 10).await.expect("log").len(), 3);
+    assert_eq!(pending(&store, id).await.iter().map(|event| event.attempts).collect::<Vec<_>>(), [1, 1]);
+    let gone =
+        AttemptRecord { disables: Some("gone".into()), status: Some(410), ..attempt(&events[1], Verdict::GivenUp) };
+    store.record_attempts(vec![gone, attempt(&events[2], Verdict::Delivered)]).await.expect("record");
+    assert_eq!(store.attempts(id, 10).await.expect("log").len(), 4, "the last event ended with its webhook");
+    assert_eq!(pending(&store, id).await, []);
 }
 
 #[tokio::test]

@@ -106,6 +106,11 @@ impl TestServer {
         self.http
     }
 
+    /// What it keeps mail and events in.
+    pub(crate) fn store(&self) -> &EmbeddedStore {
+        &self.store
+    }
+
     /// The administrator's `GET`, through the control socket.
     pub(crate) async fn admin_get(&self, path: &str) -> Value {
         let answer = self.control().get(format!("http://control{path}")).send().await.expect("an answer");

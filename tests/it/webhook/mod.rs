@@ -5,6 +5,7 @@ mod attempt;
 mod dispatch;
 mod ends;
 mod guarded;
+mod isolation;
 mod killed;
 #[allow(clippy::disallowed_methods, reason = "README's example, which stands for a receiver, has no clock of ours")]
 mod snippet;

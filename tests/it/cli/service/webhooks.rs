@@ -18,7 +18,7 @@ pub(in crate::cli) fn webhook_id(id: u8) -> String {
 pub(in crate::cli) fn webhook(id: u8, recipient: &str, url: &str) -> Value {
     json!({
         "id": webhook_id(id), "recipient": recipient, "url": url, "signed": true, "status": "active",
-        "createdAt": "2023-11-14 22:13:20", "lastDeliveryAt": null, "failures": 0,
+        "createdAt": "2023-11-14 22:13:20", "lastDeliveryAt": null, "failures": 0, "dropped": 0,
     })
 }
 

@@ -315,6 +315,7 @@ impl Workload {
             last_delivery_at: None,
             failures: 0,
             failing_since: None,
+            dropped: 0,
         };
         self.store.register_webhook(record, LIMITS).await.expect("register");
         self.note("webhook", asked, false, Vec::new()).await;

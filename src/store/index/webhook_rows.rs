@@ -1,0 +1,57 @@
+//! The rows of webhooks while a group is applied: each is read once and written once, however many changes touch it.
+
+use std::collections::BTreeMap;
+
+use redb::{ReadableTable, Table, WriteTransaction};
+
+use super::IndexError;
+use super::tables::{WEBHOOKS, WebhookRow};
+use crate::model::WebhookId;
+
+/// The table of webhooks, open for writing, and what the group has seen of it.
+pub(super) struct WebhookRows<'t> {
+    table: Table<'t, &'static [u8; 16], &'static [u8]>,
+    seen: BTreeMap<WebhookId, Seen>,
+}
+
+struct Seen {
+    /// `None` if there is none.
+    row: Option<WebhookRow>,
+    /// The table does not hold it yet.
+    is_new: bool,
+}
+
+impl<'t> WebhookRows<'t> {
+    /// Opens the table, making it if it is missing.
+    pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
+        Ok(Self { table: transaction.open_table(WEBHOOKS)?, seen: BTreeMap::new() })
+    }
+
+    pub(super) fn get(&mut self, id: WebhookId) -> Result<Option<&WebhookRow>, IndexError> {
+        if !self.seen.contains_key(&id) {
+            let row = self.table.get(&id.octets())?.map(|row| postcard::from_bytes(row.value()));
+            let row = row.transpose().map_err(|_| IndexError::Corrupt("a webhook does not read"))?;
+            self.seen.insert(id, Seen { row, is_new: false });
+        }
+        Ok(self.seen.get(&id).and_then(|seen| seen.row.as_ref()))
+    }
+
+    pub(super) fn put(&mut self, row: WebhookRow) {
+        self.seen.insert(row.record.id, Seen { row: Some(row), is_new: true });
+    }
+
+    pub(super) fn remove(&mut self, id: WebhookId) -> Result<(), IndexError> {
+        self.table.remove(&id.octets())?;
+        self.seen.insert(id, Seen { row: None, is_new: false });
+        Ok(())
+    }
+
+    /// Writes what was put.
+    pub(super) fn flush(&mut self) -> Result<(), IndexError> {
+        for row in std::mem::take(&mut self.seen).into_values().filter(|seen| seen.is_new).filter_map(|seen| seen.row) {
+            let value = postcard::to_stdvec(&row).map_err(|_| IndexError::Corrupt("a webhook can't be written"))?;
+            self.table.insert(&row.record.id.octets(), &value[..])?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,88 @@
+//! Bad endpoints beside good ones: who has the place of an attempt, told by counts and not by times.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tempmail::model::{Timestamp, WebhookId, WebhookLimits};
+use tempmail::store::{Outbox, Store, WebhookRegistration};
+use tempmail::webhook::PacingLimits;
+
+use crate::store::outbox::webhook;
+use crate::support::mail::delivery;
+use crate::support::test_server::TestServer;
+use crate::support::webhook_sink::{Behaviour, WebhookSink};
+
+const HEALTHY: usize = 100;
+/// Webhooks at the black hole, and mails to each of them: as many events as a webhook may have waiting.
+const DEAD: usize = 10;
+const DEAD_MAILS: usize = 1_000;
+const ENDLESS_MAILS: usize = 20;
+const RECEIVED: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+async fn register(server: &TestServer, recipient: &str, url: &str) -> WebhookId {
+    let limits = WebhookLimits { per_recipient: 10, total: 1_000 };
+    let record = webhook(recipient, url);
+    let id = record.id;
+    assert_eq!(server.store().register_webhook(record, limits).await, Ok(WebhookRegistration::New));
+    id
+}
+
+/// Stores `count` mails for a recipient at once.
+async fn receive(server: &TestServer, recipient: &str, count: usize) {
+    let mails = (0..count).map(|_| server.store().receive(delivery(&[recipient], "text", RECEIVED)));
+    assert!(join_all(mails).await.into_iter().all(|stored| stored.is_ok()));
+}
+
+/// A mail for each healthy endpoint; waits until each has been told of `told` in all.
+async fn tell_all(server: &TestServer, healthy: &[WebhookSink], told: usize) {
+    let recipients: Vec<String> = (0..healthy.len()).map(|number| format!("h{number}@example.test")).collect();
+    join_all(recipients.iter().map(|recipient| receive(server, recipient, 1))).await;
+    for sink in healthy {
+        assert_eq!(sink.wait_for(told).await.len(), told, "each is told once");
+    }
+}
+
+#[tokio::test]
+async fn endpoints_are_told_beside_a_black_hole_and_an_endless_body() {
+    let server = TestServer::ticking(|config| {
+        config.webhook_allow = vec!["127.0.0.0/8".parse().expect("network")];
+        // What hangs does so for as long as the test lasts.
+        config.webhook_timeout = Duration::from_secs(300);
+    })
+    .await;
+    let (dead, endless) = (WebhookSink::start().await, WebhookSink::start().await);
+    endless.script("/hook", Behaviour::EndlessBody(200));
+    let mut hanging = Vec::new();
+    for number in 0..DEAD {
+        let path = format!("/{number}");
+        dead.script(&path, Behaviour::Hang);
+        hanging.push(register(&server, "dead@example.test", &dead.url(&path)).await);
+    }
+    register(&server, "endless@example.test", &endless.url("/hook")).await;
+    let mut healthy = Vec::new();
+    for _ in 0..HEALTHY {
+        let sink = WebhookSink::start().await;
+        sink.script("/hook", Behaviour::status(200));
+        healthy.push(sink);
+    }
+    let recipients: Vec<String> = (0..HEALTHY).map(|number| format!("h{number}@example.test")).collect();
+    let urls: Vec<String> = healthy.iter().map(|sink| sink.url("/hook")).collect();
+    join_all(recipients.iter().zip(&urls).map(|(recipient, url)| register(&server, recipient, url))).await;
+
+    receive(&server, "dead@example.test", DEAD_MAILS).await;
+    dead.wait_for(1).await;
+    receive(&server, "endless@example.test", ENDLESS_MAILS).await;
+    for told in 1..=3 {
+        tell_all(&server, &healthy, told).await;
+    }
+    endless.wait_for(ENDLESS_MAILS).await;
+
+    let most = PacingLimits::IN_FLIGHT_PER_ENDPOINT;
+    assert!(dead.requests().len() <= most && dead.connections() <= most, "{} attempts hang", dead.connections());
+    for id in hanging {
+        assert_eq!(server.store().attempts(id, 1).await, Ok(vec![]), "what hangs has not ended");
+        let record = server.store().webhook(id).await.expect("read").expect("the webhook");
+        assert_eq!(record.dropped, 0, "all its events wait");
+    }
+    server.stop().await;
+}
