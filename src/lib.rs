@@ -36,7 +36,7 @@
 //! | What happens after a crash? | `store/embedded/open.rs`, `store/journal/replay.rs` |
 //! | How much memory may messages take that are coming in? | `smtp/budget.rs` |
 //! | When does mail go, when does its space come back? | `expiry.rs`; `store/embedded/checkpoint.rs`, `store/embedded/punching.rs` |
-//! | When is mail refused for want of space? | `store/embedded/shared.rs` (`accepts`), `store/journal/spare.rs` |
+//! | When is mail refused for want of space? | `store/embedded/shared.rs` (`accepts`), `store/embedded/room.rs`, `store/journal/spare.rs` |
 //! | What is a backup, octet by octet? What is in it? | `store/backup/format.rs`, `store/backup/source.rs` |
 //! | What does `db check` compare? | `store/check/mod.rs`, `store/journal/walk.rs`, `store/index/audit.rs` |
 //! | How does one store take the place of another? | `store/disk/staging.rs` |

@@ -126,6 +126,18 @@ impl DiskFile for File {
         Self::set_len(self, octets)
     }
 
+    fn grow(&self, octets: u64) -> io::Result<()> {
+        let before = DiskFile::size(self)?;
+        match rustix::fs::fallocate(self, FallocateFlags::empty(), 0, octets).map_err(io::Error::from) {
+            Err(error) if is_out_of_space(&error) => {
+                // Some of it may have been there.
+                Self::set_len(self, before)?;
+                Err(error)
+            }
+            _ => Self::set_len(self, octets),
+        }
+    }
+
     fn allocate(&self, octets: u64) -> io::Result<()> {
         // Where it is not supported the zeros below do the work alone; it only keeps the file in one piece. Where there is
         // no room they would just fill the disk to the last octet before they fail as well.

@@ -43,6 +43,9 @@ pub trait DiskFile: Debug + Send + Sync {
     /// Cuts it, or lengthens it with zeros.
     fn set_len(&self, octets: u64) -> io::Result<()>;
 
+    /// Lengthens it with zeros, for which the blocks are taken where the file system can: writing there needs no space.
+    fn grow(&self, octets: u64) -> io::Result<()>;
+
     /// Lengthens it to `octets` zeros that are really written, so that later writes need neither space nor the file
     /// system's own journal.
     fn allocate(&self, octets: u64) -> io::Result<()>;

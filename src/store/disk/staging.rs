@@ -142,3 +142,79 @@ impl Directory {
         Ok(kept)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: [&str; 3] = ["index.redb", "journal-0000000000000001", "journal-0000000000000002"];
+    const NEW: [&str; 3] = ["index.redb", "journal-0000000000000001", "journal-0000000000000003"];
+
+    fn write(path: &Path, names: &[&str], what: &str) {
+        fs::create_dir_all(path).expect("directory");
+        for name in names {
+            fs::write(path.join(name), what).expect("write");
+        }
+    }
+
+    fn read(path: &Path) -> Vec<(String, String)> {
+        let mut names = store_files(path).expect("list");
+        names.sort();
+        names.into_iter().map(|name| (name.clone(), fs::read_to_string(path.join(name)).expect("read"))).collect()
+    }
+
+    fn all(names: &[&str], what: &str) -> Vec<(String, String)> {
+        names.iter().map(|name| ((*name).into(), what.into())).collect()
+    }
+
+    /// The first `steps` of a replacement, as a kill leaves them; `None` where there are not so many.
+    fn replaced_up_to(steps: usize, old: OldFiles, path: &Path) -> Option<()> {
+        let kept = path.join("damaged-1");
+        write(path, &OLD, "old");
+        write(&path.join(STAGING), &NEW, "new");
+        let marker = path.join(if old == OldFiles::Go { REPLACING } else { SAVING });
+        if old == OldFiles::AreKept {
+            fs::create_dir(&kept).expect("directory");
+        }
+        let arriving = path.join(ARRIVING);
+        let mut all: Vec<Box<dyn Fn() -> io::Result<()> + '_>> =
+            vec![Box::new(|| fs::rename(path.join(STAGING), &marker))];
+        for name in OLD {
+            let kept = &kept;
+            all.push(match old {
+                OldFiles::Go => Box::new(move || fs::remove_file(path.join(name))),
+                OldFiles::AreKept => Box::new(move || fs::rename(path.join(name), kept.join(name))),
+            });
+        }
+        all.push(Box::new(|| fs::rename(&marker, &arriving)));
+        for name in NEW {
+            let arriving = &arriving;
+            all.push(Box::new(move || fs::rename(arriving.join(name), path.join(name))));
+        }
+        all.push(Box::new(|| fs::remove_dir(&arriving)));
+        (steps <= all.len()).then(|| all[..steps].iter().for_each(|step| step().expect("a step")))
+    }
+
+    #[test]
+    fn wherever_a_replacement_is_cut_off_one_of_the_stores_is_whole() {
+        for old in [OldFiles::Go, OldFiles::AreKept] {
+            for steps in 0.. {
+                let dir = tempfile::tempdir().expect("directory");
+                let Some(()) = replaced_up_to(steps, old, dir.path()) else {
+                    assert!(steps > OLD.len() + NEW.len(), "{steps}");
+                    break;
+                };
+                for time in ["first", "second"] {
+                    drop(Directory::lock(dir.path()).expect("lock"));
+                    let expected = if steps == 0 { all(&OLD, "old") } else { all(&NEW, "new") };
+                    assert_eq!(read(dir.path()), expected, "{old:?} cut off after {steps}, the {time} time");
+                    let left = [STAGING, REPLACING, SAVING, ARRIVING];
+                    assert!(left.iter().all(|name| !dir.path().join(name).exists()), "{old:?}, {steps}: left behind");
+                    if old == OldFiles::AreKept && steps > 0 {
+                        assert_eq!(read(&dir.path().join("damaged-1")), all(&OLD, "old"));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -8,6 +8,7 @@ mod outbox;
 mod punching;
 mod queue;
 mod recovery;
+mod room;
 mod shared;
 mod writer;
 

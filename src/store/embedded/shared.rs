@@ -149,11 +149,17 @@ impl Shared {
         read(&view).map_err(|error| error.to_store_error())
     }
 
-    /// Notes how large the index is: it grows by doubling, and the room for that must be there.
-    pub(super) fn measure_index(&self) {
-        let octets = Index::octets(self.segments.disk()).unwrap_or(0);
+    pub(super) fn spare(&self) -> &SpareView {
+        &self.spare
+    }
+
+    /// Notes how many octets the index has: it grows by doubling, and the room for that must be there.
+    pub(super) fn measure_index(&self) -> u64 {
+        let known = self.index_octets.load(Ordering::Relaxed);
+        let octets = Index::octets(self.segments.disk()).unwrap_or(known);
         self.index_octets.store(octets, Ordering::Relaxed);
         self.spare.reserve(octets);
+        octets
     }
 
     /// Whether a message of the largest size would find room: the index's next growth, one more segment, and one and a

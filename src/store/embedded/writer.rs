@@ -165,7 +165,12 @@ impl Writer {
         if let Err(error) = self.ensure_index() {
             return answer_all(jobs, &error);
         }
-        let (start, places) = match self.journal.append(&mut group) {
+        let has_room = self.journal.make_room(&group).and_then(|()| {
+            let changes = jobs.iter().map(|job| &job.change);
+            self.find_room_in_index(&group, changes).map_err(AppendError::NoRoom)
+        });
+        let appended = has_room.and_then(|()| self.journal.append(&mut group));
+        let (start, places) = match appended {
             Ok(appended) => appended,
             Err(AppendError::NoRoom(cause)) => return self.commit_freeing(jobs, &cause),
             Err(AppendError::Failed(error)) => return answer_all(jobs, &error),

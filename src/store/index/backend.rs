@@ -19,7 +19,8 @@ impl redb::StorageBackend for Backend {
     }
 
     fn set_len(&self, len: u64) -> Result<(), io::Error> {
-        self.0.set_len(len)
+        // A page that exists can be written, however full the disk is by then.
+        if len > self.0.size()? { self.0.grow(len) } else { self.0.set_len(len) }
     }
 
     fn sync_data(&self) -> Result<(), io::Error> {

@@ -102,6 +102,11 @@ impl Group {
         self.octets.len()
     }
 
+    /// Whether all of it makes room.
+    pub(crate) fn frees_space_only(&self) -> bool {
+        self.frees_space_only
+    }
+
     fn places(&self, segment: u64, at: u32) -> Vec<RecordPlace> {
         // A group lies in one segment, and a segment is below 4 GiB.
         let narrow = |octets: usize| u32::try_from(octets).unwrap_or(u32::MAX);
@@ -253,7 +258,8 @@ impl Journal {
         if self.active.is_sealed { self.roll().map_err(|error| StoreError::from_io(&error)) } else { Ok(()) }
     }
 
-    fn make_room(&mut self, group: &Group) -> Result<(), AppendError> {
+    /// Goes on in a new segment if the one in use has no room for a group, as [`Journal::append`] does.
+    pub(crate) fn make_room(&mut self, group: &Group) -> Result<(), AppendError> {
         let octets = group.octets.len() as u64;
         if u64::from(GROUPS_START) + octets > self.segment_octets {
             return Err(AppendError::Failed(StoreError::Failed("a group is larger than a segment".into())));

@@ -242,6 +242,15 @@ impl SpareView {
         }
     }
 
+    /// How many octets the spare has, none while it is not there.
+    pub(crate) fn octets(&self) -> u64 {
+        match &*self.0.state() {
+            // Only the first one may be smaller, on a disk that is full: it is taken at once.
+            State::Ready(..) => self.0.octets,
+            State::Wanted(_) | State::Failing(..) | State::Stopped => 0,
+        }
+    }
+
     /// How much room the next spare must leave on the disk.
     pub(crate) fn reserve(&self, octets: u64) {
         self.0.reserved_octets.store(octets, Ordering::Relaxed);

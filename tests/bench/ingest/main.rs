@@ -7,7 +7,11 @@
 //!
 //! `cargo bench --bench ingest -- [MESSAGES] [--to one|each]`: messages per round (20,000 if not said), all to one
 //! mailbox or each to its own. Nothing fails for being slow.
+//!
+//! `cargo bench --bench ingest -- expiry [EMAILS]`: what messages wait for the store while 500,000 others expire at once,
+//! and while a backup is made.
 
+mod pauses;
 mod postfix;
 mod sink;
 #[path = "../support/mod.rs"]
@@ -24,11 +28,14 @@ use support::http;
 
 const ROUNDS: usize = 3;
 const MESSAGES: usize = 20_000;
+/// Messages that expire at once if not said.
+const EXPIRING: usize = 500_000;
+const USAGE: &str = "usage: cargo bench --bench ingest -- [MESSAGES] [--to one|each] | expiry [EMAILS]";
 /// The ratio to the generator's ceiling that the daemon is meant to reach.
 const TARGET: f64 = 0.5;
 
 fn main() -> ExitCode {
-    match options(std::env::args().skip(1)).and_then(|(messages, mailboxes)| run(messages, mailboxes)) {
+    match begin() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("ingest: {error}");
@@ -37,20 +44,30 @@ fn main() -> ExitCode {
     }
 }
 
-fn options(args: impl Iterator<Item = String>) -> Result<(usize, Mailboxes)> {
-    let usage = "usage: cargo bench --bench ingest -- [MESSAGES] [--to one|each]";
-    let (mut messages, mut mailboxes) = (MESSAGES, Mailboxes::One);
+fn begin() -> Result<()> {
     // Cargo adds --bench by itself.
-    let mut args = args.filter(|arg| arg != "--bench");
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["expiry"] => pauses::run(EXPIRING),
+        ["expiry", emails] => pauses::run(emails.parse().map_err(|_| USAGE)?),
+        _ => {
+            let (messages, mailboxes) = options(args.into_iter())?;
+            run(messages, mailboxes)
+        }
+    }
+}
+
+fn options(mut args: impl Iterator<Item = String>) -> Result<(usize, Mailboxes)> {
+    let (mut messages, mut mailboxes) = (MESSAGES, Mailboxes::One);
     while let Some(arg) = args.next() {
         match (arg.as_str(), arg.parse()) {
             ("--to", _) => match args.next().as_deref() {
                 Some("one") => mailboxes = Mailboxes::One,
                 Some("each") => mailboxes = Mailboxes::Each,
-                _ => return Err(usage.into()),
+                _ => return Err(USAGE.into()),
             },
             (_, Ok(number)) if number > 0 => messages = number,
-            _ => return Err(usage.into()),
+            _ => return Err(USAGE.into()),
         }
     }
     Ok((messages, mailboxes))

@@ -101,3 +101,22 @@ async fn the_status_says_what_runs_here() {
         })
     );
 }
+
+#[tokio::test]
+async fn the_stats_say_how_much_is_kept() {
+    let api = TestApi::new();
+    api.receive(&["ann@example.test", "bob@example.test"], "12345").await;
+    let survey = api.store.survey().await.expect("survey");
+    let received_at = survey.oldest.expect("mail").to_interface();
+    assert_eq!(
+        api.administrator("GET", "/api/admin/stats", "").await.json(),
+        json!({
+            "messages": 1, "emails": 2, "mailboxes": 2, "domains": 0, "webhooks": 0, "events": 0,
+            "segments": survey.stats.segments, "liveOctets": 5, "diskOctets": survey.stats.disk_octets,
+            "indexOctets": survey.index_octets, "indexFreeOctets": survey.index_free_octets,
+            "oldest": received_at, "newest": received_at,
+        })
+    );
+    let empty = TestApi::new().administrator("GET", "/api/admin/stats", "").await.json();
+    assert_eq!((&empty["messages"], &empty["oldest"], &empty["newest"]), (&json!(0), &json!(null), &json!(null)));
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, OpenError, Part, Store, StoreError};
+use tempmail::store::{EmbeddedStore, OpenError, Part, Store, StoreError, StoreOptions};
 
 use super::embedded::options;
 use crate::support::mail::{delivery, mailbox};
@@ -67,6 +67,48 @@ async fn what_was_accepted_is_kept_and_can_be_deleted_on_a_disk_without_a_free_b
     while store.receive(delivery(&recipients, "m", NOW)).await.is_err() || store.accepts().is_err() {
         assert!(start.elapsed() < BACK_WITHIN, "there is room again");
         tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Messages to many take much of the index and little of the journal: what was made durable must still find its room there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_a_disk_without_a_free_block_every_sender_gets_an_answer() {
+    for (index_cache_octets, filled_at) in [(1 << 20, 3), (1 << 20, 40), (16 << 20, 20)] {
+        let disk = QuotaDisk::with_room_for(256 << 20);
+        let rare = StoreOptions {
+            index_cache_octets,
+            checkpoint_octets: 32 << 20,
+            checkpoint_quiet: Duration::from_secs(3600),
+            ..options()
+        };
+        let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &rare).expect("open");
+        let mut kept = 0;
+        for round in 0..120 {
+            if round == filled_at {
+                disk.fill();
+            }
+            let deliveries = (0..10).map(|message| {
+                let names: Vec<String> = (0..80).map(|n| format!("{n}.{message}.{round}@example.test")).collect();
+                let recipients: Vec<&str> = names.iter().map(String::as_str).collect();
+                store.receive(delivery(&recipients, "m", NOW))
+            });
+            for received in futures_util::future::join_all(deliveries).await {
+                match received {
+                    Ok(()) => kept += 80,
+                    Err(error) => assert_eq!(error, StoreError::Full, "after {kept}, filled at {filled_at}"),
+                }
+            }
+        }
+        assert!(kept >= filled_at * 800, "{kept}");
+        assert_eq!(store.accepts(), Err(StoreError::Full));
+        assert_eq!(store.stats().await.expect("stats").emails, kept);
+        let later = NOW.plus(Duration::from_hours(2));
+        while store.expire(later, 500).await.expect("expire").next_due_at.is_some() {}
+        store.close().await.expect("close");
+        drop(store);
+        disk.give_room(64 << 20);
+        let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &rare).expect("open again");
+        assert_eq!(store.stats().await.expect("stats").emails, 0);
     }
 }
 

@@ -76,3 +76,36 @@ async fn a_panic_while_a_segment_is_made_costs_that_attempt() {
     timeout(PATIENCE, fill).await.expect("segments are made again");
     assert_eq!(total(&store).await, 60);
 }
+
+/// However much expires at once, a message waits for the step that is under way and for no other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn between_two_steps_of_expiry_a_message_that_waits_goes_first() {
+    const STEP: usize = 100;
+    // A row of the index holds the keys of 64 Emails that expire together.
+    const STEP_MAX: u64 = 2 * STEP as u64;
+    let disk = RecordingDisk::default();
+    let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open"));
+    let names: Vec<String> = (0..100).map(|n| format!("user{n}@example.test")).collect();
+    let recipients: Vec<&str> = names.iter().map(String::as_str).collect();
+    for _ in 0..40 {
+        store.receive(delivery(&recipients, "old", NOW)).await.expect("receive");
+    }
+    let later = NOW.plus(Duration::from_hours(2));
+    let held = disk.hold_syncs_of("journal-");
+    let expiring = {
+        let store = Arc::clone(&store);
+        tokio::spawn(async move {
+            while store.expire(later, STEP).await.expect("expire").next_due_at.is_some_and(|due| due <= later) {}
+        })
+    };
+    tokio::task::block_in_place(|| disk.wait_for_held());
+    let mut receiving = Box::pin(store.receive(delivery(&["a@example.test"], "new", later)));
+    assert!(timeout(Duration::ZERO, &mut receiving).await.is_err(), "a sync is held");
+    drop(held);
+    let (received, left) = (receiving.await, store.stats().await.expect("stats").emails);
+    assert_eq!(received, Ok(()));
+    // What was under way, and what was done until somebody looked.
+    assert!(left > 4_000 - 10 * STEP_MAX, "{left} are left: all was removed before the message");
+    expiring.await.expect("no panic");
+    assert_eq!(store.stats().await.expect("stats").emails, 1);
+}

@@ -67,6 +67,10 @@ impl DiskFile for CountedFile {
         self.file.set_len(octets)
     }
 
+    fn grow(&self, octets: u64) -> io::Result<()> {
+        self.file.grow(octets)
+    }
+
     fn allocate(&self, octets: u64) -> io::Result<()> {
         self.file.allocate(octets)
     }

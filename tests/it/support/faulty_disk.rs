@@ -124,6 +124,11 @@ impl DiskFile for FaultyFile {
         self.inner.set_len(octets)
     }
 
+    fn grow(&self, octets: u64) -> io::Result<()> {
+        self.disk.check(Operation::SetLen, &self.name)?;
+        self.inner.grow(octets)
+    }
+
     fn allocate(&self, octets: u64) -> io::Result<()> {
         self.disk.check(Operation::Allocate(octets), &self.name)?;
         self.inner.allocate(octets)

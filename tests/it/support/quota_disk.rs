@@ -127,6 +127,11 @@ impl DiskFile for QuotaFile {
         self.file.set_len(octets)
     }
 
+    fn grow(&self, octets: u64) -> io::Result<()> {
+        self.take(0, octets)?;
+        self.file.grow(octets)
+    }
+
     fn allocate(&self, octets: u64) -> io::Result<()> {
         self.take(0, octets)?;
         self.file.allocate(octets)

@@ -2,9 +2,12 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempmail::store::backup::{BackupDecoder, BackupItem, BackupRecord};
 
@@ -12,6 +15,9 @@ use super::{send, serve};
 use crate::support::binary::local;
 use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
+
+/// How long a command may take to begin.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What a file holds, the order of its records kept.
 fn read(file: &Path) -> Vec<BackupItem> {
@@ -77,7 +83,7 @@ async fn what_was_there_when_a_backup_began_is_there_after_it_was_restored() {
     let (sent, stop) = (Arc::<AtomicUsize>::default(), Arc::<AtomicBool>::default());
     let senders = load(daemon.smtp, &sent, &stop);
     while sent.load(Ordering::Relaxed) < 200 {
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        tokio::time::sleep(Duration::from_millis(1)).await;
     }
     let page = http::inbox(daemon.http, "m2@example.test").await;
     let gone = ids(&page)[0].clone();
@@ -125,6 +131,9 @@ async fn what_was_there_when_a_backup_began_is_there_after_it_was_restored() {
         assert_eq!(of_backup, restored[..of_backup.len()], "{address}");
         for id in of_backup.iter().step_by(9) {
             assert!(http::raw(daemon.http, id).await == http::raw(twin.http, id).await, "{id} is another");
+            let shown = format!("/api/mail/messages/{id}");
+            let (old, new) = (http::get(daemon.http, &shown).await, http::get(twin.http, &shown).await);
+            assert!(old.1["expiresAt"].is_string() && old == new, "{old:?} became {new:?}");
         }
     }
     assert_eq!(http::raw(twin.http, &gone).await, None);
@@ -171,4 +180,35 @@ async fn a_backup_through_a_pipe_is_the_file() {
     assert_eq!(output.stdout, std::fs::read(&file).expect("the file"));
     assert!(String::from_utf8_lossy(&output.stderr).starts_with("1 Emails, 0 domains and 0 webhooks"));
     daemon.stop();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_interrupted_backup_leaves_no_file() {
+    let dir = tempfile::tempdir().expect("directory");
+    let (data, backups) = (dir.path().join("data"), dir.path().join("backups"));
+    std::fs::create_dir(&backups).expect("directory");
+    let daemon = serve(&data);
+    // So it accepts the connection and never answers.
+    daemon.signal(Signal::STOP);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
+    command.env("TEMPMAIL_DATA_DIR", &data).env("XDG_CONFIG_HOME", dir.path());
+    let mut backup = command.args(["db", "backup"]).arg(backups.join("file.backup")).spawn().expect("run");
+    let deadline = Instant::now() + PATIENCE;
+    let is_begun = loop {
+        if std::fs::read_dir(&backups).expect("list").next().is_some() {
+            break true;
+        }
+        if Instant::now() >= deadline {
+            break false;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    };
+    let id = Pid::from_raw(backup.id().try_into().expect("a number")).expect("a process");
+    kill_process(id, Signal::INT).expect("signal");
+    let status = backup.wait().expect("wait");
+    daemon.signal(Signal::CONT);
+    daemon.stop();
+    assert!(is_begun, "no file was begun");
+    assert_eq!(status.code(), Some(130));
+    assert_eq!(std::fs::read_dir(&backups).expect("list").count(), 0);
 }

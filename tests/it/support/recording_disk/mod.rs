@@ -307,6 +307,10 @@ impl DiskFile for RecordedFile {
         Ok(())
     }
 
+    fn grow(&self, octets: u64) -> io::Result<()> {
+        self.set_len(octets)
+    }
+
     fn allocate(&self, octets: u64) -> io::Result<()> {
         self.punch(0, octets)
     }

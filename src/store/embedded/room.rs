@@ -1,0 +1,72 @@
+//! Room for the index: looked for before a group goes into the journal, since what is durable there must get into the index.
+
+use super::shared::Shared;
+use super::writer::Writer;
+use crate::store::StoreError;
+use crate::store::change::Change;
+use crate::store::journal::Group;
+
+/// Octets of the index's pages that one recipient makes it copy at most: its rows lie in as many pages as there are tables,
+/// each below one of its own.
+const COPIED_OCTETS: u64 = 32 << 10;
+/// Octets that the rows of one recipient take at most, with those of ten events and the halves of pages that splitting
+/// leaves empty.
+const NEW_OCTETS: u64 = 4 << 10;
+/// What a change without recipients counts for.
+const RECIPIENTS_OF_OTHERS: u64 = 64;
+
+/// By how many octets a group may make an index of `index_octets` grow. It grows by doubling, so often that what is copied
+/// and what is new finds room, though no page were free.
+fn growth_octets<'c>(index_octets: u64, changes: impl IntoIterator<Item = &'c Change>) -> u64 {
+    let recipients_of = |change: &Change| match change {
+        Change::Received { envelope, .. } => envelope.recipients.len() as u64,
+        _ => RECIPIENTS_OF_OTHERS,
+    };
+    let recipients: u64 = changes.into_iter().map(recipients_of).sum();
+    let wanted = index_octets.min(recipients * COPIED_OCTETS) + recipients * NEW_OCTETS;
+    if wanted <= index_octets { index_octets } else { index_octets + 2 * wanted }
+}
+
+impl Writer {
+    /// Makes sure that the index has room for a group before that is durable: on the disk, or in the next segment, which is
+    /// given up for it. [`StoreError::Full`] if it has not, except for what only frees space: for that a checkpoint gives
+    /// the index the pages back that it keeps for the last one.
+    pub(super) fn find_room_in_index<'c>(
+        &mut self,
+        group: &Group,
+        changes: impl IntoIterator<Item = &'c Change>,
+    ) -> Result<(), StoreError> {
+        let index_octets = self.shared.measure_index();
+        if self.shared.has_room(growth_octets(index_octets, changes)) {
+            return Ok(());
+        }
+        if !group.frees_space_only() {
+            return Err(StoreError::Full);
+        }
+        self.checkpoint();
+        self.ensure_index()
+    }
+}
+
+impl Shared {
+    /// Whether the disk has so much room for the index, were the next segment given up. A disk that does not say has.
+    fn has_room(&self, octets: u64) -> bool {
+        let free = self.segments().disk().free_octets();
+        free.map_or(true, |free| free.saturating_add(self.spare().octets()) >= octets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{EmailId, Timestamp};
+
+    #[test]
+    fn an_index_grows_by_doubling_and_as_often_as_it_must() {
+        let now = Timestamp::from_millis(0);
+        let changes = vec![Change::Deleted { id: EmailId::from_octets([1; 16]), now }; 2];
+        assert_eq!(growth_octets(1 << 30, &changes), 1 << 30);
+        let (index, new) = (64 << 10, 2 * RECIPIENTS_OF_OTHERS * NEW_OCTETS);
+        assert_eq!(growth_octets(index, &changes), index + 2 * (index + new));
+    }
+}

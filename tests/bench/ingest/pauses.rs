@@ -1,0 +1,124 @@
+//! How long messages wait for the disk while the store expires half a million others at once, and while it is backed up.
+//!
+//! The store is used as the daemon uses it: twenty senders that each wait for the answer before the next message, and
+//! the steps of expiry one after the other. What is measured is what a 250 waits for.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use tempmail::config::{Config, Revision};
+use tempmail::model::{Address, Delivery, Envelope, Protocol, Subaddressing, Timestamp};
+use tempmail::store::{EmbeddedStore, Store, StoreOptions};
+
+use crate::support::Result;
+
+const SENDERS: usize = 20;
+const MAIL_OCTETS: usize = 4 << 10;
+/// Messages on their way at once while the store is filled.
+const FILLING: usize = 1_000;
+/// What the worker of expiry removes in one step.
+const STEP: usize = 500;
+/// How long the senders are measured alone.
+const ALONE: Duration = Duration::from_secs(5);
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const HOUR: Duration = Duration::from_hours(1);
+
+/// Fills a store with `emails` that expire at once; prints what receives take alone, beside a backup and beside the
+/// expiry of all of them.
+pub(crate) fn run(emails: usize) -> Result<()> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(measure(emails))
+}
+
+async fn measure(emails: usize) -> Result<()> {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let config = Config::of_revision(Revision::Two, dir.path().into());
+    let store = Arc::new(EmbeddedStore::open(dir.path(), &StoreOptions::from_config(&config))?);
+    let begun = Instant::now();
+    for first in (0..emails).step_by(FILLING) {
+        let some = (first..emails.min(first + FILLING)).map(|n| store.receive(message(n, HOUR)));
+        for received in futures_util::future::join_all(some).await {
+            received?;
+        }
+    }
+    println!("{emails} messages of 4 KB made in {:.0?}; then {SENDERS} senders", begun.elapsed());
+    println!("{:24} {:>9} {:>9} {:>9} {:>9} {:>9}", "beside", "seconds", "receives", "p50", "p99", "longest");
+
+    load(&store, "nothing", async {
+        tokio::time::sleep(ALONE).await;
+        Ok(())
+    })
+    .await?;
+    let backed_up = Arc::clone(&store);
+    load(&store, "a backup", async move {
+        let mut backup = backed_up.backup();
+        while let Some(piece) = backup.next().await {
+            piece?;
+        }
+        Ok(())
+    })
+    .await?;
+    let expiring = Arc::clone(&store);
+    load(&store, "the expiry of all", async move {
+        let mut removed = 0;
+        loop {
+            let step = expiring.expire(NOW.plus(HOUR), STEP).await?;
+            removed += step.removed;
+            if step.next_due_at.is_none_or(|due| due > NOW.plus(HOUR)) {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        if removed == emails { Ok(()) } else { Err(format!("{removed} of {emails} have expired").into()) }
+    })
+    .await?;
+    store.close().await?;
+    Ok(())
+}
+
+/// Twenty senders for as long as `beside` takes; prints what their messages took.
+async fn load(store: &Arc<EmbeddedStore>, name: &str, beside: impl Future<Output = Result<()>>) -> Result<()> {
+    let stop = Arc::<AtomicBool>::default();
+    let send = |sender: usize| {
+        let (store, stop) = (Arc::clone(store), Arc::clone(&stop));
+        async move {
+            let mut took = Vec::new();
+            while !stop.load(Ordering::Relaxed) {
+                let message = message(sender, 2 * HOUR);
+                let begun = Instant::now();
+                store.receive(message).await?;
+                took.push(begun.elapsed());
+            }
+            Ok::<_, tempmail::store::StoreError>(took)
+        }
+    };
+    let senders: Vec<_> = (0..SENDERS).map(|sender| tokio::spawn(send(sender))).collect();
+    let begun = Instant::now();
+    beside.await?;
+    let seconds = begun.elapsed().as_secs_f64();
+    stop.store(true, Ordering::Relaxed);
+    let mut took = Vec::new();
+    for sender in senders {
+        took.extend(sender.await??);
+    }
+    took.sort_unstable();
+    let at = |percent: usize| took.get(took.len().saturating_sub(1) * percent / 100).copied().unwrap_or_default();
+    let receives = took.len();
+    println!("{name:24} {seconds:9.1} {receives:9} {:9.2?} {:9.2?} {:9.2?}", at(50), at(99), at(100));
+    Ok(())
+}
+
+fn message(number: usize, life: Duration) -> Delivery {
+    let address = format!("user{}@example.test", number % 50_000);
+    let recipient: Vec<Address> = address.parse().into_iter().collect();
+    let client = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let (helo, sender) = ("client.example".into(), "sender@example.com".into());
+    Delivery {
+        envelope: Envelope::new(client, helo, Protocol::Esmtp, sender, &recipient, Subaddressing::Keep, NOW),
+        raw: vec![b'x'; MAIL_OCTETS].into(),
+        received_at: NOW,
+        expires_at: NOW.plus(life),
+    }
+}
