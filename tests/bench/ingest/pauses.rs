@@ -116,7 +116,7 @@ fn message(number: usize, life: Duration) -> Delivery {
     let client = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let (helo, sender) = ("client.example".into(), "sender@example.com".into());
     Delivery {
-        envelope: Envelope::new(client, helo, Protocol::Esmtp, sender, &recipient, Subaddressing::Keep, NOW),
+        envelope: Envelope::new(client, helo, Protocol::ESMTP, sender, &recipient, Subaddressing::Keep, NOW),
         raw: vec![b'x'; MAIL_OCTETS].into(),
         received_at: NOW,
         expires_at: NOW.plus(life),
