@@ -50,7 +50,8 @@ async fn the_twentieth_error_is_the_last() {
 #[tokio::test]
 async fn a_silent_client_is_told_to_go() {
     let receiver =
-        TestReceiver::start(FaultyStore::open(), |settings| settings.idle_timeout = Duration::from_millis(50)).await;
+        TestReceiver::start(FaultyStore::open(), |settings| settings.bounds.idle_timeout = Duration::from_millis(50))
+            .await;
     let mut early = SmtpPeer::greeted(receiver.address).await;
     early.expect("421 4.4.2").await;
     early.expect_closed().await;
