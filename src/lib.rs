@@ -34,6 +34,9 @@
 //! | What does a change do to the index? | `store/index/apply.rs` |
 //! | What happens when the index or the writer fails? | `store/embedded/recovery.rs`, `daemon/mod.rs` (`stop_with_writer`) |
 //! | What happens after a crash? | `store/embedded/open.rs`, `store/journal/replay.rs` |
+//! | How many connections may a client have, how long may it take? | `smtp/admission.rs`, `smtp/pace.rs`; `config/bounds.rs` |
+//! | Who goes when all places are taken? | `smtp/places.rs` |
+//! | What is logged and counted of sessions? | `smtp/tally.rs` |
 //! | How much memory may messages take that are coming in? | `smtp/budget.rs` |
 //! | When does mail go, when does its space come back? | `expiry.rs`; `store/embedded/checkpoint.rs`, `store/embedded/punching.rs` |
 //! | When is mail refused for want of space? | `store/embedded/shared.rs` (`accepts`), `store/embedded/room.rs`, `store/journal/spare.rs` |
@@ -57,8 +60,9 @@
 //! # The way of a message
 //!
 //! ```text
-//! peer -> smtp/listener    a slot of max-smtp-connections, or 421
-//!      -> smtp/entrance    PROXY header from trusted networks, TLS where it comes first
+//! peer -> smtp/listener    a place of max-smtp-connections (smtp/places), or 421
+//!      -> smtp/entrance    PROXY header from trusted networks, then smtp/admission: the client's own limits, or 421;
+//!                          TLS where it comes first
 //!      -> smtp/connection  reads and writes with a timeout; the only part of SMTP that waits
 //!      -> smtp/session     EHLO MAIL RCPT DATA or BDAT (pure: octets in, replies and steps out)
 //!                          MAIL asks smtp/policy whether the store has room, RCPT whether the domain is active, DATA
@@ -150,7 +154,8 @@
 //!    one place that says it. After any 4yz the message is not in the store; where that is not certain, nothing is said.
 //! 2. A MIME error never loses, refuses or delays a mail. Any octets give an Email with what could be read.
 //! 3. What must survive a crash is in the journal, in the same record as its cause.
-//! 4. `model`, `mime`, the protocol of SMTP (`session` and what it is made of), `policy`, `dns/mx`, `domains/round` and, of
+//! 4. `model`, `mime`, the protocol of SMTP (`session` and what it is made of), its bounds (`admission`, `pace`), `policy`,
+//!    `dns/mx`, `domains/round` and, of
 //!    `webhook`, `sign`, `schedule`, `ranges`, `target`, `pacing`, `kept`, `attempt` and `outcome` do no I/O and read no clock: `now`
 //!    is an argument. (`policy` asks the store whether there is room, through its trait; the
 //!    store then asks the file system.)
@@ -194,7 +199,7 @@
 //!
 //! axum and hyper in `http` (`client` and `daemon` hold its `Router`), toml in `config`, html2text in `cli/html`, idna and uuid in
 //! `model`, chrono in `model/time` and `cli/output`, crc32c in `store/journal`, postcard in `store`, rcgen and x509-cert in `tls`, rustls in `tls` and `smtp`, listenfd in `daemon/inherited`, siphasher in `store/index`
-//! and `client` (the name of a socket), ipnet in `config` and `webhook`, url in `webhook` and `client`, httpdate in `webhook`, rustix where the system is asked: `clock`, `process`, `store/disk`, `config`,
+//! and `client` (the name of a socket), ipnet in `config`, `smtp` and `webhook`, url in `webhook` and `client`, httpdate in `webhook`, rustix where the system is asked: `clock`, `process`, `store/disk`, `config`,
 //! `cli/context`, `client/choice`.
 
 pub mod cli;

@@ -52,6 +52,9 @@ pub struct Status {
     /// How many panics there were since the daemon started; `None` where no daemon runs.
     #[serde(default)]
     pub panics: Option<u64>,
+    /// What SMTP has counted since then, in the server's own fields; `None` where no daemon runs.
+    #[serde(default)]
+    pub smtp: Option<Map<String, Value>>,
     /// Domains by state.
     #[serde(default)]
     pub domains: DomainCounts,

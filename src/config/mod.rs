@@ -5,6 +5,7 @@
 //! and one entry there.
 
 mod args;
+mod bounds;
 mod check;
 mod endpoint;
 mod error;
@@ -25,6 +26,7 @@ use ipnet::IpNet;
 use crate::model::{DomainName, DomainPattern, RoleAddresses, Subaddressing};
 
 pub use args::ServeArgs;
+pub use bounds::SmtpBounds;
 pub use endpoint::Endpoint;
 pub use error::{ConfigError, Contradiction, Origin, Place, Problem, Warning};
 pub use load::{Loaded, Sources, load};
@@ -149,8 +151,8 @@ pub struct Config {
     pub smtp_hops_max: usize,
     /// AUTH on SMTP and SMTPS.
     pub smtp_auth: SmtpAuth,
-    /// How long an SMTP client may take for a command or for the next octets of a message.
-    pub smtp_idle_timeout: Duration,
+    /// What one client of SMTP may have and take.
+    pub smtp_bounds: SmtpBounds,
     /// Networks that webhooks may be sent to although they are not public.
     pub webhook_allow: Vec<IpNet>,
     /// Ports that no webhook is sent to, beside those of mail.
@@ -240,7 +242,7 @@ impl Config {
             smtp_bodies_octets_max: 256 << 20,
             smtp_hops_max: 100,
             smtp_auth: SmtpAuth::default(),
-            smtp_idle_timeout: Duration::from_mins(5),
+            smtp_bounds: SmtpBounds::default(),
             webhook_allow: Vec::new(),
             webhook_refused_ports: Vec::new(),
             webhook_schedule: [5, 30, 120, 600, 1_800, 3_600].map(Duration::from_secs).to_vec(),

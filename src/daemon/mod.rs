@@ -22,7 +22,7 @@ use crate::domains::verifier;
 use crate::http::{self, DaemonStatus, HttpLimits};
 use crate::model::{DomainPattern, Timestamp};
 use crate::panics::Panics;
-use crate::smtp::{self, Receiver, SmtpSettings};
+use crate::smtp::{self, Counters, Receiver, SmtpSettings};
 use crate::store::disk::Directory;
 use crate::store::{EmbeddedStore, OpenError, Store, StoreError, StoreOptions};
 use crate::tls::{self, CertificateError, Files, Keeper, Source};
@@ -104,6 +104,7 @@ pub struct Daemon {
     clock: Arc<dyn Clock>,
     store: Arc<EmbeddedStore>,
     supervisor: Option<Supervisor>,
+    counters: Arc<Counters>,
 }
 
 impl Daemon {
@@ -117,6 +118,7 @@ impl Daemon {
         clock: Arc<dyn Clock>,
         panics: Panics,
     ) -> Result<Self, DaemonError> {
+        let counters = Arc::<Counters>::default();
         let status = DaemonStatus {
             started_at: clock.now(),
             smtp_listen: listeners.smtp_addresses(),
@@ -125,9 +127,10 @@ impl Daemon {
             http_listen: listeners.http_addresses(),
             tls: tls.clone(),
             panics,
+            smtp: counters.clone(),
         };
         let assembled = assemble(config, Arc::clone(&store), Arc::clone(&clock), Some(status)).await?;
-        Ok(Self { assembled, listeners, tls, controls, clock, store, supervisor: None })
+        Ok(Self { assembled, listeners, tls, controls, clock, store, supervisor: None, counters })
     }
 
     /// The same, and it tells a service manager how it is.
@@ -152,11 +155,11 @@ impl Daemon {
     /// A part that ends early by a panic, or the end of the store's writer, stops the others in the same way, and is the
     /// error.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
-        let Self { assembled, listeners, tls, controls, clock, store, supervisor } = self;
+        let Self { assembled, listeners, tls, controls, clock, store, supervisor, counters } = self;
         let Assembled { config, registry, delivery, router } = assembled;
         let settings = SmtpSettings::from_config(&config);
         let receiver = Receiver::new(settings, store.clone(), registry.table(), Arc::clone(&clock));
-        let receiver = Arc::new(receiver.with_tls(tls.clone()));
+        let receiver = Arc::new(receiver.with_tls(tls.clone()).counting(counters));
         let limits = HttpLimits::from_config(&config);
         let Running { mail, http, files: mut socket_files } = listeners.run()?;
         let guard = expiry::guard(&*store, &*clock).await;

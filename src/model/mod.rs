@@ -3,6 +3,7 @@
 //! Nothing here does I/O or reads a clock; what depends on time takes `now` as an argument.
 
 pub mod address;
+pub mod count;
 pub mod domain;
 pub mod email;
 pub mod envelope;
@@ -12,6 +13,7 @@ pub mod time;
 pub mod webhook;
 
 pub use address::{Address, AddressError, Mailbox, RoleAddresses, Subaddressing};
+pub use count::{Count, Counts};
 pub use domain::{DomainName, DomainNameError, DomainPattern, DomainRecord, DomainStatus};
 pub use email::{Listed, Place, StoredEmail};
 pub use envelope::{Delivery, Envelope, Recipient};

@@ -9,9 +9,12 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::entrance::{self, Arrival};
+use super::pace::{PaceLimits, Turn};
+use super::places::Seating;
 use super::policy::Rules;
 use super::session::{End, Message, Session, Step};
 use super::stream::Stream;
+use super::tally::Tally;
 use super::{Dialect, Receiver};
 use crate::model::{Delivery, Envelope};
 
@@ -23,18 +26,10 @@ const READ_OCTETS_MAX: usize = 64 * 1024;
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_OCTETS_MAX: usize = 1024 * 1024;
 
-/// What a session amounted to, for the log.
-#[derive(Debug, Default)]
-struct Tally {
-    messages: u64,
-    recipients: u64,
-    octets: u64,
-}
-
 /// Serves one client until either side has had enough.
 pub(super) async fn run(arrival: Arrival, dialect: Dialect, receiver: &Receiver, shutdown: &CancellationToken) {
-    let Arrival { stream, client, tls, has_spoken } = arrival;
-    let began = receiver.clock.boot();
+    let Arrival { stream, client, place, tls, has_spoken } = arrival;
+    let began_at = receiver.clock.boot();
     let rules = Rules { store: receiver.store.as_ref(), domains: &receiver.domains, bodies: &receiver.bodies };
     let mut session = Session::new(&receiver.settings, dialect, &rules);
     if let Some(tls) = tls {
@@ -43,21 +38,13 @@ pub(super) async fn run(arrival: Arrival, dialect: Dialect, receiver: &Receiver,
     if has_spoken {
         session.spoke_first();
     }
-    let mut connection = Connection { stream, client, receiver, shutdown, session, tally: Tally::default() };
+    let tally = Tally::new(&receiver.counters, client, began_at);
+    let seating = receiver.places.seat(began_at);
+    let limits = receiver.settings.pace_limits();
+    let mut connection = Connection { stream, client, receiver, shutdown, session, tally, seating, limits };
     let end = connection.converse().await;
-    let Connection { session, tally, .. } = &connection;
-    tracing::info!(
-        %client,
-        helo = session.helo(),
-        tls = session.tls().map_or("", |tls| &tls.version),
-        messages = tally.messages,
-        recipients = tally.recipients,
-        octets = tally.octets,
-        refusals = session.refusals(),
-        duration_ms = receiver.clock.boot().saturating_sub(began).as_millis(),
-        reason = end.as_str(),
-        "smtp session ended"
-    );
+    connection.tally.end(&connection.session, end, receiver.clock.boot());
+    drop(place);
 }
 
 struct Connection<'a> {
@@ -66,7 +53,9 @@ struct Connection<'a> {
     receiver: &'a Receiver,
     shutdown: &'a CancellationToken,
     session: Session<'a>,
-    tally: Tally,
+    tally: Tally<'a>,
+    seating: Seating<'a>,
+    limits: PaceLimits,
 }
 
 impl Connection<'_> {
@@ -81,6 +70,7 @@ impl Connection<'_> {
             let mut input = &buffer[unread.clone()];
             let step = self.session.advance(&mut input);
             unread.start = unread.end - input.len();
+            self.turn();
             if let Err(end) = self.write().await {
                 return end;
             }
@@ -116,34 +106,66 @@ impl Connection<'_> {
         }
     }
 
+    /// Notes what the client is to do next.
+    fn turn(&mut self) {
+        let turn = Turn {
+            is_in_data: self.session.is_in_data(),
+            transaction: self.session.open_transaction(),
+            has_answered: !self.session.replies().is_empty(),
+        };
+        self.seating.pace().turn(turn, self.receiver.clock.boot());
+    }
+
     /// Reads what has come. 0 octets: nothing more will be read, and the session has been told why.
     async fn read(&mut self, buffer: &mut [u8]) -> Result<usize, End> {
-        let octets = tokio::select! {
-            biased;
-            () = self.shutdown.cancelled() => None,
-            octets = timeout(self.receiver.settings.idle_timeout, self.stream.read(buffer)) => Some(octets),
-        };
-        match octets {
-            Some(Ok(Ok(0) | Err(_))) => return Err(End::Gone),
-            Some(Ok(Ok(octets))) => return Ok(octets),
-            Some(Err(_elapsed)) => self.session.idle(),
-            None => self.session.stop(),
+        let clock = &self.receiver.clock;
+        loop {
+            let (deadline, end) = self.seating.pace().deadline(&self.limits, self.receiver.places.is_stressed());
+            let left = deadline.saturating_sub(clock.boot());
+            if left.is_zero() {
+                self.session.late(end);
+                return Ok(0);
+            }
+            // No longer than until stress would be felt, which may begin meanwhile.
+            let octets = tokio::select! {
+                biased;
+                () = self.shutdown.cancelled() => {
+                    self.session.stop();
+                    return Ok(0);
+                }
+                () = self.seating.must_leave() => {
+                    self.session.late(End::MadeRoom);
+                    return Ok(0);
+                }
+                octets = timeout(left.min(self.limits.stress), self.stream.read(buffer)) => octets,
+            };
+            match octets {
+                Ok(Ok(0) | Err(_)) => return Err(End::Gone),
+                Ok(Ok(octets)) => {
+                    self.seating.pace().heard(octets, clock.boot());
+                    return Ok(octets);
+                }
+                Err(_elapsed) => {}
+            }
         }
-        Ok(0)
     }
 
     /// Writes the replies that wait, in one piece.
     async fn write(&mut self) -> Result<(), End> {
+        let said = self.session.take_said();
         let replies = self.session.replies();
         if replies.is_empty() {
             return Ok(());
         }
+        self.receiver.counters.add(&said);
+        let is_stressed = self.receiver.places.is_stressed();
+        let patience = if is_stressed { self.limits.idle.min(self.limits.stress) } else { self.limits.idle };
         let stream = &mut self.stream;
         let write = async {
             stream.write_all(replies).await?;
             stream.flush().await
         };
-        let written: Result<io::Result<()>, _> = timeout(self.receiver.settings.idle_timeout, write).await;
+        let written: Result<io::Result<()>, _> = timeout(patience, write).await;
         replies.clear();
         match written {
             Ok(Ok(())) => Ok(()),
@@ -155,6 +177,7 @@ impl Connection<'_> {
     /// Hands a message to the store and its answer to the session. Stopping waits for this.
     async fn store(&mut self, message: Message) {
         let Receiver { settings, store, clock, .. } = self.receiver;
+        self.seating.pace().occupied();
         let received_at = clock.now();
         let envelope = Envelope::new(
             self.client,
@@ -170,11 +193,7 @@ impl Connection<'_> {
         let expires_at = received_at.plus(settings.retention);
         let outcome = store.receive(Delivery { envelope, raw: message.raw, received_at, expires_at }).await;
         match &outcome {
-            Ok(()) => {
-                self.tally.messages += 1;
-                self.tally.recipients += recipients;
-                self.tally.octets += octets;
-            }
+            Ok(()) => self.tally.stored(recipients, octets),
             Err(error) => tracing::warn!(client = %self.client, %error, "message not kept"),
         }
         self.session.stored(outcome);

@@ -7,9 +7,12 @@ use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::admission::Place;
 use super::proxy::{self, Client, Progress};
+use super::reply::Reply;
 use super::session::End;
 use super::stream::Stream;
+use super::tally::Bound;
 use super::{Dialect, Receiver, Service};
 use crate::model::TlsSession;
 
@@ -18,6 +21,8 @@ pub(super) struct Arrival {
     pub(super) stream: Stream,
     /// The client's address; where a proxy has told it, that one.
     pub(super) client: IpAddr,
+    /// Its place among those of its address and network.
+    pub(super) place: Place,
     /// What secures it already.
     pub(super) tls: Option<TlsSession>,
     /// Octets were there before the greeting.
@@ -63,6 +68,7 @@ pub(super) async fn enter(
                 return None;
             }
             Err(error) => {
+                receiver.counters.proxy_header_refused();
                 tracing::warn!(proxy = %peer, %error, "smtp connection closed: no PROXY header");
                 return None;
             }
@@ -70,17 +76,44 @@ pub(super) async fn enter(
     } else {
         peer
     };
+    let place = match admit(&stream, client, receiver) {
+        Ok(place) => place,
+        Err(bound) => {
+            turn_away(&stream, client, service, bound, receiver);
+            return None;
+        }
+    };
     if service != Service::Smtps {
         let has_spoken = stream.has_octets();
-        return Some(Arrival { stream, client, tls: None, has_spoken });
+        return Some(Arrival { stream, client, place, tls: None, has_spoken });
     }
     match secure(&mut stream, receiver, shutdown).await {
         // Behind a handshake nobody else can have spoken, and a client may have sent its first command with it.
-        Ok(tls) => Some(Arrival { stream, client, tls: Some(tls), has_spoken: false }),
+        Ok(tls) => Some(Arrival { stream, client, place, tls: Some(tls), has_spoken: false }),
         Err(end) => {
             tracing::info!(%client, reason = end.as_str(), "smtp connection closed before its session");
             None
         }
+    }
+}
+
+/// Nobody on this machine takes a place from others: a Unix socket's client has no address.
+fn admit(stream: &Stream, client: IpAddr, receiver: &Receiver) -> Result<Place, Bound> {
+    match stream {
+        Stream::Unix(_) => Ok(Place::uncounted()),
+        _ => receiver.admission.enter(client, receiver.clock.boot()),
+    }
+}
+
+/// Says 421 and closes. The socket is new, so its buffer takes the reply without waiting; if not, it goes without.
+pub(super) fn turn_away(stream: &Stream, client: IpAddr, service: Service, bound: Bound, receiver: &Receiver) {
+    receiver.counters.refuse(bound);
+    tracing::debug!(%client, bound = bound.as_str(), "smtp connection refused");
+    // In place of a handshake a reply in the clear would mean nothing.
+    if service != Service::Smtps {
+        let mut reply = Vec::new();
+        Reply::of_admission(bound).write(&mut reply);
+        let _ = stream.try_write(&reply);
     }
 }
 
@@ -118,13 +151,14 @@ pub(super) async fn secure(
 ) -> Result<TlsSession, End> {
     let Some(tls) = &receiver.tls else { return Err(End::TlsFailed) };
     let handshake = timeout(receiver.settings.handshake_timeout, stream.secure(tls.server_config()));
-    match shutdown.run_until_cancelled(handshake).await {
-        None => Err(End::Stopping),
-        Some(Ok(Ok(session))) => Ok(session),
-        Some(Ok(Err(error))) => {
-            tracing::debug!(%error, "TLS handshake failed");
-            Err(End::TlsFailed)
-        }
-        Some(Err(_elapsed)) => Err(End::TlsFailed),
-    }
+    let failed = match shutdown.run_until_cancelled(handshake).await {
+        None => return Err(End::Stopping),
+        Some(Ok(Ok(session))) => return Ok(session),
+        Some(Ok(Err(error))) => Some(error),
+        Some(Err(_elapsed)) => None,
+    };
+    let why = failed.map_or_else(|| "it took too long".to_owned(), |error| error.to_string());
+    tracing::debug!(why, "TLS handshake failed");
+    receiver.counters.tls_handshake_failed();
+    Err(End::TlsFailed)
 }

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::reply::Reply;
+use super::places::Knock;
 use super::stream::Stream;
+use super::tally::Bound;
 use super::{Receiver, Service, connection, entrance};
 
 /// How long to wait after `accept` has failed for want of descriptors or memory, which trying at once would not bring.
@@ -25,10 +25,8 @@ const BACK_OFF: Duration = Duration::from_millis(100);
 /// 421 and closes. Returns when all have ended, after [`drain_timeout`](super::SmtpSettings::drain_timeout) at the latest; a session that has not ended
 /// by then is closed without a reply.
 pub async fn serve(entrances: Vec<Entrance>, receiver: Arc<Receiver>, shutdown: CancellationToken) {
-    let permits = Arc::new(Semaphore::new(receiver.settings.connections_max.min(Semaphore::MAX_PERMITS)));
     join_all(entrances.into_iter().map(|Entrance { listener, service }| {
-        let (receiver, permits, shutdown) = (receiver.clone(), permits.clone(), shutdown.clone());
-        Door { service, receiver, permits, shutdown }.serve(listener)
+        Door { service, receiver: receiver.clone(), shutdown: shutdown.clone() }.serve(listener)
     }))
     .await;
 }
@@ -73,7 +71,6 @@ impl Listener {
 struct Door {
     service: Service,
     receiver: Arc<Receiver>,
-    permits: Arc<Semaphore>,
     shutdown: CancellationToken,
 }
 
@@ -104,16 +101,17 @@ impl Door {
     }
 
     fn admit(&self, stream: Stream, peer: IpAddr, sessions: &mut JoinSet<()>) {
-        let Ok(permit) = self.permits.clone().try_acquire_owned() else {
-            tracing::debug!(client = %peer, "smtp connection refused: too many");
-            // In place of a handshake a reply in the clear would mean nothing.
-            if self.service != Service::Smtps {
-                turn_away(&stream);
-            }
-            return;
-        };
         let (service, receiver, shutdown) = (self.service, self.receiver.clone(), self.shutdown.clone());
+        let knock = receiver.places.knock(receiver.clock.boot());
+        if matches!(knock, Knock::Full) {
+            entrance::turn_away(&stream, peer, service, Bound::Connections, &receiver);
+            return;
+        }
         sessions.spawn(async move {
+            let Some(permit) = knock.place().await else {
+                entrance::turn_away(&stream, peer, service, Bound::Connections, &receiver);
+                return;
+            };
             let dialect = entrance::dialect(service, &stream, &receiver);
             if let Some(arrival) = entrance::enter(stream, peer, service, &receiver, &shutdown).await {
                 connection::run(arrival, dialect, &receiver, &shutdown).await;
@@ -131,13 +129,6 @@ impl Door {
             let _ = timeout(BACK_OFF, self.shutdown.cancelled()).await;
         }
     }
-}
-
-/// Says 421 and closes. The socket is new, so its buffer takes the reply without waiting; if not, it goes without.
-fn turn_away(stream: &Stream) {
-    let mut reply = Vec::new();
-    Reply::TOO_MANY_CONNECTIONS.write(&mut reply);
-    let _ = stream.try_write(&reply);
 }
 
 /// A panic costs the session that it is in and no other. What it says is not logged: it may quote mail.

@@ -4,6 +4,8 @@
 //! listener    sockets, how many at once, stopping
 //! entrance    from accepted to served: the PROXY header, implicit TLS
 //!   proxy     headers of the PROXY protocol    stream  TCP, Unix and TLS as one type
+//! admission   connections by address, by network and per minute
+//! places      connections in all, and who makes room    pace    how long a client may take
 //! connection  one socket: reads, writes, waits, hands messages to the store
 //! session     the protocol, without I/O: octets in, replies and steps out
 //!   line      octets to command lines        command lines to commands
@@ -11,12 +13,13 @@
 //!   data      octets after DATA              chunk   octets after BDAT
 //!   body      a message on its way in        hops    how many servers it came through
 //! policy      who is refused and why         reply   what is said
-//! budget      memory for messages on their way in
+//! budget      memory for messages on their way in       tally   the log line of a session, counters
 //! ```
 //!
 //! Knows nothing of HTTP. The invariant: a message is accepted (250) only after [`Store::receive`] has returned `Ok`, and
 //! [`Session::stored`] is the only place that does so.
 
+mod admission;
 mod auth;
 mod body;
 mod budget;
@@ -28,17 +31,24 @@ mod entrance;
 mod hops;
 mod line;
 mod listener;
+mod pace;
 mod path;
+mod places;
 mod policy;
 mod proxy;
 mod reply;
 mod session;
 mod stream;
+mod tally;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use ipnet::IpNet;
+
+use admission::{Admission, AdmissionLimits};
+use pace::PaceLimits;
+use places::Places;
 
 pub use budget::{Budget, Share};
 pub use data::Decoder;
@@ -46,9 +56,10 @@ pub use listener::{Entrance, Listener, serve};
 pub use policy::Policy;
 pub use reply::Reply;
 pub use session::{End, Message, Session, Step};
+pub use tally::{Bound, Counters};
 
 use crate::clock::Clock;
-use crate::config::{Config, SmtpAuth};
+use crate::config::{Config, SmtpAuth, SmtpBounds};
 use crate::domains::DomainTable;
 pub use crate::model::TlsSession;
 use crate::model::{DomainName, Subaddressing};
@@ -101,8 +112,8 @@ pub struct SmtpSettings {
     pub accepts_any_auth: bool,
     /// The most connections at once, over all listeners.
     pub connections_max: usize,
-    /// How long a client may take for the next octets, and to take what is written to it.
-    pub idle_timeout: Duration,
+    /// What one client may have and take.
+    pub bounds: SmtpBounds,
     /// How long a TLS handshake may take.
     pub handshake_timeout: Duration,
     /// Networks whose connections must begin with a header of the PROXY protocol; from no other one is taken.
@@ -111,8 +122,6 @@ pub struct SmtpSettings {
     pub proxy_timeout: Duration,
     /// How long sessions may take to end once the service stops.
     pub drain_timeout: Duration,
-    /// How many 5yz replies without a stored message between them end a session.
-    pub errors_max: u32,
     /// How long a received Email is readable.
     pub retention: Duration,
     /// What `+tag` means.
@@ -122,8 +131,6 @@ pub struct SmtpSettings {
 impl SmtpSettings {
     /// The most recipients of one message unless set otherwise. The room that the store keeps for an envelope is for so many.
     pub const RECIPIENTS_MAX: usize = 100;
-    /// How many errors end a session unless set otherwise.
-    pub const ERRORS_MAX: u32 = 20;
     /// How long a header of the PROXY protocol may take unless set otherwise: a proxy sends it at once.
     pub const PROXY_TIMEOUT: Duration = Duration::from_secs(5);
     /// How long sessions may take to end unless set otherwise: the daemon has 10 s in all.
@@ -139,14 +146,33 @@ impl SmtpSettings {
             hops_max: config.smtp_hops_max,
             accepts_any_auth: config.smtp_auth == SmtpAuth::AcceptAny,
             connections_max: config.smtp_connections_max,
-            idle_timeout: config.smtp_idle_timeout,
+            bounds: config.smtp_bounds.clone(),
             handshake_timeout: config.tls_handshake_timeout,
             proxy_from: config.proxy_from.clone(),
             proxy_timeout: Self::PROXY_TIMEOUT,
             drain_timeout: Self::DRAIN_TIMEOUT,
-            errors_max: Self::ERRORS_MAX,
             retention: config.retention,
             subaddressing: config.subaddressing,
+        }
+    }
+
+    fn admission_limits(&self) -> AdmissionLimits {
+        AdmissionLimits {
+            per_address_max: self.bounds.connections_per_address_max,
+            per_network_max: self.bounds.connections_per_network_max,
+            per_minute_max: self.bounds.connections_per_minute_max,
+            exempt: self.bounds.exempt.clone(),
+        }
+    }
+
+    fn pace_limits(&self) -> PaceLimits {
+        PaceLimits {
+            idle: self.bounds.idle_timeout,
+            command: self.bounds.command_timeout,
+            message: self.bounds.message_timeout,
+            rate_min: self.bounds.rate_min,
+            life: self.bounds.session_life,
+            stress: self.bounds.stress_timeout,
         }
     }
 }
@@ -160,18 +186,29 @@ pub struct Receiver {
     domains: DomainTable,
     clock: Arc<dyn Clock>,
     tls: Option<Arc<Keeper>>,
+    places: Places,
+    admission: Arc<Admission>,
+    counters: Arc<Counters>,
 }
 
 impl Receiver {
     /// A receiver that keeps what it accepts in `store`.
     pub fn new(settings: SmtpSettings, store: Arc<dyn Store>, domains: DomainTable, clock: Arc<dyn Clock>) -> Self {
         let bodies = Budget::new(settings.bodies_octets_max);
-        Self { settings, bodies, store, domains, clock, tls: None }
+        let places = Places::new(settings.connections_max, settings.pace_limits());
+        let admission = Arc::new(Admission::new(settings.admission_limits()));
+        Self { settings, bodies, store, domains, clock, tls: None, places, admission, counters: Arc::default() }
     }
 
     /// The same, with a certificate to secure connections with.
     #[must_use]
     pub fn with_tls(self, tls: Option<Arc<Keeper>>) -> Self {
         Self { tls, ..self }
+    }
+
+    /// The same, which counts there.
+    #[must_use]
+    pub fn counting(self, counters: Arc<Counters>) -> Self {
+        Self { counters, ..self }
     }
 }

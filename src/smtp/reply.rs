@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 
 use super::Dialect;
+use super::session::End;
+use super::tally::Bound;
 use crate::model::DomainName;
 use crate::store::StoreError;
 
@@ -42,7 +44,18 @@ impl Reply {
 
     pub(super) const STOPPING: Self = Self::fixed(421, [4, 3, 2], "The service is stopping; try again later");
     pub(super) const TOO_MANY_CONNECTIONS: Self = Self::fixed(421, [4, 3, 2], "Too many connections; try again later");
+    pub(super) const TOO_MANY_OF_ADDRESS: Self =
+        Self::fixed(421, [4, 7, 0], "Too many connections from your address; try again later");
+    pub(super) const TOO_MANY_OF_NETWORK: Self =
+        Self::fixed(421, [4, 7, 0], "Too many connections from your network; try again later");
+    pub(super) const TOO_MANY_A_MINUTE: Self =
+        Self::fixed(421, [4, 7, 0], "Too many new connections in a minute; try again later");
     pub(super) const IDLE: Self = Self::fixed(421, [4, 4, 2], "Nothing came for too long");
+    pub(super) const SLOW_COMMAND: Self = Self::fixed(421, [4, 4, 2], "The command took too long");
+    pub(super) const SLOW_MESSAGE: Self = Self::fixed(421, [4, 4, 2], "The message took too long for its size");
+    pub(super) const LIFE_OVER: Self = Self::fixed(421, [4, 4, 2], "The session has lasted long enough; connect again");
+    pub(super) const MADE_ROOM: Self =
+        Self::fixed(421, [4, 3, 2], "All places are taken and others wait; try again later");
     pub(super) const TOO_MANY_ERRORS: Self = Self::fixed(421, [4, 7, 0], "Too many errors");
 
     pub(super) const OUT_OF_STEP: Self =
@@ -161,6 +174,39 @@ impl Reply {
             StoreError::Stopping => Some(Self::STOPPING),
             StoreError::TooLarge { limit } => Some(Self::message_too_large(*limit)),
             StoreError::OutcomeUnknown => None,
+        }
+    }
+
+    /// What is said to a connection that is turned away, and counted under `bound`.
+    pub(super) const fn of_admission(bound: Bound) -> Self {
+        match bound {
+            Bound::Address => Self::TOO_MANY_OF_ADDRESS,
+            Bound::Network => Self::TOO_MANY_OF_NETWORK,
+            Bound::Minute => Self::TOO_MANY_A_MINUTE,
+            _ => Self::TOO_MANY_CONNECTIONS,
+        }
+    }
+
+    /// The last word to a client that did not keep time.
+    pub(super) const fn of_lateness(end: End) -> Self {
+        match end {
+            End::SlowCommand => Self::SLOW_COMMAND,
+            End::SlowMessage => Self::SLOW_MESSAGE,
+            End::LifeOver => Self::LIFE_OVER,
+            End::MadeRoom => Self::MADE_ROOM,
+            _ => Self::IDLE,
+        }
+    }
+
+    /// The bound that the reply refuses something for.
+    pub(super) fn bound(&self) -> Option<Bound> {
+        match (self.code, self.status) {
+            (452, _) if *self == Self::TOO_MANY_RECIPIENTS => Some(Bound::Recipients),
+            (452, _) if *self == Self::NO_MEMORY => Some(Bound::Memory),
+            (500, _) if *self == Self::LINE_TOO_LONG || *self == Self::AUTH_LINE_TOO_LONG => Some(Bound::Line),
+            (552, Some([5, 3, 4])) => Some(Bound::Size),
+            (554, _) if *self == Self::TOO_MANY_HOPS => Some(Bound::Hops),
+            _ => None,
         }
     }
 

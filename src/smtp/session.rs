@@ -16,6 +16,7 @@ use super::data::Decoder;
 use super::line::{self, Framed, Lines};
 use super::policy::Policy;
 use super::reply::Reply;
+use super::tally::Said;
 use super::{Dialect, SmtpSettings};
 use crate::model::{Greeting, TlsSession};
 use crate::store::StoreError;
@@ -70,6 +71,9 @@ pub struct Session<'a> {
     replies: Vec<u8>,
     errors: u32,
     refusals: u64,
+    /// How many transactions were begun.
+    transactions: u64,
+    said: Said,
 }
 
 impl<'a> Session<'a> {
@@ -90,6 +94,8 @@ impl<'a> Session<'a> {
             replies: Vec::new(),
             errors: 0,
             refusals: 0,
+            transactions: 0,
+            said: Said::default(),
         };
         session.answer(&Reply::greeting(&settings.hostname, dialect.is_lmtp()));
         session
@@ -113,6 +119,16 @@ impl<'a> Session<'a> {
     /// What secures the connection.
     pub const fn tls(&self) -> Option<&TlsSession> {
         self.tls.as_ref()
+    }
+
+    /// The replies since the last call, counted.
+    pub(super) fn take_said(&mut self) -> Said {
+        std::mem::take(&mut self.said)
+    }
+
+    /// The number of the transaction that is open.
+    pub(super) const fn open_transaction(&self) -> Option<u64> {
+        if self.is_in_data() || self.transaction.is_some() { Some(self.transactions) } else { None }
     }
 
     /// Whether octets of a message are to come next.
@@ -210,9 +226,9 @@ impl<'a> Session<'a> {
         self.end(&Reply::STOPPING, End::Stopping);
     }
 
-    /// Ends the session because nothing came for too long. A message that has not come in whole is forgotten.
-    pub fn idle(&mut self) {
-        self.end(&Reply::IDLE, End::Idle);
+    /// Ends the session because of how its client kept time. A message that has not come in whole is forgotten.
+    pub fn late(&mut self, end: End) {
+        self.end(&Reply::of_lateness(end), end);
     }
 
     /// Refuses a client that has sent something before it was greeted (RFC 5321 section 4.3.1): what does not wait for
@@ -230,7 +246,7 @@ impl<'a> Session<'a> {
                 self.owed = Some((reply, left + 1));
                 return;
             }
-            reply.write(&mut self.replies);
+            self.say(&reply);
         }
         self.answer(&reply);
     }
@@ -239,11 +255,11 @@ impl<'a> Session<'a> {
         match reply.code() {
             221 => return self.end(reply, End::Quit),
             421 => return self.end(reply, End::Stopping),
-            _ => reply.write(&mut self.replies),
+            _ => self.say(reply),
         }
         self.refusals += u64::from(reply.is_refusal());
         self.errors += u32::from(reply.is_permanent());
-        if self.errors >= self.settings.errors_max {
+        if self.errors >= self.settings.bounds.errors_max {
             self.end(&Reply::TOO_MANY_ERRORS, End::TooManyErrors);
         }
     }
@@ -251,9 +267,14 @@ impl<'a> Session<'a> {
     /// Says the last word, unless it has been said.
     fn end(&mut self, reply: &Reply, end: End) {
         if !matches!(self.state, State::Closed(_)) {
-            reply.write(&mut self.replies);
+            self.say(reply);
             self.state = State::Closed(end);
         }
+    }
+
+    fn say(&mut self, reply: &Reply) {
+        reply.write(&mut self.replies);
+        self.said.add(reply);
     }
 }
 

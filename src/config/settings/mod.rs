@@ -1,6 +1,7 @@
 //! The table of settings: one entry makes the flag, the variable, the key of the file and the line of `config show`. Each
 //! subject has a file.
 
+mod bounds;
 mod domains;
 mod http;
 mod service;
@@ -21,9 +22,10 @@ const KB: u64 = 1 << 10;
 const MB: u64 = 1 << 20;
 const GB: u64 = 1 << 30;
 
-const SUBJECTS: [&[Setting]; 7] = [
+const SUBJECTS: [&[Setting]; 8] = [
     service::SETTINGS,
     smtp::SETTINGS,
+    bounds::SETTINGS,
     tls::SETTINGS,
     http::SETTINGS,
     domains::SETTINGS,

@@ -1,12 +1,10 @@
 //! Settings of SMTP.
 
-use std::time::Duration;
-
 use super::{GB, MB, each, one, texts};
 use crate::config::SmtpAuth;
 use crate::config::parse::{domain_name, endpoint, file_mode, listen_address, listen_addresses, network, smtp_auth};
 use crate::config::setting::{Setting, Shape};
-use crate::config::value::{self, show_duration, show_size};
+use crate::config::value::{self, show_size};
 
 /// In the order in which help and `config show` list them.
 pub(super) const SETTINGS: &[Setting] = &[
@@ -66,17 +64,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Most SMTP connections at once, 1 to 100000",
         |c, v| one(v, |t| value::number(t, 1..=100_000)).map(|n| c.smtp_connections_max = n),
         |c| vec![c.smtp_connections_max.to_string()],
-    ),
-    Setting::new(
-        "smtp-idle-timeout",
-        Shape::One,
-        "DURATION",
-        "How long an SMTP client may keep silent, 100ms to 1h",
-        |c, v| {
-            let bounds = Duration::from_millis(100)..=Duration::from_hours(1);
-            one(v, |t| value::duration(t, bounds)).map(|time| c.smtp_idle_timeout = time)
-        },
-        |c| vec![show_duration(c.smtp_idle_timeout)],
     ),
     Setting::new(
         "smtp-body-budget",

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::config::Endpoint;
 use crate::http::problem::Problem;
 use crate::http::{Api, health};
-use crate::model::{DomainName, DomainStatus, Timestamp};
+use crate::model::{Counts, DomainName, DomainStatus, Timestamp};
 use crate::panics::Panics;
 use crate::store::StoreStats;
 use crate::tls::Keeper;
@@ -33,6 +34,8 @@ pub struct DaemonStatus {
     pub tls: Option<Arc<Keeper>>,
     /// The panics of its process.
     pub panics: Panics,
+    /// What SMTP has counted.
+    pub smtp: Arc<dyn Counts>,
 }
 
 impl DaemonStatus {
@@ -46,7 +49,7 @@ impl DaemonStatus {
     }
 }
 
-/// `startedAt`, `tls` and `panics` are null and the lists of listeners are empty where no daemon runs.
+/// `startedAt`, `tls`, `panics` and `smtp` are null and the lists of listeners are empty where no daemon runs.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StatusJson {
@@ -66,6 +69,8 @@ pub(super) struct StatusJson {
     max_message_octets: u64,
     /// Since the start.
     panics: Option<u64>,
+    /// Counters of SMTP since the start; those of one name are an object.
+    smtp: Option<Map<String, Value>>,
     domains: DomainCounts,
     /// Whether mail is accepted now.
     accepts_mail: bool,
@@ -109,6 +114,20 @@ struct DomainCounts {
     deactivated: usize,
 }
 
+/// Counters by name, and where several have one name by their labels below it.
+fn counted(counts: &dyn Counts) -> Map<String, Value> {
+    let mut counted = Map::new();
+    for count in counts.read() {
+        let Some(label) = count.label else {
+            counted.insert(count.name.to_owned(), json!(count.value));
+            continue;
+        };
+        let family = counted.entry(count.name).or_insert_with(|| json!({}));
+        family[label] = json!(count.value);
+    }
+    counted
+}
+
 /// Answers with the status.
 pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>, Problem> {
     let domains = api.registry.list().await?;
@@ -135,6 +154,7 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>
         retention_seconds: config.retention.as_secs(),
         max_message_octets: config.message_octets_max,
         panics: daemon.map(|daemon| daemon.panics.count()),
+        smtp: daemon.map(|daemon| counted(daemon.smtp.as_ref())),
         domains: DomainCounts { active, deactivated: domains.len() - active },
         accepts_mail: accepts.is_ok(),
         cause: trouble.map(|error| health::cause(error).0),

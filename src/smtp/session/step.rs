@@ -44,6 +44,14 @@ pub enum End {
     Gone,
     /// Nothing came, or nothing could be written, for too long.
     Idle,
+    /// A command line took too long.
+    SlowCommand,
+    /// A message took too long for its size, or what should have come before it did.
+    SlowMessage,
+    /// The session has lasted long enough, and no transaction was open.
+    LifeOver,
+    /// All places were taken, and this client kept the server waiting longest.
+    MadeRoom,
     /// What the client sends can no longer be told from commands.
     OutOfStep,
     /// The client sent something before it was greeted.
@@ -59,12 +67,52 @@ pub enum End {
 }
 
 impl End {
+    /// Every reason, each at the place of its number.
+    pub(in crate::smtp) const ALL: [Self; 13] = [
+        Self::Quit,
+        Self::Gone,
+        Self::Idle,
+        Self::SlowCommand,
+        Self::SlowMessage,
+        Self::LifeOver,
+        Self::MadeRoom,
+        Self::OutOfStep,
+        Self::SpokeFirst,
+        Self::TooManyErrors,
+        Self::TlsFailed,
+        Self::Stopping,
+        Self::OutcomeUnknown,
+    ];
+
+    /// The word for counters.
+    pub(in crate::smtp) const fn label(self) -> &'static str {
+        match self {
+            Self::Quit => "quit",
+            Self::Gone => "gone",
+            Self::Idle => "idle",
+            Self::SlowCommand => "slowCommand",
+            Self::SlowMessage => "slowMessage",
+            Self::LifeOver => "lifeOver",
+            Self::MadeRoom => "madeRoom",
+            Self::OutOfStep => "outOfStep",
+            Self::SpokeFirst => "spokeFirst",
+            Self::TooManyErrors => "tooManyErrors",
+            Self::TlsFailed => "tlsFailed",
+            Self::Stopping => "stopping",
+            Self::OutcomeUnknown => "outcomeUnknown",
+        }
+    }
+
     /// The word for the log.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Quit => "quit",
             Self::Gone => "gone",
             Self::Idle => "idle",
+            Self::SlowCommand => "slow command",
+            Self::SlowMessage => "slow message",
+            Self::LifeOver => "end of its life",
+            Self::MadeRoom => "made room",
             Self::OutOfStep => "out of step",
             Self::SpokeFirst => "spoke before the greeting",
             Self::TooManyErrors => "too many errors",

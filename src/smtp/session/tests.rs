@@ -59,12 +59,11 @@ fn settings() -> SmtpSettings {
         hops_max: 3,
         accepts_any_auth: false,
         connections_max: 10,
-        idle_timeout: Duration::from_mins(5),
+        bounds: crate::config::SmtpBounds::default(),
         handshake_timeout: Duration::from_secs(10),
         proxy_from: Vec::new(),
         proxy_timeout: Duration::from_secs(5),
         drain_timeout: Duration::from_secs(8),
-        errors_max: 20,
         retention: Duration::from_hours(1),
         subaddressing: Subaddressing::Keep,
     }
@@ -297,7 +296,7 @@ fn stopping_and_idling_say_the_last_word_once() {
         session.replies().clear();
         session.stop();
         session.stop();
-        session.idle();
+        session.late(End::Idle);
         assert_eq!(session.advance(&mut &b"age\r\n.\r\nNOOP\r\n"[..]), Step::Close(End::Stopping));
         let replies = str::from_utf8(session.replies()).expect("ASCII");
         assert!(replies.starts_with("421 4.3.2 "));

@@ -32,6 +32,7 @@ impl Session<'_> {
             return Err(Reply::message_too_large(self.settings.message_octets_max));
         }
         self.policy.sender()?;
+        self.transactions += 1;
         self.transaction = Some(Transaction { mail, recipients: Vec::new(), chunks: None });
         Ok(Reply::SENDER_OK)
     }

@@ -66,7 +66,7 @@ pub(crate) struct Daemon {
     smtp: SocketAddr,
     http: SocketAddr,
     // Fields are dropped in order: the process ends before its directory goes.
-    _server: Server,
+    server: Server,
     dir: TempDir,
 }
 
@@ -92,11 +92,19 @@ impl Daemon {
             let log = fs::read_to_string(&log).unwrap_or_default();
             format!("the daemon: {error}\n{log}")
         })?;
-        Ok(Self { smtp, http: web, _server: server, dir })
+        Ok(Self { smtp, http: web, server, dir })
     }
 
     pub(crate) fn smtp_address(&self) -> SocketAddr {
         self.smtp
+    }
+
+    /// What the kernel says of its memory in KB: `VmRSS:` is what it has now.
+    #[allow(dead_code, reason = "not every benchmark asks")]
+    pub(crate) fn memory_kb(&self, what: &str) -> Result<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.server.0.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix(what)).ok_or("no such line")?;
+        Ok(line.trim_matches(|c: char| !c.is_ascii_digit()).parse()?)
     }
 
     pub(crate) fn data_dir(&self) -> PathBuf {

@@ -1,5 +1,6 @@
 //! The daemon as a whole: in this process, and as the binary.
 
+mod abuse;
 mod activation;
 mod clock;
 mod domains;

@@ -4,6 +4,7 @@ mod budget;
 mod clients;
 mod differential;
 mod extensions;
+mod limits;
 mod postfix;
 mod proxied;
 mod sessions;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use tempmail::clock::SystemClock;
 use tempmail::config::{Config, Revision};
 use tempmail::domains::DomainTable;
-use tempmail::smtp::{Entrance, Listener, Receiver, Service, SmtpSettings, serve};
+use tempmail::smtp::{Counters, Entrance, Listener, Receiver, Service, SmtpSettings, serve};
 use tempmail::tls::Keeper;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -31,6 +32,7 @@ use crate::support::faulty_store::FaultyStore;
 struct TestReceiver {
     address: SocketAddr,
     store: Arc<FaultyStore>,
+    counters: Arc<Counters>,
     shutdown: CancellationToken,
     serving: JoinHandle<()>,
 }
@@ -53,12 +55,14 @@ impl TestReceiver {
         let store = Arc::new(store);
         let domains = DomainTable::new(vec!["example.test".parse().expect("pattern")]);
         let receiver = Receiver::new(settings, store.clone(), domains, Arc::new(SystemClock)).with_tls(tls);
+        let counters = Arc::<Counters>::default();
+        let receiver = receiver.counting(Arc::clone(&counters));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
         let address = listener.local_addr().expect("address");
         let shutdown = CancellationToken::new();
         let entrance = Entrance { listener: Listener::Tcp(listener), service };
         let serving = tokio::spawn(serve(vec![entrance], Arc::new(receiver), shutdown.clone()));
-        Self { address, store, shutdown, serving }
+        Self { address, store, counters, shutdown, serving }
     }
 
     /// Stops it; afterwards no session is left.

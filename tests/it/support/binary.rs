@@ -104,6 +104,11 @@ impl Binary {
         }
     }
 
+    /// The log so far.
+    pub(crate) fn log(&self) -> String {
+        self.log.lock().expect("log").clone()
+    }
+
     /// The number of its process.
     pub(crate) fn process(&self) -> u32 {
         self.child.id()

@@ -1,0 +1,113 @@
+//! Settings of what one client of SMTP may have and take.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use super::{DAY, each, one, or_none, texts};
+use crate::config::parse::network;
+use crate::config::setting::{Setting, Shape};
+use crate::config::value::{self, ValueError, show_duration};
+
+const HOUR: Duration = Duration::from_hours(1);
+
+/// In the order in which help and `config show` list them.
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "max-smtp-connections-per-address",
+        Shape::One,
+        "N",
+        "Most SMTP connections at once from one address, 1 to 100000",
+        |c, v| one(v, |t| value::number(t, 1..=100_000)).map(|n| c.smtp_bounds.connections_per_address_max = n),
+        |c| vec![c.smtp_bounds.connections_per_address_max.to_string()],
+    ),
+    Setting::new(
+        "max-smtp-connections-per-network",
+        Shape::One,
+        "N",
+        "Most SMTP connections at once from one /24 of IPv4 or /64 of IPv6, 1 to 100000",
+        |c, v| one(v, |t| value::number(t, 1..=100_000)).map(|n| c.smtp_bounds.connections_per_network_max = n),
+        |c| vec![c.smtp_bounds.connections_per_network_max.to_string()],
+    ),
+    Setting::new(
+        "smtp-connections-per-minute",
+        Shape::One,
+        "N",
+        "Most new SMTP connections in a minute from one address of IPv4 or /64 of IPv6, 1 to 1000000",
+        |c, v| one(v, |t| value::number(t, 1..=1_000_000)).map(|n| c.smtp_bounds.connections_per_minute_max = n),
+        |c| vec![c.smtp_bounds.connections_per_minute_max.to_string()],
+    ),
+    Setting::new(
+        "limit-exempt",
+        Shape::Several,
+        "CIDR",
+        "Network whose SMTP clients the three limits before do not hold for; 'none' for no network",
+        |c, v| networks(v).map(|all| c.smtp_bounds.exempt = all),
+        |c| or_none(texts(&c.smtp_bounds.exempt)),
+    ),
+    Setting::new(
+        "smtp-errors-max",
+        Shape::One,
+        "N",
+        "Errors (5yz replies) without a stored message between them that end an SMTP session, 1 to 1000",
+        |c, v| one(v, |t| value::number(t, 1..=1000)).map(|n| c.smtp_bounds.errors_max = n),
+        |c| vec![c.smtp_bounds.errors_max.to_string()],
+    ),
+    Setting::new(
+        "smtp-idle-timeout",
+        Shape::One,
+        "DURATION",
+        "How long an SMTP client may keep silent, 100ms to 1h",
+        |c, v| duration(v, HOUR).map(|time| c.smtp_bounds.idle_timeout = time),
+        |c| vec![show_duration(c.smtp_bounds.idle_timeout)],
+    ),
+    Setting::new(
+        "smtp-command-timeout",
+        Shape::One,
+        "DURATION",
+        "How long an SMTP client may take for a whole command line, 100ms to 1h",
+        |c, v| duration(v, HOUR).map(|time| c.smtp_bounds.command_timeout = time),
+        |c| vec![show_duration(c.smtp_bounds.command_timeout)],
+    ),
+    Setting::new(
+        "smtp-message-timeout",
+        Shape::One,
+        "DURATION",
+        "How long an SMTP transaction may take from MAIL on, unless its message keeps smtp-min-rate, 100ms to 1d",
+        |c, v| duration(v, DAY).map(|time| c.smtp_bounds.message_timeout = time),
+        |c| vec![show_duration(c.smtp_bounds.message_timeout)],
+    ),
+    Setting::new(
+        "smtp-min-rate",
+        Shape::One,
+        "N",
+        "Octets of a message in a second that give it more time than smtp-message-timeout, 1 to 1000000",
+        |c, v| one(v, |t| value::number(t, 1..=1_000_000)).map(|n| c.smtp_bounds.rate_min = n),
+        |c| vec![c.smtp_bounds.rate_min.to_string()],
+    ),
+    Setting::new(
+        "smtp-session-life",
+        Shape::One,
+        "DURATION",
+        "How long an SMTP session may last; it ends between transactions, 100ms to 7d",
+        |c, v| duration(v, DAY * 7).map(|time| c.smtp_bounds.session_life = time),
+        |c| vec![show_duration(c.smtp_bounds.session_life)],
+    ),
+    Setting::new(
+        "smtp-stress-timeout",
+        Shape::One,
+        "DURATION",
+        "In place of the SMTP timeouts while more than 3/4 of max-smtp-connections are taken, 100ms to 5m",
+        |c, v| duration(v, Duration::from_mins(5)).map(|time| c.smtp_bounds.stress_timeout = time),
+        |c| vec![show_duration(c.smtp_bounds.stress_timeout)],
+    ),
+];
+
+fn duration(values: &[String], most: Duration) -> Result<Duration, ValueError> {
+    let bounds: RangeInclusive<Duration> = Duration::from_millis(100)..=most;
+    one(values, |text| value::duration(text, bounds))
+}
+
+/// Networks; `none` alone is the empty list.
+fn networks(values: &[String]) -> Result<Vec<ipnet::IpNet>, ValueError> {
+    if matches!(values, [none] if none == "none") { Ok(Vec::new()) } else { each(values, network) }
+}

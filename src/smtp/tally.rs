@@ -1,0 +1,233 @@
+//! What sessions amount to: one line of the log for each, and counters for all.
+//!
+//! No line and no counter holds content, a sender or a recipient.
+
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::reply::Reply;
+use super::session::{End, Session};
+use crate::model::{Count, Counts};
+
+/// A bound that refuses a connection, or something within a session. What ends a session is an [`End`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// `max-smtp-connections`
+    Connections,
+    /// `max-smtp-connections-per-address`
+    Address,
+    /// `max-smtp-connections-per-network`
+    Network,
+    /// `smtp-connections-per-minute`
+    Minute,
+    /// The length of a command line.
+    Line,
+    /// `max-recipients`
+    Recipients,
+    /// `max-message-size`
+    Size,
+    /// `smtp-body-budget`
+    Memory,
+    /// `max-hops`
+    Hops,
+}
+
+impl Bound {
+    const ALL: [Self; 9] = [
+        Self::Connections,
+        Self::Address,
+        Self::Network,
+        Self::Minute,
+        Self::Line,
+        Self::Recipients,
+        Self::Size,
+        Self::Memory,
+        Self::Hops,
+    ];
+
+    /// The word for counters.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Connections => "connections",
+            Self::Address => "connectionsPerAddress",
+            Self::Network => "connectionsPerNetwork",
+            Self::Minute => "connectionsPerMinute",
+            Self::Line => "lineLength",
+            Self::Recipients => "recipients",
+            Self::Size => "messageSize",
+            Self::Memory => "memory",
+            Self::Hops => "hops",
+        }
+    }
+}
+
+/// The classes of replies (RFC 5321 section 4.2.1) that a server gives.
+const CLASSES: [&str; 4] = ["2yz", "3yz", "4yz", "5yz"];
+
+/// What a session has said: how many replies of each class, and how many refusals by each bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Said {
+    classes: [u64; CLASSES.len()],
+    refused: [u64; Bound::ALL.len()],
+}
+
+impl Said {
+    /// Counts a reply.
+    pub(super) fn add(&mut self, reply: &Reply) {
+        if let Some(class) = usize::from(reply.code() / 100).checked_sub(2).and_then(|at| self.classes.get_mut(at)) {
+            *class += 1;
+        }
+        if let Some(bound) = reply.bound() {
+            self.refused[bound as usize] += 1;
+        }
+    }
+}
+
+/// Counters of everything since the start. Each of them only grows.
+#[derive(Debug, Default)]
+pub struct Counters {
+    sessions: AtomicU64,
+    messages: AtomicU64,
+    recipients: AtomicU64,
+    octets: AtomicU64,
+    tls_handshakes_failed: AtomicU64,
+    proxy_headers_refused: AtomicU64,
+    classes: [AtomicU64; CLASSES.len()],
+    refused: [AtomicU64; Bound::ALL.len()],
+    ended: [AtomicU64; End::ALL.len()],
+}
+
+impl Counters {
+    pub(super) fn refuse(&self, bound: Bound) {
+        self.refused[bound as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn tls_handshake_failed(&self) {
+        self.tls_handshakes_failed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn proxy_header_refused(&self) {
+        self.proxy_headers_refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn add(&self, said: &Said) {
+        let counts = said.classes.iter().zip(&self.classes).chain(said.refused.iter().zip(&self.refused));
+        for (count, counter) in counts.filter(|(count, _)| **count > 0) {
+            counter.fetch_add(*count, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Counts for Counters {
+    fn read(&self) -> Vec<Count> {
+        let one = |name, counter: &AtomicU64| Count { name, label: None, value: counter.load(Ordering::Relaxed) };
+        let mut counts = vec![
+            one("sessions", &self.sessions),
+            one("messages", &self.messages),
+            one("recipients", &self.recipients),
+            one("octets", &self.octets),
+            one("tlsHandshakesFailed", &self.tls_handshakes_failed),
+            one("proxyHeadersRefused", &self.proxy_headers_refused),
+        ];
+        let mut family = |name, labels: &mut dyn Iterator<Item = &'static str>, counters: &[AtomicU64]| {
+            let labelled = labels.zip(counters);
+            counts.extend(labelled.map(|(label, counter)| Count { label: Some(label), ..one(name, counter) }));
+        };
+        family("replies", &mut CLASSES.into_iter(), &self.classes);
+        family("refused", &mut Bound::ALL.into_iter().map(Bound::as_str), &self.refused);
+        family("ended", &mut End::ALL.into_iter().map(End::label), &self.ended);
+        counts
+    }
+}
+
+/// What one session amounts to.
+#[derive(Debug)]
+pub(super) struct Tally<'a> {
+    counters: &'a Counters,
+    client: IpAddr,
+    began_at: Duration,
+    messages: u64,
+    recipients: u64,
+    octets: u64,
+}
+
+impl<'a> Tally<'a> {
+    pub(super) fn new(counters: &'a Counters, client: IpAddr, now: Duration) -> Self {
+        counters.sessions.fetch_add(1, Ordering::Relaxed);
+        Self { counters, client, began_at: now, messages: 0, recipients: 0, octets: 0 }
+    }
+
+    /// A message was stored.
+    pub(super) fn stored(&mut self, recipients: u64, octets: u64) {
+        self.messages += 1;
+        self.recipients += recipients;
+        self.octets += octets;
+        self.counters.messages.fetch_add(1, Ordering::Relaxed);
+        self.counters.recipients.fetch_add(recipients, Ordering::Relaxed);
+        self.counters.octets.fetch_add(octets, Ordering::Relaxed);
+    }
+
+    /// The session has ended.
+    pub(super) fn end(&self, session: &Session<'_>, end: End, now: Duration) {
+        self.counters.ended[end as usize].fetch_add(1, Ordering::Relaxed);
+        tracing::info!(
+            client = %self.client,
+            helo = session.helo(),
+            tls = session.tls().map_or("", |tls| &tls.version),
+            messages = self.messages,
+            recipients = self.recipients,
+            octets = self.octets,
+            refusals = session.refusals(),
+            duration_ms = now.saturating_sub(self.began_at).as_millis(),
+            reason = end.as_str(),
+            "smtp session ended"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(counters: &Counters, name: &str, label: Option<&str>) -> u64 {
+        let counts = counters.read();
+        let mut found = counts.iter().filter(|count| count.name == name && count.label == label);
+        let value = found.next().expect("a counter").value;
+        assert!(found.next().is_none(), "{name} {label:?} is there twice");
+        value
+    }
+
+    #[test]
+    fn a_reply_counts_in_its_class_and_for_its_bound() {
+        for (reply, class, bound) in [
+            (Reply::OK, "2yz", None),
+            (Reply::SEND_DATA, "3yz", None),
+            (Reply::IDLE, "4yz", None),
+            (Reply::STORE_FULL, "4yz", None),
+            (Reply::NO_MEMORY, "4yz", Some(Bound::Memory)),
+            (Reply::TOO_MANY_RECIPIENTS, "4yz", Some(Bound::Recipients)),
+            (Reply::UNKNOWN_COMMAND, "5yz", None),
+            (Reply::LINE_TOO_LONG, "5yz", Some(Bound::Line)),
+            (Reply::AUTH_LINE_TOO_LONG, "5yz", Some(Bound::Line)),
+            (Reply::message_too_large(1), "5yz", Some(Bound::Size)),
+            (Reply::TOO_MANY_HOPS, "5yz", Some(Bound::Hops)),
+        ] {
+            let (counters, mut said) = (Counters::default(), Said::default());
+            said.add(&reply);
+            counters.add(&said);
+            assert_eq!(value(&counters, "replies", Some(class)), 1, "{reply:?}");
+            let sum: u64 = counters.read().iter().map(|count| count.value).sum();
+            assert_eq!(sum, 1 + u64::from(bound.is_some()), "{reply:?}");
+            if let Some(bound) = bound {
+                assert_eq!(value(&counters, "refused", Some(bound.as_str())), 1, "{reply:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_place_in_a_family_is_its_own() {
+        assert!(Bound::ALL.iter().enumerate().all(|(at, bound)| *bound as usize == at));
+        assert!(End::ALL.iter().enumerate().all(|(at, end)| *end as usize == at));
+    }
+}

@@ -1,0 +1,178 @@
+//! Clients that keep a server busy without need, in a process of their own: this benchmark run again.
+
+use std::fmt;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use socket2::{Domain, Socket, Type};
+
+use super::Result;
+
+const ORDER: &str = "--crowd";
+/// How often a slow client sends an octet.
+const OCTET_EVERY: Duration = Duration::from_secs(10);
+/// How many of them share the sending: each of these groups has its turn within that time.
+const GROUPS: usize = 100;
+/// How many clients have addresses in one /24.
+const PER_NETWORK: usize = 100;
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a client does.
+#[derive(Clone, Copy)]
+pub(crate) enum Habit {
+    /// One octet each ten seconds: of a message, or of a command.
+    Slow,
+    /// Nothing.
+    Idle,
+}
+
+impl fmt::Display for Habit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Slow => "slow",
+            Self::Idle => "idle",
+        })
+    }
+}
+
+/// A crowd that is there.
+pub(crate) struct Crowd {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Crowd {
+    /// Starts the process and waits until all of its clients are connected.
+    pub(crate) fn gather(habit: Habit, clients: usize, server: SocketAddr) -> Result<Self> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args([ORDER, &habit.to_string(), &clients.to_string(), &server.to_string()]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().ok_or("no output")?);
+        let mut crowd = Self { child, input, output };
+        let connected = crowd.number()?;
+        if connected == clients { Ok(crowd) } else { Err(format!("{connected} of {clients} were let in").into()) }
+    }
+
+    /// Ends it; how many of its clients still had their connections.
+    pub(crate) fn disperse(mut self) -> Result<usize> {
+        drop(self.input.take());
+        self.number()
+    }
+
+    fn number(&mut self) -> Result<usize> {
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        Ok(line.trim().parse()?)
+    }
+}
+
+impl Drop for Crowd {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.child.wait();
+    }
+}
+
+/// What the process of a crowd is told.
+pub(crate) struct Orders {
+    habit: Habit,
+    clients: usize,
+    server: SocketAddr,
+}
+
+impl Orders {
+    /// The orders, if this is such a process.
+    pub(crate) fn parse(args: &[String]) -> Option<Self> {
+        let [order, habit, clients, server] = args else { return None };
+        let habit = if habit == "slow" { Habit::Slow } else { Habit::Idle };
+        (order == ORDER).then_some(Self { habit, clients: clients.parse().ok()?, server: server.parse().ok()? })
+    }
+
+    /// Connects, says how many were greeted, keeps to the habit until the input ends, and says how many are left.
+    pub(crate) fn obey(&self) -> Result<()> {
+        let mut clients = Vec::new();
+        for number in 0..self.clients {
+            let stream = connect(address(number)?, self.server)?;
+            if greeting(&stream)?.starts_with("220") {
+                clients.push(stream);
+            }
+        }
+        if matches!(self.habit, Habit::Slow) {
+            // Every second one has begun a message.
+            for mut stream in clients.iter().step_by(2) {
+                for command in ["HELO crowd", "MAIL FROM:<>", "RCPT TO:<crowd@example.test>", "DATA"] {
+                    write!(stream, "{command}\r\n")?;
+                    greeting(stream)?;
+                }
+            }
+        }
+        println!("{}", clients.len());
+        let end = input_end();
+        for group in (0..GROUPS).cycle() {
+            match end.recv_timeout(OCTET_EVERY / u32::try_from(GROUPS)?) {
+                Err(RecvTimeoutError::Timeout) => {}
+                _ => break,
+            }
+            if matches!(self.habit, Habit::Slow) {
+                clients.iter().skip(group).step_by(GROUPS).for_each(|mut stream| {
+                    // One that was ended is counted at the end.
+                    let _ = stream.write_all(b"x");
+                });
+            }
+        }
+        let left = clients.iter().filter(|stream| is_open(stream)).count();
+        println!("{left}");
+        Ok(())
+    }
+}
+
+/// Tells when nothing more will be read: the process that gave the orders wants this one to end, or has ended.
+fn input_end() -> Receiver<()> {
+    let (sender, end) = channel();
+    thread::spawn(move || {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        drop(sender);
+    });
+    end
+}
+
+fn address(number: usize) -> Result<Ipv4Addr> {
+    let (network, host) = (number / PER_NETWORK, number % PER_NETWORK + 1);
+    Ok(Ipv4Addr::new(127, u8::try_from(1 + network / 256)?, u8::try_from(network % 256)?, u8::try_from(host)?))
+}
+
+/// Connects from an address of loopback.
+pub(crate) fn connect(from: Ipv4Addr, server: SocketAddr) -> Result<TcpStream> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+    socket.bind(&SocketAddr::from((from, 0)).into())?;
+    socket.connect_timeout(&server.into(), PATIENCE)?;
+    let stream = TcpStream::from(socket);
+    stream.set_read_timeout(Some(PATIENCE))?;
+    Ok(stream)
+}
+
+/// One reply of one line, octet by octet so that nothing behind it is taken.
+pub(crate) fn greeting(mut stream: &TcpStream) -> Result<String> {
+    let begun = Instant::now();
+    let mut line = Vec::new();
+    while !line.ends_with(b"\n") && begun.elapsed() < PATIENCE {
+        let mut octet = [0];
+        if stream.read(&mut octet)? == 0 {
+            break;
+        }
+        line.extend(octet);
+    }
+    Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
+}
+
+/// Whether nothing has come: neither a last word nor an end.
+fn is_open(mut stream: &TcpStream) -> bool {
+    let _ = stream.set_nonblocking(true);
+    stream.read(&mut [0]).is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
+}

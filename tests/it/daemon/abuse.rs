@@ -1,0 +1,120 @@
+//! Hostile clients of the real binary: a smaller form of the benchmark `abuse`.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpSocket, TcpStream};
+
+use crate::support::binary::Binary;
+use crate::support::http;
+use crate::support::smtp_peer::SmtpPeer;
+
+const TO: &str = "hello@example.test";
+const MB: usize = 1 << 20;
+
+async fn stream_from(client: Ipv4Addr, server: SocketAddr) -> TcpStream {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind(SocketAddr::from((client, 0))).expect("bind");
+    socket.connect(server).await.expect("connect")
+}
+
+#[tokio::test]
+async fn a_crowd_that_does_nothing_leaves_honest_mail_its_way() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Binary::serve(dir.path(), &["--limit-exempt", "none"]);
+    let at_start_kb = daemon.memory_kb("VmRSS:");
+    let mut crowd = Vec::new();
+    for number in 0..400_u16 {
+        let [network, host] = [number / 100, number % 100 + 1].map(|part| u8::try_from(part).expect("small"));
+        let mut peer = SmtpPeer::over(stream_from(Ipv4Addr::new(127, 1, network, host), daemon.smtp).await);
+        peer.expect("220").await;
+        if number % 2 == 0 {
+            peer.begin_data("crowd@example.test").await;
+        }
+        peer.send("x").await;
+        crowd.push(peer);
+    }
+    let mut honest = SmtpPeer::greeted(daemon.smtp).await;
+    for number in 0..100 {
+        honest.deliver(TO, &format!("Subject: {number}\r\n\r\n")).await;
+    }
+    assert_eq!(http::total(daemon.http, TO).await, 100);
+    let per_client_kb = (daemon.memory_kb("VmRSS:") - at_start_kb) / 400;
+    assert!(per_client_kb < 64, "{per_client_kb} KB for each");
+    drop(crowd);
+    daemon.stop();
+}
+
+#[tokio::test]
+async fn the_51st_connection_is_turned_away_and_counted() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Binary::serve(dir.path(), &["--limit-exempt", "none"]);
+    let mut held = Vec::new();
+    for _ in 0..50 {
+        held.push(SmtpPeer::greeted(daemon.smtp).await);
+    }
+    SmtpPeer::connect(daemon.smtp).await.expect("421 4.7.0").await;
+    let mut other = SmtpPeer::over(stream_from(Ipv4Addr::new(127, 0, 0, 2), daemon.smtp).await);
+    other.expect("220").await;
+    other.deliver(TO, "Subject: fine\r\n\r\n").await;
+    let status: serde_json::Value = serde_json::from_str(&daemon.tempmail(&["status", "--json"]).stdout).expect("JSON");
+    assert_eq!(status["smtp"]["refused"]["connectionsPerAddress"], 1, "{status}");
+    assert_eq!(status["smtp"]["messages"], 1, "{status}");
+    drop(held);
+    daemon.stop();
+}
+
+#[tokio::test]
+async fn a_line_without_an_end_takes_no_memory() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Binary::serve(dir.path(), &[]);
+    SmtpPeer::greeted(daemon.smtp).await.deliver(TO, &"x".repeat(250_000)).await;
+    for start in [None, Some("Subject: "), Some("Subject: a\r\n\r\n")] {
+        let mut stream = stream_from(Ipv4Addr::LOCALHOST, daemon.smtp).await;
+        if let Some(start) = start {
+            let begin = format!("HELO a\r\nMAIL FROM:<>\r\nRCPT TO:<{TO}>\r\nDATA\r\n{start}");
+            stream.write_all(begin.as_bytes()).await.expect("write");
+        }
+        let piece = vec![b'x'; MB];
+        let mut before_kb = 0;
+        for number in 0..32 {
+            stream.write_all(&piece).await.expect("write");
+            if number == 3 {
+                before_kb = daemon.memory_kb("VmRSS:");
+            }
+        }
+        let grown_kb = daemon.memory_kb("VmRSS:").saturating_sub(before_kb);
+        assert!(grown_kb < 256, "{grown_kb} KB after {start:?}");
+        let end = if start.is_some() { "\r\n.\r\nQUIT\r\n" } else { "\r\nQUIT\r\n" };
+        let mut peer = SmtpPeer::over(stream);
+        peer.send(end).await;
+        let refused = if start.is_some() { "552 5.3.4" } else { "500 5.5.2" };
+        let mut reply = peer.reply().await;
+        while reply.starts_with('2') || reply.starts_with('3') {
+            reply = peer.reply().await;
+        }
+        assert!(reply.starts_with(refused), "{reply}");
+        peer.expect("221").await;
+    }
+    daemon.stop();
+}
+
+#[tokio::test]
+async fn no_line_of_the_log_names_a_recipient_a_sender_or_content() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Binary::serve(dir.path(), &["-vv"]);
+    let mut peer = SmtpPeer::greeted(daemon.smtp).await;
+    peer.deliver("secretbox@example.test", "Subject: secretsubject\r\n\r\nsecretbody").await;
+    peer.command("RCPT TO:<secretbox@example.test>", "503").await;
+    peer.command("MAIL FROM:<secretsender@sender.test>", "250").await;
+    peer.command("RCPT TO:<secretother@elsewhere.test>", "550").await;
+    peer.command("QUIT", "221").await;
+    let line = daemon.logged("smtp session ended");
+    for (field, value) in [("messages", 1), ("recipients", 1), ("refusals", 2)] {
+        assert_eq!(line[field], value, "{line}");
+    }
+    assert_eq!(line["reason"], "quit");
+    let log = daemon.log();
+    assert!(!log.contains("secret"), "{log}");
+    daemon.stop();
+}

@@ -1,0 +1,240 @@
+//! What one client may have and take, over real sockets.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use tempmail::model::{Count, Counts};
+use tempmail::smtp::{Service, SmtpSettings};
+use tokio::net::TcpSocket;
+
+use super::TestReceiver;
+use crate::support::certificates::kept;
+use crate::support::faulty_store::FaultyStore;
+use crate::support::smtp_peer::SmtpPeer;
+
+const TO: &str = "bob@example.test";
+
+/// Connects from an address of loopback.
+async fn from(client: Ipv4Addr, server: SocketAddr) -> SmtpPeer {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind(SocketAddr::from((client, 0))).expect("bind");
+    SmtpPeer::over(socket.connect(server).await.expect("connect"))
+}
+
+async fn start(change: impl FnOnce(&mut SmtpSettings)) -> TestReceiver {
+    let change = |settings: &mut SmtpSettings| {
+        settings.bounds.exempt = Vec::new();
+        change(settings);
+    };
+    TestReceiver::start(FaultyStore::open(), change).await
+}
+
+fn count(receiver: &TestReceiver, name: &str, label: &str) -> u64 {
+    let is_it = |count: &&Count| count.name == name && count.label == Some(label);
+    receiver.counters.read().iter().find(is_it).expect(label).value
+}
+
+#[tokio::test]
+async fn the_51st_connection_of_an_address_is_turned_away_and_another_address_is_served() {
+    let receiver = start(|_| ()).await;
+    let greedy = Ipv4Addr::new(127, 0, 1, 1);
+    let mut peers = Vec::new();
+    for _ in 0..50 {
+        let mut peer = from(greedy, receiver.address).await;
+        peer.expect("220").await;
+        peers.push(peer);
+    }
+    let mut peer = from(greedy, receiver.address).await;
+    peer.expect("421 4.7.0 Too many connections from your address").await;
+    peer.expect_closed().await;
+    assert_eq!(count(&receiver, "refused", "connectionsPerAddress"), 1);
+    let mut other = from(Ipv4Addr::new(127, 0, 1, 2), receiver.address).await;
+    other.expect("220").await;
+    other.deliver(TO, "hi\r\n").await;
+    peers.pop().expect("a peer").command("QUIT", "221").await;
+    // Its place comes back a moment after the last word.
+    while !from(greedy, receiver.address).await.reply().await.starts_with("220") {}
+}
+
+#[tokio::test]
+async fn a_network_and_a_minute_have_their_limits() {
+    let receiver = start(|settings| settings.bounds.connections_per_network_max = 3).await;
+    let mut peers = Vec::new();
+    for host in 1..=3 {
+        let mut peer = from(Ipv4Addr::new(127, 0, 1, host), receiver.address).await;
+        peer.expect("220").await;
+        peers.push(peer);
+    }
+    from(Ipv4Addr::new(127, 0, 1, 4), receiver.address)
+        .await
+        .expect("421 4.7.0 Too many connections from your net")
+        .await;
+    from(Ipv4Addr::new(127, 0, 2, 1), receiver.address).await.expect("220").await;
+    assert_eq!(count(&receiver, "refused", "connectionsPerNetwork"), 1);
+
+    let receiver = start(|settings| settings.bounds.connections_per_minute_max = 3).await;
+    for _ in 0..3 {
+        from(Ipv4Addr::new(127, 0, 1, 1), receiver.address).await.expect("220").await;
+    }
+    from(Ipv4Addr::new(127, 0, 1, 1), receiver.address).await.expect("421 4.7.0 Too many new connections").await;
+    from(Ipv4Addr::new(127, 0, 1, 2), receiver.address).await.expect("220").await;
+    assert_eq!(count(&receiver, "refused", "connectionsPerMinute"), 1);
+}
+
+#[tokio::test]
+async fn behind_a_proxy_the_real_client_is_counted() {
+    let receiver = start(|settings| {
+        settings.proxy_from = vec!["127.0.0.0/8".parse().expect("a network")];
+        settings.bounds.connections_per_address_max = 1;
+    })
+    .await;
+    let mut peers = Vec::new();
+    for (client, start) in [("192.0.2.1", "220"), ("192.0.2.1", "421 4.7.0"), ("192.0.2.2", "220")] {
+        let mut peer = SmtpPeer::connect(receiver.address).await;
+        peer.send(format!("PROXY TCP4 {client} 198.51.100.1 5000 25\r\n")).await;
+        peer.expect(start).await;
+        peers.push(peer);
+    }
+}
+
+#[tokio::test]
+async fn before_a_handshake_nothing_is_said() {
+    let (tls, connector, _dir) = kept();
+    let change = |settings: &mut SmtpSettings| {
+        settings.bounds.exempt = Vec::new();
+        settings.bounds.connections_per_address_max = 1;
+    };
+    let receiver = TestReceiver::of(Service::Smtps, Some(tls), FaultyStore::open(), change).await;
+    let mut first = SmtpPeer::connect(receiver.address).await.secure(&connector).await.expect("a handshake");
+    first.expect("220").await;
+    SmtpPeer::connect(receiver.address).await.expect_closed().await;
+}
+
+#[tokio::test]
+async fn octet_by_octet_no_command_lasts_beyond_its_time() {
+    let receiver = start(|settings| settings.bounds.command_timeout = Duration::from_millis(200)).await;
+    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    let reply = loop {
+        // Each octet is well within the time for silence.
+        let reply = peer.try_octet(b'x', Duration::from_millis(20)).await;
+        if let Some(reply) = reply {
+            break reply;
+        }
+    };
+    assert!(reply.starts_with("421 4.4.2 The command"), "{reply}");
+    assert_eq!(count(&receiver, "ended", "slowCommand"), 1);
+}
+
+#[tokio::test]
+async fn a_message_below_the_rate_is_ended_and_one_that_keeps_it_is_not() {
+    let receiver = start(|settings| {
+        settings.bounds.message_timeout = Duration::from_millis(200);
+        settings.bounds.rate_min = 1000;
+    })
+    .await;
+    let mut slow = SmtpPeer::greeted(receiver.address).await;
+    slow.begin_data(TO).await;
+    let mut quick = SmtpPeer::greeted(receiver.address).await;
+    quick.begin_data(TO).await;
+    let reply = loop {
+        quick.send([b'x'; 998]).await;
+        quick.send("\r\n").await;
+        let reply = slow.try_octet(b'x', Duration::from_millis(20)).await;
+        if let Some(reply) = reply {
+            break reply;
+        }
+    };
+    assert!(reply.starts_with("421 4.4.2 The message"), "{reply}");
+    assert_eq!(count(&receiver, "ended", "slowMessage"), 1);
+    quick.command(".", "250 2.0.0").await;
+    assert_eq!(receiver.stop().await.kept().len(), 1);
+}
+
+#[tokio::test]
+async fn a_session_ends_of_age_between_transactions_only() {
+    let receiver = start(|settings| settings.bounds.session_life = Duration::from_millis(100)).await;
+    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    peer.begin_data(TO).await;
+    peer.expect_silence().await;
+    peer.send(".\r\n").await;
+    peer.expect("250 2.0.0").await;
+    peer.expect("421 4.4.2 The session").await;
+    peer.expect_closed().await;
+    assert_eq!(count(&receiver, "ended", "lifeOver"), 1);
+}
+
+#[tokio::test]
+async fn under_stress_the_timeouts_shrink() {
+    let receiver = start(|settings| {
+        settings.connections_max = 4;
+        settings.bounds.stress_timeout = Duration::from_millis(200);
+    })
+    .await;
+    let mut silent = SmtpPeer::greeted(receiver.address).await;
+    let mut others = Vec::new();
+    for _ in 0..2 {
+        others.push(SmtpPeer::greeted(receiver.address).await);
+    }
+    // With three of four places nobody is in a hurry.
+    silent.expect_silence().await;
+    silent.expect_silence().await;
+    let _last = SmtpPeer::greeted(receiver.address).await;
+    silent.expect("421 4.4.2").await;
+}
+
+#[tokio::test]
+async fn the_idlest_makes_room_for_who_knocks_and_a_message_under_way_does_not() {
+    let receiver = start(|settings| {
+        settings.connections_max = 2;
+        // A tenth of it is what nobody well-behaved is silent for.
+        settings.bounds.stress_timeout = Duration::from_secs(4);
+        settings.bounds.rate_min = 1;
+    })
+    .await;
+    let mut sending = SmtpPeer::greeted(receiver.address).await;
+    sending.begin_data(TO).await;
+    sending.send("x".repeat(1000)).await;
+    let mut idle = SmtpPeer::greeted(receiver.address).await;
+    for _ in 0..3 {
+        idle.expect_silence().await;
+    }
+    let mut newcomer = SmtpPeer::connect(receiver.address).await;
+    idle.expect("421 4.3.2 All places").await;
+    idle.expect_closed().await;
+    newcomer.expect("220").await;
+    newcomer.command("QUIT", "221").await;
+    sending.send("\r\n").await;
+    sending.command(".", "250 2.0.0").await;
+    assert_eq!(count(&receiver, "ended", "madeRoom"), 1);
+}
+
+#[tokio::test]
+async fn errors_have_their_limit_and_refusals_their_counters() {
+    let receiver = start(|settings| {
+        settings.bounds.errors_max = 4;
+        settings.message_octets_max = 1024;
+        settings.recipients_max = 1;
+        settings.hops_max = 1;
+    })
+    .await;
+    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    peer.command("EHLO client.test", "250").await;
+    peer.command("MAIL FROM:<> SIZE=2000", "552").await;
+    peer.command(&"x".repeat(3000), "500").await;
+    peer.command("MAIL FROM:<>", "250").await;
+    peer.command(&format!("RCPT TO:<{TO}>"), "250").await;
+    peer.command(&format!("RCPT TO:<{TO}>"), "452").await;
+    peer.command("DATA", "354").await;
+    peer.send("Received: a\r\nReceived: b\r\n\r\n.\r\n").await;
+    peer.expect("554 5.4.6").await;
+    peer.command("FOO", "500").await;
+    peer.expect("421 4.7.0").await;
+    peer.expect_closed().await;
+    for bound in ["messageSize", "lineLength", "recipients", "hops"] {
+        assert_eq!(count(&receiver, "refused", bound), 1, "{bound}");
+    }
+    assert_eq!(count(&receiver, "ended", "tooManyErrors"), 1);
+    for (class, replies) in [("2yz", 4), ("3yz", 1), ("4yz", 2), ("5yz", 4)] {
+        assert_eq!(count(&receiver, "replies", class), replies, "{class}");
+    }
+}
