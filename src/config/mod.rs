@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-use crate::model::{DomainName, DomainPattern, RoleAddresses, Subaddressing};
+use crate::model::{Caps, DomainName, DomainPattern, LocalPartPattern, RoleAddresses, Subaddressing};
 
 pub use args::ServeArgs;
 pub use endpoint::Endpoint;
@@ -153,6 +153,14 @@ pub struct Config {
     pub smtp_auth: SmtpAuth,
     /// How long an SMTP client may take for a command or for the next octets of a message.
     pub smtp_idle_timeout: Duration,
+    /// Networks whose SMTP clients are refused.
+    pub refused_clients: Vec<IpNet>,
+    /// Domains whose reverse-paths are refused.
+    pub refused_senders: Vec<DomainPattern>,
+    /// Local parts that mail is received for, beside postmaster; empty: all.
+    pub accepted_local_parts: Vec<LocalPartPattern>,
+    /// How many Emails a mailbox and a domain may have.
+    pub caps: Caps,
     /// Networks that webhooks may be sent to although they are not public.
     pub webhook_allow: Vec<IpNet>,
     /// Ports that no webhook is sent to, beside those of mail.
@@ -244,6 +252,10 @@ impl Config {
             smtp_hops_max: 100,
             smtp_auth: SmtpAuth::default(),
             smtp_idle_timeout: Duration::from_mins(5),
+            refused_clients: Vec::new(),
+            refused_senders: Vec::new(),
+            accepted_local_parts: Vec::new(),
+            caps: Caps::default(),
             webhook_allow: Vec::new(),
             webhook_refused_ports: Vec::new(),
             webhook_schedule: [5, 30, 120, 600, 1_800, 3_600].map(Duration::from_secs).to_vec(),

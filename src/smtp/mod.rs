@@ -43,7 +43,7 @@ use ipnet::IpNet;
 pub use budget::{Budget, Share};
 pub use data::Decoder;
 pub use listener::{Entrance, Listener, serve};
-pub use policy::Policy;
+pub use policy::{Policy, PolicySettings};
 pub use reply::Reply;
 pub use session::{End, Message, Session, Step};
 
@@ -117,6 +117,8 @@ pub struct SmtpSettings {
     pub retention: Duration,
     /// What `+tag` means.
     pub subaddressing: Subaddressing,
+    /// What the administrator refuses.
+    pub policy: PolicySettings,
 }
 
 impl SmtpSettings {
@@ -145,6 +147,7 @@ impl SmtpSettings {
             errors_max: Self::ERRORS_MAX,
             retention: config.retention,
             subaddressing: config.subaddressing,
+            policy: PolicySettings::from_config(config),
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod domains;
 mod http;
+mod policy;
 mod service;
 mod smtp;
 mod store;
@@ -21,9 +22,10 @@ const KB: u64 = 1 << 10;
 const MB: u64 = 1 << 20;
 const GB: u64 = 1 << 30;
 
-const SUBJECTS: [&[Setting]; 7] = [
+const SUBJECTS: [&[Setting]; 8] = [
     service::SETTINGS,
     smtp::SETTINGS,
+    policy::SETTINGS,
     tls::SETTINGS,
     http::SETTINGS,
     domains::SETTINGS,

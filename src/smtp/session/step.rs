@@ -48,6 +48,8 @@ pub enum End {
     OutOfStep,
     /// The client sent something before it was greeted.
     SpokeFirst,
+    /// The administrator refuses the client.
+    Refused,
     /// The client made too many errors in a row.
     TooManyErrors,
     /// The handshake of TLS failed or took too long.
@@ -67,6 +69,7 @@ impl End {
             Self::Idle => "idle",
             Self::OutOfStep => "out of step",
             Self::SpokeFirst => "spoke before the greeting",
+            Self::Refused => "client refused",
             Self::TooManyErrors => "too many errors",
             Self::TlsFailed => "TLS failed",
             Self::Stopping => "stopping",

@@ -150,6 +150,10 @@ impl Store for FaultyStore {
         self.working().and_then(|()| self.store.accepts())
     }
 
+    fn takes(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
+        self.store.takes(mailbox, now)
+    }
+
     async fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, StoreError> {
         self.working()?;
         self.store.list(mailbox, part, now).await

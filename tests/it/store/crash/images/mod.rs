@@ -40,6 +40,7 @@ pub fn options() -> StoreOptions {
         checkpoint_octets: 128 << 10,
         checkpoint_quiet: Duration::from_millis(5),
         outbox: OutboxLimits { events_per_webhook: 20, ..OutboxLimits::default() },
+        caps: Caps::default(),
     }
 }
 
