@@ -1,6 +1,7 @@
 //! The daemon as a whole: in this process, and as the binary.
 
 mod activation;
+mod caps;
 mod clock;
 mod domains;
 mod full;

@@ -3,6 +3,7 @@
 mod budget;
 mod clients;
 mod differential;
+mod policy;
 mod postfix;
 mod proxied;
 mod sessions;

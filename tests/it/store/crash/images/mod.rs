@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rand::RngExt;
+use tempmail::model::Caps;
 use tempmail::store::{EmbeddedStore, OpenError, OutboxLimits, Store, StoreError, StoreOptions};
 
 use crate::support::mail::delivery;
