@@ -73,7 +73,10 @@ impl<M: ReadableTable<&'static MailKey, &'static [u8]>> Room<'_, M> {
 
     fn decide_mailboxes(&self, places: &mut [Place]) -> Result<bool, IndexError> {
         let cap = u64::from(self.caps.emails_per_mailbox);
-        for place in places.iter_mut().filter(|_| cap > 0) {
+        if cap == 0 {
+            return Ok(true);
+        }
+        for place in places {
             // Most mailboxes are far from full: then there is no need to know which of their Emails have expired.
             if head(self.mail, place.mailbox)?.is_none_or(|head| head.emails < cap) {
                 continue;
@@ -87,33 +90,33 @@ impl<M: ReadableTable<&'static MailKey, &'static [u8]>> Room<'_, M> {
         Ok(true)
     }
 
+    /// In a full domain each mailbox makes way for its own mail alone.
     fn decide_domains(&self, places: &mut [Place]) -> Result<bool, IndexError> {
         let cap = u64::from(self.caps.emails_per_domain);
         if cap == 0 {
             return Ok(true);
         }
-        // How many Emails each domain would have more than it may.
-        let mut over: HashMap<[u8; 16], u64> = HashMap::new();
         let mut coming: HashMap<[u8; 16], (u64, u64)> = HashMap::new();
         for place in places.iter() {
             let (new, dropped) = coming.entry(place.domain).or_default();
             (*new, *dropped) = (*new + 1, *dropped + place.drops);
         }
         for (domain, (new, dropped)) in coming {
-            let excess = ((self.emails_of)(domain)? + new).saturating_sub(dropped).saturating_sub(cap);
-            over.insert(domain, excess);
+            let mut over = ((self.emails_of)(domain)? + new).saturating_sub(dropped).saturating_sub(cap);
+            if over > 0 && self.caps.when_full == WhenFull::Reject {
+                return Ok(false);
+            }
+            for place in places.iter_mut().filter(|place| place.domain == domain && place.drops == 0) {
+                if over > 0 && readable(self.mail, place.mailbox, self.now)? > 0 {
+                    place.drops = 1;
+                    over -= 1;
+                }
+            }
+            if over > 0 {
+                return Ok(false);
+            }
         }
-        if self.caps.when_full == WhenFull::Reject {
-            return Ok(over.values().all(|excess| *excess == 0));
-        }
-        for place in places {
-            let Some(excess @ 1..) = over.get_mut(&place.domain) else { continue };
-            let left = readable(self.mail, place.mailbox, self.now)?.min(DROPS_MAX).saturating_sub(place.drops);
-            let more = left.min(*excess);
-            place.drops += more;
-            *excess -= more;
-        }
-        Ok(over.values().all(|excess| *excess == 0))
+        Ok(true)
     }
 
     /// The oldest readable Emails of a place, as many as make way.
