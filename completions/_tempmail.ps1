@@ -68,6 +68,8 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             [CompletionResult]::new('--max-smtp-connections', '--max-smtp-connections', [CompletionResultType]::ParameterName, 'Most SMTP connections at once, 1 to 100000 [default: 1000]')
             [CompletionResult]::new('--smtp-idle-timeout', '--smtp-idle-timeout', [CompletionResultType]::ParameterName, 'How long an SMTP client may keep silent, 100ms to 1h [default: 5m]')
             [CompletionResult]::new('--smtp-body-budget', '--smtp-body-budget', [CompletionResultType]::ParameterName, 'Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size [default: 256MB]')
+            [CompletionResult]::new('--max-hops', '--max-hops', [CompletionResultType]::ParameterName, 'Most Received fields of a message, 1 to 1000; one with more is in a loop and refused [default: 100]')
+            [CompletionResult]::new('--smtp-auth', '--smtp-auth', [CompletionResultType]::ParameterName, 'Whether SMTP offers AUTH and takes any credentials; only while it listens on loopback [default: off]')
             [CompletionResult]::new('--tls-cert', '--tls-cert', [CompletionResultType]::ParameterName, 'Certificate in PEM with the chain behind it; read again when it changes and at SIGHUP [default: none]')
             [CompletionResult]::new('--tls-key', '--tls-key', [CompletionResultType]::ParameterName, 'Private key of tls-cert in PEM: RSA, EC or Ed25519 [default: none; the file of tls-cert where that is set]')
             [CompletionResult]::new('--tls-self-signed', '--tls-self-signed', [CompletionResultType]::ParameterName, 'Make a certificate at the start that nobody has signed, for development [default: false]')

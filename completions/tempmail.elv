@@ -64,6 +64,8 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --max-smtp-connections 'Most SMTP connections at once, 1 to 100000 [default: 1000]'
             cand --smtp-idle-timeout 'How long an SMTP client may keep silent, 100ms to 1h [default: 5m]'
             cand --smtp-body-budget 'Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size [default: 256MB]'
+            cand --max-hops 'Most Received fields of a message, 1 to 1000; one with more is in a loop and refused [default: 100]'
+            cand --smtp-auth 'Whether SMTP offers AUTH and takes any credentials; only while it listens on loopback [default: off]'
             cand --tls-cert 'Certificate in PEM with the chain behind it; read again when it changes and at SIGHUP [default: none]'
             cand --tls-key 'Private key of tls-cert in PEM: RSA, EC or Ed25519 [default: none; the file of tls-cert where that is set]'
             cand --tls-self-signed 'Make a certificate at the start that nobody has signed, for development [default: false]'

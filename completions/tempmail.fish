@@ -69,6 +69,8 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l hostname -d 
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-smtp-connections -d 'Most SMTP connections at once, 1 to 100000 [default: 1000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-idle-timeout -d 'How long an SMTP client may keep silent, 100ms to 1h [default: 5m]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-body-budget -d 'Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size [default: 256MB]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-hops -d 'Most Received fields of a message, 1 to 1000; one with more is in a loop and refused [default: 100]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-auth -d 'Whether SMTP offers AUTH and takes any credentials; only while it listens on loopback [default: off]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-cert -d 'Certificate in PEM with the chain behind it; read again when it changes and at SIGHUP [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-key -d 'Private key of tls-cert in PEM: RSA, EC or Ed25519 [default: none; the file of tls-cert where that is set]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-self-signed -d 'Make a certificate at the start that nobody has signed, for development [default: false]' -r

@@ -19,12 +19,27 @@ const SLEEP_MAX: Duration = Duration::from_secs(5);
 const SLEEP_MIN: Duration = Duration::from_millis(100);
 /// A clock that runs ahead by more than this, against the one that never jumps, has stepped.
 const STEP_TOLERANCE: Duration = Duration::from_secs(60);
-/// After a step, and after the start, nothing is removed for so long: time for the clock to be put right.
+/// After a step, and after a start with mail, nothing is removed for so long: time for the clock to be put right.
 const STEP_PAUSE: Duration = Duration::from_secs(600);
 
+/// The guard for [`run`], made before any mail is taken. In an empty store nothing is due by a time that another clock
+/// set, so that nothing has to wait.
+pub(crate) async fn guard(store: &dyn Store, clock: &dyn Clock) -> StepGuard {
+    let (now, boot) = (clock.now(), clock.boot());
+    match store.stats().await {
+        Ok(stats) if stats.emails == 0 => StepGuard::settled(now, boot),
+        // What is not known to be empty is taken to be full.
+        _ => StepGuard::new(now, boot),
+    }
+}
+
 /// Removes what is due until `shutdown` is cancelled.
-pub async fn run(store: Arc<dyn Store>, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
-    let mut guard = StepGuard::new(clock.now(), clock.boot());
+pub(crate) async fn run(
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    mut guard: StepGuard,
+    shutdown: CancellationToken,
+) {
     loop {
         let sleep = if guard.may_remove(clock.now(), clock.boot()) {
             match remove_due(&*store, &*clock).await {
@@ -76,6 +91,11 @@ impl StepGuard {
         Self { last: (now, boot), ahead: Duration::MAX, paused_until: boot + STEP_PAUSE }
     }
 
+    /// A guard that has watched the clock for as long as it matters.
+    fn settled(now: Timestamp, boot: Duration) -> Self {
+        Self { last: (now, boot), ahead: Duration::ZERO, paused_until: boot }
+    }
+
     /// Whether the time of day can be relied on so far that something may be removed by it.
     pub(crate) fn may_remove(&mut self, now: Timestamp, boot: Duration) -> bool {
         let (last_now, last_boot) = self.last;
@@ -112,11 +132,9 @@ mod tests {
         Timestamp::from_millis(1_700_000_000_000 + seconds * 1000)
     }
 
-    /// A guard whose start is long past; second 0 is now on both clocks.
+    /// Second 0 is now on both clocks.
     fn settled() -> StepGuard {
-        let mut guard = StepGuard::new(at(-700), boot(-700));
-        assert!(guard.may_remove(at(0), boot(0)));
-        guard
+        StepGuard::settled(at(0), boot(0))
     }
 
     fn boot(seconds: i64) -> Duration {
@@ -156,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_removed_for_ten_minutes_after_the_start() {
+    fn nothing_is_removed_for_ten_minutes_after_a_start_with_mail() {
         let mut guard = StepGuard::new(at(0), boot(0));
         assert!(!guard.may_remove(at(1), boot(1)));
         assert!(!guard.may_remove(at(-DAY), boot(2)), "it may have been ahead by more");

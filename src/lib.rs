@@ -21,11 +21,14 @@
 //! | What happens at the start and at the stop? | `cli/serve.rs`, `daemon/mod.rs`, `daemon/assembly.rs` |
 //! | Which exit code does an error have? | `error.rs` |
 //! | What is said to a sender, and when? | `smtp/reply.rs`, `smtp/session.rs` |
-//! | Why is a recipient refused? | `smtp/policy.rs`, `domains/table.rs` |
+//! | Why is a client, a sender, a recipient refused? | `smtp/policy/rules.rs`, `domains/table.rs` |
+//! | When is a mailbox full, what makes way? | `store/index/caps.rs` |
 //! | Who is the client behind a proxy? | `smtp/entrance.rs`, `smtp/proxy.rs` |
 //! | Which certificate is served, when is it read again? | `tls/keeper.rs`, `tls/certificate.rs` |
 //! | Where do the sockets come from? | `daemon/listeners.rs`, `daemon/inherited.rs` |
-//! | Where does a message end? | `smtp/data.rs` |
+//! | Where does a message end? | `smtp/data.rs` (DATA), `smtp/chunk.rs` (BDAT) |
+//! | What is a transaction, what ends it? | `smtp/session/transaction.rs` |
+//! | Which word does a Received field have after `with`? | `model/protocol.rs` |
 //! | Which mailbox does an address mean? | `model/address.rs` (`Address::mailbox`) |
 //! | When is a message durable? | `store/embedded/writer.rs`, `store/journal/mod.rs` (`Journal::append`) |
 //! | What is on the disk, octet by octet? | `store/journal/record.rs`, `store/index/tables.rs` |
@@ -58,14 +61,14 @@
 //! peer -> smtp/listener    a slot of max-smtp-connections, or 421
 //!      -> smtp/entrance    PROXY header from trusted networks, TLS where it comes first
 //!      -> smtp/connection  reads and writes with a timeout; the only part of SMTP that waits
-//!      -> smtp/session     EHLO MAIL RCPT DATA (pure: octets in, replies and steps out)
-//!                          MAIL asks smtp/policy whether the store has room, RCPT whether the domain is active, DATA
-//!                          for a share of the memory (smtp/budget), which is given back when the store has answered
+//!      -> smtp/session     EHLO MAIL RCPT DATA or BDAT (pure: octets in, replies and steps out)
+//!                          MAIL asks smtp/policy whether the store has room, RCPT whether the domain is active and the mailbox not full, DATA
+//!                          and BDAT for a share of the memory (smtp/budget), given back when the store has answered
 //!      -> Delivery         envelope with an id per recipient, octets as sent, received_at, expires_at
 //!      -> Store::receive   a Change in a queue of 64 MB; whoever brings more waits, and its peer with it
 //!      -> writer thread    takes what is queued as one group: append to the journal, ONE fdatasync,
 //!                          then one redb transaction that makes it visible: a row and an id per recipient
-//!      -> 250              full: 452 4.3.1   failed: 451 4.3.0   stopping: 421 4.3.2   unknown: no reply
+//!      -> 250              full: 452 4.3.1, mailbox full: 452 4.2.2   failed: 451 4.3.0   stopping: 421 4.3.2   unknown: no reply
 //! ------------------------------------------------------------------ the sender's part ends here
 //!      -> http, cli        rows from the index, octets from the journal by one pread
 //!      -> mime             only when somebody reads, on two threads of its own. The octets are the truth

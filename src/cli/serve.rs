@@ -21,7 +21,7 @@ use crate::{client, logging, process};
 /// Works without any argument: SMTP on port 2525 and HTTP on port 8080 of the loopback addresses, for the domain
 /// example.test. Settings come from flags, then the environment (TEMPMAIL_*), then the configuration file, then the
 /// revision's defaults. SIGTERM and SIGINT stop it; a second one stops it at once. SIGHUP reads the certificate again.
-/// Sockets that a service manager hands over (LISTEN_FDS) are served.
+/// Sockets that a service manager hands over (`LISTEN_FDS`) are served.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

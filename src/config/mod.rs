@@ -145,8 +145,6 @@ pub struct Config {
     pub http_connections_max: usize,
     /// Memory in octets for all messages that are coming in.
     pub smtp_bodies_octets_max: u64,
-    /// The most recipients of one message.
-    pub smtp_recipients_max: usize,
     /// The most Received fields of a message.
     pub smtp_hops_max: usize,
     /// AUTH on SMTP and SMTPS.
@@ -248,7 +246,6 @@ impl Config {
             smtp_connections_max: 1_000,
             http_connections_max: 1_000,
             smtp_bodies_octets_max: 256 << 20,
-            smtp_recipients_max: 100,
             smtp_hops_max: 100,
             smtp_auth: SmtpAuth::default(),
             smtp_idle_timeout: Duration::from_mins(5),

@@ -159,6 +159,7 @@ impl Daemon {
         let receiver = Arc::new(receiver.with_tls(tls.clone()));
         let limits = HttpLimits::from_config(&config);
         let Running { mail, http, files: mut socket_files } = listeners.run()?;
+        let guard = expiry::guard(&*store, &*clock).await;
         // The workers stop at once; mail and requests that are under way still need the store.
         let mut parts = Parts::default();
         parts.spawn("SMTP", smtp::serve(mail, receiver, shutdown.clone()));
@@ -180,7 +181,7 @@ impl Daemon {
         if let Some(tls) = tls {
             parts.spawn("the certificate", tls::watch(tls, Arc::clone(&clock), shutdown.clone()));
         }
-        parts.spawn("expiry", expiry::run(store.clone(), clock, shutdown.clone()));
+        parts.spawn("expiry", expiry::run(store.clone(), clock, guard, shutdown.clone()));
         parts.spawn("the store's writer", stop_with_writer(Arc::clone(&store), shutdown.clone()));
         if let Some(supervisor) = supervisor {
             parts.spawn("the service manager", supervisor.run(store.clone(), shutdown.clone()));

@@ -48,7 +48,7 @@ fn trace(email: &StoredEmail, hostname: &DomainName) -> String {
         [only] => format!("\r\n\tfor <{}>", harmless(&only.address)),
         _ => String::new(),
     };
-    let tls = envelope.protocol.tls.as_ref().map_or(String::new(), |TlsSession { version, cipher }| {
+    let tls = envelope.protocol.tls.as_deref().map_or(String::new(), |TlsSession { version, cipher }| {
         format!("\r\n\t({} with cipher {})", word(version), word(cipher))
     });
     format!(
@@ -114,7 +114,7 @@ mod tests {
     fn what_secured_the_connection_is_told() {
         let mut email = email("192.0.2.1", "client.test", "", &["Bob@example.test"]);
         let tls = TlsSession { version: "TLSv1.3".into(), cipher: "TLS_AES_256_GCM_SHA384".into() };
-        email.envelope.protocol = Protocol { is_utf8: true, tls: Some(tls), ..Protocol::ESMTP };
+        email.envelope.protocol = Protocol { is_utf8: true, tls: Some(Box::new(tls)), ..Protocol::ESMTP };
         let trace = trace_of(&email);
         assert!(
             trace.contains(

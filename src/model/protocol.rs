@@ -32,7 +32,7 @@ pub struct Protocol {
     /// AUTH had succeeded.
     pub is_authenticated: bool,
     /// What secured the connection.
-    pub tls: Option<TlsSession>,
+    pub tls: Option<Box<TlsSession>>,
 }
 
 impl Protocol {
@@ -76,7 +76,8 @@ mod tests {
 
     #[test]
     fn every_combination_has_the_word_of_the_registry() {
-        let tls = || Some(TlsSession { version: "TLSv1.3".into(), cipher: "TLS_AES_128_GCM_SHA256".into() });
+        let tls = TlsSession { version: "TLSv1.3".into(), cipher: "TLS_AES_128_GCM_SHA256".into() };
+        let tls = || Some(Box::new(tls.clone()));
         for (greeting, name) in [(Greeting::Ehlo, "SMTP"), (Greeting::Lhlo, "LMTP")] {
             for is_utf8 in [false, true] {
                 for tls in [None, tls()] {

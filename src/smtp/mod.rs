@@ -122,6 +122,8 @@ pub struct SmtpSettings {
 }
 
 impl SmtpSettings {
+    /// The most recipients of one message unless set otherwise. The room that the store keeps for an envelope is for so many.
+    pub const RECIPIENTS_MAX: usize = 100;
     /// How many errors end a session unless set otherwise.
     pub const ERRORS_MAX: u32 = 20;
     /// How long a header of the PROXY protocol may take unless set otherwise: a proxy sends it at once.
@@ -135,7 +137,7 @@ impl SmtpSettings {
             hostname: config.hostname.clone(),
             message_octets_max: config.message_octets_max,
             bodies_octets_max: config.smtp_bodies_octets_max,
-            recipients_max: config.smtp_recipients_max,
+            recipients_max: Self::RECIPIENTS_MAX,
             hops_max: config.smtp_hops_max,
             accepts_any_auth: config.smtp_auth == SmtpAuth::AcceptAny,
             connections_max: config.smtp_connections_max,

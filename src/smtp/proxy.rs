@@ -1,6 +1,6 @@
 //! The PROXY protocol, versions 1 and 2: what a proxy in front says about its client before the client's first octet.
 //!
-//! The specification is `doc/proxy-protocol.txt` of HAProxy. Pure: octets in, what to read next or an answer out.
+//! The specification is `doc/proxy-protocol.txt` of `HAProxy`. Pure: octets in, what to read next or an answer out.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -109,14 +109,12 @@ fn v2(octets: &[u8]) -> Result<Progress, Malformed> {
         return Err(Malformed);
     }
     let client = match (version_command & 0xf, family_transport >> 4, family_transport & 0xf) {
-        // LOCAL: whatever it says of addresses is to be ignored.
-        (0, ..) => Client::OfSocket,
+        // LOCAL: whatever it says of addresses is to be ignored. The other: unspecified.
+        (0, ..) | (1, 0, 0) => Client::OfSocket,
         // Two addresses and two ports; fields of type, length and value may follow, of which none is of use here.
         (1, 1, 1) if length >= 12 => Client::At(Ipv4Addr::from(first(rest)?).into()),
         (1, 2, 1) if length >= 36 => Client::At(IpAddr::from(Ipv6Addr::from(first(rest)?)).to_canonical()),
         (1, 3, 1) if length >= 216 => Client::OfSocket,
-        // Unspecified.
-        (1, 0, 0) => Client::OfSocket,
         // Datagrams bring no SMTP, and everything else is not defined.
         _ => return Err(Malformed),
     };

@@ -58,14 +58,10 @@ impl Stream {
         let plain = std::mem::replace(self, Self::Closed);
         let secured = TlsAcceptor::from(config).accept(plain).await?;
         let (_, session) = secured.get_ref();
-        let described = TlsSession {
-            version: session.protocol_version().and_then(|version| version.as_str()).unwrap_or("TLS").to_owned(),
-            cipher: session
-                .negotiated_cipher_suite()
-                .and_then(|suite| suite.suite().as_str())
-                .unwrap_or("?")
-                .to_owned(),
-        };
+        let version = session.protocol_version().and_then(|version| version.as_str()).unwrap_or("TLS");
+        let cipher = session.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str()).unwrap_or("unknown");
+        // rustls names both by its identifiers.
+        let described = TlsSession { version: version.replace('_', "."), cipher: cipher.replace("TLS13_", "TLS_") };
         *self = Self::Tls(Box::new(secured));
         Ok(described)
     }

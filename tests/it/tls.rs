@@ -90,7 +90,7 @@ fn what_cannot_be_used_is_named_with_what_to_do() {
         (certificate(files.key.clone()), "key.pem holds no certificate"),
         (certificate(put("cut", &good[..good.len() - 40])), "cut: "),
         (certificate(put("junk", junk)), "the first certificate can't be used"),
-        (certificate(put("large", &[b'x'; 1024 * 1024 + 1])), "large has more than 1048576 octets"),
+        (certificate(put("large", &vec![b'x'; 1024 * 1024 + 1])), "large has more than 1048576 octets"),
         (key(files.certificate.clone()), "cert.pem holds no private key"),
         (key(put("encrypted", encrypted)), "encrypted: the key is encrypted; write it without a passphrase"),
         (key(put("legacy", legacy)), "legacy: the key is encrypted"),

@@ -87,14 +87,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         |c| vec![show_size(c.smtp_bodies_octets_max)],
     ),
     Setting::new(
-        "max-recipients",
-        Shape::One,
-        "N",
-        "Most recipients of one message, 100 to 10000",
-        |c, v| one(v, |t| value::number(t, 100..=10_000)).map(|n| c.smtp_recipients_max = n),
-        |c| vec![c.smtp_recipients_max.to_string()],
-    ),
-    Setting::new(
         "max-hops",
         Shape::One,
         "N",

@@ -11,10 +11,10 @@ pub enum Step {
     Read,
     /// Enough replies are waiting: write them, then go on with what is left of the octets.
     Write,
-    /// Hand the message to the store and its answer to [`Session::stored`], then go on.
+    /// Hand the message to the store and its answer to [`Session::stored`](super::Session::stored), then go on.
     Store(Message),
     /// Write the replies, throw away every octet that was read and not used, and secure the connection; then go on with
-    /// [`Session::secured`].
+    /// [`Session::secured`](super::Session::secured).
     StartTls,
     /// Write the replies and close.
     Close(End),
@@ -29,7 +29,7 @@ pub struct Message {
     pub protocol: Protocol,
     /// Without brackets and source route; empty for the null sender.
     pub reverse_path: String,
-    /// At least one and at most [`SmtpSettings::recipients_max`], as often as they were named.
+    /// At least one and at most [`recipients_max`](crate::smtp::SmtpSettings::recipients_max), as often as they were named.
     pub recipients: Vec<Address>,
     /// The octets as sent; after DATA without transparency and the final dot.
     pub raw: Bytes,

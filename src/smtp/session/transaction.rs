@@ -152,7 +152,7 @@ impl Session<'_> {
                 greeting: client.greeting,
                 is_utf8: mail.is_utf8,
                 is_authenticated: self.is_authenticated,
-                tls: self.tls.clone(),
+                tls: self.tls.clone().map(Box::new),
             },
             reverse_path: mail.reverse_path,
             recipients,

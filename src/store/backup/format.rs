@@ -16,7 +16,7 @@ use crate::store::StoreError;
 use crate::store::journal::{RECORD_HEADER_OCTETS, RecordHead, decode_meta, encode_record};
 
 /// The format that this version writes and reads.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const MAGIC: [u8; 16] = *b"tempmail-backup\n";
 const HEADER_OCTETS: usize = 24;
 /// What a record takes at most beside the message: an envelope of 100 recipients is below 96 KB.
@@ -307,11 +307,13 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_format_is_named() {
-        let mut newer = file();
-        newer[16] = 2;
-        let crc = crc32c::crc32c(&newer[..20]);
-        newer[20..24].copy_from_slice(&crc.to_le_bytes());
-        assert_eq!(read(&newer, 4096), Err(BackupError::Format { found: 2 }));
+    fn another_format_is_named() {
+        for found in [1, 3] {
+            let mut other = file();
+            other[16] = found;
+            let crc = crc32c::crc32c(&other[..20]);
+            other[20..24].copy_from_slice(&crc.to_le_bytes());
+            assert_eq!(read(&other, 4096), Err(BackupError::Format { found: u32::from(found) }));
+        }
     }
 }

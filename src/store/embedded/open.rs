@@ -23,8 +23,12 @@ pub(super) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Opene
     if found.is_empty() {
         return begin_new(disk, &found, options);
     }
+    // Before anything is touched: files of another format are left as they are.
+    if Index::open_untouched(disk, options)?.is_none() {
+        return Err(index_missing());
+    }
     found.remove_blank();
-    let mut index = Index::open(disk, options)?.ok_or(OpenError::Index("index.redb is missing".into()))?;
+    let mut index = Index::open(disk, options)?.ok_or_else(index_missing)?;
     let start = index.position().map_err(OpenError::from)?;
     let end = replay(&found, &index, start)?;
     if end.group > start.group {
@@ -48,9 +52,13 @@ pub(super) fn compact(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Co
     let Opened { index, journal } = open(disk, options)?;
     let mut index = Arc::into_inner(index).ok_or(OpenError::Index("it is in use".into()))?;
     index.compact()?;
-    index.checkpoint()?;
+    // The close saves what a checkpoint would; both together leave the file larger.
     drop((index, journal));
     Ok(Compacted { before_octets, after_octets: octets_of_index(disk)? })
+}
+
+fn index_missing() -> OpenError {
+    OpenError::Index("index.redb is missing".into())
 }
 
 fn octets_of_index(disk: &Arc<dyn Disk>) -> Result<u64, OpenError> {
@@ -59,7 +67,9 @@ fn octets_of_index(disk: &Arc<dyn Disk>) -> Result<u64, OpenError> {
 
 /// The index and the journal of a directory in which nothing was ever kept.
 fn begin_new(disk: &Arc<dyn Disk>, found: &FoundJournal, options: &StoreOptions) -> Result<Opened, OpenError> {
-    let index = match Index::open(disk, options)? {
+    let is_index_begun = Index::open_untouched(disk, options)?.is_some();
+    let begun = if is_index_begun { Index::open(disk, options)? } else { None };
+    let index = match begun {
         Some(index) if index.position()? != Position::START => {
             return Err(OpenError::Damaged { segment: 1, offset: 0, what: "the journal is missing" });
         }

@@ -132,17 +132,15 @@ impl Index {
         Ok(Self { database, hash_key, outbox: options.outbox })
     }
 
-    /// Opens the index of an existing store; `Ok(None)` if there is no file, or one whose creation was cut off. One of
-    /// another format is left untouched.
+    /// Opens the index of an existing store; `Ok(None)` if there is no file, or one whose creation was cut off. Opening
+    /// may write to the file even if its format is another one: see [`Index::open_untouched`].
     pub(crate) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Option<Self>, OpenError> {
-        if Self::open_untouched(disk, options)?.is_none() {
-            return Ok(None);
-        }
         let Some(file) = find(disk)? else { return Ok(None) };
         Self::open_backend(Backend(file), options)
     }
 
-    /// The same without writing to the file: what is changed is forgotten.
+    /// The same without writing to the file: what is changed is forgotten. It goes first where nobody knows yet whose
+    /// file it is.
     pub(crate) fn open_untouched(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Option<Self>, OpenError> {
         let Some(file) = find(disk)? else { return Ok(None) };
         let overlay = Overlay::new(file).map_err(|error| failed(&error))?;
@@ -342,7 +340,7 @@ mod tests {
         transaction.commit().expect("commit");
         drop(index);
         let before = std::fs::read(dir.path().join(NAME)).expect("octets");
-        let refused = Index::open(&disk, &options).expect_err("a newer format");
+        let refused = Index::open_untouched(&disk, &options).expect_err("a newer format");
         assert_eq!(refused, OpenError::Format { file: NAME.into(), found: FORMAT + 1, known: FORMAT });
         assert!(std::fs::read(dir.path().join(NAME)).expect("octets") == before, "it was written to");
     }

@@ -92,6 +92,7 @@ async fn the_status_says_what_runs_here() {
             "retentionSeconds": 7200,
             "maxMessageOctets": 307_200,
             "panics": null,
+            "acceptsMail": true,
             "domains": { "active": 0, "deactivated": 0 },
             "store": {
                 "emails": 1, "mailboxes": 1, "liveOctets": 5,

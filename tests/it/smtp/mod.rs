@@ -3,6 +3,7 @@
 mod budget;
 mod clients;
 mod differential;
+mod extensions;
 mod policy;
 mod postfix;
 mod proxied;

@@ -1,6 +1,6 @@
 //! Behind a proxy: who the client is, and who may say so.
 
-use std::io::Write;
+use std::fmt::Write;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::support::faulty_store::FaultyStore;
 use crate::support::programs;
 use crate::support::smtp_peer::SmtpPeer;
 
-/// An address that HAProxy does not connect from by itself.
+/// An address that `HAProxy` does not connect from by itself.
 const CLIENT: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 9);
 const V1: &[u8] = b"PROXY TCP4 192.0.2.7 198.51.100.1 51234 25\r\n";
 const V2: &[u8] = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02\x07\xc6\x33\x64\x01\xc8\x22\0\x19";
@@ -115,11 +115,11 @@ async fn haproxy_tells_its_clients() {
         "defaults\n mode tcp\n timeout connect 5s\n timeout client 20s\n timeout server 20s\n".to_owned();
     for (front, send) in fronts.iter().zip(["send-proxy", "send-proxy-v2"]) {
         let back = receiver.address;
-        configuration += &format!("listen {send}\n bind {front}\n server tempmail {back} {send}\n");
+        writeln!(configuration, "listen {send}\n bind {front}\n server tempmail {back} {send}").expect("a string");
     }
     let dir = tempfile::tempdir().expect("directory");
     let file = dir.path().join("haproxy.cfg");
-    std::fs::File::create(&file).and_then(|mut file| file.write_all(configuration.as_bytes())).expect("write");
+    std::fs::write(&file, configuration).expect("write");
     let mut child =
         Command::new(haproxy).arg("-db").arg("-f").arg(&file).stderr(Stdio::null()).spawn().expect("haproxy");
     for front in fronts {

@@ -26,7 +26,7 @@ fn an_unknown_key_is_answered_with_the_nearest_one() {
         ("# x\nretension = '1h'", "config.toml:2: retension: unknown key; did you mean retention?"),
         ("smtp_listen = '127.0.0.1:1'", "config.toml:1: smtp_listen: unknown key; did you mean smtp-listen?"),
         ("domains = []", "config.toml:1: domains: unknown key; did you mean domain?"),
-        ("[smtp]\nlisten = 1", "config.toml:1: smtp: unknown key; did you mean smtp-listen?"),
+        ("[smtp]\nlisten = 1", "config.toml:1: smtp: unknown key; did you mean smtp-auth?"),
     ] {
         assert_eq!(World::new().file(text).error(), message);
     }

@@ -65,7 +65,10 @@ fn it_is_forgotten_when_the_connection_is_secured() {
     let dialog = format!("{EHLO}AUTH PLAIN AGEAYg==\r\nSTARTTLS\r\n");
     assert_eq!(session.advance(&mut dialog.as_bytes()), Step::StartTls);
     session.secured(TlsSession { version: "TLSv1.3".into(), cipher: "TLS_AES_128_GCM_SHA256".into() });
-    let dialog = format!("{EHLO}AUTH PLAIN AGEAYg==\r\n{MAIL}{RCPT}DATA\r\n.\r\n");
-    let Step::Store(message) = session.advance(&mut dialog.as_bytes()) else { panic!("a message") };
-    assert_eq!(message.protocol.as_str(), "ESMTPSA");
+    for (auth, word) in [("", "ESMTPS"), ("AUTH PLAIN AGEAYg==\r\n", "ESMTPSA")] {
+        let dialog = format!("{EHLO}{auth}{MAIL}{RCPT}DATA\r\n.\r\n");
+        let Step::Store(message) = session.advance(&mut dialog.as_bytes()) else { panic!("a message") };
+        assert_eq!(message.protocol.as_str(), word);
+        session.stored(Ok(()));
+    }
 }

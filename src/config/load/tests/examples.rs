@@ -1,0 +1,52 @@
+//! Examples of settings.
+
+/// A value of each setting that is not its default. A new setting needs one here.
+pub(super) fn example(key: &str) -> Vec<String> {
+    let values: &[&str] = match key {
+        "data-dir" => &["/data"],
+        "revision" => &["1"],
+        "smtp-listen" => &["127.0.0.1:2526", "[::1]:2526"],
+        "http-listen" => &["0.0.0.0:80"],
+        "smtps-listen" => &["127.0.0.1:4650", "[::1]:4650"],
+        "lmtp-listen" => &["127.0.0.1:24", "/run/tempmail/lmtp"],
+        "lmtp-socket-mode" => &["600"],
+        "tls-cert" | "tls-key" => &["/etc/tempmail/tls.pem"],
+        "tls-handshake-timeout" => &["3s"],
+        "domain" => &["a.test", "*.b.test"],
+        "accept-any-domain" | "tls-self-signed" => &["true"],
+        "mx-host" => &["mx1.example.com", "mx2.example.com"],
+        "hostname" => &["mail.example.com"],
+        "retention" | "verify-every" | "webhook-grace" | "webhook-idle" => &["1h30m"],
+        "max-message-size" => &["2MB"],
+        "segment-size" | "index-cache-size" | "outbox-size-per-webhook" | "outbox-size" | "smtp-body-budget" => {
+            &["128MB"]
+        }
+        "page-size-default" => &["50"],
+        "page-size-max" => &["200"],
+        "subaddressing" => &["strip"],
+        "role-addresses" => &["abuse", "root"],
+        "resolver" => &["127.0.0.1:5353", "9.9.9.9:53"],
+        "public-address" => &["192.0.2.1", "2001:db8::1"],
+        "max-domains"
+        | "max-smtp-connections"
+        | "max-hops"
+        | "max-http-connections"
+        | "max-webhooks"
+        | "max-webhooks-per-recipient"
+        | "outbox-events"
+        | "webhook-in-flight"
+        | "webhook-per-origin-per-minute" => &["5"],
+        "webhook-allow" | "proxy-from" => &["10.0.0.0/8", "::1/128"],
+        "webhook-refused-ports" => &["22", "6379"],
+        "webhook-schedule" => &["50ms", "50ms", "2s"],
+        "webhook-timeout" => &["300ms"],
+        "http-allowed-hosts" => &["mail.example.com", "192.0.2.1"],
+        "http-allowed-origins" => &["https://app.example"],
+        "rate-limit" => &["off"],
+        "smtp-idle-timeout" => &["500ms"],
+        "smtp-auth" => &["accept-any"],
+        "log-format" => &["json"],
+        _ => panic!("{key} has no example"),
+    };
+    values.iter().map(|&value| value.to_owned()).collect()
+}
