@@ -62,8 +62,9 @@
 //!      -> smtp/entrance    PROXY header from trusted networks, TLS where it comes first
 //!      -> smtp/connection  reads and writes with a timeout; the only part of SMTP that waits
 //!      -> smtp/session     EHLO MAIL RCPT DATA or BDAT (pure: octets in, replies and steps out)
-//!                          MAIL asks smtp/policy whether the store has room, RCPT whether the domain is active and the mailbox not full, DATA
-//!                          and BDAT for a share of the memory (smtp/budget), given back when the store has answered
+//!                          MAIL asks smtp/policy whether the store has room, RCPT whether the domain is active and the
+//!                          mailbox not full, DATA and BDAT for a share of the memory (smtp/budget), given back when the
+//!                          store has answered
 //!      -> Delivery         envelope with an id per recipient, octets as sent, received_at, expires_at
 //!      -> Store::receive   a Change in a queue of 64 MB; whoever brings more waits, and its peer with it
 //!      -> writer thread    takes what is queued as one group: append to the journal, ONE fdatasync,
@@ -153,7 +154,7 @@
 //! 3. What must survive a crash is in the journal, in the same record as its cause.
 //! 4. `model`, `mime`, the protocol of SMTP (`session` and what it is made of), `policy`, `dns/mx`, `domains/round` and, of
 //!    `webhook`, `sign`, `schedule`, `ranges`, `target`, `pacing`, `attempt` and `outcome` do no I/O and read no clock: `now`
-//!    is an argument. (`policy` asks the store whether there is room, through its trait; the
+//!    is an argument. (`policy` asks the store whether there is room on the disk and under the caps, through its trait; the
 //!    store then asks the file system.)
 //! 5. `store` knows neither SMTP nor HTTP nor MIME nor how webhooks are sent; `smtp` and `http` do not know each other;
 //!    `webhook` knows neither.
