@@ -12,7 +12,7 @@ use super::tables::{
     DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, EventRow, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow,
     PUNCHES, SEGMENTS, SHARED, State, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
 };
-use crate::model::{Caps, DomainRecord, EmailId, Envelope, Mailbox, Timestamp};
+use crate::model::{DomainRecord, EmailId, Envelope, Mailbox, Timestamp};
 use crate::store::change::{Change, Outcome};
 use crate::store::journal::{Position, RecordPlace};
 use crate::store::{OutboxLimits, Registration};
@@ -42,7 +42,7 @@ pub(super) struct Apply<'t> {
 
 /// How far a removal goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Removal {
+pub(super) enum Removal {
     /// Somebody asked for it: the octets leave the disk.
     Delete,
     /// The octets go with their segment.
@@ -146,24 +146,6 @@ impl<'t> Apply<'t> {
             }
         }
         Ok(false)
-    }
-
-    /// Removes what the caps make a message replace; `false` if there is no room for it, and then its octets go.
-    fn make_way(
-        &mut self,
-        envelope: &Envelope,
-        caps: &Caps,
-        now: Timestamp,
-        place: RecordPlace,
-    ) -> Result<bool, IndexError> {
-        let Some(leaving) = self.making_way(envelope, caps, now)? else {
-            self.punch(place)?;
-            return Ok(false);
-        };
-        for (key, row) in leaving {
-            self.remove(&key, &row, Removal::Delete)?;
-        }
-        Ok(true)
     }
 
     /// Whether webhooks are to be told.
@@ -299,7 +281,7 @@ impl<'t> Apply<'t> {
         Ok(Outcome::Removed { readable: 0, all, more })
     }
 
-    fn remove(&mut self, key: &MailKey, row: &MailRow, removal: Removal) -> Result<(), IndexError> {
+    pub(super) fn remove(&mut self, key: &MailKey, row: &MailRow, removal: Removal) -> Result<(), IndexError> {
         self.mail.remove(key)?;
         self.ids.remove(&row.id.octets())?;
         self.state.emails = self.state.emails.saturating_sub(1);
@@ -347,7 +329,7 @@ impl<'t> Apply<'t> {
     }
 
     /// Has the octets of a record that nobody needs taken off the disk.
-    fn punch(&mut self, place: RecordPlace) -> Result<(), IndexError> {
+    pub(super) fn punch(&mut self, place: RecordPlace) -> Result<(), IndexError> {
         let RecordPlace { segment, offset, length, content } = place;
         self.punches.insert((segment, offset), (length, content))?;
         Ok(())

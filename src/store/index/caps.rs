@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, HashMap};
 use redb::{ReadableTable, ReadableTableMetadata, Table, WriteTransaction};
 
 use super::IndexError;
-use super::apply::Apply;
+use super::apply::{Apply, Removal};
 use super::read::View;
 use super::tables::{EMAILS_OF, HeadRow, MAIL, MailKey, MailRow, domain_hash, mail_key, mailbox_hash};
 use crate::model::{Caps, Envelope, Mailbox, Timestamp, WhenFull};
 use crate::store::check::{Finding, FindingKind};
+use crate::store::journal::RecordPlace;
 
 /// Emails of one mailbox that one message drops at most: one that was filled under a higher cap shrinks by steps.
 const DROPS_MAX: u64 = 256;
@@ -140,8 +141,26 @@ impl<M: ReadableTable<&'static MailKey, &'static [u8]>> Room<'_, M> {
 }
 
 impl Apply<'_> {
+    /// Removes what the caps make a message replace; `false` if there is no room for it, and then its octets go.
+    pub(super) fn make_way(
+        &mut self,
+        envelope: &Envelope,
+        caps: &Caps,
+        now: Timestamp,
+        place: RecordPlace,
+    ) -> Result<bool, IndexError> {
+        let Some(leaving) = self.making_way(envelope, caps, now)? else {
+            self.punch(place)?;
+            return Ok(false);
+        };
+        for (key, row) in leaving {
+            self.remove(&key, &row, Removal::Delete)?;
+        }
+        Ok(true)
+    }
+
     /// What has to be removed so that a message received at `now` finds room; `None` if it finds none.
-    pub(super) fn making_way(
+    fn making_way(
         &self,
         envelope: &Envelope,
         caps: &Caps,
