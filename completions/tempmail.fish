@@ -71,6 +71,12 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-idle-ti
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-body-budget -d 'Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size [default: 256MB]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-hops -d 'Most Received fields of a message, 1 to 1000; one with more is in a loop and refused [default: 100]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-auth -d 'Whether SMTP offers AUTH and takes any credentials; only while it listens on loopback [default: off]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l refuse-client -d 'Network whose clients get 554 in place of a greeting [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l refuse-sender-domain -d 'Domain from which no mail is taken, by the reverse-path: a name, or \'*.NAME\' for all below it [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l accept-local-part -d 'Local part that mail is taken for, \'*\' for any characters and \'?\' for one; postmaster always is [default: all]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-messages-per-mailbox -d 'Most messages in one mailbox, 0 to 1000000; 0: no cap [default: 0]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-messages-per-domain -d 'Most messages in all mailboxes of one domain, 0 to 1000000000; 0: no cap [default: 0]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l mailbox-full -d 'Whether a message for a full mailbox is refused for now or takes the place of the mailbox\'s oldest [default: reject]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-cert -d 'Certificate in PEM with the chain behind it; read again when it changes and at SIGHUP [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-key -d 'Private key of tls-cert in PEM: RSA, EC or Ed25519 [default: none; the file of tls-cert where that is set]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-self-signed -d 'Make a certificate at the start that nobody has signed, for development [default: false]' -r

@@ -115,7 +115,9 @@ impl Exit {
     /// What a failure of the store means.
     pub const fn of_store(error: &StoreError) -> Self {
         match error {
-            StoreError::Full | StoreError::WriterEnded | StoreError::Damaged { .. } => Self::Failure,
+            StoreError::Full | StoreError::MailboxFull | StoreError::WriterEnded | StoreError::Damaged { .. } => {
+                Self::Failure
+            }
             StoreError::TooLarge { .. } => Self::Usage,
             StoreError::Failed(_) | StoreError::OutcomeUnknown | StoreError::Stopping => Self::Unavailable,
         }

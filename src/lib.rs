@@ -21,7 +21,8 @@
 //! | What happens at the start and at the stop? | `cli/serve.rs`, `daemon/mod.rs`, `daemon/assembly.rs` |
 //! | Which exit code does an error have? | `error.rs` |
 //! | What is said to a sender, and when? | `smtp/reply.rs`, `smtp/session.rs` |
-//! | Why is a recipient refused? | `smtp/policy.rs`, `domains/table.rs` |
+//! | Why is a client, a sender, a recipient refused? | `smtp/policy/rules.rs`, `domains/table.rs` |
+//! | When is a mailbox full, what makes way? | `store/index/caps.rs` |
 //! | Who is the client behind a proxy? | `smtp/entrance.rs`, `smtp/proxy.rs` |
 //! | Which certificate is served, when is it read again? | `tls/keeper.rs`, `tls/certificate.rs` |
 //! | Where do the sockets come from? | `daemon/listeners.rs`, `daemon/inherited.rs` |
@@ -65,13 +66,14 @@
 //!                          TLS where it comes first
 //!      -> smtp/connection  reads and writes with a timeout; the only part of SMTP that waits
 //!      -> smtp/session     EHLO MAIL RCPT DATA or BDAT (pure: octets in, replies and steps out)
-//!                          MAIL asks smtp/policy whether the store has room, RCPT whether the domain is active, DATA
-//!                          and BDAT for a share of the memory (smtp/budget), given back when the store has answered
+//!                          MAIL asks smtp/policy whether the store has room, RCPT whether the domain is active and the
+//!                          mailbox not full, DATA and BDAT for a share of the memory (smtp/budget), given back when the
+//!                          store has answered
 //!      -> Delivery         envelope with an id per recipient, octets as sent, received_at, expires_at
 //!      -> Store::receive   a Change in a queue of 64 MB; whoever brings more waits, and its peer with it
 //!      -> writer thread    takes what is queued as one group: append to the journal, ONE fdatasync,
 //!                          then one redb transaction that makes it visible: a row and an id per recipient
-//!      -> 250              full: 452 4.3.1   failed: 451 4.3.0   stopping: 421 4.3.2   unknown: no reply
+//!      -> 250              full: 452 4.3.1, mailbox full: 452 4.2.2   failed: 451 4.3.0   stopping: 421 4.3.2   unknown: no reply
 //! ------------------------------------------------------------------ the sender's part ends here
 //!      -> http, cli        rows from the index, octets from the journal by one pread
 //!      -> mime             only when somebody reads, on two threads of its own. The octets are the truth
@@ -155,9 +157,9 @@
 //! 2. A MIME error never loses, refuses or delays a mail. Any octets give an Email with what could be read.
 //! 3. What must survive a crash is in the journal, in the same record as its cause.
 //! 4. `model`, `mime`, the protocol of SMTP (`session` and what it is made of), its bounds (`admission`, `pace`), `policy`,
-//!    `dns/mx`, `domains/round` and, of
-//!    `webhook`, `sign`, `schedule`, `ranges`, `target`, `pacing`, `kept`, `attempt` and `outcome` do no I/O and read no clock: `now`
-//!    is an argument. (`policy` asks the store whether there is room, through its trait; the
+//!    `dns/mx`, `domains/round` and, of `webhook`, `sign`, `schedule`, `ranges`, `target`, `pacing`, `kept`, `attempt` and
+//!    `outcome` do no I/O and read no clock: `now`
+//!    is an argument. (`policy` asks the store whether there is room on the disk and under the caps, through its trait; the
 //!    store then asks the file system.)
 //! 5. `store` knows neither SMTP nor HTTP nor MIME nor how webhooks are sent; `smtp` and `http` do not know each other;
 //!    `webhook` knows neither.

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-use crate::model::{DomainName, DomainPattern, RoleAddresses, Subaddressing};
+use crate::model::{Caps, DomainName, DomainPattern, LocalPartPattern, RoleAddresses, Subaddressing};
 
 pub use args::ServeArgs;
 pub use bounds::SmtpBounds;
@@ -153,6 +153,14 @@ pub struct Config {
     pub smtp_auth: SmtpAuth,
     /// What one client of SMTP may have and take.
     pub smtp_bounds: SmtpBounds,
+    /// Networks whose SMTP clients are refused.
+    pub refused_clients: Vec<IpNet>,
+    /// Domains whose reverse-paths are refused.
+    pub refused_senders: Vec<DomainPattern>,
+    /// Local parts that mail is received for, beside postmaster; empty: all.
+    pub accepted_local_parts: Vec<LocalPartPattern>,
+    /// How many Emails a mailbox and a domain may have.
+    pub caps: Caps,
     /// Networks that webhooks may be sent to although they are not public.
     pub webhook_allow: Vec<IpNet>,
     /// Ports that no webhook is sent to, beside those of mail.
@@ -243,6 +251,10 @@ impl Config {
             smtp_hops_max: 100,
             smtp_auth: SmtpAuth::default(),
             smtp_bounds: SmtpBounds::default(),
+            refused_clients: Vec::new(),
+            refused_senders: Vec::new(),
+            accepted_local_parts: Vec::new(),
+            caps: Caps::default(),
             webhook_allow: Vec::new(),
             webhook_refused_ports: Vec::new(),
             webhook_schedule: [5, 30, 120, 600, 1_800, 3_600].map(Duration::from_secs).to_vec(),

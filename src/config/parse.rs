@@ -9,7 +9,7 @@ use url::Url;
 
 use super::value::{self, ValueError};
 use super::{Endpoint, LogFormat, Revision, SmtpAuth};
-use crate::model::{Address, DomainName, DomainPattern, RoleAddresses, Subaddressing};
+use crate::model::{Address, DomainName, DomainPattern, LocalPartPattern, RoleAddresses, Subaddressing, WhenFull};
 
 /// The port of DNS (RFC 1035 section 4.2).
 const DNS_PORT: u16 = 53;
@@ -63,6 +63,28 @@ pub(super) fn domain_name(text: &str) -> Result<DomainName, ValueError> {
 
 pub(super) fn domain_pattern(text: &str) -> Result<DomainPattern, ValueError> {
     text.parse().map_err(|reason| ValueError::invalid(text, &reason, "a domain name, '*.' and a domain name, or '*'"))
+}
+
+/// The domains of senders to refuse: not all of them at once.
+pub(super) fn refused_sender(text: &str) -> Result<DomainPattern, ValueError> {
+    let accepted = "a domain name, or '*.' and a domain name";
+    match text.parse() {
+        Ok(DomainPattern::Any) => Err(ValueError::malformed(text, accepted)),
+        Ok(pattern) => Ok(pattern),
+        Err(reason) => Err(ValueError::invalid(text, &reason, accepted)),
+    }
+}
+
+pub(super) fn local_part_pattern(text: &str) -> Result<LocalPartPattern, ValueError> {
+    text.parse().map_err(|reason| ValueError::invalid(text, &reason, "a pattern such as 'test-*' or 'user??'"))
+}
+
+pub(super) fn when_full(text: &str) -> Result<WhenFull, ValueError> {
+    match text {
+        "reject" => Ok(WhenFull::Reject),
+        "drop-oldest" => Ok(WhenFull::DropOldest),
+        _ => Err(ValueError::malformed(text, "reject or drop-oldest")),
+    }
 }
 
 /// `IP`, `IP:PORT`, `[IPv6]` or `[IPv6]:PORT`.
@@ -318,6 +340,20 @@ mod tests {
         for bad in ["", "/", "10.0.0.0/33", "10.0.0.0/-1", "10/8", "fd00::/129", "localhost/8", "10.0.0.0/8:80"] {
             assert!(network(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn policies_are_read_as_they_are_shown() {
+        for text in ["spam.example", "*.spam.example"] {
+            assert_eq!(refused_sender(text).map(|pattern| pattern.to_string()).as_deref(), Ok(text));
+        }
+        for bad in ["", "*", "*.", "a@spam.example", "spam*.example", "192.0.2.1"] {
+            assert!(refused_sender(bad).is_err(), "{bad}");
+        }
+        assert_eq!(local_part_pattern("Test-*?").map(|pattern| pattern.to_string()).as_deref(), Ok("test-*?"));
+        assert!(local_part_pattern("a@b").is_err());
+        assert_eq!((when_full("reject"), when_full("drop-oldest")), (Ok(WhenFull::Reject), Ok(WhenFull::DropOldest)));
+        assert!(when_full("drop").is_err());
     }
 
     #[test]

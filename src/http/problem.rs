@@ -248,7 +248,9 @@ impl From<StoreError> for Problem {
             }
             StoreError::Stopping => (Code::StoreUnavailable, "the service is stopping"),
             StoreError::Damaged { .. } => (Code::EmailDamaged, "what is on disk of this message is damaged"),
-            StoreError::TooLarge { .. } => (Code::Internal, "the service has a defect; the log says more"),
+            StoreError::TooLarge { .. } | StoreError::MailboxFull => {
+                (Code::Internal, "the service has a defect; the log says more")
+            }
         };
         if error != StoreError::Stopping {
             tracing::error!(%error, "a request failed");

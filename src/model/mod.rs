@@ -3,21 +3,25 @@
 //! Nothing here does I/O or reads a clock; what depends on time takes `now` as an argument.
 
 pub mod address;
+pub mod caps;
 pub mod count;
 pub mod domain;
 pub mod email;
 pub mod envelope;
 pub mod id;
+pub mod local_part;
 pub mod protocol;
 pub mod time;
 pub mod webhook;
 
 pub use address::{Address, AddressError, Mailbox, RoleAddresses, Subaddressing};
+pub use caps::{Caps, WhenFull};
 pub use count::{Count, Counts};
 pub use domain::{DomainName, DomainNameError, DomainPattern, DomainRecord, DomainStatus};
 pub use email::{Listed, Place, StoredEmail};
 pub use envelope::{Delivery, Envelope, Recipient};
 pub use id::EmailId;
+pub use local_part::{LocalPartPattern, LocalPartPatternError};
 pub use protocol::{Greeting, Protocol, TlsSession};
 pub use time::Timestamp;
 pub use webhook::{

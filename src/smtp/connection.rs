@@ -30,13 +30,23 @@ const LINGER_OCTETS_MAX: usize = 1024 * 1024;
 pub(super) async fn run(arrival: Arrival, dialect: Dialect, receiver: &Receiver, shutdown: &CancellationToken) {
     let Arrival { stream, client, place, tls, has_spoken } = arrival;
     let began_at = receiver.clock.boot();
-    let rules = Rules { store: receiver.store.as_ref(), domains: &receiver.domains, bodies: &receiver.bodies };
+    let now = || receiver.clock.now();
+    let rules = Rules {
+        settings: &receiver.settings,
+        store: receiver.store.as_ref(),
+        domains: &receiver.domains,
+        bodies: &receiver.bodies,
+        now: &now,
+    };
     let mut session = Session::new(&receiver.settings, dialect, &rules);
     if let Some(tls) = tls {
         session.secured(tls);
     }
     if has_spoken {
         session.spoke_first();
+    }
+    if let Err(refusal) = receiver.settings.policy.client(client) {
+        session.refuse(&refusal);
     }
     let tally = Tally::new(&receiver.counters, client, began_at);
     let seating = receiver.places.seat(began_at);
@@ -97,8 +107,9 @@ impl Connection<'_> {
                     }
                 }
                 Step::Close(end) => {
-                    let is_cut_short =
-                        was_in_data || !unread.is_empty() || matches!(end, End::TooManyErrors | End::SpokeFirst);
+                    let is_cut_short = was_in_data
+                        || !unread.is_empty()
+                        || matches!(end, End::TooManyErrors | End::SpokeFirst | End::Refused);
                     self.close(&mut buffer, is_cut_short && end != End::Quit).await;
                     return end;
                 }

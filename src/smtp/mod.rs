@@ -53,7 +53,7 @@ use places::Places;
 pub use budget::{Budget, Share};
 pub use data::Decoder;
 pub use listener::{Entrance, Listener, serve};
-pub use policy::Policy;
+pub use policy::{Policy, PolicySettings};
 pub use reply::Reply;
 pub use session::{End, Message, Session, Step};
 pub use tally::{Bound, Counters};
@@ -126,6 +126,8 @@ pub struct SmtpSettings {
     pub retention: Duration,
     /// What `+tag` means.
     pub subaddressing: Subaddressing,
+    /// What the administrator refuses.
+    pub policy: PolicySettings,
 }
 
 impl SmtpSettings {
@@ -153,6 +155,7 @@ impl SmtpSettings {
             drain_timeout: Self::DRAIN_TIMEOUT,
             retention: config.retention,
             subaddressing: config.subaddressing,
+            policy: PolicySettings::from_config(config),
         }
     }
 

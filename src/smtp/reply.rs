@@ -92,6 +92,11 @@ impl Reply {
         Self::fixed(503, [5, 5, 1], "The message has begun with BDAT; RSET starts anew");
     pub(super) const BINARY_NEEDS_BDAT: Self = Self::fixed(503, [5, 5, 1], "BODY=BINARYMIME needs BDAT");
     pub(super) const MECHANISM_UNKNOWN: Self = Self::fixed(504, [5, 5, 4], "The mechanism is not offered");
+    pub(super) const MAILBOX_FULL: Self =
+        Self::fixed(452, [4, 2, 2], "The mailbox or its domain is full; try again later");
+    pub(super) const MAILBOX_UNKNOWN: Self = Self::fixed(550, [5, 1, 1], "No mail is received for this local part");
+    pub(super) const SENDER_REFUSED: Self = Self::fixed(550, [5, 7, 1], "No mail is taken from this domain");
+    pub(super) const CLIENT_REFUSED: Self = Self::fixed(554, [5, 7, 1], "No mail is taken from this network");
     pub(super) const ADDRESS_LITERAL: Self =
         Self::fixed(550, [5, 1, 2], "No mail is received for address literals, only for domains");
     pub(super) const SPOKE_FIRST: Self =
@@ -170,6 +175,7 @@ impl Reply {
     pub(super) fn of_store_error(error: &StoreError) -> Option<Self> {
         match error {
             StoreError::Full => Some(Self::STORE_FULL),
+            StoreError::MailboxFull => Some(Self::MAILBOX_FULL),
             StoreError::Failed(_) | StoreError::WriterEnded | StoreError::Damaged { .. } => Some(Self::STORE_FAILED),
             StoreError::Stopping => Some(Self::STOPPING),
             StoreError::TooLarge { limit } => Some(Self::message_too_large(*limit)),
@@ -292,6 +298,7 @@ mod tests {
     fn every_store_error_has_its_reply() {
         for (error, expected) in [
             (StoreError::Full, Some("452 4.3.1 ")),
+            (StoreError::MailboxFull, Some("452 4.2.2 ")),
             (StoreError::Failed("secret detail".into()), Some("451 4.3.0 ")),
             (StoreError::Damaged { segment: 1, offset: 2 }, Some("451 4.3.0 ")),
             (StoreError::WriterEnded, Some("451 4.3.0 ")),

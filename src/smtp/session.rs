@@ -238,6 +238,14 @@ impl<'a> Session<'a> {
         self.end(&Reply::SPOKE_FIRST, End::SpokeFirst);
     }
 
+    /// Refuses a client for who it is (RFC 5321 section 3.1), with a reply in place of the greeting. Before anything is
+    /// written.
+    pub(super) fn refuse(&mut self, reply: &Reply) {
+        self.replies.clear();
+        self.refusals += 1;
+        self.end(reply, End::Refused);
+    }
+
     /// Says a reply so many times, as the end of a message in LMTP has it: at once what fits among the waiting ones, the
     /// others before anything else is read. It counts once.
     fn answer_times(&mut self, reply: Reply, times: usize) {

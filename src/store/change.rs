@@ -8,15 +8,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{Registration, Replay, WebhookRegistration};
 use crate::model::{
-    AttemptRecord, DomainName, DomainRecord, EmailId, Envelope, Mailbox, Timestamp, WebhookId, WebhookLimits,
+    AttemptRecord, Caps, DomainName, DomainRecord, EmailId, Envelope, Mailbox, Timestamp, WebhookId, WebhookLimits,
     WebhookRecord,
 };
 
 /// A write. The order of the variants is part of the journal's format: new ones go to the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Change {
-    /// A message was received; its octets are the record's content.
-    Received { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp },
+    /// A message was received; its octets are the record's content. The caps are those of that moment, so that a replay
+    /// under others decides the same.
+    Received { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, caps: Caps },
     /// One Email is deleted if it is readable at `now`.
     Deleted { id: EmailId, now: Timestamp },
     /// At most `limit` Emails of a mailbox are deleted, oldest first, none with a sequence number above `through`.
@@ -67,6 +68,8 @@ impl Sweep {
 pub(crate) enum Outcome {
     /// The message is kept, and webhooks are to be told or not; events were dropped to make room or not.
     Received { has_events: bool, has_dropped: bool },
+    /// The message is not kept: a mailbox or a domain among its recipients is full.
+    MailboxFull,
     /// Emails were removed; `more` may be left to remove by the same change again.
     Removed { readable: u64, all: u64, more: bool },
     /// What became of a registration.
@@ -112,7 +115,9 @@ impl Change {
     /// Whether the change, which came to `outcome`, may have ended webhooks, or events that nobody has told.
     pub(crate) fn outdates_outbox(&self, outcome: &Outcome) -> bool {
         match self {
-            Self::Received { .. } => !matches!(outcome, Outcome::Received { has_dropped: false, .. }),
+            Self::Received { .. } => {
+                !matches!(outcome, Outcome::Received { has_dropped: false, .. } | Outcome::MailboxFull)
+            }
             Self::Attempted { attempts } => attempts.iter().any(|attempt| attempt.disables.is_some()),
             Self::WebhookDeleted { .. } | Self::WebhooksSwept { .. } | Self::Replayed { .. } => true,
             Self::Deleted { .. }

@@ -29,6 +29,9 @@ pub enum StoreError {
         /// Octet in its file.
         offset: u64,
     },
+    /// A mailbox or a domain among the recipients has as many Emails as it may. Nothing changed.
+    #[error("a mailbox is full")]
+    MailboxFull,
     /// The message is larger than the store was opened for.
     #[error("the message is larger than {limit} octets")]
     TooLarge {

@@ -21,7 +21,7 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
 use crate::config::{Config, Revision};
-use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
+use crate::model::{Caps, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
 use backup::BackupItem;
 pub use embedded::EmbeddedStore;
@@ -136,6 +136,10 @@ pub trait Store: Send + Sync + 'static {
     /// Whether a message of the largest size could be kept now; the error is what [`Store::receive`] would say.
     fn accepts(&self) -> Result<(), StoreError>;
 
+    /// Whether mail for `mailbox` would be kept at `now`, as far as caps on mailboxes and domains go; the error is what
+    /// [`Store::receive`] would say. Costs nothing without caps and else a few short reads of the index; waits for nobody.
+    fn takes(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError>;
+
     /// A part of a mailbox and its total, as of `now`. A mailbox that never was is empty.
     async fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, StoreError>;
 
@@ -201,6 +205,8 @@ pub struct StoreOptions {
     pub checkpoint_quiet: Duration,
     /// How much may wait for webhooks.
     pub outbox: OutboxLimits,
+    /// How many Emails a mailbox and a domain may have; what is there already stays.
+    pub caps: Caps,
 }
 
 impl StoreOptions {
@@ -246,6 +252,7 @@ impl StoreOptions {
                 octets_per_webhook: config.outbox_octets_per_webhook_max,
                 octets: config.outbox_octets_max,
             },
+            caps: config.caps,
         }
     }
 }

@@ -16,6 +16,7 @@ use super::embedded::Loader;
 use super::index::{Index, IndexError, View};
 use super::journal::{Position, SegmentFiles, Step, WalkedContent};
 use super::{OpenError, StoreError, StoreOptions};
+use crate::model::Caps;
 
 /// A message that the journal may hold: the settings may have permitted larger ones once.
 const MESSAGE_OCTETS: u64 = 128 << 20;
@@ -113,9 +114,10 @@ fn replay(files: &SegmentFiles, from: Position, loader: &mut Loader) -> Result<u
 /// A change with what today's retention makes of it.
 fn within(change: Change, loader: &Loader) -> Change {
     match change {
-        Change::Received { envelope, received_at, expires_at } => {
+        Change::Received { envelope, received_at, expires_at, .. } => {
             let expires_at = expires_at.min(received_at.plus(loader.retention()));
-            Change::Received { envelope, received_at, expires_at }
+            // Rather one Email too many than one too few.
+            Change::Received { envelope, received_at, expires_at, caps: Caps::default() }
         }
         other => other,
     }

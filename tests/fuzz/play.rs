@@ -17,7 +17,7 @@ const DIALECT: Dialect = Dialect { service: Service::Smtp, offers_tls: false, of
 struct Anybody;
 
 impl Policy for Anybody {
-    fn sender(&self) -> Result<(), Reply> {
+    fn sender(&self, _reverse_path: &str) -> Result<(), Reply> {
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 mod bounds;
 mod domains;
 mod http;
+mod policy;
 mod service;
 mod smtp;
 mod store;
@@ -22,10 +23,11 @@ const KB: u64 = 1 << 10;
 const MB: u64 = 1 << 20;
 const GB: u64 = 1 << 30;
 
-const SUBJECTS: [&[Setting]; 8] = [
+const SUBJECTS: [&[Setting]; 9] = [
     service::SETTINGS,
     smtp::SETTINGS,
     bounds::SETTINGS,
+    policy::SETTINGS,
     tls::SETTINGS,
     http::SETTINGS,
     domains::SETTINGS,

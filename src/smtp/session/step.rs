@@ -56,6 +56,8 @@ pub enum End {
     OutOfStep,
     /// The client sent something before it was greeted.
     SpokeFirst,
+    /// The administrator refuses the client.
+    Refused,
     /// The client made too many errors in a row.
     TooManyErrors,
     /// The handshake of TLS failed or took too long.
@@ -68,7 +70,7 @@ pub enum End {
 
 impl End {
     /// Every reason, each at the place of its number.
-    pub(in crate::smtp) const ALL: [Self; 13] = [
+    pub(in crate::smtp) const ALL: [Self; 14] = [
         Self::Quit,
         Self::Gone,
         Self::Idle,
@@ -78,6 +80,7 @@ impl End {
         Self::MadeRoom,
         Self::OutOfStep,
         Self::SpokeFirst,
+        Self::Refused,
         Self::TooManyErrors,
         Self::TlsFailed,
         Self::Stopping,
@@ -96,6 +99,7 @@ impl End {
             Self::MadeRoom => "madeRoom",
             Self::OutOfStep => "outOfStep",
             Self::SpokeFirst => "spokeFirst",
+            Self::Refused => "refused",
             Self::TooManyErrors => "tooManyErrors",
             Self::TlsFailed => "tlsFailed",
             Self::Stopping => "stopping",
@@ -115,6 +119,7 @@ impl End {
             Self::MadeRoom => "made room",
             Self::OutOfStep => "out of step",
             Self::SpokeFirst => "spoke before the greeting",
+            Self::Refused => "client refused",
             Self::TooManyErrors => "too many errors",
             Self::TlsFailed => "TLS failed",
             Self::Stopping => "stopping",

@@ -15,7 +15,7 @@ use bytes::Bytes;
 
 use super::*;
 use crate::model::{Address, Protocol, Subaddressing};
-use crate::smtp::{Budget, Service};
+use crate::smtp::{Budget, PolicySettings, Service};
 
 /// Receives for example.test while there is room.
 struct OneDomain {
@@ -30,7 +30,7 @@ impl Default for OneDomain {
 }
 
 impl Policy for OneDomain {
-    fn sender(&self) -> Result<(), Reply> {
+    fn sender(&self, _reverse_path: &str) -> Result<(), Reply> {
         self.refusal.as_ref().and_then(Reply::of_store_error).map_or(Ok(()), Err)
     }
 
@@ -66,6 +66,7 @@ fn settings() -> SmtpSettings {
         drain_timeout: Duration::from_secs(8),
         retention: Duration::from_hours(1),
         subaddressing: Subaddressing::Keep,
+        policy: PolicySettings::default(),
     }
 }
 

@@ -31,7 +31,7 @@ impl Session<'_> {
         if mail.size_octets.is_some_and(|size| size > self.settings.message_octets_max) {
             return Err(Reply::message_too_large(self.settings.message_octets_max));
         }
-        self.policy.sender()?;
+        self.policy.sender(&mail.reverse_path)?;
         self.transactions += 1;
         self.transaction = Some(Transaction { mail, recipients: Vec::new(), chunks: None });
         Ok(Reply::SENDER_OK)

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use super::{BackupCounts, BackupDecoder, BackupError, BackupItem, BackupRecord};
-use crate::model::{Timestamp, WebhookLimits};
+use crate::model::{Caps, Timestamp, WebhookLimits};
 use crate::store::change::Change;
 use crate::store::disk::Disk;
 use crate::store::embedded::Loader;
@@ -82,7 +82,9 @@ pub(in crate::store) fn load(loader: &mut Loader, item: BackupItem) -> Result<()
                 envelope.recipients.iter().map(|recipient| recipient.id).filter(|id| !living.contains(id)).collect();
             let expires_at = expires_at.min(received_at.plus(loader.retention()));
             // The envelope stays whole, since it shows in the message's trace; who deleted their Email doesn't get it back.
-            loader.push(Change::Received { envelope, received_at, expires_at }, &content)?;
+            // It was there beside all the others.
+            let caps = Caps::default();
+            loader.push(Change::Received { envelope, received_at, expires_at, caps }, &content)?;
             for id in dead {
                 loader.push(Change::Deleted { id, now: Timestamp::from_millis(i64::MIN) }, &[])?;
             }

@@ -114,7 +114,15 @@ impl Store for EmbeddedStore {
         if raw.len() as u64 > limit {
             return Err(StoreError::TooLarge { limit });
         }
-        self.change(Change::Received { envelope, received_at, expires_at }, raw).await.map(|_| ())
+        let caps = self.shared.options().caps;
+        match self.change(Change::Received { envelope, received_at, expires_at, caps }, raw).await? {
+            Outcome::MailboxFull => Err(StoreError::MailboxFull),
+            _ => Ok(()),
+        }
+    }
+
+    fn takes(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
+        self.shared.takes(mailbox, now)
     }
 
     fn accepts(&self) -> Result<(), StoreError> {

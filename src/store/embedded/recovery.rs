@@ -155,7 +155,10 @@ impl Writer {
 /// What can be said of a change that is in the index although nobody saw it go in.
 fn outcome_by_kind(change: &Change) -> Result<Outcome, StoreError> {
     match change {
-        Change::Received { .. } => Ok(Outcome::Received { has_events: true, has_dropped: true }),
+        // Under caps it may have been refused.
+        Change::Received { caps, .. } if !caps.are_set() => {
+            Ok(Outcome::Received { has_events: true, has_dropped: true })
+        }
         _ => Err(StoreError::OutcomeUnknown),
     }
 }

@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::open::Opened;
+use crate::model::{Mailbox, Timestamp};
 use crate::store::change::{Change, Outcome};
 use crate::store::index::{Index, IndexError, View};
 use crate::store::journal::{Segments, SpareView};
@@ -181,6 +182,16 @@ impl Shared {
             Ok(_) => Ok(()),
             Err(error) => Err(StoreError::from_io(&error)),
         }
+    }
+
+    /// Whether the caps leave room for one more Email. Waits for no index that is being opened again.
+    pub(super) fn takes(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
+        if !self.options.caps.are_set() {
+            return Ok(());
+        }
+        let index = self.index().ok_or_else(|| self.index_away())?;
+        let takes = index.view().and_then(|view| view.takes(mailbox, &self.options.caps, now));
+        if takes.map_err(|error| error.to_store_error())? { Ok(()) } else { Err(StoreError::MailboxFull) }
     }
 
     pub(super) fn stats(&self) -> Result<StoreStats, StoreError> {

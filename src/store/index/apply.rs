@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
+use super::caps::EmailsOf;
 use super::outbox::Outbox;
 use super::room::DROPS_MAX;
 use super::tables::{
     DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, EventRow, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow,
-    PUNCHES, SEGMENTS, SHARED, State, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
+    PUNCHES, SEGMENTS, SHARED, State, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
 };
 use crate::model::{DomainRecord, EmailId, Envelope, Mailbox, Timestamp};
 use crate::store::change::{Change, Outcome};
@@ -19,13 +20,14 @@ use crate::store::{OutboxLimits, Registration};
 /// The tables of one redb transaction, open for writing.
 pub(super) struct Apply<'t> {
     meta: Table<'t, u8, &'static [u8]>,
-    mail: Table<'t, &'static MailKey, &'static [u8]>,
+    pub(super) mail: Table<'t, &'static MailKey, &'static [u8]>,
     pub(super) ids: Table<'t, &'static [u8; 16], &'static MailKey>,
     expiry: Table<'t, (u64, u64), &'static [u8]>,
     shared: Table<'t, (u64, u32), u32>,
     segments: Table<'t, u64, (u64, u64)>,
     punches: Table<'t, (u64, u32), (u32, u32)>,
     domains: Table<'t, &'static str, &'static [u8]>,
+    pub(super) emails_of: EmailsOf<'t>,
     pub(super) outbox: Outbox<'t>,
     pub(super) hash_key: HashKey,
     pub(super) limits: OutboxLimits,
@@ -40,7 +42,7 @@ pub(super) struct Apply<'t> {
 
 /// How far a removal goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Removal {
+pub(super) enum Removal {
     /// Somebody asked for it: the octets leave the disk.
     Delete,
     /// The octets go with their segment.
@@ -67,6 +69,7 @@ impl<'t> Apply<'t> {
             segments: transaction.open_table(SEGMENTS)?,
             punches: transaction.open_table(PUNCHES)?,
             domains: transaction.open_table(DOMAINS)?,
+            emails_of: EmailsOf::open(transaction)?,
             outbox: Outbox::open(transaction)?,
             hash_key,
             limits,
@@ -84,6 +87,7 @@ impl<'t> Apply<'t> {
         }
         self.flush_expiring()?;
         self.outbox.webhooks.flush()?;
+        self.emails_of.flush()?;
         for (segment, (messages, octets)) in std::mem::take(&mut self.alive) {
             let (old_messages, old_octets) = self.segments.get(segment)?.map_or((0, 0), |row| row.value());
             let now = (old_messages.saturating_add_signed(messages), old_octets.saturating_add_signed(octets));
@@ -98,7 +102,13 @@ impl<'t> Apply<'t> {
     pub(super) fn change(&mut self, change: &Change, place: RecordPlace) -> Result<Outcome, IndexError> {
         self.drops_left = DROPS_MAX;
         match change {
-            Change::Received { envelope, received_at, expires_at } => {
+            Change::Received { envelope, received_at, expires_at, caps } => {
+                if self.is_known(envelope)? {
+                    return Ok(Outcome::Received { has_events: false, has_dropped: false });
+                }
+                if !self.make_way(envelope, caps, *received_at, place)? {
+                    return Ok(Outcome::MailboxFull);
+                }
                 let has_events = self.receive(envelope, *received_at, *expires_at, place)?;
                 Ok(Outcome::Received { has_events, has_dropped: self.drops_left < DROPS_MAX })
             }
@@ -127,6 +137,16 @@ impl<'t> Apply<'t> {
         }
     }
 
+    /// Whether it is a message once more; some of its Emails may have been deleted meanwhile.
+    fn is_known(&self, envelope: &Envelope) -> Result<bool, IndexError> {
+        for recipient in &envelope.recipients {
+            if self.ids.get(&recipient.id.octets())?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Whether webhooks are to be told.
     fn receive(
         &mut self,
@@ -135,12 +155,6 @@ impl<'t> Apply<'t> {
         expires_at: Timestamp,
         place: RecordPlace,
     ) -> Result<bool, IndexError> {
-        for recipient in &envelope.recipients {
-            // The same once more; some of its Emails may have been deleted meanwhile.
-            if self.ids.get(&recipient.id.octets())?.is_some() {
-                return Ok(false);
-            }
-        }
         if envelope.recipients.is_empty() {
             return Ok(false);
         }
@@ -159,7 +173,7 @@ impl<'t> Apply<'t> {
             let key = mail_key(mailbox_hash(&self.hash_key, &recipient.mailbox), self.state.next_sequence);
             self.state.next_sequence += 1;
             let row = MailRow { id: recipient.id, received_at, expires_at, place, is_shared };
-            self.insert_mail(&key, &row)?;
+            self.insert_mail(&key, &row, domain_hash(&self.hash_key, recipient.mailbox.domain()))?;
             let event =
                 EventRow { email: recipient.id, attempts: 0, due_at: received_at, received_at, expires_at, place };
             for webhook in webhooks {
@@ -169,24 +183,27 @@ impl<'t> Apply<'t> {
         Ok(has_events)
     }
 
-    fn insert_mail(&mut self, key: &MailKey, row: &MailRow) -> Result<(), IndexError> {
+    fn insert_mail(&mut self, key: &MailKey, row: &MailRow, domain: [u8; 16]) -> Result<(), IndexError> {
         self.mail.insert(key, &row.encode()[..])?;
         self.ids.insert(&row.id.octets(), key)?;
         self.expiring.entry(expiry_second(row.expires_at)).or_default().push(*key);
-        let mut head = self.head(key)?;
+        let mut head = self.head(key)?.unwrap_or(HeadRow::empty(domain));
         head.disorder = head.disorder.max(head.latest_expiry.since(row.expires_at));
         head.latest_expiry = head.latest_expiry.max(row.expires_at);
         head.emails += 1;
         self.state.mailboxes += u64::from(head.emails == 1);
         self.mail.insert(&head_key(key), &head.encode()[..])?;
         self.state.emails += 1;
+        self.emails_of.add(domain, 1);
         Ok(())
     }
 
-    fn head(&self, key: &MailKey) -> Result<HeadRow, IndexError> {
+    fn head(&self, key: &MailKey) -> Result<Option<HeadRow>, IndexError> {
         match self.mail.get(&head_key(key))? {
-            None => Ok(HeadRow::EMPTY),
-            Some(row) => HeadRow::decode(row.value()).ok_or(IndexError::Corrupt("a mailbox's head has a wrong length")),
+            None => Ok(None),
+            Some(row) => {
+                HeadRow::decode(row.value()).map(Some).ok_or(IndexError::Corrupt("a mailbox's head has a wrong length"))
+            }
         }
     }
 
@@ -263,12 +280,13 @@ impl<'t> Apply<'t> {
         Ok(Outcome::Removed { readable: 0, all, more })
     }
 
-    fn remove(&mut self, key: &MailKey, row: &MailRow, removal: Removal) -> Result<(), IndexError> {
+    pub(super) fn remove(&mut self, key: &MailKey, row: &MailRow, removal: Removal) -> Result<(), IndexError> {
         self.mail.remove(key)?;
         self.ids.remove(&row.id.octets())?;
         self.state.emails = self.state.emails.saturating_sub(1);
-        let mut head = self.head(key)?;
+        let mut head = self.head(key)?.ok_or(IndexError::Corrupt("a mailbox's head is missing"))?;
         head.emails = head.emails.saturating_sub(1);
+        self.emails_of.add(head.domain, -1);
         if head.emails == 0 {
             self.mail.remove(&head_key(key))?;
             self.state.mailboxes = self.state.mailboxes.saturating_sub(1);
@@ -306,10 +324,13 @@ impl<'t> Apply<'t> {
 
     fn let_go(&mut self, place: RecordPlace, removal: Removal) -> Result<(), IndexError> {
         self.count(place, -1);
-        if removal == Removal::Delete {
-            let RecordPlace { segment, offset, length, content } = place;
-            self.punches.insert((segment, offset), (length, content))?;
-        }
+        if removal == Removal::Delete { self.punch(place) } else { Ok(()) }
+    }
+
+    /// Has the octets of a record that nobody needs taken off the disk.
+    pub(super) fn punch(&mut self, place: RecordPlace) -> Result<(), IndexError> {
+        let RecordPlace { segment, offset, length, content } = place;
+        self.punches.insert((segment, offset), (length, content))?;
         Ok(())
     }
 

@@ -94,7 +94,9 @@ impl Audit<'_> {
     pub(crate) fn finish(self, found: &mut dyn FnMut(Finding)) -> Result<u64, IndexError> {
         let expiries = self.expiries(found)?;
         let mut needs = HashMap::new();
-        let (emails, mailboxes) = self.mail(&expiries, &mut needs, found)?;
+        let mut emails_of = HashMap::new();
+        let (emails, mailboxes) = self.mail(&expiries, &mut needs, &mut emails_of, found)?;
+        self.view.audit_emails_of(&emails_of, found)?;
         let waiting = self.events(&mut needs, found)?;
         self.shares(&needs, found)?;
         let live_octets = self.alive(&needs, found);
@@ -143,6 +145,7 @@ impl Audit<'_> {
         &self,
         expiries: &HashMap<u64, u64>,
         needs: &mut HashMap<Start, Need>,
+        emails_of: &mut HashMap<[u8; 16], u64>,
         found: &mut dyn FnMut(Finding),
     ) -> Result<(u64, u64), IndexError> {
         let ids = self.transaction.open_table(IDS)?;
@@ -164,6 +167,7 @@ impl Audit<'_> {
                 settle(head, found);
                 let row =
                     HeadRow::decode(value.value()).ok_or(IndexError::Corrupt("a mailbox's head has a wrong length"))?;
+                *emails_of.entry(row.domain).or_default() += row.emails;
                 head = Some((hash, row.emails));
                 mailboxes += 1;
                 continue;

@@ -7,6 +7,7 @@
 mod apply;
 mod audit;
 mod backend;
+mod caps;
 mod compaction;
 mod lanes;
 mod living;
@@ -29,6 +30,7 @@ use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 use apply::Apply;
 pub(crate) use audit::Audit;
 use backend::Backend;
+use caps::EmailsOf;
 pub use compaction::Compacted;
 use outbox::Outbox;
 use overlay::Overlay;
@@ -293,6 +295,7 @@ fn initialize(database: &Database, hash_key: &HashKey) -> Result<(), IndexError>
         transaction.open_table(SEGMENTS)?;
         transaction.open_table(PUNCHES)?;
         transaction.open_table(DOMAINS)?;
+        EmailsOf::open(&transaction)?;
         Outbox::open(&transaction)?;
     }
     Ok(transaction.commit()?)

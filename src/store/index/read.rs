@@ -2,8 +2,9 @@
 
 use redb::{ReadTransaction, ReadableTable};
 
+use super::caps::readable;
 use super::tables::{
-    DOMAINS, EXPIRY, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow, State, mail_key, mailbox_hash,
+    DOMAINS, EXPIRY, HashKey, IDS, MAIL, META, META_STATE, MailKey, MailRow, State, mail_key, mailbox_hash,
 };
 use super::{IndexError, decode_domain};
 use crate::model::{DomainRecord, EmailId, Listed, Mailbox, Timestamp};
@@ -22,7 +23,7 @@ impl View {
 
     pub(crate) fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, IndexError> {
         let hash = mailbox_hash(&self.hash_key, mailbox);
-        let total = self.total(hash, now)?;
+        let total = readable(&self.transaction.open_table(MAIL)?, hash, now)?;
         let (newest, skip, limit) = match part {
             Part::Offset { offset, limit } => (u64::MAX, offset, limit),
             Part::Before { sequence, limit } => (sequence.saturating_sub(1), 0, limit),
@@ -50,24 +51,6 @@ impl View {
             emails.push(row.listed(key.value()));
         }
         Ok(MailboxPart { emails, total })
-    }
-
-    /// The mailbox's count less its rows that have expired and wait to be removed.
-    fn total(&self, hash: [u8; 16], now: Timestamp) -> Result<u64, IndexError> {
-        let table = self.transaction.open_table(MAIL)?;
-        let Some(head) = table.get(&mail_key(hash, 0))? else { return Ok(0) };
-        let head = HeadRow::decode(head.value()).ok_or(IndexError::Corrupt("a mailbox's head has a wrong length"))?;
-        let mut expired = 0;
-        for row in table.range::<&MailKey>(&mail_key(hash, 1)..=&mail_key(hash, u64::MAX))? {
-            let (_, row) = row?;
-            let expires_at = decode_row(row.value())?.expires_at;
-            if expires_at <= now {
-                expired += 1;
-            } else if head.ends_expired(expires_at, now) {
-                break;
-            }
-        }
-        Ok(head.emails.saturating_sub(expired))
     }
 
     pub(crate) fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, IndexError> {

@@ -36,6 +36,8 @@ pub(super) const SHARED: TableDefinition<(u64, u32), u32> = TableDefinition::new
 pub(super) const SEGMENTS: TableDefinition<u64, (u64, u64)> = TableDefinition::new("segments");
 /// (segment, offset) of a record whose content was deleted to (its length, its content's).
 pub(super) const PUNCHES: TableDefinition<(u64, u32), (u32, u32)> = TableDefinition::new("punches");
+/// [`domain_hash`] to the number of Emails in its mailboxes, those included that have expired and wait to be removed.
+pub(super) const EMAILS_OF: TableDefinition<&[u8; 16], u64> = TableDefinition::new("emails-of");
 /// Name to record.
 pub(super) const DOMAINS: TableDefinition<&str, &[u8]> = TableDefinition::new("domains");
 
@@ -76,6 +78,14 @@ pub(super) type HashKey = [u8; 16];
 pub(super) fn mailbox_hash(secret: &HashKey, mailbox: &Mailbox) -> [u8; 16] {
     let mut hasher = SipHasher13::new_with_key(secret);
     hasher.write(mailbox.as_str().as_bytes());
+    hasher.finish128().as_bytes()
+}
+
+/// A domain as [`HeadRow`] and [`EMAILS_OF`] name it.
+pub(super) fn domain_hash(secret: &HashKey, domain: &str) -> [u8; 16] {
+    let mut hasher = SipHasher13::new_with_key(secret);
+    hasher.write(b"domain");
+    hasher.write(domain.as_bytes());
     hasher.finish128().as_bytes()
 }
 
@@ -189,13 +199,17 @@ pub(super) struct HeadRow {
     /// By how much at most an Email expires before an older one. Messages that come in at the same time differ by a few
     /// milliseconds; so the expired rows are the oldest ones but for that much.
     pub(super) disorder: Duration,
+    /// The mailbox's domain: [`domain_hash`].
+    pub(super) domain: [u8; 16],
 }
 
 impl HeadRow {
-    pub(super) const EMPTY: Self =
-        Self { emails: 0, latest_expiry: Timestamp::from_millis(0), disorder: Duration::ZERO };
+    const OCTETS: usize = 40;
 
-    const OCTETS: usize = 24;
+    /// The head of a mailbox in which there is nothing.
+    pub(super) const fn empty(domain: [u8; 16]) -> Self {
+        Self { emails: 0, latest_expiry: Timestamp::from_millis(0), disorder: Duration::ZERO, domain }
+    }
 
     /// Whether no Email after one that expires at `expires_at` can have expired at `now`.
     pub(super) fn ends_expired(&self, expires_at: Timestamp, now: Timestamp) -> bool {
@@ -206,7 +220,8 @@ impl HeadRow {
         let mut out = [0; Self::OCTETS];
         out[..8].copy_from_slice(&self.emails.to_le_bytes());
         out[8..16].copy_from_slice(&self.latest_expiry.millis().to_le_bytes());
-        out[16..].copy_from_slice(&u64::try_from(self.disorder.as_millis()).unwrap_or(u64::MAX).to_le_bytes());
+        out[16..24].copy_from_slice(&u64::try_from(self.disorder.as_millis()).unwrap_or(u64::MAX).to_le_bytes());
+        out[24..].copy_from_slice(&self.domain);
         out
     }
 
@@ -217,7 +232,8 @@ impl HeadRow {
         Some(Self {
             emails: u64::from_le_bytes(array(&octets[..8])),
             latest_expiry: Timestamp::from_millis(i64::from_le_bytes(array(&octets[8..16]))),
-            disorder: Duration::from_millis(u64::from_le_bytes(array(&octets[16..]))),
+            disorder: Duration::from_millis(u64::from_le_bytes(array(&octets[16..24]))),
+            domain: array(&octets[24..]),
         })
     }
 }

@@ -2,6 +2,7 @@
 
 mod abuse;
 mod activation;
+mod caps;
 mod clock;
 mod domains;
 mod full;

@@ -5,6 +5,7 @@ mod clients;
 mod differential;
 mod extensions;
 mod limits;
+mod policy;
 mod postfix;
 mod proxied;
 mod sessions;

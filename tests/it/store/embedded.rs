@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tempmail::model::Timestamp;
+use tempmail::model::{Caps, Timestamp};
 use tempmail::store::disk::Directory;
 use tempmail::store::{EmbeddedStore, OpenError, OutboxLimits, Part, Store, StoreError, StoreOptions};
 
@@ -24,6 +24,7 @@ pub fn options() -> StoreOptions {
         checkpoint_octets: 128 << 10,
         checkpoint_quiet: Duration::from_millis(5),
         outbox: OutboxLimits::default(),
+        caps: Caps::default(),
     }
 }
 

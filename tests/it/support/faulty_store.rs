@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use tempmail::config::{Config, Revision};
-use tempmail::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
+use tempmail::model::{Caps, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 use tempmail::store::{
     BackupStream, EmbeddedStore, Expired, MailboxPart, Part, Registration, Store, StoreError, StoreOptions, StoreStats,
     Survey,
@@ -42,19 +42,27 @@ impl FaultyStore {
 
     /// A store that lets no message through until told.
     pub(crate) fn gated() -> Self {
-        Self::gated_on(RecordingDisk::default())
+        Self::made(RecordingDisk::default(), Caps::default())
     }
 
     /// A store on a disk of the caller's, whose gate is open.
     pub(crate) fn on(disk: RecordingDisk) -> Self {
-        let store = Self::gated_on(disk);
-        store.let_through(1_000_000);
-        store
+        Self::made(disk, Caps::default()).opened()
     }
 
-    fn gated_on(disk: RecordingDisk) -> Self {
+    /// A store whose gate is open, and whose mailboxes and domains have no more mail than this.
+    pub(crate) fn with_caps(caps: Caps) -> Self {
+        Self::made(RecordingDisk::default(), caps).opened()
+    }
+
+    fn opened(self) -> Self {
+        self.let_through(1_000_000);
+        self
+    }
+
+    fn made(disk: RecordingDisk, caps: Caps) -> Self {
         let config = Config::of_revision(Revision::Two, PathBuf::from("unused"));
-        let options = StoreOptions { segment_octets: 1 << 20, ..StoreOptions::from_config(&config) };
+        let options = StoreOptions { segment_octets: 1 << 20, caps, ..StoreOptions::from_config(&config) };
         Self {
             store: Arc::new(EmbeddedStore::open_on(Arc::new(disk), &options).expect("an empty disk")),
             gate: Semaphore::new(0),
@@ -148,6 +156,10 @@ impl Store for FaultyStore {
 
     fn accepts(&self) -> Result<(), StoreError> {
         self.working().and_then(|()| self.store.accepts())
+    }
+
+    fn takes(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
+        self.store.takes(mailbox, now)
     }
 
     async fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, StoreError> {

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rand::RngExt;
+use tempmail::model::Caps;
 use tempmail::store::{EmbeddedStore, OpenError, OutboxLimits, Store, StoreError, StoreOptions};
 
 use crate::support::mail::delivery;
@@ -40,6 +41,7 @@ pub fn options() -> StoreOptions {
         checkpoint_octets: 128 << 10,
         checkpoint_quiet: Duration::from_millis(5),
         outbox: OutboxLimits { events_per_webhook: 20, ..OutboxLimits::default() },
+        caps: Caps::default(),
     }
 }
 

@@ -1,0 +1,60 @@
+//! Settings of what a public instance refuses. None is set unless somebody sets it.
+
+use super::{each, one, texts};
+use crate::config::parse::{local_part_pattern, network, refused_sender, when_full};
+use crate::config::setting::{Setting, Shape};
+use crate::config::value;
+use crate::model::WhenFull;
+
+/// In the order in which help and `config show` list them.
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "refuse-client",
+        Shape::Several,
+        "CIDR",
+        "Network whose clients get 554 in place of a greeting",
+        |c, v| each(v, network).map(|all| c.refused_clients = all),
+        |c| texts(&c.refused_clients),
+    ),
+    Setting::new(
+        "refuse-sender-domain",
+        Shape::Several,
+        "DOMAIN",
+        "Domain from which no mail is taken, by the reverse-path: a name, or '*.NAME' for all below it",
+        |c, v| each(v, refused_sender).map(|all| c.refused_senders = all),
+        |c| texts(&c.refused_senders),
+    ),
+    Setting::new(
+        "accept-local-part",
+        Shape::Several,
+        "PATTERN",
+        "Local part that mail is taken for, '*' for any characters and '?' for one; postmaster always is",
+        |c, v| each(v, local_part_pattern).map(|all| c.accepted_local_parts = all),
+        |c| texts(&c.accepted_local_parts),
+    )
+    .with_default("all"),
+    Setting::new(
+        "max-messages-per-mailbox",
+        Shape::One,
+        "N",
+        "Most messages in one mailbox, 0 to 1000000; 0: no cap",
+        |c, v| one(v, |t| value::number(t, 0..=1_000_000)).map(|n| c.caps.emails_per_mailbox = n),
+        |c| vec![c.caps.emails_per_mailbox.to_string()],
+    ),
+    Setting::new(
+        "max-messages-per-domain",
+        Shape::One,
+        "N",
+        "Most messages in all mailboxes of one domain, 0 to 1000000000; 0: no cap",
+        |c, v| one(v, |t| value::number(t, 0..=1_000_000_000)).map(|n| c.caps.emails_per_domain = n),
+        |c| vec![c.caps.emails_per_domain.to_string()],
+    ),
+    Setting::new(
+        "mailbox-full",
+        Shape::One,
+        "reject|drop-oldest",
+        "Whether a message for a full mailbox is refused for now or takes the place of the mailbox's oldest",
+        |c, v| one(v, when_full).map(|when_full| c.caps.when_full = when_full),
+        |c| vec![if c.caps.when_full == WhenFull::Reject { "reject" } else { "drop-oldest" }.to_owned()],
+    ),
+];

@@ -1,0 +1,177 @@
+//! The rules of the daemon.
+
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+
+use super::Policy;
+use crate::config::Config;
+use crate::domains::{DomainTable, Served};
+use crate::model::{Address, DomainName, DomainPattern, LocalPartPattern, Mailbox, Timestamp};
+use crate::smtp::SmtpSettings;
+use crate::smtp::budget::{Budget, Share};
+use crate::smtp::reply::Reply;
+use crate::store::Store;
+
+/// The one mailbox that every domain has (RFC 5321 section 4.5.1).
+const POSTMASTER: &str = "postmaster";
+
+/// What the administrator refuses beside what the domains and the disk do. Nothing unless set.
+#[derive(Clone, Debug, Default)]
+pub struct PolicySettings {
+    /// Networks whose clients get 554 in place of a greeting.
+    pub refused_clients: Vec<IpNet>,
+    /// Domains whose reverse-paths are refused; the null sender never is.
+    pub refused_senders: Vec<DomainPattern>,
+    /// The local parts that mail is received for, beside `postmaster`; empty: all.
+    pub accepted_local_parts: Vec<LocalPartPattern>,
+}
+
+impl PolicySettings {
+    /// The settings that follow from the daemon's.
+    pub(in crate::smtp) fn from_config(config: &Config) -> Self {
+        Self {
+            refused_clients: config.refused_clients.clone(),
+            refused_senders: config.refused_senders.clone(),
+            accepted_local_parts: config.accepted_local_parts.clone(),
+        }
+    }
+
+    /// Whether a client at this address is served; the error stands in place of the greeting.
+    pub(in crate::smtp) fn client(&self, client: IpAddr) -> Result<(), Reply> {
+        let client = client.to_canonical();
+        let is_refused = self.refused_clients.iter().any(|network| network.contains(&client));
+        if is_refused { Err(Reply::CLIENT_REFUSED) } else { Ok(()) }
+    }
+
+    fn sender(&self, reverse_path: &str) -> Result<(), Reply> {
+        if self.refused_senders.is_empty() {
+            return Ok(());
+        }
+        // The null sender has no domain, and an address literal no name.
+        let domain = reverse_path.rsplit_once('@').and_then(|(_, domain)| domain.parse::<DomainName>().ok());
+        let is_refused = domain.is_some_and(|name| self.refused_senders.iter().any(|pattern| pattern.matches(&name)));
+        if is_refused { Err(Reply::SENDER_REFUSED) } else { Ok(()) }
+    }
+
+    fn mailbox(&self, mailbox: &Mailbox) -> Result<(), Reply> {
+        let accepted = &self.accepted_local_parts;
+        let is_accepted = accepted.is_empty()
+            || mailbox.local_part() == POSTMASTER
+            || accepted.iter().any(|pattern| pattern.matches(mailbox));
+        if is_accepted { Ok(()) } else { Err(Reply::MAILBOX_UNKNOWN) }
+    }
+}
+
+/// There must be room on the disk, in memory and in the mailbox, the domain must be active, and the administrator must not
+/// have refused it.
+pub(in crate::smtp) struct Rules<'a> {
+    pub(in crate::smtp) settings: &'a SmtpSettings,
+    pub(in crate::smtp) store: &'a dyn Store,
+    pub(in crate::smtp) domains: &'a DomainTable,
+    pub(in crate::smtp) bodies: &'a Budget,
+    /// The time at which a question is asked.
+    pub(in crate::smtp) now: &'a (dyn Fn() -> Timestamp + Sync),
+}
+
+impl Policy for Rules<'_> {
+    fn sender(&self, reverse_path: &str) -> Result<(), Reply> {
+        self.settings.policy.sender(reverse_path)?;
+        // At MAIL nothing has been handed over, so even an unknown outcome is a plain failure.
+        self.store.accepts().map_err(|error| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED))
+    }
+
+    fn recipient(&self, address: &Address) -> Result<(), Reply> {
+        match self.domains.served(address.domain()) {
+            Served::Active => {}
+            Served::Deactivated => return Err(Reply::domain_deactivated(address.domain())),
+            Served::Unknown => return Err(Reply::domain_unknown(address.domain())),
+        }
+        let mailbox = address.mailbox(self.settings.subaddressing);
+        self.settings.policy.mailbox(&mailbox)?;
+        let takes = self.store.takes(&mailbox, (self.now)());
+        takes.map_err(|error| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED))
+    }
+
+    fn memory(&self, octets: u64) -> Result<Share, Reply> {
+        self.bodies.share(octets).ok_or(Reply::NO_MEMORY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Subaddressing;
+
+    fn all<T: std::str::FromStr<Err: std::fmt::Debug>>(texts: &[&str]) -> Vec<T> {
+        texts.iter().map(|text| text.parse().expect(text)).collect()
+    }
+
+    #[test]
+    fn a_client_is_refused_by_its_network() {
+        let settings = PolicySettings {
+            refused_clients: all(&["192.0.2.0/24", "198.51.100.7/32", "2001:db8:bad::/48"]),
+            ..PolicySettings::default()
+        };
+        for (client, is_refused) in [
+            ("192.0.2.0", true),
+            ("192.0.2.255", true),
+            ("192.0.3.0", false),
+            ("::ffff:192.0.2.9", true),
+            ("198.51.100.7", true),
+            ("198.51.100.8", false),
+            ("2001:db8:bad:1::1", true),
+            ("2001:db8:bae::1", false),
+        ] {
+            let refused = settings.client(client.parse().expect(client)).is_err();
+            assert_eq!(refused, is_refused, "{client}");
+        }
+        assert_eq!(PolicySettings::default().client(IpAddr::from([192, 0, 2, 1])), Ok(()));
+    }
+
+    #[test]
+    fn a_sender_is_refused_by_its_domain() {
+        let settings = PolicySettings {
+            refused_senders: all(&["spam.example", "*.bulk.example", "b\u{fc}cher.example"]),
+            ..PolicySettings::default()
+        };
+        for (reverse_path, is_refused) in [
+            ("", false),
+            ("a@spam.example", true),
+            ("A@SPAM.Example", true),
+            ("\"a@b\"@spam.example", true),
+            ("a@sub.spam.example", false),
+            ("a@notspam.example", false),
+            ("a@bulk.example", false),
+            ("a@one.bulk.example", true),
+            ("a@one.two.bulk.example", true),
+            ("a@xn--bcher-kva.example", true),
+            ("a@B\u{dc}CHER.example", true),
+            ("a@[192.0.2.1]", false),
+            ("spam.example@good.example", false),
+        ] {
+            let expected = if is_refused { Err(Reply::SENDER_REFUSED) } else { Ok(()) };
+            assert_eq!(settings.sender(reverse_path), expected, "{reverse_path}");
+        }
+    }
+
+    #[test]
+    fn a_recipient_is_accepted_by_its_local_part() {
+        let settings = PolicySettings { accepted_local_parts: all(&["test-*", "ann"]), ..PolicySettings::default() };
+        for (local_part, is_accepted, is_accepted_without_tag) in [
+            ("test-1", true, true),
+            ("TEST-1", true, true),
+            ("\"Ann\"", true, true),
+            ("ann+news", false, true),
+            ("bob", false, false),
+            ("postmaster", true, true),
+            ("PostMaster", true, true),
+            ("postmaster2", false, false),
+        ] {
+            let address: Address = format!("{local_part}@example.test").parse().expect(local_part);
+            let is = |subaddressing| settings.mailbox(&address.mailbox(subaddressing)).is_ok();
+            assert_eq!(is(Subaddressing::Keep), is_accepted, "{local_part}");
+            assert_eq!(is(Subaddressing::Strip), is_accepted_without_tag, "{local_part}");
+        }
+    }
+}

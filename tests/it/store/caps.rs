@@ -1,0 +1,266 @@
+//! Mailboxes and domains have no more mail than they may, and a replay decides as it was decided.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempmail::model::{Caps, Delivery, EmailId, Timestamp, WhenFull};
+use tempmail::store::check::check;
+use tempmail::store::disk::{Directory, Disk};
+use tempmail::store::{EmbeddedStore, Outbox, Part, Store, StoreError, StoreOptions};
+
+use super::embedded::options;
+use super::outbox::{pending, register};
+use crate::support::mail::{delivery, mailbox};
+use crate::support::recording_disk::RecordingDisk;
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const A: &str = "a@example.test";
+const B: &str = "b@example.test";
+const C: &str = "c@other.test";
+
+fn reject(emails_per_mailbox: u32, emails_per_domain: u32) -> Caps {
+    Caps { emails_per_mailbox, emails_per_domain, when_full: WhenFull::Reject }
+}
+
+fn drop_oldest(emails_per_mailbox: u32, emails_per_domain: u32) -> Caps {
+    Caps { when_full: WhenFull::DropOldest, ..reject(emails_per_mailbox, emails_per_domain) }
+}
+
+fn with(caps: Caps) -> StoreOptions {
+    StoreOptions { caps, ..options() }
+}
+
+fn store(caps: Caps) -> EmbeddedStore {
+    EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &with(caps)).expect("open")
+}
+
+/// What a mailbox holds that is readable at `now`, the oldest first, by the messages' texts.
+async fn texts(store: &EmbeddedStore, address: &str, now: Timestamp) -> Vec<String> {
+    let part = store.list(&mailbox(address), Part::Offset { offset: 0, limit: 1000 }, now).await.expect("list");
+    assert_eq!(part.total, part.emails.len() as u64);
+    let mut texts = Vec::new();
+    for listed in part.emails.iter().rev() {
+        let email = store.load(listed).await.expect("load").expect("an Email");
+        texts.push(String::from_utf8(email.raw.to_vec()).expect("text"));
+    }
+    texts
+}
+
+/// Receives a message, after asking for each recipient alone whether it would be.
+async fn receive(store: &EmbeddedStore, to: &[&str], text: &str) -> Result<(), StoreError> {
+    receive_at(store, to, text, NOW).await
+}
+
+async fn receive_at(store: &EmbeddedStore, to: &[&str], text: &str, now: Timestamp) -> Result<(), StoreError> {
+    let asked: Vec<_> = to.iter().map(|to| store.takes(&mailbox(to), now)).collect();
+    let received = store.receive(delivery(to, text.to_owned(), now)).await;
+    if to.len() == 1 || received.is_ok() {
+        assert!(asked.iter().all(|asked| *asked == received), "{to:?}: {asked:?}, {received:?}");
+    }
+    received
+}
+
+#[tokio::test]
+async fn a_full_mailbox_refuses_until_there_is_room() {
+    let store = store(reject(2, 0));
+    for text in ["1", "2"] {
+        receive(&store, &[A], text).await.expect("room");
+    }
+    assert_eq!(receive(&store, &[A], "3").await, Err(StoreError::MailboxFull));
+    receive(&store, &[B], "4").await.expect("another mailbox");
+    let part = store.list(&mailbox(A), Part::Offset { offset: 0, limit: 1 }, NOW).await.expect("list");
+    assert!(store.delete(part.emails[0].id, NOW).await.expect("delete"));
+    receive(&store, &[A], "5").await.expect("room again");
+    assert_eq!(texts(&store, A, NOW).await, ["1", "5"]);
+    assert_eq!(store.stats().await.expect("stats").emails, 3);
+}
+
+#[tokio::test]
+async fn what_has_expired_does_not_fill_a_mailbox() {
+    let store = store(reject(2, 0));
+    let later = NOW.plus(Duration::from_mins(30));
+    receive(&store, &[A], "1").await.expect("room");
+    receive_at(&store, &[A], "2", later).await.expect("room");
+    // An hour after the first nobody has removed it yet.
+    let now = NOW.plus(Duration::from_hours(1));
+    assert_eq!(
+        receive_at(&store, &[A], "early", Timestamp::from_millis(now.millis() - 1)).await,
+        Err(StoreError::MailboxFull)
+    );
+    receive_at(&store, &[A], "3", now).await.expect("room");
+    assert_eq!(receive_at(&store, &[A], "4", now).await, Err(StoreError::MailboxFull));
+    assert_eq!(texts(&store, A, now).await, ["2", "3"]);
+}
+
+#[tokio::test]
+async fn a_message_is_kept_for_all_its_recipients_or_for_none() {
+    let store = store(reject(1, 0));
+    receive(&store, &[A], "1").await.expect("room");
+    assert_eq!(receive(&store, &[B, A, C], "2").await, Err(StoreError::MailboxFull));
+    assert_eq!(store.stats().await.expect("stats").emails, 1);
+    receive(&store, &[B, C], "3").await.expect("room");
+}
+
+#[tokio::test]
+async fn the_oldest_makes_way_and_its_octets_go() {
+    let dir = tempfile::tempdir().expect("directory");
+    let store = EmbeddedStore::open(dir.path(), &with(drop_oldest(2, 0))).expect("open");
+    receive(&store, &[A, B], "the first of both").await.expect("kept");
+    for text in ["a secret of two", "three", "four"] {
+        receive(&store, &[A], text).await.expect("kept");
+    }
+    assert_eq!(texts(&store, A, NOW).await, ["three", "four"]);
+    assert_eq!(texts(&store, B, NOW).await, ["the first of both"]);
+    store.close().await.expect("close");
+    drop(store);
+    let octets: Vec<u8> = std::fs::read_dir(dir.path())
+        .expect("list")
+        .flat_map(|file| std::fs::read(file.expect("entry").path()).expect("read"))
+        .collect();
+    let is_there = |wanted: &str| octets.windows(wanted.len()).any(|window| window == wanted.as_bytes());
+    assert!(is_there("the first of both"));
+    assert!(!is_there("a secret of two"));
+}
+
+#[tokio::test]
+async fn the_oldest_that_is_readable_makes_way() {
+    let store = store(drop_oldest(2, 0));
+    let now = NOW.plus(Duration::from_hours(1));
+    receive(&store, &[A], "1").await.expect("kept");
+    for text in ["2", "3", "4"] {
+        receive_at(&store, &[A], text, now).await.expect("kept");
+    }
+    assert_eq!(texts(&store, A, now).await, ["3", "4"]);
+    // What had expired was left to expiry.
+    assert_eq!(texts(&store, A, NOW).await, ["1", "3", "4"]);
+}
+
+#[tokio::test]
+async fn a_mailbox_filled_under_a_higher_cap_shrinks_to_the_lower_one() {
+    let disk = RecordingDisk::default();
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open");
+    for n in 0..400 {
+        store.receive(delivery(&[A], n.to_string(), NOW)).await.expect("kept");
+    }
+    store.close().await.expect("close");
+    drop(store);
+    let store = EmbeddedStore::open_on(Arc::new(disk), &with(drop_oldest(3, 0))).expect("open");
+    for (text, left) in [("400", 145), ("401", 3), ("402", 3)] {
+        receive(&store, &[A], text).await.expect("kept");
+        assert_eq!(texts(&store, A, NOW).await.len(), left);
+    }
+    assert_eq!(texts(&store, A, NOW).await, ["400", "401", "402"]);
+}
+
+#[tokio::test]
+async fn an_event_outlives_the_email_that_made_way() {
+    let store = store(drop_oldest(1, 0));
+    let webhook = register(&store, A, "https://a.example/").await;
+    for text in ["1", "2"] {
+        receive(&store, &[A], text).await.expect("kept");
+    }
+    let events = pending(&store, webhook).await;
+    assert_eq!(events.len(), 2);
+    for (event, text) in events.iter().zip(["1", "2"]) {
+        assert_eq!(store.load_event(event).await.expect("load").expect("its Email").raw, text);
+    }
+}
+
+#[tokio::test]
+async fn a_full_domain_refuses_whatever_mailbox_it_is() {
+    let store = store(reject(0, 3));
+    receive(&store, &[A, B], "1").await.expect("room");
+    assert_eq!(receive(&store, &[A, B], "2").await, Err(StoreError::MailboxFull));
+    receive(&store, &["x@example.test"], "3").await.expect("room for one");
+    assert_eq!(receive(&store, &["y@example.test"], "4").await, Err(StoreError::MailboxFull));
+    receive(&store, &[C], "5").await.expect("another domain");
+    assert_eq!(receive(&store, &[C, A], "6").await, Err(StoreError::MailboxFull));
+    // What has expired counts until it is removed.
+    let now = NOW.plus(Duration::from_hours(1));
+    assert_eq!(receive_at(&store, &[A], "7", now).await, Err(StoreError::MailboxFull));
+    assert_eq!(store.expire(now, 100).await.expect("expire").removed, 4);
+    receive_at(&store, &[A, B, "x@example.test"], "8", now).await.expect("room again");
+}
+
+#[tokio::test]
+async fn in_a_full_domain_a_mailbox_makes_way_for_its_own_mail_alone() {
+    let store = store(drop_oldest(2, 3));
+    for (to, text) in [(A, "1"), (A, "2"), (B, "3")] {
+        receive(&store, &[to], text).await.expect("room");
+    }
+    assert_eq!(receive(&store, &["x@example.test"], "4").await, Err(StoreError::MailboxFull));
+    receive(&store, &[B], "5").await.expect("in place of 3");
+    receive(&store, &[A, B], "6").await.expect("in place of 1 and 5");
+    assert_eq!(texts(&store, A, NOW).await, ["2", "6"]);
+    assert_eq!(texts(&store, B, NOW).await, ["6"]);
+}
+
+/// 50 at once, over and over, on a real directory; what the check says of it then.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_race_gets_past_a_cap() {
+    for caps in [reject(10, 0), reject(0, 10), drop_oldest(10, 0)] {
+        let dir = tempfile::tempdir().expect("directory");
+        let store = Arc::new(EmbeddedStore::open(dir.path(), &with(caps)).expect("open"));
+        let sending = (0..50).map(|n| {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { store.receive(delivery(&[A], n.to_string(), NOW)).await })
+        });
+        let mut kept = 0;
+        for sent in futures_util::future::join_all(sending).await {
+            match sent.expect("no panic") {
+                Ok(()) => kept += 1,
+                Err(error) => assert_eq!(error, StoreError::MailboxFull),
+            }
+        }
+        assert_eq!(kept, if caps.when_full == WhenFull::Reject { 10 } else { 50 });
+        assert_eq!(texts(&store, A, NOW).await.len(), 10);
+        store.close().await.expect("close");
+        drop(store);
+        let disk: Arc<dyn Disk> = Arc::new(Directory::lock(dir.path()).expect("lock"));
+        let report = check(&disk, &with(caps), &mut |_, _| ()).expect("check");
+        assert!(report.is_clean(), "{report:?}");
+    }
+}
+
+/// What a store holds: the Emails of each mailbox, the oldest first.
+async fn state(store: &EmbeddedStore) -> BTreeMap<&'static str, Vec<EmailId>> {
+    let mut state = BTreeMap::new();
+    for address in [A, B, C] {
+        let part = store.list(&mailbox(address), Part::Offset { offset: 0, limit: 1000 }, NOW).await.expect("list");
+        state.insert(address, part.emails.iter().rev().map(|listed| listed.id).collect());
+    }
+    state
+}
+
+#[tokio::test]
+async fn a_replay_decides_the_same_under_other_caps() {
+    let no_checkpoint =
+        |caps| StoreOptions { checkpoint_octets: u64::MAX, checkpoint_quiet: Duration::from_hours(1), ..with(caps) };
+    for caps in [reject(3, 7), drop_oldest(3, 5)] {
+        let disk = RecordingDisk::default();
+        let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &no_checkpoint(caps)).expect("open");
+        let messages: Vec<Delivery> = (0..30)
+            .map(|n| {
+                let to: &[&str] = [&[A][..], &[B], &[A, B], &[C], &[A, C]][n % 5];
+                delivery(to, n.to_string(), NOW)
+            })
+            .collect();
+        let (mut kept, mut refused) = (0, 0);
+        for message in messages {
+            match store.receive(message).await {
+                Ok(()) => kept += 1,
+                Err(_) => refused += 1,
+            }
+        }
+        assert!(kept > 5 && (refused > 5 || caps.when_full == WhenFull::DropOldest), "{kept} kept, {refused} refused");
+        let before = state(&store).await;
+        let killed = disk.kill();
+        drop(store);
+        for other in [Caps::default(), reject(1, 1), drop_oldest(1, 1)] {
+            let copy = RecordingDisk::with(killed.files());
+            let again = EmbeddedStore::open_on(Arc::new(copy), &no_checkpoint(other)).expect("open again");
+            assert_eq!(state(&again).await, before, "{caps:?}, then {other:?}");
+        }
+    }
+}
