@@ -187,7 +187,9 @@ mod tests {
 
     fn after(turns: &[Turn]) -> Pace {
         let mut pace = Pace::new(seconds(0));
-        turns.iter().for_each(|turn| pace.turn(*turn, seconds(0)));
+        for turn in turns {
+            pace.turn(*turn, seconds(0));
+        }
         pace
     }
 
