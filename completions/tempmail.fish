@@ -67,10 +67,20 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l lmtp-socket-
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l proxy-from -d 'Network whose connections must begin with a header of the PROXY protocol, which tells the client [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l hostname -d 'Name that SMTP greets with and that Received fields carry [default: the first mx-host, else the machine\'s name, else localhost]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-smtp-connections -d 'Most SMTP connections at once, 1 to 100000 [default: 1000]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-idle-timeout -d 'How long an SMTP client may keep silent, 100ms to 1h [default: 5m]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-body-budget -d 'Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size [default: 256MB]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-hops -d 'Most Received fields of a message, 1 to 1000; one with more is in a loop and refused [default: 100]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-auth -d 'Whether SMTP offers AUTH and takes any credentials; only while it listens on loopback [default: off]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-smtp-connections-per-address -d 'Most SMTP connections at once from one address, 1 to 100000 [default: 50]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-smtp-connections-per-network -d 'Most SMTP connections at once from one /24 of IPv4 or /64 of IPv6, 1 to 100000 [default: 200]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-connections-per-minute -d 'Most new SMTP connections in a minute from one address of IPv4 or /64 of IPv6, 1 to 1000000 [default: 600]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l limit-exempt -d 'Network whose SMTP clients the three limits before do not hold for; \'none\' for no network [default: 127.0.0.0/8,::1/128]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-errors-max -d 'Errors (5yz replies) without a stored message between them that end an SMTP session, 1 to 1000 [default: 20]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-idle-timeout -d 'How long an SMTP client may keep silent, 100ms to 1h [default: 5m]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-command-timeout -d 'How long an SMTP client may take for a whole command line, 100ms to 1h [default: 5m]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-message-timeout -d 'How long an SMTP transaction may take from MAIL on, unless its message keeps smtp-min-rate, 100ms to 1d [default: 10m]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-min-rate -d 'Octets of a message in a second that give it more time than smtp-message-timeout, 1 to 1000000 [default: 500]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-session-life -d 'How long an SMTP session may last; it ends between transactions, 100ms to 7d [default: 1h]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-stress-timeout -d 'In place of the SMTP timeouts while more than 3/4 of max-smtp-connections are taken, 100ms to 5m [default: 10s]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l refuse-client -d 'Network whose clients get 554 in place of a greeting [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l refuse-sender-domain -d 'Domain from which no mail is taken, by the reverse-path: a name, or \'*.NAME\' for all below it [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l accept-local-part -d 'Local part that mail is taken for, \'*\' for any characters and \'?\' for one; postmaster always is [default: all]' -r

@@ -1,7 +1,7 @@
 //! The calling half of an attempt: one request, under bounds of time and size.
 //!
 //! What bounds it: the time for connecting, the time for the whole attempt, the octets and the time given to a response's
-//! body; and all its idle connections together ([`kept`](super::kept)). It follows no redirect, uses no proxy, keeps no cookie, decodes no compression and never repeats a request; the
+//! body; and all its idle connections together (`webhook/kept.rs`). It follows no redirect, uses no proxy, keeps no cookie, decodes no compression and never repeats a request; the
 //! schedule does that.
 
 use std::collections::HashMap;
