@@ -233,10 +233,10 @@ mod tests {
             bad[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(SegmentHeader::decode(&bad), FirstSector::Damaged, "bit {bit}");
         }
-        for other in [1, 3] {
+        for other in [FORMAT - 1, FORMAT + 1] {
             let mut sector = sector;
-            sector[8] = other;
-            assert_eq!(SegmentHeader::decode(&sector), FirstSector::Format(u32::from(other)));
+            sector[8..12].copy_from_slice(&other.to_le_bytes());
+            assert_eq!(SegmentHeader::decode(&sector), FirstSector::Format(other));
         }
 
         let group = GroupHeader { number: 1, synced: 512, length: 100, records: 2 };

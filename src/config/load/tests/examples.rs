@@ -12,7 +12,6 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "lmtp-socket-mode" => &["600"],
         "tls-cert" | "tls-key" => &["/etc/tempmail/tls.pem"],
         "tls-handshake-timeout" => &["3s"],
-        "domain" => &["a.test", "*.b.test"],
         "accept-any-domain" | "tls-self-signed" => &["true"],
         "mx-host" => &["mx1.example.com", "mx2.example.com"],
         "hostname" => &["mail.example.com"],
@@ -29,21 +28,35 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "public-address" => &["192.0.2.1", "2001:db8::1"],
         "max-domains"
         | "max-smtp-connections"
+        | "max-smtp-connections-per-address"
+        | "max-smtp-connections-per-network"
+        | "smtp-connections-per-minute"
+        | "smtp-errors-max"
+        | "smtp-min-rate"
         | "max-hops"
+        | "max-messages-per-mailbox"
+        | "max-messages-per-domain"
         | "max-http-connections"
         | "max-webhooks"
         | "max-webhooks-per-recipient"
         | "outbox-events"
         | "webhook-in-flight"
         | "webhook-per-origin-per-minute" => &["5"],
-        "webhook-allow" | "proxy-from" => &["10.0.0.0/8", "::1/128"],
+        "webhook-allow" | "proxy-from" | "limit-exempt" | "refuse-client" => &["10.0.0.0/8", "::1/128"],
         "webhook-refused-ports" => &["22", "6379"],
         "webhook-schedule" => &["50ms", "50ms", "2s"],
         "webhook-timeout" => &["300ms"],
         "http-allowed-hosts" => &["mail.example.com", "192.0.2.1"],
         "http-allowed-origins" => &["https://app.example"],
         "rate-limit" => &["off"],
-        "smtp-idle-timeout" => &["500ms"],
+        "domain" | "refuse-sender-domain" => &["a.test", "*.b.test"],
+        "accept-local-part" => &["test-*", "user?"],
+        "mailbox-full" => &["drop-oldest"],
+        "smtp-idle-timeout"
+        | "smtp-command-timeout"
+        | "smtp-message-timeout"
+        | "smtp-session-life"
+        | "smtp-stress-timeout" => &["500ms"],
         "smtp-auth" => &["accept-any"],
         "log-format" => &["json"],
         _ => panic!("{key} has no example"),

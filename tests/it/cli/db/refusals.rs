@@ -42,7 +42,7 @@ async fn a_restore_replaces_nothing_unasked_and_nothing_half() {
     let bad = dir.path().join("bad");
     let newer = {
         let mut octets = octets.clone();
-        octets[16] = 2;
+        octets[16] = 99;
         let crc = crc32c::crc32c(&octets[..20]);
         octets[20..24].copy_from_slice(&crc.to_le_bytes());
         octets
@@ -54,7 +54,7 @@ async fn a_restore_replaces_nothing_unasked_and_nothing_half() {
         (&octets[..octets.len() - 1], "cut short"),
         (b"something else", "no backup of tempmail"),
         (b"", "no backup of tempmail"),
-        (&newer, "format 2"),
+        (&newer, "format 99"),
         (&changed, "damaged at offset"),
     ] {
         std::fs::write(&bad, octets).expect("write");
