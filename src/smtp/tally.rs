@@ -23,7 +23,7 @@ pub enum Bound {
     Minute,
     /// The length of a command line.
     Line,
-    /// `max-recipients`
+    /// The number of recipients.
     Recipients,
     /// `max-message-size`
     Size,
