@@ -41,17 +41,13 @@ pub(crate) async fn run(
     shutdown: CancellationToken,
 ) {
     loop {
-        let sleep = if guard.may_remove(clock.now(), clock.boot()) {
-            match remove_due(&*store, &*clock).await {
-                Ok(next_due_at) => next_due_at.map_or(SLEEP_MAX, |due| due.since(clock.now())),
-                Err(StoreError::Stopping) => return,
-                Err(error) => {
-                    tracing::error!(%error, "expired mail could not be removed");
-                    SLEEP_MAX
-                }
+        let sleep = match remove_due(&*store, &*clock, &mut guard).await {
+            Ok(next_due_at) => next_due_at.map_or(SLEEP_MAX, |due| due.since(clock.now())),
+            Err(StoreError::Stopping) => return,
+            Err(error) => {
+                tracing::error!(%error, "expired mail could not be removed");
+                SLEEP_MAX
             }
-        } else {
-            SLEEP_MAX
         };
         tokio::select! {
             () = shutdown.cancelled() => return,
@@ -60,14 +56,22 @@ pub(crate) async fn run(
     }
 }
 
-/// Removes everything that is due; when the next is.
-async fn remove_due(store: &dyn Store, clock: &dyn Clock) -> Result<Option<Timestamp>, StoreError> {
+/// Removes everything that is due, as long as the time of day can be relied on; when the next is due.
+async fn remove_due(
+    store: &dyn Store,
+    clock: &dyn Clock,
+    guard: &mut StepGuard,
+) -> Result<Option<Timestamp>, StoreError> {
     loop {
-        let pass = store.expire(clock.now(), STEP).await?;
+        let now = clock.now();
+        if !guard.may_remove(now, clock.boot()) {
+            return Ok(None);
+        }
+        let pass = store.expire(now, STEP).await?;
         if pass.removed > 0 {
             tracing::debug!(emails = pass.removed, "removed expired mail");
         }
-        if pass.next_due_at.is_none_or(|due| due > clock.now()) {
+        if pass.next_due_at.is_none_or(|due| due > now) {
             return Ok(pass.next_due_at);
         }
         tokio::task::yield_now().await;

@@ -24,9 +24,9 @@ pub struct Share {
 }
 
 impl Budget {
-    /// A budget of so many octets, rounded down to KB.
+    /// A budget of so many octets, rounded up to KB.
     pub fn new(octets: u64) -> Self {
-        let units = usize::try_from(octets / UNIT_OCTETS).unwrap_or(usize::MAX);
+        let units = usize::try_from(octets.div_ceil(UNIT_OCTETS)).unwrap_or(usize::MAX);
         Self { units: Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS))) }
     }
 
@@ -89,5 +89,6 @@ mod tests {
         assert!(Budget::new(u64::MAX).share(u64::MAX).is_some(), "the budget is as large as it can be counted");
         assert!(Budget::new(1 << 30).share(u64::MAX).is_none());
         assert!(Budget::new(0).share(0).is_some());
+        assert!(Budget::new(1025).share(1025).is_some(), "a budget of one message has room for it");
     }
 }

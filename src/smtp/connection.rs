@@ -42,16 +42,16 @@ pub(super) async fn run(arrival: Arrival, dialect: Dialect, receiver: &Receiver,
     if let Some(tls) = tls {
         session.secured(tls);
     }
-    if has_spoken {
-        session.spoke_first();
-    }
     if let Err(refusal) = receiver.settings.policy.client(client) {
         session.refuse(&refusal);
+    } else if has_spoken {
+        session.spoke_first();
     }
     let tally = Tally::new(&receiver.counters, client, began_at);
     let seating = receiver.places.seat(began_at);
     let limits = receiver.settings.pace_limits();
-    let mut connection = Connection { stream, client, receiver, shutdown, session, tally, seating, limits };
+    let mut connection =
+        Connection { stream, client, receiver, shutdown, session, tally, seating, limits, writing_since: None };
     let end = connection.converse().await;
     connection.tally.end(&connection.session, end, receiver.clock.boot());
     drop(place);
@@ -66,6 +66,8 @@ struct Connection<'a> {
     tally: Tally<'a>,
     seating: Seating<'a>,
     limits: PaceLimits,
+    /// When the first reply since the last read, or the last answer of the store, began to be written.
+    writing_since: Option<Duration>,
 }
 
 impl Connection<'_> {
@@ -86,7 +88,10 @@ impl Connection<'_> {
             }
             match step {
                 Step::Write => {}
-                Step::Store(message) => self.store(message).await,
+                Step::Store(message) => {
+                    self.store(message).await;
+                    self.writing_since = None;
+                }
                 Step::Read => {
                     was_in_data = self.session.is_in_data();
                     // A buffer that was filled to the brim is too small for this client.
@@ -130,6 +135,7 @@ impl Connection<'_> {
     /// Reads what has come. 0 octets: nothing more will be read, and the session has been told why.
     async fn read(&mut self, buffer: &mut [u8]) -> Result<usize, End> {
         let clock = &self.receiver.clock;
+        self.writing_since = None;
         loop {
             let (deadline, end) = self.seating.pace().deadline(&self.limits, self.receiver.places.is_stressed());
             let left = deadline.saturating_sub(clock.boot());
@@ -169,20 +175,30 @@ impl Connection<'_> {
             return Ok(());
         }
         self.receiver.counters.add(&said);
-        let is_stressed = self.receiver.places.is_stressed();
-        let patience = if is_stressed { self.limits.idle.min(self.limits.stress) } else { self.limits.idle };
+        let (clock, limits, places) = (&self.receiver.clock, &self.limits, &self.receiver.places);
         let stream = &mut self.stream;
         let write = async {
             stream.write_all(replies).await?;
             stream.flush().await
         };
-        let written: Result<io::Result<()>, _> = timeout(patience, write).await;
+        tokio::pin!(write);
+        // All that is written between two reads has one allowance: a client that takes a little at a time gains nothing.
+        let began_at = *self.writing_since.get_or_insert_with(|| clock.boot());
+        let written = loop {
+            let patience = if places.is_stressed() { limits.idle.min(limits.stress) } else { limits.idle };
+            let left = (began_at + patience).saturating_sub(clock.boot());
+            if left.is_zero() {
+                break Err(End::Idle);
+            }
+            tokio::select! {
+                biased;
+                done = &mut write => break done.map_err(|_: io::Error| End::Gone),
+                () = self.seating.must_leave() => break Err(End::MadeRoom),
+                () = tokio::time::sleep(left.min(limits.stress)) => {}
+            }
+        };
         replies.clear();
-        match written {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(End::Gone),
-            Err(_elapsed) => Err(End::Idle),
-        }
+        written
     }
 
     /// Hands a message to the store and its answer to the session. Stopping waits for this.

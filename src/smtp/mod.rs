@@ -174,6 +174,8 @@ impl SmtpSettings {
             command: self.bounds.command_timeout,
             message: self.bounds.message_timeout,
             rate_min: self.bounds.rate_min,
+            // Dots that are doubled come on top of what a message may have.
+            octets_max: self.message_octets_max.saturating_mul(2),
             life: self.bounds.session_life,
             stress: self.bounds.stress_timeout,
         }

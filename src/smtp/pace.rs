@@ -17,6 +17,8 @@ pub(super) struct PaceLimits {
     pub(super) message: Duration,
     /// Octets in a second.
     pub(super) rate_min: u64,
+    /// Octets beyond which nothing of a message gives it time: it is too large to be taken.
+    pub(super) octets_max: u64,
     /// After so long a session ends between two transactions.
     pub(super) life: Duration,
     /// In place of `idle`, `command` and, for the message itself, `message` while most places are taken.
@@ -26,7 +28,7 @@ pub(super) struct PaceLimits {
 impl PaceLimits {
     /// How long so many octets may take.
     fn time_for(&self, octets: u64) -> Duration {
-        let rate = self.rate_min.max(1);
+        let (rate, octets) = (self.rate_min.max(1), octets.min(self.octets_max));
         Duration::from_secs(octets / rate)
             + Duration::from_secs(octets % rate) / u32::try_from(rate).unwrap_or(u32::MAX)
     }
@@ -134,7 +136,13 @@ impl Pace {
             Awaited::Nothing => {}
         }
         match self.transaction {
-            Some((_, transaction)) => or(transaction.ends_at(limits.message, limits), End::SlowMessage),
+            Some((_, transaction)) => {
+                or(transaction.ends_at(limits.message, limits), End::SlowMessage);
+                // One that was begun after the end is no reason to go on.
+                if transaction.since > self.began_at + limits.life {
+                    or(self.began_at + limits.life, End::LifeOver);
+                }
+            }
             None => or(self.began_at + limits.life, End::LifeOver),
         }
         first
@@ -160,6 +168,7 @@ mod tests {
         command: Duration::from_secs(300),
         message: Duration::from_secs(600),
         rate_min: 500,
+        octets_max: 1 << 30,
         life: Duration::from_secs(3600),
         stress: Duration::from_secs(10),
     };
@@ -267,11 +276,29 @@ mod tests {
     #[test]
     fn each_transaction_has_its_own_time() {
         let mut pace = after(&[MAIL]);
-        for number in 2..100 {
+        for number in 2..7 {
             let now = seconds(number * 500);
             pace.turn(Turn { transaction: Some(number), ..COMMAND }, now);
             assert_eq!(pace.deadline(&LIMITS, false), (now + LIMITS.idle, End::Idle));
         }
+        // One that is begun when the session's life is over does not lengthen it.
+        pace.turn(Turn { transaction: Some(8), ..COMMAND }, seconds(3601));
+        assert_eq!(pace.deadline(&LIMITS, false), (seconds(3600), End::LifeOver));
+    }
+
+    #[test]
+    fn octets_that_can_not_be_accepted_buy_no_time() {
+        let limits = PaceLimits { octets_max: 1_000_000, ..LIMITS };
+        let mut pace = after(&[MAIL, DATA]);
+        let mut now = 0;
+        while pace.deadline(&limits, false).0 > seconds(now) {
+            now += 1;
+            assert!(now < 10_000, "it goes on for ever");
+            pace.heard(600, seconds(now));
+            pace.turn(Turn { has_answered: false, ..DATA }, seconds(now));
+        }
+        assert_eq!((now, pace.deadline(&limits, false).1), (2_000, End::SlowMessage));
+        assert!(pace.waits_since(&limits, seconds(now)).is_some(), "its place can be had");
     }
 
     #[test]

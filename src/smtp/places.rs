@@ -203,6 +203,7 @@ mod tests {
         command: Duration::from_secs(300),
         message: Duration::from_secs(600),
         rate_min: 500,
+        octets_max: 1 << 30,
         life: Duration::from_secs(3600),
         stress: Duration::from_secs(10),
     };

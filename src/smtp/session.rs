@@ -234,16 +234,21 @@ impl<'a> Session<'a> {
     /// Refuses a client that has sent something before it was greeted (RFC 5321 section 4.3.1): what does not wait for
     /// a server's answer is no mail client. Before anything is written.
     pub fn spoke_first(&mut self) {
-        self.replies.clear();
+        self.forget_greeting();
         self.end(&Reply::SPOKE_FIRST, End::SpokeFirst);
     }
 
     /// Refuses a client for who it is (RFC 5321 section 3.1), with a reply in place of the greeting. Before anything is
     /// written.
     pub(super) fn refuse(&mut self, reply: &Reply) {
-        self.replies.clear();
+        self.forget_greeting();
         self.refusals += 1;
         self.end(reply, End::Refused);
+    }
+
+    fn forget_greeting(&mut self) {
+        self.replies.clear();
+        self.said = Said::default();
     }
 
     /// Says a reply so many times, as the end of a message in LMTP has it: at once what fits among the waiting ones, the

@@ -119,6 +119,10 @@ fn within(change: Change, loader: &Loader) -> Change {
             // Rather one Email too many than one too few.
             Change::Received { envelope, received_at, expires_at, caps: Caps::default() }
         }
+        // Sequence numbers are new here; what this sees was received before it.
+        Change::MailboxDeleted { mailbox, now, limit, .. } => {
+            Change::MailboxDeleted { mailbox, through: u64::MAX, now, limit }
+        }
         other => other,
     }
 }

@@ -127,7 +127,8 @@ impl Dispatcher {
             self.intake.start(event);
             if self.ending.contains(&event.0) {
                 self.lanes.done(&endpoint, None, self.delivery.clock.boot());
-                self.intake.let_go(event);
+                // Held until the end is noted: the store would give it out again.
+                self.unnoted.push(event);
                 continue;
             }
             let delivery = Arc::clone(&self.delivery);
@@ -181,13 +182,18 @@ impl Dispatcher {
     fn let_go(&mut self, noted: Vec<EventKey>) {
         self.noting = 0;
         for event in noted {
-            self.ending.remove(&event.0);
+            // What disables it may only be noted next.
+            if !self.records.iter().any(|record| record.webhook == event.0 && record.disables.is_some()) {
+                self.ending.remove(&event.0);
+            }
             self.intake.let_go(event);
         }
     }
 
     fn pause(&self) -> Duration {
-        let wakes_at = self.lanes.wakes_at().into_iter().chain(self.intake.wakes_at()).min();
+        // Nobody asks the lanes while too much is not noted.
+        let is_open = self.unnoted.len() + self.noting < UNNOTED_MAX;
+        let wakes_at = self.lanes.wakes_at().filter(|_| is_open).into_iter().chain(self.intake.wakes_at()).min();
         let now = self.delivery.clock.boot();
         wakes_at.map_or(PAUSE_MAX, |wakes_at| wakes_at.saturating_sub(now)).min(PAUSE_MAX)
     }

@@ -46,6 +46,9 @@ impl Session<'_> {
         if !is_ascii && !transaction.mail.is_utf8 {
             return Err(Reply::NEEDS_SMTPUTF8);
         }
+        if transaction.recipients.len() >= self.settings.recipients_max {
+            return Err(Reply::TOO_MANY_RECIPIENTS);
+        }
         let address = match path {
             ForwardPath::Address(address) => {
                 self.policy.recipient(&address)?;
@@ -57,9 +60,6 @@ impl Session<'_> {
             }
             ForwardPath::AddressLiteral => return Err(Reply::ADDRESS_LITERAL),
         };
-        if transaction.recipients.len() >= self.settings.recipients_max {
-            return Err(Reply::TOO_MANY_RECIPIENTS);
-        }
         transaction.recipients.push(address);
         Ok(Reply::RECIPIENT_OK)
     }

@@ -46,6 +46,10 @@ impl Source<'_> {
             self.put(&mut counts, BackupRecord::Domain(domain).into())?;
         }
         let files = (self.files)().map_err(|error| StoreError::Failed(error.to_string()))?;
+        // A header that can't be read hides whatever lives in its segment.
+        for number in files.damaged.iter().filter(|number| **number <= position.segment) {
+            self.damaged(*number, 0)?;
+        }
         for number in files.numbers().into_iter().filter(|number| *number <= position.segment) {
             self.segment(&files, number, position, &mut counts)?;
         }

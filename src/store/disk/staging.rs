@@ -12,14 +12,15 @@ use super::directory::{Directory, LOCK_NAME};
 use crate::store::OpenError;
 use crate::store::{index, journal};
 
-/// Where a store is being made. Left behind by a process that was killed; of no worth.
-const STAGING: &str = "staging";
+/// Where a store is being made. Left behind by a process that was killed; of no worth. The name is nobody else's, since it
+/// is removed without a question, as the next three are.
+const STAGING: &str = ".tempmail-staging";
 /// It is complete and counts; the old files are to be removed.
-const REPLACING: &str = "replacing";
+const REPLACING: &str = ".tempmail-replacing";
 /// The same, and the old files are to be kept aside.
-const SAVING: &str = "replacing-keeping";
+const SAVING: &str = ".tempmail-replacing-keeping";
 /// The old files are gone; these are to move up.
-const ARRIVING: &str = "arriving";
+const ARRIVING: &str = ".tempmail-arriving";
 /// Where old files are kept aside, with a number behind it.
 const KEPT: &str = "damaged-";
 

@@ -218,7 +218,9 @@ impl Apply<'_> {
     fn note_attempt(&mut self, attempt: &AttemptRecord) -> Result<bool, IndexError> {
         let Some(mut row) = self.outbox.row(attempt.webhook)? else { return Ok(false) };
         if attempt.email.is_some() {
-            let Some(event) = self.outbox.event(attempt.webhook, attempt.sequence)? else { return Ok(false) };
+            let event = self.outbox.event(attempt.webhook, attempt.sequence)?;
+            // In a store that was made of another's journal the number may be another Email's.
+            let Some(event) = event.filter(|event| Some(event.email) == attempt.email) else { return Ok(false) };
             match attempt.verdict {
                 Verdict::Delivered | Verdict::GivenUp => self.end_event(&mut row, attempt.sequence, &event)?,
                 Verdict::Retry(due_at) => {
