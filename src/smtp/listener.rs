@@ -112,11 +112,12 @@ impl Door {
                 entrance::turn_away(&stream, peer, service, Bound::Connections, &receiver);
                 return;
             };
+            let connected = receiver.counters.connected();
             let dialect = entrance::dialect(service, &stream, &receiver);
             if let Some(arrival) = entrance::enter(stream, peer, service, &receiver, &shutdown).await {
                 connection::run(arrival, dialect, &receiver, &shutdown).await;
             }
-            drop(permit);
+            drop((connected, permit));
         });
     }
 

@@ -11,6 +11,7 @@ mod hostile_mail;
 mod kill;
 mod listeners;
 mod memory;
+mod metrics;
 mod order;
 mod panics;
 mod refusals;

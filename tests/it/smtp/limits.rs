@@ -41,7 +41,7 @@ async fn start(change: impl FnOnce(&mut SmtpSettings)) -> TestReceiver {
 }
 
 fn count(receiver: &TestReceiver, name: &str, label: &str) -> u64 {
-    let is_it = |count: &&Count| count.name == name && count.label == Some(label);
+    let is_it = |count: &&Count| count.name == name && count.label() == Some(label);
     receiver.counters.read().iter().find(is_it).expect(label).value
 }
 
