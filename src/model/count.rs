@@ -77,16 +77,21 @@ pub struct Stopwatch {
 
 impl Stopwatch {
     /// The bounds of the buckets.
-    pub const BOUNDS: [Duration; 12] = {
-        let millis = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];
-        let mut bounds = [Duration::ZERO; 12];
-        let mut at = 0;
-        while at < bounds.len() {
-            bounds[at] = Duration::from_millis(millis[at]);
-            at += 1;
-        }
-        bounds
-    };
+    pub const BOUNDS: [Duration; 13] = [
+        Duration::from_micros(200),
+        Duration::from_micros(500),
+        Duration::from_millis(1),
+        Duration::from_millis(2),
+        Duration::from_millis(5),
+        Duration::from_millis(10),
+        Duration::from_millis(20),
+        Duration::from_millis(50),
+        Duration::from_millis(100),
+        Duration::from_millis(200),
+        Duration::from_millis(500),
+        Duration::from_secs(1),
+        Duration::from_secs(5),
+    ];
 
     /// Notes that it took so long once.
     pub fn note(&self, took: Duration) {
