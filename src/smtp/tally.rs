@@ -193,7 +193,7 @@ impl<'a> Tally<'a> {
             recipients = self.recipients,
             octets = self.octets,
             refusals = session.refusals(),
-            duration_ms = now.saturating_sub(self.began_at).as_millis(),
+            duration_ms = u64::try_from(now.saturating_sub(self.began_at).as_millis()).unwrap_or(u64::MAX),
             reason = end.as_str(),
             "smtp session ended"
         );

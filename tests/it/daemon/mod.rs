@@ -10,6 +10,7 @@ mod hostile;
 mod hostile_mail;
 mod kill;
 mod listeners;
+mod logs;
 mod memory;
 mod metrics;
 mod order;
