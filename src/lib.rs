@@ -38,6 +38,7 @@
 //! | How many connections may a client have, how long may it take? | `smtp/admission.rs`, `smtp/pace.rs`; `config/bounds.rs` |
 //! | Who goes when all places are taken? | `smtp/places.rs` |
 //! | What is logged and counted of sessions? | `smtp/tally.rs` |
+//! | What is a metric called, what counts it? | `http/metrics/catalogue.rs`; the room's `Counters`, read through `model/count.rs` |
 //! | How much memory may messages take that are coming in? | `smtp/budget.rs` |
 //! | When does mail go, when does its space come back? | `expiry.rs`; `store/embedded/checkpoint.rs`, `store/embedded/punching.rs` |
 //! | When is mail refused for want of space? | `store/embedded/shared.rs` (`accepts`), `store/embedded/room.rs`, `store/journal/spare.rs` |
@@ -166,8 +167,9 @@
 //! 6. Each of these dependencies has one home: redb in `store/index`, smtp-proto in `smtp`, mail-parser in `mime`, hickory in
 //!    `dns`, reqwest in `client` and `webhook`, comfy-table and indicatif in `cli/output`, clap in `cli` and `config`, hmac
 //!    and sha2 in `webhook/sign`, base64 there and in `smtp/auth`, rcgen and x509-cert in `tls`, listenfd in
-//!    `daemon/inherited`.
+//!    `daemon/inherited`, prometheus in `http/metrics`.
 //! 7. No statics, no globals: two daemons run in one process (the tests do that). Only the log and the hook for panics are the process's.
+//!    Counters are atomics in a struct that their room is given, read through [`model::Counts`].
 //! 8. Time, octets and units are in names: `…_at`, `…_octets`, `Duration`.
 //! 9. Everything from outside has a bound: line, command, message, header section, parts, depth, recipients, connections,
 //!    JSON body, answer, time.

@@ -10,8 +10,9 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::dns::{DnsResolver, Resolver};
 use crate::domains::Registry;
-use crate::http::{self, Api, DaemonStatus};
+use crate::http::{self, Api, DaemonStatus, Room};
 use crate::mime::Parser;
+use crate::model::Counts;
 use crate::store::{EmbeddedStore, Outbox, Store};
 use crate::webhook::{Caller, CallerSettings, Delivery, Guard, GuardSettings, Schedule};
 
@@ -54,7 +55,18 @@ pub async fn assemble(
         schedule: Schedule::new(config.webhook_schedule.clone()),
         grace: config.webhook_grace,
         clock: Arc::clone(&clock),
+        counters: Arc::default(),
     });
+    let room = |name, counts| Room { name, counts };
+    let mut rooms = vec![
+        room("store", Arc::clone(&store) as Arc<dyn Counts>),
+        room("domains", registry.counters()),
+        room("webhooks", delivery.counters.clone()),
+    ];
+    if let Some(daemon) = &status {
+        rooms.push(room("smtp", daemon.smtp.clone()));
+        rooms.push(room("panics", Arc::new(daemon.panics.clone())));
+    }
     let router = http::router(Api {
         config: Arc::clone(&config),
         store: Arc::clone(&store) as Arc<dyn Store>,
@@ -65,6 +77,7 @@ pub async fn assemble(
         parser,
         clock,
         status: status.map(Arc::new),
+        rooms,
     });
     Ok(Assembled { config, registry, delivery, router })
 }

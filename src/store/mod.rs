@@ -81,7 +81,7 @@ pub struct Expired {
     pub next_due_at: Option<Timestamp>,
 }
 
-/// How much is kept.
+/// How much is kept, as far as it is known without counting rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoreStats {
@@ -89,28 +89,28 @@ pub struct StoreStats {
     pub emails: u64,
     /// Mailboxes with at least one Email.
     pub mailboxes: u64,
-    /// Octets of the messages alive; a message with several recipients counts once.
+    /// Messages that are needed, by an Email or by an event; one with several recipients counts once.
+    pub messages: u64,
+    /// Octets of these.
     pub live_octets: u64,
+    /// Webhooks.
+    pub webhooks: u64,
+    /// Events that wait.
+    pub events: u64,
     /// Segments of the journal.
     pub segments: u64,
     /// Octets of the files, as the file system counts their length.
     pub disk_octets: u64,
+    /// Octets of the index's file.
+    pub index_octets: u64,
 }
 
 /// What is kept, counted: more than [`StoreStats`], and dearer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// Messages that are needed, by an Email or by an event; one with several recipients counts once.
-    pub messages: u64,
     /// Registered domains.
     pub domains: u64,
-    /// Webhooks.
-    pub webhooks: u64,
-    /// Events that wait.
-    pub events: u64,
-    /// Octets of the index's file.
-    pub index_octets: u64,
-    /// Octets of it that no row takes.
+    /// Octets of the index's file that no row takes.
     pub index_free_octets: u64,
     /// When the oldest Email was received.
     pub oldest: Option<Timestamp>,
@@ -174,7 +174,7 @@ pub trait Store: Send + Sync + 'static {
     /// all that was handed over before. Changes nothing.
     async fn answers(&self) -> Result<(), StoreError>;
 
-    /// How much is kept.
+    /// How much is kept. Costs a few reads of the index, and one look at each file.
     async fn stats(&self) -> Result<StoreStats, StoreError>;
 
     /// How much is kept, in all detail. Reads every row of mail.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::ahead::{Queued, Rendered};
 use super::attempt::address;
+use super::counters::Counters;
 use super::outcome::Verdict as Answered;
 use super::{Caller, End, Event, EventEmail, Outcome, Prepared, Schedule, Target, prepare};
 use crate::clock::Clock;
@@ -33,6 +34,8 @@ pub struct Delivery {
     pub grace: Duration,
     /// What tells the time.
     pub clock: Arc<dyn Clock>,
+    /// What counts attempts.
+    pub counters: Arc<Counters>,
 }
 
 /// What came of an attempt.
@@ -80,6 +83,7 @@ impl Delivery {
         };
         let at = self.clock.now();
         let outcome = self.caller.call(&prepared).await;
+        self.counters.attempted(&outcome);
         let end = Some(End::of(&outcome));
         Ok(Attempt { record: Some(self.record(event, &webhook, at, outcome)), end })
     }
@@ -140,12 +144,14 @@ impl Delivery {
                 next.map_or(Verdict::GivenUp, Verdict::Retry)
             }
         };
+        self.counters.decided(&verdict);
         let line = attempt_line(event.webhook, event.id, at, outcome, verdict);
         AttemptRecord { email: Some(event.email), sequence: event.sequence, number, disables, ..line }
     }
 
     /// An event that ends without another call.
     fn given_up(&self, event: &PendingEvent, why: &str) -> Attempt {
+        self.counters.decided(&Verdict::GivenUp);
         let record = AttemptRecord {
             webhook: event.webhook,
             event: event.id,

@@ -8,6 +8,7 @@
 mod ahead;
 pub mod attempt;
 pub mod call;
+mod counters;
 pub mod delivery;
 pub mod dial;
 pub mod dispatcher;
@@ -23,6 +24,7 @@ pub mod target;
 
 pub use attempt::{Event, EventEmail, Prepared, prepare};
 pub use call::{Caller, CallerError, CallerSettings};
+pub use counters::Counters;
 pub use delivery::Delivery;
 pub use guard::{Guard, GuardSettings, Refused};
 pub use kept::IDLE_CONNECTIONS_MAX;

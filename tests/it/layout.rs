@@ -124,6 +124,11 @@ const RULES: &[Rule] = &[
     Rule { name: "comfy-table has its home in cli/output", files: &["", "!cli/output/"], forbidden: &["comfy_table"] },
     Rule { name: "indicatif has its home in cli/output", files: &["", "!cli/output/"], forbidden: &["indicatif"] },
     Rule { name: "clap has its home in cli and config", files: &["", "!cli/", "!config/"], forbidden: &["clap*"] },
+    Rule {
+        name: "prometheus has its home in http/metrics",
+        files: &["", "!http/metrics/"],
+        forbidden: &["prometheus"],
+    },
     Rule { name: "hmac has its home in webhook/sign", files: &["", "!webhook/sign"], forbidden: &["hmac"] },
     Rule { name: "sha2 has its home in webhook/sign", files: &["", "!webhook/sign"], forbidden: &["sha2"] },
     Rule {
@@ -332,6 +337,7 @@ fn each_rule_notices_what_it_forbids() {
         ("smtp/entrance.rs", "x509_cert::Certificate::from_der(octets)"),
         ("webhook/delivery.rs", "use hmac::Mac;"),
         ("http/webhooks.rs", "sha2::Sha256::digest(secret)"),
+        ("smtp/tally.rs", "use prometheus::IntCounter;"),
         ("cli/webhook/secret.rs", "use base64::Engine;"),
     ] {
         let named: Vec<_> = RULES.iter().flat_map(|rule| rule.violations(file, source)).collect();

@@ -2,6 +2,7 @@
 
 mod backup;
 mod checkpoint;
+mod counters;
 mod load;
 mod open;
 mod outbox;

@@ -12,6 +12,7 @@ use super::tables::{
     DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, EventRow, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow,
     PUNCHES, SEGMENTS, SHARED, State, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
 };
+use super::tally::Tally;
 use crate::model::{DomainRecord, EmailId, Envelope, Mailbox, Timestamp};
 use crate::store::change::{Change, Outcome};
 use crate::store::journal::{Position, RecordPlace};
@@ -34,6 +35,7 @@ pub(super) struct Apply<'t> {
     /// Events that the change may still drop to make room.
     pub(super) drops_left: u32,
     pub(super) state: State,
+    pub(super) tally: Tally,
     /// What the group changes about its segments: messages and octets.
     alive: BTreeMap<u64, (i64, i64)>,
     /// The group's new keys by the second in which they expire.
@@ -45,6 +47,8 @@ pub(super) struct Apply<'t> {
 pub(super) enum Removal {
     /// Somebody asked for it: the octets leave the disk.
     Delete,
+    /// The same for one more Email that needs the room.
+    MakeWay,
     /// The octets go with their segment.
     Expire,
 }
@@ -75,13 +79,14 @@ impl<'t> Apply<'t> {
             limits,
             drops_left: DROPS_MAX,
             state,
+            tally: Tally::default(),
             alive: BTreeMap::new(),
             expiring: BTreeMap::new(),
         })
     }
 
-    /// Writes what the group leaves behind, and that the index is complete up to `position`.
-    pub(super) fn finish(mut self, position: Position) -> Result<(), IndexError> {
+    /// Writes what the group leaves behind, and that the index is complete up to `position`; what the group did.
+    pub(super) fn finish(mut self, position: Position) -> Result<Tally, IndexError> {
         if position.group != self.state.position().group + 1 {
             return Err(IndexError::Corrupt("it lacks the groups before"));
         }
@@ -96,7 +101,7 @@ impl<'t> Apply<'t> {
         self.state.set_position(position);
         let state = postcard::to_stdvec(&self.state).map_err(|_| IndexError::Corrupt("the state can't be written"))?;
         self.meta.insert(META_STATE, &state[..])?;
-        Ok(())
+        Ok(self.tally)
     }
 
     pub(super) fn change(&mut self, change: &Change, place: RecordPlace) -> Result<Outcome, IndexError> {
@@ -284,6 +289,11 @@ impl<'t> Apply<'t> {
         self.mail.remove(key)?;
         self.ids.remove(&row.id.octets())?;
         self.state.emails = self.state.emails.saturating_sub(1);
+        match removal {
+            Removal::Delete => self.tally.deleted += 1,
+            Removal::MakeWay => self.tally.made_way += 1,
+            Removal::Expire => self.tally.expired += 1,
+        }
         let mut head = self.head(key)?.ok_or(IndexError::Corrupt("a mailbox's head is missing"))?;
         head.emails = head.emails.saturating_sub(1);
         self.emails_of.add(head.domain, -1);
@@ -324,7 +334,7 @@ impl<'t> Apply<'t> {
 
     fn let_go(&mut self, place: RecordPlace, removal: Removal) -> Result<(), IndexError> {
         self.count(place, -1);
-        if removal == Removal::Delete { self.punch(place) } else { Ok(()) }
+        if removal == Removal::Expire { Ok(()) } else { self.punch(place) }
     }
 
     /// Has the octets of a record that nobody needs taken off the disk.

@@ -154,7 +154,7 @@ impl Apply<'_> {
             return Ok(false);
         };
         for (key, row) in leaving {
-            self.remove(&key, &row, Removal::Delete)?;
+            self.remove(&key, &row, Removal::MakeWay)?;
         }
         Ok(true)
     }

@@ -19,6 +19,7 @@ mod retention;
 mod room;
 mod survey;
 mod tables;
+mod tally;
 mod webhook_rows;
 
 use std::collections::BTreeSet;
@@ -40,6 +41,7 @@ use tables::{
     DOMAINS, EXPIRY, EventRow, FORMAT, HashKey, IDS, MAIL, META, META_FORMAT, META_HASH_KEY, META_RETENTION,
     META_STATE, PUNCHES, SEGMENTS, SHARED, State, WebhookRow,
 };
+pub(crate) use tally::Tally;
 
 use super::change::{Change, Outcome};
 use super::disk::{Disk, DiskFile};
@@ -96,6 +98,15 @@ pub(crate) struct Index {
     database: Database,
     hash_key: HashKey,
     outbox: OutboxLimits,
+}
+
+/// What a group did.
+#[derive(Debug)]
+pub(crate) struct Applied {
+    /// Each change of it, in order.
+    pub(crate) outcomes: Vec<Outcome>,
+    /// All of them together.
+    pub(crate) tally: Tally,
 }
 
 /// What a checkpoint leaves to be done with the journal's files.
@@ -194,21 +205,21 @@ impl Index {
         Ok(View::new(self.database.begin_read()?, self.hash_key))
     }
 
-    /// Applies a group, all or nothing; what each change did. Visible to every view from here on, durable with the next
+    /// Applies a group, all or nothing. Visible to every view from here on, durable with the next
     /// checkpoint. An index that lacks the group before takes no further one.
     pub(crate) fn apply<'c>(
         &self,
         changes: impl IntoIterator<Item = (&'c Change, RecordPlace)>,
         end: Position,
-    ) -> Result<Vec<Outcome>, IndexError> {
+    ) -> Result<Applied, IndexError> {
         let mut transaction = self.database.begin_write()?;
         transaction.set_durability(Durability::None)?;
         let mut apply = Apply::begin(&transaction, self.hash_key, self.outbox)?;
         let outcomes =
             changes.into_iter().map(|(change, place)| apply.change(change, place)).collect::<Result<_, _>>()?;
-        apply.finish(end)?;
+        let tally = apply.finish(end)?;
         transaction.commit()?;
-        Ok(outcomes)
+        Ok(Applied { outcomes, tally })
     }
 
     /// Makes everything applied so far durable, and lets go of the segments in which nothing lives.

@@ -246,6 +246,7 @@ impl Apply<'_> {
             }
         }
         if let Some(reason) = attempt.disables.as_ref().filter(|_| is_disabled) {
+            self.tally.webhooks_disabled += u64::from(row.record.status == WebhookStatus::Active);
             row.record.status = WebhookStatus::Disabled(reason.clone());
             self.end_all_events(&mut row)?;
         }

@@ -89,6 +89,7 @@ impl Apply<'_> {
     fn note_dropped(&mut self, mut row: WebhookRow, sequence: u64, event: &EventRow) -> Result<(), IndexError> {
         tracing::warn!(webhook = %row.record.id, "the outbox is full; an event is dropped");
         let id = self.event_id(row.record.id, event.email);
+        self.tally.events_dropped += 1;
         row.record.dropped = row.record.dropped.saturating_add(1);
         let line = dropped(row.record.id, id, sequence, event);
         self.log(&mut row, &line)?;

@@ -82,7 +82,7 @@ impl TestReceiver {
     /// How often something was counted, of a family with a label.
     fn count(&self, name: &str, label: impl Into<Option<&'static str>>) -> u64 {
         let label = label.into();
-        let is_it = |count: &&Count| count.name == name && count.label == label;
+        let is_it = |count: &&Count| count.name == name && count.label() == label;
         self.counters.read().iter().find(is_it).expect(name).value
     }
 

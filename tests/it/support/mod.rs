@@ -5,6 +5,7 @@ pub mod certificates;
 pub mod clock;
 pub mod counting_disk;
 pub mod dns_zone;
+pub mod exposition;
 pub mod faulty_disk;
 pub mod faulty_store;
 pub mod fixed_domains;

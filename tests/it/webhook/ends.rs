@@ -46,6 +46,7 @@ pub fn delivery_of(store: &Arc<EmbeddedStore>, clock: Arc<dyn Clock>, timeout: D
         schedule: Schedule::default(),
         grace: GRACE,
         clock,
+        counters: Arc::default(),
     })
 }
 
