@@ -35,7 +35,7 @@ mod pace;
 mod path;
 mod places;
 mod policy;
-mod proxy;
+pub mod proxy;
 mod reply;
 mod session;
 mod stream;

@@ -10,6 +10,9 @@ use tempmail::store::StoreError;
 /// The largest message of these sessions in octets, small enough that messages cross it.
 pub(crate) const MESSAGE_OCTETS_MAX: u64 = 2000;
 
+/// The replies to a message that was handed over: kept, or no room for it.
+pub(crate) const MESSAGE_END_CODES: [u16; 2] = [250, 452];
+
 /// What these sessions offer: not TLS, behind which what is thrown away depends on the cuts.
 const DIALECT: Dialect = Dialect { service: Service::Smtp, offers_tls: false, offers_auth: true };
 
