@@ -224,7 +224,7 @@ async fn each_client_gets_its_mail_through() {
         let raw = http::raw(daemon.http, id).await.expect("its octets");
         let raw = String::from_utf8_lossy(&raw);
         assert!(raw.contains("\r\n\r\n.\r\n..two\r\nGrüße\r\n"), "{}: {raw}", client.name);
-        assert!(raw.contains(&format!("\twith {}\r\n", client.with)), "{}: {raw}", client.name);
+        assert!(raw.contains(&format!(" with {}\r\n", client.with)), "{}: {raw}", client.name);
     }
     daemon.stop();
 }
