@@ -273,4 +273,39 @@ mod tests {
         });
         assert!(got.is_some());
     }
+
+    #[test]
+    fn no_more_wait_than_may_and_a_look_in_vain_is_not_repeated_at_once() {
+        let places = Places::new(1, LIMITS);
+        let _permit = places.knock(seconds(0));
+        let seats: Vec<_> = (0..=WAITING_MAX).map(|_| places.seat(seconds(1))).collect();
+        assert!(matches!(places.knock(seconds(1)), Knock::Full), "nobody is idle yet");
+        let idle_at = seconds(1) + LIMITS.stress / STRESS_PART;
+        let mut waiting = Vec::new();
+        for number in 0..WAITING_MAX {
+            let knock = places.knock(idle_at);
+            assert!(matches!(knock, Knock::Waits(_)), "{number}");
+            waiting.push(knock);
+        }
+        assert!(matches!(places.knock(idle_at), Knock::Full), "one more than may wait");
+        waiting.pop();
+        assert!(matches!(places.knock(idle_at), Knock::Waits(_)), "one has gone");
+        drop(seats);
+
+        assert!(matches!(places.knock(idle_at), Knock::Full));
+        let _idle = places.seat(seconds(1));
+        assert!(matches!(places.knock(idle_at + LOOK_EVERY / 2), Knock::Full), "a look that soon");
+        assert!(matches!(places.knock(idle_at + LOOK_EVERY), Knock::Waits(_)));
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_ever_for_a_place_that_is_not_vacated() {
+        let places = Places::new(1, LIMITS);
+        let _permit = places.knock(seconds(0));
+        let _seat = places.seat(seconds(0));
+        let waiting = places.knock(seconds(9));
+        assert!(matches!(waiting, Knock::Waits(_)));
+        let place = timeout(VACATED_WITHIN * 5, waiting.place()).await;
+        assert!(matches!(place, Ok(None)), "{place:?}");
+    }
 }

@@ -93,6 +93,13 @@ fn check(input: &Input) -> TestCaseResult {
     }
     let contents: Vec<Vec<u8>> = whole.messages.iter().map(|message| message.raw.to_vec()).collect();
     prop_assert_eq!(contents, framing::contents(&input.octets, &codes), "messages begin or end elsewhere");
+
+    let lmtp = input.of_lmtp();
+    let whole = play::play_lmtp(&settings, &[&lmtp.octets]);
+    prop_assert_eq!(&play::play_lmtp(&settings, &lmtp.pieces()), &whole, "cuts changed something over LMTP");
+    let single: Vec<&[u8]> = lmtp.octets.chunks(1).collect();
+    prop_assert_eq!(&play::play_lmtp(&settings, &single), &whole, "octets one by one changed something over LMTP");
+    read_replies(&whole.replies).map_err(TestCaseError::fail)?;
     Ok(())
 }
 
