@@ -1,5 +1,6 @@
 //! The receiver over real sockets, with a store that each test controls.
 
+mod application;
 mod budget;
 mod clients;
 mod differential;

@@ -12,6 +12,7 @@ pub mod fixed_domains;
 pub mod http;
 pub mod mail;
 pub mod outbox;
+pub mod postfix;
 pub mod programs;
 pub mod quota_disk;
 pub mod recording_disk;
