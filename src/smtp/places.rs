@@ -314,8 +314,9 @@ mod tests {
 
     #[test]
     fn a_look_in_vain_is_not_repeated_at_once() {
-        let (places, _seats) = taken(1);
-        let idle_at = LIMITS.stress / STRESS_PART;
+        let (places, seats) = taken(2);
+        seats[0].pace().occupied();
+        let idle_at = seconds(1) + LIMITS.stress / STRESS_PART;
         let send_away = |now| places.seated().send_away_idlest(&LIMITS, now);
         assert!(!send_away(idle_at - LOOK_EVERY / 2), "nobody is idle yet");
         assert!(!send_away(idle_at), "a look that soon");
