@@ -78,6 +78,8 @@ pub(crate) enum Outcome {
     Domain(bool),
     /// What became of a webhook's registration.
     Webhook(WebhookRegistration),
+    /// Attempts are noted, as far as their events were there; webhooks were disabled by it or not.
+    Noted { has_disabled: bool },
     /// How many webhooks or events there were to be changed.
     Changed(usize),
 }
@@ -118,7 +120,7 @@ impl Change {
             Self::Received { .. } => {
                 !matches!(outcome, Outcome::Received { has_dropped: false, .. } | Outcome::MailboxFull)
             }
-            Self::Attempted { attempts } => attempts.iter().any(|attempt| attempt.disables.is_some()),
+            Self::Attempted { .. } => !matches!(outcome, Outcome::Noted { has_disabled: false }),
             Self::WebhookDeleted { .. } | Self::WebhooksSwept { .. } | Self::Replayed { .. } => true,
             Self::Deleted { .. }
             | Self::MailboxDeleted { .. }

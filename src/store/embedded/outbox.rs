@@ -77,7 +77,10 @@ impl Outbox for EmbeddedStore {
 
     async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
         debug_assert!(attempts.len() <= ATTEMPTS_PER_NOTE, "{} attempts at once", attempts.len());
-        self.changed(Change::Attempted { attempts }).await.map(|_| ())
+        match self.change(Change::Attempted { attempts }, Bytes::new()).await? {
+            Outcome::Noted { .. } => Ok(()),
+            other => Err(unexpected(&other)),
+        }
     }
 
     async fn attempts(&self, webhook: WebhookId, limit: usize) -> Result<Vec<AttemptRecord>, StoreError> {

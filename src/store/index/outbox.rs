@@ -24,6 +24,10 @@ use crate::store::{Replay, WebhookRegistration};
 const ATTEMPTS_KEPT: u32 = 100;
 /// How long they are kept at most.
 const ATTEMPTS_AGE_MAX: Duration = Duration::from_hours(30 * 24);
+/// A webhook that has had nothing but failures for so long is disabled.
+const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
+/// Why, as it is shown.
+const ALWAYS_FAILING: &str = "nothing but failures for 5 days";
 
 /// The tables of webhooks, open for writing.
 pub(super) struct Outbox<'t> {
@@ -177,7 +181,13 @@ impl Apply<'_> {
             return Ok(Outcome::Webhook(WebhookRegistration::Full));
         }
         self.outbox.of.insert(&webhook_of_key(mailbox, record.id), ())?;
-        self.outbox.webhooks.put(WebhookRow { record: record.clone(), events: 0, octets: 0, attempts: 0 });
+        self.outbox.webhooks.put(WebhookRow {
+            record: record.clone(),
+            events: 0,
+            octets: 0,
+            attempts: 0,
+            failed_at: None,
+        });
         self.state.webhooks += 1;
         Ok(Outcome::Webhook(WebhookRegistration::New))
     }
@@ -207,14 +217,14 @@ impl Apply<'_> {
     }
 
     pub(super) fn note_attempts(&mut self, attempts: &[AttemptRecord]) -> Result<Outcome, IndexError> {
-        let mut noted = 0;
+        let mut has_disabled = false;
         for attempt in attempts {
-            noted += usize::from(self.note_attempt(attempt)?);
+            has_disabled |= self.note_attempt(attempt)?;
         }
-        Ok(Outcome::Changed(noted))
+        Ok(Outcome::Noted { has_disabled })
     }
 
-    /// Whether the webhook and the event are still there.
+    /// Whether that disabled the webhook. Does nothing where the webhook or the event is gone.
     fn note_attempt(&mut self, attempt: &AttemptRecord) -> Result<bool, IndexError> {
         let Some(mut row) = self.outbox.row(attempt.webhook)? else { return Ok(false) };
         if attempt.email.is_some() {
@@ -230,8 +240,7 @@ impl Apply<'_> {
                 }
             }
         }
-        // A failure that was decided on before a success beside it was noted disables nothing; 410 always does.
-        let is_disabled = attempt.status == Some(410) || row.record.failing_since.is_some();
+        let mut disables = attempt.disables.clone();
         // A test tells of the receiver, but not of what it has had of mail.
         match attempt.verdict {
             _ if attempt.email.is_none() || !attempt.was_made() => {}
@@ -242,16 +251,19 @@ impl Apply<'_> {
             }
             Verdict::Retry(_) | Verdict::GivenUp => {
                 row.record.failures = row.record.failures.saturating_add(1);
-                row.record.failing_since.get_or_insert(attempt.at);
+                if row.failing_for(attempt.at) >= FAILING_MAX {
+                    disables.get_or_insert_with(|| ALWAYS_FAILING.to_owned());
+                }
             }
         }
-        if let Some(reason) = attempt.disables.as_ref().filter(|_| is_disabled) {
-            row.record.status = WebhookStatus::Disabled(reason.clone());
+        let is_disabled = disables.is_some();
+        if let Some(reason) = disables {
+            row.record.status = WebhookStatus::Disabled(reason);
             self.end_all_events(&mut row)?;
         }
         self.log(&mut row, attempt)?;
         self.outbox.webhooks.put(row);
-        Ok(true)
+        Ok(is_disabled)
     }
 
     /// Adds a line to the log; the caller writes `row`.

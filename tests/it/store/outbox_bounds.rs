@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use tempmail::model::{
-    AttemptRecord, DomainName, DomainRecord, DomainStatus, Timestamp, Verdict, WebhookId, WebhookStatus,
-};
+use tempmail::model::{AttemptRecord, DomainName, DomainRecord, DomainStatus, Timestamp, Verdict, WebhookId};
 use tempmail::store::{EmbeddedStore, Outbox, OutboxLimits, Registration, Replay, Store, StoreOptions};
 
 use super::embedded::options;
@@ -128,26 +126,6 @@ async fn failed_events_are_those_whose_last_attempt_failed() {
         AttemptRecord { disables: Some("410 Gone".into()), status: Some(410), ..attempt(&events[1], Verdict::GivenUp) };
     store.record_attempt(gone).await.expect("record");
     assert_eq!(store.replay(id, Replay::Failed, NOW).await, Ok(2));
-}
-
-#[tokio::test]
-async fn a_success_beside_it_keeps_a_failure_from_disabling_a_webhook() {
-    let store = store(OutboxLimits::default());
-    let id = register(&store, "a@example.test", "https://a.example/").await;
-    receive(&store, "a@example.test", 5).await;
-    receive(&store, "a@example.test", 5).await;
-    receive(&store, "a@example.test", 5).await;
-    let events = pending(&store, id).await;
-    let five_days = |event| AttemptRecord { disables: Some("5 days".into()), ..attempt(event, Verdict::Retry(NOW)) };
-    // Three were in flight at once; the last was decided when the second had not been noted.
-    store.record_attempt(attempt(&events[0], Verdict::Retry(NOW))).await.expect("record");
-    store.record_attempt(attempt(&events[1], Verdict::Delivered)).await.expect("record");
-    store.record_attempt(five_days(&events[2])).await.expect("record");
-    let record = store.webhook(id).await.expect("read").expect("webhook");
-    assert_eq!((record.status, pending(&store, id).await.len()), (WebhookStatus::Active, 2));
-    store.record_attempt(five_days(&events[2])).await.expect("record");
-    let record = store.webhook(id).await.expect("read").expect("webhook");
-    assert_eq!(record.status, WebhookStatus::Disabled("5 days".into()));
 }
 
 #[tokio::test]
