@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Registration, Replay, WebhookRegistration};
+use super::{OutboxLimits, Registration, Replay, WebhookRegistration};
 use crate::model::{
     AttemptRecord, Caps, DomainName, DomainRecord, EmailId, Envelope, Mailbox, Timestamp, WebhookId, WebhookLimits,
     WebhookRecord,
@@ -15,9 +15,9 @@ use crate::model::{
 /// A write. The order of the variants is part of the journal's format: new ones go to the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Change {
-    /// A message was received; its octets are the record's content. The caps are those of that moment, so that a replay
-    /// under others decides the same.
-    Received { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, caps: Caps },
+    /// A message was received; its octets are the record's content. The caps and the limits of the outbox are those of that
+    /// moment, so that a replay under others decides the same.
+    Received { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, caps: Caps, outbox: OutboxLimits },
     /// One Email is deleted if it is readable at `now`.
     Deleted { id: EmailId, now: Timestamp },
     /// At most `limit` Emails of a mailbox are deleted, oldest first, none with a sequence number above `through`.
@@ -38,9 +38,9 @@ pub(crate) enum Change {
     WebhooksSwept { webhooks: Vec<WebhookId>, of: Sweep },
     /// Attempts to tell webhooks of events were made.
     Attempted { attempts: Vec<AttemptRecord> },
-    /// Ended events are due again.
-    Replayed { webhook: WebhookId, which: Replay, now: Timestamp },
-    /// An event that was waiting in the store that this one is restored from waits here as well.
+    /// Ended events are due again, as many as the outbox had room for at that moment.
+    Replayed { webhook: WebhookId, which: Replay, now: Timestamp, outbox: OutboxLimits },
+    /// An event that was waiting in the store that this one is restored from waits here as well: it had found room there.
     EventRestored { webhook: WebhookId, email: EmailId, attempts: u32, due_at: Timestamp },
 }
 

@@ -41,7 +41,7 @@ pub enum Replay {
 
 /// How much may wait for webhooks. A webhook beyond its own bounds drops its oldest events; beyond the bound of all, the one
 /// that holds most does. The log of whoever drops says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct OutboxLimits {
     /// Events of one webhook; 0 where nobody sends any: then none begins.
     pub events_per_webhook: u32,
@@ -49,6 +49,12 @@ pub struct OutboxLimits {
     pub octets_per_webhook: u64,
     /// Octets of the messages of all events.
     pub octets: u64,
+}
+
+impl OutboxLimits {
+    /// Room for whatever has found some elsewhere.
+    pub(super) const UNBOUNDED: Self =
+        Self { events_per_webhook: u32::MAX, octets_per_webhook: u64::MAX, octets: u64::MAX };
 }
 
 impl Default for OutboxLimits {

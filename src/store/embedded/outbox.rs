@@ -88,7 +88,8 @@ impl Outbox for EmbeddedStore {
     }
 
     async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<usize, StoreError> {
-        let replayed = self.changed(Change::Replayed { webhook, which, now }).await?;
+        let replayed =
+            self.changed(Change::Replayed { webhook, which, now, outbox: self.shared.options().outbox }).await?;
         self.shared.outbox_hint().notify_one();
         Ok(replayed)
     }

@@ -30,6 +30,7 @@ pub(super) struct Apply<'t> {
     pub(super) emails_of: EmailsOf<'t>,
     pub(super) outbox: Outbox<'t>,
     pub(super) hash_key: HashKey,
+    /// Those of the change.
     pub(super) limits: OutboxLimits,
     /// Events that the change may still drop to make room.
     pub(super) drops_left: u32,
@@ -50,11 +51,7 @@ pub(super) enum Removal {
 }
 
 impl<'t> Apply<'t> {
-    pub(super) fn begin(
-        transaction: &'t WriteTransaction,
-        hash_key: HashKey,
-        limits: OutboxLimits,
-    ) -> Result<Self, IndexError> {
+    pub(super) fn begin(transaction: &'t WriteTransaction, hash_key: HashKey) -> Result<Self, IndexError> {
         let meta = transaction.open_table(META)?;
         let state = meta
             .get(META_STATE)?
@@ -72,7 +69,7 @@ impl<'t> Apply<'t> {
             emails_of: EmailsOf::open(transaction)?,
             outbox: Outbox::open(transaction)?,
             hash_key,
-            limits,
+            limits: OutboxLimits::UNBOUNDED,
             drops_left: DROPS_MAX,
             state,
             alive: BTreeMap::new(),
@@ -100,9 +97,10 @@ impl<'t> Apply<'t> {
     }
 
     pub(super) fn change(&mut self, change: &Change, place: RecordPlace) -> Result<Outcome, IndexError> {
-        self.drops_left = DROPS_MAX;
+        (self.limits, self.drops_left) = (OutboxLimits::UNBOUNDED, DROPS_MAX);
         match change {
-            Change::Received { envelope, received_at, expires_at, caps } => {
+            Change::Received { envelope, received_at, expires_at, caps, outbox } => {
+                self.limits = *outbox;
                 if self.is_known(envelope)? {
                     return Ok(Outcome::Received { has_events: false, has_dropped: false });
                 }
@@ -130,7 +128,10 @@ impl<'t> Apply<'t> {
             Change::WebhookDeleted { id } => Ok(Outcome::Changed(usize::from(self.delete_webhook(*id)?))),
             Change::WebhooksSwept { webhooks, of } => self.sweep_webhooks(webhooks, of),
             Change::Attempted { attempts } => self.note_attempts(attempts),
-            Change::Replayed { webhook, which, now } => self.replay(*webhook, which, *now),
+            Change::Replayed { webhook, which, now, outbox } => {
+                self.limits = *outbox;
+                self.replay(*webhook, which, *now)
+            }
             Change::EventRestored { webhook, email, attempts, due_at } => {
                 self.restore_event(*webhook, *email, *attempts, *due_at)
             }

@@ -128,22 +128,39 @@ async fn failed_events_are_those_whose_last_attempt_failed() {
     assert_eq!(store.replay(id, Replay::Failed, NOW).await, Ok(2));
 }
 
+fn registered(domain: &DomainName) -> DomainRecord {
+    DomainRecord {
+        name: domain.clone(),
+        owner: None,
+        email: None,
+        status: DomainStatus::Active,
+        pinned: false,
+        added_at: NOW,
+        last_checked_at: None,
+        last_check_result: None,
+    }
+}
+
+#[tokio::test]
+async fn webhooks_of_an_earlier_time_are_not_for_whoever_registers_the_domain() {
+    let store = store(OutboxLimits::default());
+    let (domain, other) = ("example.test".parse().expect("domain"), "other.test".parse().expect("domain"));
+    let old = register(&store, "a@example.test", "https://a.example/").await;
+    assert_eq!(store.register_domain(registered(&other), 9).await, Ok(Registration::Won));
+    assert!(store.webhook(old).await.expect("read").is_some());
+    assert_eq!(store.register_domain(registered(&domain), 9).await, Ok(Registration::Won));
+    assert_eq!(store.webhook(old).await, Ok(None));
+    let new = register(&store, "a@example.test", "https://a.example/").await;
+    assert!(matches!(store.register_domain(registered(&domain), 9).await, Ok(Registration::Taken(_))));
+    assert!(store.webhook(new).await.expect("read").is_some(), "who asks again takes nothing away");
+}
+
 #[tokio::test]
 async fn no_webhook_outlives_its_domain_wherever_its_removal_was_cut_off() {
     let domain: DomainName = "example.test".parse().expect("domain");
     for polls in 0..6 {
         let store = store(OutboxLimits::default());
-        let record = DomainRecord {
-            name: domain.clone(),
-            owner: None,
-            email: None,
-            status: DomainStatus::Active,
-            pinned: false,
-            added_at: NOW,
-            last_checked_at: None,
-            last_check_result: None,
-        };
-        assert_eq!(store.register_domain(record, 9).await, Ok(Registration::Won));
+        assert_eq!(store.register_domain(registered(&domain), 9).await, Ok(Registration::Won));
         let id = register(&store, "a@example.test", "https://a.example/").await;
         {
             let mut removal = pin!(store.remove_domain(&domain));
@@ -168,4 +185,32 @@ async fn where_nobody_sends_events_none_begins() {
     assert_eq!((pending(&store, id).await, errors(&store, id).await), (vec![], vec![]));
     assert_eq!(store.expire(NOW.plus(Duration::from_hours(2)), 100).await.expect("expire").removed, 1);
     assert_eq!(store.stats().await.expect("stats").live_octets, 0);
+}
+
+/// How many events wait, and how many were dropped, after three mails under one limit were replayed under another.
+async fn replayed(under: u32, then: u32) -> (usize, u64) {
+    let options = |events_per_webhook| StoreOptions {
+        outbox: OutboxLimits { events_per_webhook, ..OutboxLimits::default() },
+        // What was not checkpointed is replayed.
+        checkpoint_quiet: Duration::from_hours(1),
+        ..options()
+    };
+    let disk = RecordingDisk::default();
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options(under)).expect("open");
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    for _ in 0..3 {
+        receive(&store, "a@example.test", 5).await;
+    }
+    let disk = disk.kill();
+    let store = EmbeddedStore::open_on(Arc::new(disk), &options(then)).expect("open again");
+    let dropped = store.webhook(id).await.expect("read").expect("the webhook").dropped;
+    (pending(&store, id).await.len(), dropped)
+}
+
+#[tokio::test]
+async fn what_is_replayed_keeps_to_the_limits_that_it_was_received_under() {
+    assert_eq!(replayed(1_000, 1).await, (3, 0));
+    assert_eq!(replayed(2, 1_000).await, (2, 1));
+    assert_eq!(replayed(1_000, 0).await, (3, 0), "a start that sends nothing");
+    assert_eq!(replayed(0, 1_000).await, (0, 0), "mail of which nobody was told");
 }
