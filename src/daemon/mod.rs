@@ -18,7 +18,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::config::{Config, Revision};
+use crate::dns;
 use crate::domains::verifier;
+use crate::expiry::{self, Outlived, Sweep};
 use crate::http::{self, DaemonStatus, HttpLimits};
 use crate::model::{DomainPattern, Timestamp};
 use crate::panics::Panics;
@@ -27,7 +29,6 @@ use crate::store::disk::Directory;
 use crate::store::{EmbeddedStore, OpenError, Store, StoreError, StoreOptions};
 use crate::tls::{self, CertificateError, Files, Keeper, Source};
 use crate::webhook::{CallerError, PacingLimits, dispatcher};
-use crate::{dns, expiry};
 
 use parts::Parts;
 
@@ -179,12 +180,17 @@ impl Daemon {
                 in_flight: config.webhook_in_flight_max,
                 per_minute: config.webhook_per_origin_per_minute,
             };
-            parts.spawn("webhooks", dispatcher::run(delivery, pacing, config.webhook_idle, shutdown.clone()));
+            parts.spawn("webhooks", dispatcher::run(delivery, pacing, shutdown.clone()));
         }
         if let Some(tls) = tls {
             parts.spawn("the certificate", tls::watch(tls, Arc::clone(&clock), shutdown.clone()));
         }
-        parts.spawn("expiry", expiry::run(store.clone(), clock, guard, shutdown.clone()));
+        let outlived = match config.revision {
+            Revision::One => Outlived::Events { grace: config.webhook_grace },
+            Revision::Two => Outlived::Webhooks { idle_max: config.webhook_idle },
+        };
+        let sweep = Sweep::new(store.clone(), outlived, clock.boot());
+        parts.spawn("expiry", expiry::run(store.clone(), clock, guard, sweep, shutdown.clone()));
         parts.spawn("the store's writer", stop_with_writer(Arc::clone(&store), shutdown.clone()));
         if let Some(supervisor) = supervisor {
             parts.spawn("the service manager", supervisor.run(store.clone(), shutdown.clone()));

@@ -120,7 +120,7 @@ pub struct WebhookRecord {
     pub failures: u32,
     /// When the first of them was made, of those that were never two days apart.
     pub failing_since: Option<Timestamp>,
-    /// Events that were dropped because too much waited.
+    /// Events that were dropped: because too much waited, because the webhook was disabled, or because nobody sent them.
     pub dropped: u64,
 }
 

@@ -42,6 +42,8 @@ pub(crate) enum Change {
     Replayed { webhook: WebhookId, which: Replay, now: Timestamp, outbox: OutboxLimits },
     /// An event that was waiting in the store that this one is restored from waits here as well: it had found room there.
     EventRestored { webhook: WebhookId, email: EmailId, attempts: u32, due_at: Timestamp },
+    /// The oldest events of a webhook end: all of them where it is disabled, else those of Emails that expired before.
+    EventsEnded { webhook: WebhookId, expired_by: Timestamp },
 }
 
 /// Which webhooks a sweep is after.
@@ -78,10 +80,11 @@ pub(crate) enum Outcome {
     Domain(bool),
     /// What became of a webhook's registration.
     Webhook(WebhookRegistration),
-    /// Attempts are noted, as far as their events were there; webhooks were disabled by it or not.
-    Noted { has_disabled: bool },
-    /// How many webhooks or events there were to be changed.
-    Changed(usize),
+    /// Attempts are noted, as far as their events were there; webhooks were disabled by it or not, and `more` may be left to
+    /// end of what waited for these.
+    Noted { has_disabled: bool, more: bool },
+    /// How many webhooks or events there were to be changed; `more` may be left to change by the same change again.
+    Changed { number: usize, more: bool },
 }
 
 impl Change {
@@ -111,6 +114,7 @@ impl Change {
                 | Self::WebhookDeleted { .. }
                 | Self::WebhooksSwept { .. }
                 | Self::Attempted { .. }
+                | Self::EventsEnded { .. }
         )
     }
 
@@ -120,8 +124,11 @@ impl Change {
             Self::Received { .. } => {
                 !matches!(outcome, Outcome::Received { has_dropped: false, .. } | Outcome::MailboxFull)
             }
-            Self::Attempted { .. } => !matches!(outcome, Outcome::Noted { has_disabled: false }),
-            Self::WebhookDeleted { .. } | Self::WebhooksSwept { .. } | Self::Replayed { .. } => true,
+            Self::Attempted { .. } => !matches!(outcome, Outcome::Noted { has_disabled: false, .. }),
+            Self::WebhookDeleted { .. }
+            | Self::WebhooksSwept { .. }
+            | Self::Replayed { .. }
+            | Self::EventsEnded { .. } => true,
             Self::Deleted { .. }
             | Self::MailboxDeleted { .. }
             | Self::Expired { .. }

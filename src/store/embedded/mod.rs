@@ -79,11 +79,19 @@ impl EmbeddedStore {
         self.queue.submit(change, content).await
     }
 
-    /// A change that says how many it changed.
+    /// A change that says how many it changed, made as often as it leaves some.
     async fn changed(&self, change: Change) -> Result<usize, StoreError> {
-        match self.change(change, Bytes::new()).await? {
-            Outcome::Changed(number) => Ok(number),
-            other => Err(unexpected(&other)),
+        let mut changed = 0;
+        loop {
+            match self.change(change.clone(), Bytes::new()).await? {
+                Outcome::Changed { number, more } => {
+                    changed += number;
+                    if !more {
+                        return Ok(changed);
+                    }
+                }
+                other => return Err(unexpected(&other)),
+            }
         }
     }
 

@@ -14,6 +14,7 @@ mod living;
 mod outbox;
 mod overlay;
 mod read;
+mod replay;
 mod restored;
 mod retention;
 mod room;

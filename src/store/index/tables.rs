@@ -242,6 +242,10 @@ pub(super) fn lane_key(webhook: WebhookId, number: u64) -> LaneKey {
     mail_key(webhook.octets(), number)
 }
 
+pub(super) fn webhook_of_lane(key: &LaneKey) -> WebhookId {
+    WebhookId::from_octets(array(&key[..16]))
+}
+
 pub(super) fn due_key(webhook: WebhookId, due_at: Timestamp, sequence: u64) -> [u8; 32] {
     let mut key = [0; 32];
     key[..16].copy_from_slice(&webhook.octets());

@@ -7,7 +7,7 @@ use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
 use super::tables::{WEBHOOKS, WebhookRow};
-use crate::model::{Timestamp, WebhookId};
+use crate::model::{Timestamp, WebhookId, WebhookStatus};
 
 /// Two failures that are further apart say nothing of the time between them: nobody may have called, or the clock was
 /// wrong. The longest wait between two attempts is a day and a fifth.
@@ -49,6 +49,15 @@ impl<'t> WebhookRows<'t> {
             self.seen.insert(id, Seen { row, is_new: false });
         }
         Ok(self.seen.get(&id).and_then(|seen| seen.row.as_ref()))
+    }
+
+    /// Notes that mail has come for a webhook; whether it is to be told.
+    pub(super) fn note_mail(&mut self, id: WebhookId, at: Timestamp) -> Result<bool, IndexError> {
+        self.get(id)?;
+        let Some(Seen { row: Some(row), is_new }) = self.seen.get_mut(&id) else { return Ok(false) };
+        row.record.last_mail_at = row.record.last_mail_at.max(at);
+        *is_new = true;
+        Ok(row.record.status == WebhookStatus::Active)
     }
 
     pub(super) fn put(&mut self, row: WebhookRow) {

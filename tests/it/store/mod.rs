@@ -12,5 +12,6 @@ mod faults;
 mod full;
 pub mod outbox;
 mod outbox_bounds;
+mod outbox_ends;
 mod space;
 mod writer;

@@ -6,11 +6,15 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use tempmail::model::{AttemptRecord, DomainName, DomainRecord, DomainStatus, Timestamp, Verdict, WebhookId};
-use tempmail::store::{EmbeddedStore, Outbox, OutboxLimits, Registration, Replay, Store, StoreOptions};
+use tempmail::model::{
+    AttemptRecord, DomainName, DomainRecord, DomainStatus, Timestamp, Verdict, WebhookId, WebhookLimits,
+};
+use tempmail::store::{
+    EmbeddedStore, Outbox, OutboxLimits, Registration, Replay, Store, StoreOptions, WebhookRegistration,
+};
 
 use super::embedded::options;
-use super::outbox::{attempt, pending, register};
+use super::outbox::{attempt, pending, register, webhook};
 use crate::support::mail::delivery;
 use crate::support::recording_disk::RecordingDisk;
 
@@ -26,7 +30,7 @@ async fn receive(store: &EmbeddedStore, recipient: &str, octets: usize) {
 }
 
 async fn errors(store: &EmbeddedStore, webhook: WebhookId) -> Vec<Option<String>> {
-    store.attempts(webhook, 100).await.expect("log").into_iter().map(|line| line.error).collect()
+    store.attempts(webhook, 100, NOW).await.expect("log").into_iter().map(|line| line.error).collect()
 }
 
 #[tokio::test]
@@ -213,4 +217,53 @@ async fn what_is_replayed_keeps_to_the_limits_that_it_was_received_under() {
     assert_eq!(replayed(2, 1_000).await, (2, 1));
     assert_eq!(replayed(1_000, 0).await, (3, 0), "a start that sends nothing");
     assert_eq!(replayed(0, 1_000).await, (0, 0), "mail of which nobody was told");
+}
+
+#[tokio::test]
+async fn each_full_webhook_drops_its_oldest_however_many_a_message_is_for() {
+    let store = store(OutboxLimits { events_per_webhook: 1, ..OutboxLimits::default() });
+    let limits = WebhookLimits { per_recipient: 300, total: 300 };
+    let mut ids = Vec::new();
+    for n in 0..300 {
+        let record = webhook("a@example.test", &format!("https://a.example/{n}"));
+        ids.push(record.id);
+        assert_eq!(store.register_webhook(record, limits).await, Ok(WebhookRegistration::New));
+    }
+    receive(&store, "a@example.test", 5).await;
+    receive(&store, "a@example.test", 6).await;
+    for id in ids {
+        let waiting = pending(&store, id).await;
+        assert_eq!((waiting.len(), waiting[0].size_octets), (1, 6), "the new one was dropped");
+    }
+}
+
+#[tokio::test]
+async fn the_octets_of_a_webhook_have_a_bound_and_its_oldest_events_make_the_room() {
+    let store = store(OutboxLimits { octets_per_webhook: 1000, ..OutboxLimits::default() });
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    let other = register(&store, "b@example.test", "https://b.example/").await;
+    receive(&store, "b@example.test", 900).await;
+    for octets in [300, 301, 302, 500] {
+        receive(&store, "a@example.test", octets).await;
+    }
+    let sizes: Vec<u64> = pending(&store, id).await.iter().map(|event| event.size_octets).collect();
+    assert_eq!(sizes, [302, 500], "as many of the oldest went as it took");
+    assert_eq!(store.webhook(id).await.expect("read").expect("the webhook").dropped, 2);
+    assert_eq!(errors(&store, id).await, [Some("outbox_full".into()), Some("outbox_full".into())]);
+    assert_eq!(pending(&store, other).await.len(), 1, "nobody else's");
+    assert_eq!(OutboxLimits::default().octets_per_webhook, 64 << 20);
+}
+
+#[tokio::test]
+async fn a_dropped_event_stands_in_the_log_at_the_time_of_the_drop() {
+    let store = store(OutboxLimits { events_per_webhook: 1, ..OutboxLimits::default() });
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    receive(&store, "a@example.test", 5).await;
+    let event = pending(&store, id).await.remove(0);
+    let later = NOW.plus(Duration::from_hours(1));
+    store.record_attempt(attempt(&event, Verdict::Retry(later))).await.expect("note");
+    let dropped_at = NOW.plus(Duration::from_mins(1));
+    store.receive(delivery(&["a@example.test"], "more", dropped_at)).await.expect("receive");
+    let line = store.attempts(id, 1, dropped_at).await.expect("log").remove(0);
+    assert_eq!((line.error.as_deref(), line.at), (Some("outbox_full"), dropped_at));
 }

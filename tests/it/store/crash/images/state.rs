@@ -148,7 +148,7 @@ impl Reader<'_> {
                 let rest = WebhookRecord { dropped: 0, ..webhook.clone() };
                 self.facts.insert(format!("webhook {}", webhook.id), format!("{rest:?} {secret:?}"));
                 self.events(webhook.id, &mut waiting).await?;
-                for line in self.store.attempts(webhook.id, usize::MAX).await.map_err(failed)? {
+                for line in self.store.attempts(webhook.id, usize::MAX, NOW).await.map_err(failed)? {
                     self.facts.insert(format!("log {} {line:?}", webhook.id), String::new());
                 }
             }
