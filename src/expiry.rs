@@ -47,7 +47,7 @@ pub(crate) async fn run(
     shutdown: CancellationToken,
 ) {
     loop {
-        let sleep = match remove_due(&*store, &*clock, &mut guard, &mut sweep).await {
+        let pause = match remove_due(&*store, &*clock, &mut guard, &mut sweep).await {
             Ok(next_due_at) => next_due_at.map_or(SLEEP_MAX, |due| due.since(clock.now())),
             Err(StoreError::Stopping) => return,
             Err(error) => {
@@ -57,7 +57,7 @@ pub(crate) async fn run(
         };
         tokio::select! {
             () = shutdown.cancelled() => return,
-            () = tokio::time::sleep(sleep.clamp(SLEEP_MIN, SLEEP_MAX)) => {}
+            () = tokio::time::sleep(pause.clamp(SLEEP_MIN, SLEEP_MAX)) => {}
         }
     }
 }

@@ -164,6 +164,7 @@ impl Daemon {
         let limits = HttpLimits::from_config(&config);
         let Running { mail, http, files: mut socket_files } = listeners.run()?;
         let guard = expiry::guard(&*store, &*clock).await;
+        let sweep = Sweep::new(store.clone(), outlived(&config), clock.boot());
         // The workers stop at once; mail and requests that are under way still need the store.
         let mut parts = Parts::default();
         parts.spawn("SMTP", smtp::serve(mail, receiver, shutdown.clone()));
@@ -185,11 +186,6 @@ impl Daemon {
         if let Some(tls) = tls {
             parts.spawn("the certificate", tls::watch(tls, Arc::clone(&clock), shutdown.clone()));
         }
-        let outlived = match config.revision {
-            Revision::One => Outlived::Events { grace: config.webhook_grace },
-            Revision::Two => Outlived::Webhooks { idle_max: config.webhook_idle },
-        };
-        let sweep = Sweep::new(store.clone(), outlived, clock.boot());
         parts.spawn("expiry", expiry::run(store.clone(), clock, guard, sweep, shutdown.clone()));
         parts.spawn("the store's writer", stop_with_writer(Arc::clone(&store), shutdown.clone()));
         if let Some(supervisor) = supervisor {
@@ -199,6 +195,14 @@ impl Daemon {
         store.close().await?;
         drop(socket_files);
         ended_early.map_or(Ok(()), |part| Err(DaemonError::PartEnded { part }))
+    }
+}
+
+/// What of webhooks goes with time.
+fn outlived(config: &Config) -> Outlived {
+    match config.revision {
+        Revision::One => Outlived::Events { grace: config.webhook_grace },
+        Revision::Two => Outlived::Webhooks { idle_max: config.webhook_idle },
     }
 }
 

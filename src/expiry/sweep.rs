@@ -51,7 +51,7 @@ impl Sweep {
                 tracing::info!(webhooks, events, "removed webhooks without mail and events past their end");
             }
             Err(error) => {
-                tracing::warn!(%error, "webhooks without mail and events past their end could not be removed")
+                tracing::warn!(%error, "webhooks without mail and events past their end could not be removed");
             }
         }
     }

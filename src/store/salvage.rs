@@ -2,8 +2,9 @@
 //!
 //! A new store is filled with what can still be read, and takes the place of the damaged one, whose files are kept aside
 //! as they are. Where the index can be read, it says what lives, which domains, webhooks and events there are; what the
-//! journal has beyond it is done again. Where it can't, the whole journal is done again: what was deleted is deleted
-//! again as far as the records of that are there, and domains and webhooks are those whose records are.
+//! journal has beyond it is done again; events of Emails that were deleted or have expired are left behind. Where it
+//! can't, the whole journal is done again: what was deleted is deleted again as far as the records of that are there, and
+//! domains and webhooks are those whose records are.
 
 use std::path::PathBuf;
 use std::sync::Arc;

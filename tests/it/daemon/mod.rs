@@ -22,4 +22,5 @@ mod stopping;
 mod supervised;
 mod tour;
 mod transports;
+mod webhooks;
 mod writer;
