@@ -1,11 +1,16 @@
 //! Removing what has expired: sleeps until something is due, then removes in small steps between the writer's groups.
 //!
-//! Whether an Email is readable never waits for this; it is decided when it is read. Here only its space comes back.
+//! Whether an Email is readable never waits for this; it is decided when it is read. Here only its space comes back. What
+//! of webhooks goes with time goes here as well: see [`sweep`].
+
+mod sweep;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
+
+pub(crate) use sweep::{Outlived, Sweep};
 
 use crate::clock::Clock;
 use crate::model::Timestamp;
@@ -38,10 +43,11 @@ pub(crate) async fn run(
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     mut guard: StepGuard,
+    mut sweep: Sweep,
     shutdown: CancellationToken,
 ) {
     loop {
-        let sleep = match remove_due(&*store, &*clock, &mut guard).await {
+        let pause = match remove_due(&*store, &*clock, &mut guard, &mut sweep).await {
             Ok(next_due_at) => next_due_at.map_or(SLEEP_MAX, |due| due.since(clock.now())),
             Err(StoreError::Stopping) => return,
             Err(error) => {
@@ -51,7 +57,7 @@ pub(crate) async fn run(
         };
         tokio::select! {
             () = shutdown.cancelled() => return,
-            () = tokio::time::sleep(sleep.clamp(SLEEP_MIN, SLEEP_MAX)) => {}
+            () = tokio::time::sleep(pause.clamp(SLEEP_MIN, SLEEP_MAX)) => {}
         }
     }
 }
@@ -61,12 +67,14 @@ async fn remove_due(
     store: &dyn Store,
     clock: &dyn Clock,
     guard: &mut StepGuard,
+    sweep: &mut Sweep,
 ) -> Result<Option<Timestamp>, StoreError> {
     loop {
-        let now = clock.now();
-        if !guard.may_remove(now, clock.boot()) {
+        let (now, boot) = (clock.now(), clock.boot());
+        if !guard.may_remove(now, boot) {
             return Ok(None);
         }
+        sweep.run_if_due(now, boot).await;
         let pass = store.expire(now, STEP).await?;
         if pass.removed > 0 {
             tracing::debug!(emails = pass.removed, "removed expired mail");

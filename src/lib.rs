@@ -40,7 +40,7 @@
 //! | What is logged and counted of sessions? | `smtp/tally.rs` |
 //! | What is a metric called, what counts it? | `http/metrics/catalogue.rs`; the room's `Counters`, read through `model/count.rs` |
 //! | How much memory may messages take that are coming in? | `smtp/budget.rs` |
-//! | When does mail go, when does its space come back? | `expiry.rs`; `store/embedded/checkpoint.rs`, `store/embedded/punching.rs` |
+//! | When does mail go, when does its space come back? When does an idle webhook go? | `expiry.rs`, `expiry/sweep.rs`; `store/embedded/checkpoint.rs`, `store/embedded/punching.rs` |
 //! | When is mail refused for want of space? | `store/embedded/shared.rs` (`accepts`), `store/embedded/room.rs`, `store/journal/spare.rs` |
 //! | What is a backup, octet by octet? What is in it? | `store/backup/format.rs`, `store/backup/source.rs` |
 //! | What does `db check` compare? | `store/check/mod.rs`, `store/journal/walk.rs`, `store/index/audit.rs` |
@@ -56,6 +56,7 @@
 //! | Which events are in memory, which are read next? | `webhook/intake.rs`, `webhook/ahead.rs` |
 //! | Whose turn is it, how many at once? | `webhook/dispatcher.rs`, `webhook/pacing.rs`, `webhook/pacing/standing.rs` |
 //! | When is an event tried again, when does it end? | `webhook/schedule.rs`, `webhook/outcome.rs`, `webhook/delivery.rs` |
+//! | When is a webhook disabled? Which ended events can be sent again? | `store/index/outbox.rs` (`note_attempt`), `store/index/replay.rs` |
 //! | Where may a webhook lead? | `webhook/target.rs`, `webhook/guard.rs`, `webhook/ranges.rs`, `webhook/dial.rs` |
 //! | How does a command reach the service? | `client/choice.rs`, `client/transport.rs` |
 //!
@@ -107,7 +108,8 @@
 //! The outbox is the only copy: what the dispatcher holds is a hint, checked right before the call, and a crash between call
 //! and record sends the event again under the same id, which is a keyed hash of webhook and Email and so needs no row.
 //! Deleting or expiring a message releases the Email's share, not the event's. A replay gives a message that is still there
-//! another share.
+//! another share. A change ends some hundred events at most; a webhook that has more is deleted or disabled by a series of
+//! changes, and what is cut off of one is ended by expiry.
 //!
 //! # Start and stop
 //!

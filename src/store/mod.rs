@@ -161,7 +161,7 @@ pub trait Store: Send + Sync + 'static {
     /// Every registered domain, in the order of their names.
     async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError>;
 
-    /// Registers a domain unless it is registered or `limit` domains are.
+    /// Registers a domain unless it is registered or `limit` domains are. Webhooks of an earlier time go before that.
     async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError>;
 
     /// Replaces the record of a registered domain. `false` if it is not registered (any more).

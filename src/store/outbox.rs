@@ -41,7 +41,7 @@ pub enum Replay {
 
 /// How much may wait for webhooks. A webhook beyond its own bounds drops its oldest events; beyond the bound of all, the one
 /// that holds most does. The log of whoever drops says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct OutboxLimits {
     /// Events of one webhook; 0 where nobody sends any: then none begins.
     pub events_per_webhook: u32,
@@ -49,6 +49,12 @@ pub struct OutboxLimits {
     pub octets_per_webhook: u64,
     /// Octets of the messages of all events.
     pub octets: u64,
+}
+
+impl OutboxLimits {
+    /// Room for whatever has found some elsewhere.
+    pub(super) const UNBOUNDED: Self =
+        Self { events_per_webhook: u32::MAX, octets_per_webhook: u64::MAX, octets: u64::MAX };
 }
 
 impl Default for OutboxLimits {
@@ -120,7 +126,7 @@ pub trait Outbox: Send + Sync + 'static {
     /// The webhook with this id.
     async fn webhook(&self, id: WebhookId) -> Result<Option<WebhookRecord>, StoreError>;
 
-    /// Deletes a webhook with its events and its log. `false` if there is none.
+    /// Deletes a webhook with its events and its log, many events in steps. `false` if there is none.
     async fn delete_webhook(&self, id: WebhookId) -> Result<bool, StoreError>;
 
     /// Deletes the webhooks for which no mail has come since `idle_since`; how many.
@@ -129,7 +135,7 @@ pub trait Outbox: Send + Sync + 'static {
     /// The webhooks that have events waiting, each with the time at which its next attempt is due.
     async fn lanes(&self) -> Result<Vec<(WebhookId, Timestamp)>, StoreError>;
 
-    /// The webhook and the events that it is to be told; `None` if there is no such webhook.
+    /// The webhook and the events that it is to be told; `None` if there is no such webhook or it is disabled.
     async fn due_events(&self, webhook: WebhookId, wanted: Wanted) -> Result<Option<DueEvents>, StoreError>;
 
     /// Whether what was read at `version` still holds: no webhook was deleted or disabled since, and no event ended other
@@ -149,11 +155,20 @@ pub trait Outbox: Send + Sync + 'static {
         self.record_attempts(vec![attempt]).await
     }
 
-    /// The log of a webhook, newest first, at most `limit` lines.
-    async fn attempts(&self, webhook: WebhookId, limit: usize) -> Result<Vec<AttemptRecord>, StoreError>;
+    /// Ends events that nobody is told any more; how many. Those of disabled webhooks end when these are disabled, unless
+    /// that was cut off; here end as well those whose Email expired before `expired_by`, for where nobody sends events.
+    async fn end_events(&self, expired_by: Timestamp) -> Result<usize, StoreError>;
 
-    /// Makes ended events due again at `now` and the webhook active; how many. Only events whose Email is still there can be
-    /// sent again.
+    /// The log of a webhook, newest first, the last `limit` lines without those that are older than 30 days at `now`.
+    async fn attempts(
+        &self,
+        webhook: WebhookId,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<AttemptRecord>, StoreError>;
+
+    /// Makes ended events due again at `now`, and the webhook active if there are any; how many. Only events whose Email is
+    /// still there can be sent again.
     async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<usize, StoreError>;
 
     /// Is told, from time to time and never reliably, that there are new events.

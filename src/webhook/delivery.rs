@@ -15,8 +15,6 @@ use crate::model::{
 };
 use crate::store::{ATTEMPTS_PER_NOTE, Outbox, StoreError};
 
-/// A webhook that has had nothing but failures for so long is disabled.
-const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
 /// How long an event rests when the store can't be read or written.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
 
@@ -66,12 +64,12 @@ impl Delivery {
         if self.clock.now() > event.expires_at.plus(self.grace) {
             return Ok(self.given_up(event, AttemptRecord::TOO_LATE));
         }
-        let (webhook, prepared) = if let Some(request) = self.request(event, rendered) {
-            request
+        let prepared = if let Some(prepared) = self.request(event, rendered) {
+            prepared
         } else {
             let Some(webhook) = self.outbox.webhook(event.webhook).await? else { return Ok(Attempt::default()) };
             match self.prepare(event, &webhook).await {
-                Ok(Some(prepared)) => (Arc::new(webhook), prepared),
+                Ok(Some(prepared)) => prepared,
                 Ok(None) => return Ok(Attempt::default()),
                 Err(error @ StoreError::Damaged { .. }) => {
                     // It would come first in its webhook's lane for ever.
@@ -85,17 +83,17 @@ impl Delivery {
         let outcome = self.caller.call(&prepared).await;
         self.counters.attempted(&outcome);
         let end = Some(End::of(&outcome));
-        Ok(Attempt { record: Some(self.record(event, &webhook, at, outcome)), end })
+        Ok(Attempt { record: Some(self.record(event, at, outcome)), end })
     }
 
     /// The request for an event that was read ahead, if what was read still holds.
-    fn request(&self, event: &PendingEvent, rendered: Option<Rendered>) -> Option<(Arc<WebhookRecord>, Prepared)> {
+    fn request(&self, event: &PendingEvent, rendered: Option<Rendered>) -> Option<Prepared> {
         let Rendered { webhook, target, body, version } = rendered?;
         let secret = webhook.secret.as_ref().map(|secret| secret.expose().as_bytes());
         let id = uuid::Uuid::from_bytes(event.id.octets());
         let prepared = address(id, &target, secret, body, self.clock.now());
         // The last thing before the call.
-        self.outbox.is_current(version).then_some((webhook, prepared))
+        self.outbox.is_current(version).then_some(prepared)
     }
 
     /// Notes attempts, however long the store can't: the receivers must not be called again and again meanwhile.
@@ -125,7 +123,7 @@ impl Delivery {
         Ok(Some(prepare(&sent(event.id, webhook.secret.as_ref(), &target, email), self.clock.now())))
     }
 
-    fn record(&self, event: &PendingEvent, webhook: &WebhookRecord, at: Timestamp, outcome: Outcome) -> AttemptRecord {
+    fn record(&self, event: &PendingEvent, at: Timestamp, outcome: Outcome) -> AttemptRecord {
         let now = self.clock.now();
         let number = event.attempts.saturating_add(1);
         let mut disables = None;
@@ -138,9 +136,6 @@ impl Delivery {
             Answered::Retry { after } => {
                 let ends_at = event.expires_at.plus(self.grace);
                 let next = self.schedule.next(number, now, rand::random(), after, ends_at);
-                if webhook.failing_since.is_some_and(|since| now.since(since) >= FAILING_MAX) {
-                    disables = Some("nothing but failures for 5 days".to_owned());
-                }
                 next.map_or(Verdict::GivenUp, Verdict::Retry)
             }
         };

@@ -10,6 +10,7 @@ use super::shared::Shared;
 use super::{EmbeddedStore, blocking, unexpected};
 use crate::model::{
     AttemptRecord, Listed, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
+    WebhookStatus,
 };
 use crate::store::change::{Change, Outcome, Sweep};
 use crate::store::index::{View, record_place};
@@ -21,6 +22,8 @@ use crate::store::{
 const SWEEP_STEP: usize = 8;
 /// How many one read looks at.
 const SWEEP_ROWS_READ: usize = 1_000;
+/// Before anything expires.
+const NEVER: Timestamp = Timestamp::from_millis(i64::MIN);
 
 #[async_trait]
 impl Outbox for EmbeddedStore {
@@ -77,15 +80,33 @@ impl Outbox for EmbeddedStore {
 
     async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
         debug_assert!(attempts.len() <= ATTEMPTS_PER_NOTE, "{} attempts at once", attempts.len());
-        self.changed(Change::Attempted { attempts }).await.map(|_| ())
+        match self.change(Change::Attempted { attempts }, Bytes::new()).await? {
+            Outcome::Noted { more: false, .. } => Ok(()),
+            Outcome::Noted { more: true, .. } => self.end_events(NEVER).await.map(|_| ()),
+            other => Err(unexpected(&other)),
+        }
     }
 
-    async fn attempts(&self, webhook: WebhookId, limit: usize) -> Result<Vec<AttemptRecord>, StoreError> {
-        self.read(move |view| view.attempts(webhook, limit)).await
+    async fn end_events(&self, expired_by: Timestamp) -> Result<usize, StoreError> {
+        let mut ended = 0;
+        for webhook in self.read(move |view| view.with_ended_events(expired_by)).await? {
+            ended += self.changed(Change::EventsEnded { webhook, expired_by }).await?;
+        }
+        Ok(ended)
+    }
+
+    async fn attempts(
+        &self,
+        webhook: WebhookId,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<AttemptRecord>, StoreError> {
+        self.read(move |view| view.attempts(webhook, limit, now)).await
     }
 
     async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<usize, StoreError> {
-        let replayed = self.changed(Change::Replayed { webhook, which, now }).await?;
+        let replayed =
+            self.changed(Change::Replayed { webhook, which, now, outbox: self.shared.options().outbox }).await?;
         self.shared.outbox_hint().notify_one();
         Ok(replayed)
     }
@@ -119,8 +140,10 @@ impl Shared {
         // First: what changes from here on is told by it, whether the view shows it or not.
         let version = self.outbox_version();
         let read = |view: &View| match view.webhook(webhook)? {
-            Some(record) => Ok(Some((record, view.due_events(webhook, wanted)?))),
-            None => Ok(None),
+            Some(record) if record.status == WebhookStatus::Active => {
+                Ok(Some((record, view.due_events(webhook, wanted)?)))
+            }
+            _ => Ok(None),
         };
         let Some((record, due)) = self.read(read)? else { return Ok(None) };
         let mut octets_left = wanted.octets_max;

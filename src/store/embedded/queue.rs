@@ -32,6 +32,7 @@ pub(super) struct Job {
 
 /// What the writer is told.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "nearly every message is a change")]
 pub(super) enum Message {
     Change(Job),
     /// Say so: the writer works.

@@ -7,7 +7,7 @@ use redb::{ReadableTable, Table, WriteTransaction};
 use super::IndexError;
 use super::caps::EmailsOf;
 use super::outbox::Outbox;
-use super::room::DROPS_MAX;
+use super::room::ENDS_MAX;
 use super::tables::{
     DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, EventRow, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow,
     PUNCHES, SEGMENTS, SHARED, State, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
@@ -31,9 +31,12 @@ pub(super) struct Apply<'t> {
     pub(super) emails_of: EmailsOf<'t>,
     pub(super) outbox: Outbox<'t>,
     pub(super) hash_key: HashKey,
+    /// Those of the change.
     pub(super) limits: OutboxLimits,
-    /// Events that the change may still drop to make room.
-    pub(super) drops_left: u32,
+    /// Events that the change may still end beside those that it is about.
+    pub(super) ends_left: u32,
+    /// It has dropped some to make room.
+    pub(super) has_dropped: bool,
     pub(super) state: State,
     pub(super) tally: Tally,
     /// What the group changes about its segments: messages and octets.
@@ -54,11 +57,7 @@ pub(super) enum Removal {
 }
 
 impl<'t> Apply<'t> {
-    pub(super) fn begin(
-        transaction: &'t WriteTransaction,
-        hash_key: HashKey,
-        limits: OutboxLimits,
-    ) -> Result<Self, IndexError> {
+    pub(super) fn begin(transaction: &'t WriteTransaction, hash_key: HashKey) -> Result<Self, IndexError> {
         let meta = transaction.open_table(META)?;
         let state = meta
             .get(META_STATE)?
@@ -76,8 +75,9 @@ impl<'t> Apply<'t> {
             emails_of: EmailsOf::open(transaction)?,
             outbox: Outbox::open(transaction)?,
             hash_key,
-            limits,
-            drops_left: DROPS_MAX,
+            limits: OutboxLimits::UNBOUNDED,
+            ends_left: ENDS_MAX,
+            has_dropped: false,
             state,
             tally: Tally::default(),
             alive: BTreeMap::new(),
@@ -105,9 +105,10 @@ impl<'t> Apply<'t> {
     }
 
     pub(super) fn change(&mut self, change: &Change, place: RecordPlace) -> Result<Outcome, IndexError> {
-        self.drops_left = DROPS_MAX;
+        (self.limits, self.ends_left, self.has_dropped) = (OutboxLimits::UNBOUNDED, ENDS_MAX, false);
         match change {
-            Change::Received { envelope, received_at, expires_at, caps } => {
+            Change::Received { envelope, received_at, expires_at, caps, outbox } => {
+                self.limits = *outbox;
                 if self.is_known(envelope)? {
                     return Ok(Outcome::Received { has_events: false, has_dropped: false });
                 }
@@ -115,7 +116,7 @@ impl<'t> Apply<'t> {
                     return Ok(Outcome::MailboxFull);
                 }
                 let has_events = self.receive(envelope, *received_at, *expires_at, place)?;
-                Ok(Outcome::Received { has_events, has_dropped: self.drops_left < DROPS_MAX })
+                Ok(Outcome::Received { has_events, has_dropped: self.has_dropped })
             }
             Change::Deleted { id, now } => self.delete(*id, *now),
             Change::MailboxDeleted { mailbox, through, now, limit } => {
@@ -132,13 +133,20 @@ impl<'t> Apply<'t> {
             }
             Change::DomainRemoved { name } => Ok(Outcome::Domain(self.domains.remove(name.as_str())?.is_some())),
             Change::WebhookRegistered { record, limits } => self.register_webhook(record, *limits),
-            Change::WebhookDeleted { id } => Ok(Outcome::Changed(usize::from(self.delete_webhook(*id)?))),
+            Change::WebhookDeleted { id } => {
+                let (number, more) = self.delete_webhook(*id)?;
+                Ok(Outcome::Changed { number, more })
+            }
             Change::WebhooksSwept { webhooks, of } => self.sweep_webhooks(webhooks, of),
             Change::Attempted { attempts } => self.note_attempts(attempts),
-            Change::Replayed { webhook, which, now } => self.replay(*webhook, which, *now),
+            Change::Replayed { webhook, which, now, outbox } => {
+                self.limits = *outbox;
+                self.replay(*webhook, which, *now)
+            }
             Change::EventRestored { webhook, email, attempts, due_at } => {
                 self.restore_event(*webhook, *email, *attempts, *due_at)
             }
+            Change::EventsEnded { webhook, expired_by } => self.end_events(*webhook, *expired_by),
         }
     }
 
@@ -165,7 +173,7 @@ impl<'t> Apply<'t> {
         }
         let mut told = Vec::with_capacity(envelope.recipients.len());
         for recipient in &envelope.recipients {
-            told.push(self.webhooks_to_tell(&recipient.mailbox)?);
+            told.push(self.webhooks_to_tell(&recipient.mailbox, received_at)?);
         }
         let emails = envelope.recipients.len();
         let is_shared = emails > 1 || told.iter().any(|webhooks| !webhooks.is_empty());

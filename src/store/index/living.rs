@@ -3,7 +3,7 @@
 use redb::ReadableTable;
 
 use super::read::View;
-use super::tables::{EVENTS, HashKey, IDS, LaneKey, MAIL, MailRow, WEBHOOKS, lane_key};
+use super::tables::{EVENTS, HashKey, IDS, LaneKey, MAIL, MailRow, WEBHOOKS, lane_key, webhook_of_lane};
 use super::{IndexError, decode_event, decode_webhook};
 use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookRecord};
 use crate::store::journal::{Position, RecordPlace};
@@ -80,11 +80,9 @@ impl View {
             if Some(key) == cursor {
                 continue;
             }
-            let mut webhook = [0; 16];
-            webhook.copy_from_slice(&key[..16]);
             let event = decode_event(row.value())?;
             events.push(LivingEvent {
-                webhook: WebhookId::from_octets(webhook),
+                webhook: webhook_of_lane(&key),
                 cursor: key,
                 email: event.email,
                 attempts: event.attempts,

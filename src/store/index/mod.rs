@@ -14,6 +14,7 @@ mod living;
 mod outbox;
 mod overlay;
 mod read;
+mod replay;
 mod restored;
 mod retention;
 mod room;
@@ -43,11 +44,11 @@ use tables::{
 };
 pub(crate) use tally::Tally;
 
+use super::StoreOptions;
 use super::change::{Change, Outcome};
 use super::disk::{Disk, DiskFile};
 use super::error::{OpenError, StoreError, is_out_of_space};
 use super::journal::{Position, RecordPlace};
-use super::{OutboxLimits, StoreOptions};
 use crate::model::{AttemptRecord, DomainRecord};
 
 /// The file of the index.
@@ -97,7 +98,6 @@ impl From<IndexError> for OpenError {
 pub(crate) struct Index {
     database: Database,
     hash_key: HashKey,
-    outbox: OutboxLimits,
 }
 
 /// What a group did.
@@ -141,7 +141,7 @@ impl Index {
             .map_err(IndexError::from)?;
         initialize(&database, &hash_key)?;
         disk.sync_dir().map_err(|error| failed(&error))?;
-        Ok(Self { database, hash_key, outbox: options.outbox })
+        Ok(Self { database, hash_key })
     }
 
     /// Opens the index of an existing store; `Ok(None)` if there is no file, or one whose creation was cut off. Opening
@@ -182,7 +182,7 @@ impl Index {
             .and_then(|row| row.try_into().ok())
             .ok_or(OpenError::Index("its hash key is missing".into()))?;
         drop((meta, transaction));
-        Ok(Some(Self { database, hash_key, outbox: options.outbox }))
+        Ok(Some(Self { database, hash_key }))
     }
 
     /// Whether redb finds every page of its file as it wrote it.
@@ -214,7 +214,7 @@ impl Index {
     ) -> Result<Applied, IndexError> {
         let mut transaction = self.database.begin_write()?;
         transaction.set_durability(Durability::None)?;
-        let mut apply = Apply::begin(&transaction, self.hash_key, self.outbox)?;
+        let mut apply = Apply::begin(&transaction, self.hash_key)?;
         let outcomes =
             changes.into_iter().map(|(change, place)| apply.change(change, place)).collect::<Result<_, _>>()?;
         let tally = apply.finish(end)?;

@@ -11,7 +11,7 @@ use crate::model::{EmailId, EventId, Listed, Mailbox, Place, Timestamp, WebhookI
 use crate::store::journal::{Position, RecordPlace};
 
 /// The format that this version writes and reads.
-pub(super) const FORMAT: u32 = 2;
+pub(super) const FORMAT: u32 = 3;
 
 /// Single values: see the `META_…` keys.
 pub(super) const META: TableDefinition<u8, &[u8]> = TableDefinition::new("meta");
@@ -242,6 +242,10 @@ pub(super) fn lane_key(webhook: WebhookId, number: u64) -> LaneKey {
     mail_key(webhook.octets(), number)
 }
 
+pub(super) fn webhook_of_lane(key: &LaneKey) -> WebhookId {
+    WebhookId::from_octets(array(&key[..16]))
+}
+
 pub(super) fn due_key(webhook: WebhookId, due_at: Timestamp, sequence: u64) -> [u8; 32] {
     let mut key = [0; 32];
     key[..16].copy_from_slice(&webhook.octets());
@@ -304,6 +308,8 @@ pub(super) struct WebhookRow {
     pub(super) octets: u64,
     /// Lines of the log.
     pub(super) attempts: u32,
+    /// When the last attempt was made that failed.
+    pub(super) failed_at: Option<Timestamp>,
 }
 
 /// An event that is waiting.

@@ -21,7 +21,7 @@ async fn server() -> TestServer {
 }
 
 /// Waits until the worker of expiry has had a whole turn.
-async fn let_expiry_work(server: &TestServer) {
+pub(super) async fn let_expiry_work(server: &TestServer) {
     let looks = server.clock.looks();
     let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
     while server.clock.looks() < looks + 2 {

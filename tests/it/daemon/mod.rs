@@ -24,4 +24,5 @@ mod stopping;
 mod supervised;
 mod tour;
 mod transports;
+mod webhooks;
 mod writer;

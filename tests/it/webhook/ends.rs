@@ -55,12 +55,12 @@ async fn dispatched(store: &Arc<EmbeddedStore>, webhook: WebhookId, now: Timesta
     let clock: Arc<dyn Clock> = Arc::new(SetClock::ticking_from(now));
     let delivery = delivery_of(store, clock, CallerSettings::default().timeout);
     let shutdown = CancellationToken::new();
-    let running = tokio::spawn(dispatcher::run(delivery, PACING, Duration::from_hours(9999), shutdown.clone()));
+    let running = tokio::spawn(dispatcher::run(delivery, PACING, shutdown.clone()));
     let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
-    let mut log = store.attempts(webhook, 100).await.expect("log");
+    let mut log = store.attempts(webhook, 100, now).await.expect("log");
     while log.len() < count && tokio::time::Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(10)).await;
-        log = store.attempts(webhook, 100).await.expect("log");
+        log = store.attempts(webhook, 100, now).await.expect("log");
     }
     shutdown.cancel();
     running.await.expect("dispatcher");

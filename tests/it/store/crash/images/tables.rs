@@ -14,7 +14,7 @@ type Place = (u64, u32, u32, u32);
 /// Segment, offset, group, next sequence, emails, mailboxes, live octets, webhooks, octets of the outbox, next attempt.
 type State = (u64, u32, u64, u64, u64, u64, u64, u64, u64, u64);
 type Event = (EmailId, u32, Timestamp, Timestamp, Timestamp, Place);
-type Webhook = (WebhookRecord, u32, u64, u32);
+type Webhook = (WebhookRecord, u32, u64, u32, Option<Timestamp>);
 
 const MAIL: TableDefinition<&MailKey, &[u8]> = TableDefinition::new("mail");
 const IDS: TableDefinition<&[u8; 16], &MailKey> = TableDefinition::new("ids");
@@ -150,7 +150,7 @@ impl Tables {
         equal("what is due", rows(transaction, DUE, |key, ()| key.to_vec())?, due)?;
         let mut webhooks = 0;
         for (id, row) in rows(transaction, WEBHOOKS, |id, row| (*id, row.to_vec()))? {
-            let (_, events, octets, _): Webhook = postcard::from_bytes(&row).map_err(text)?;
+            let (_, events, octets, _, _): Webhook = postcard::from_bytes(&row).map_err(text)?;
             equal("events of a webhook", (events, octets), waiting.remove(&id).unwrap_or_default())?;
             webhooks += 1;
         }
