@@ -91,8 +91,11 @@ impl Recording {
         let after = next.map_or(before, |step| &step.after);
         let when = format!("after {:?}, during {:?}", last.map(|step| step.what), next.map(|step| step.what));
         for (key, value) in &image.0 {
-            if before.0.get(key) != Some(value) && after.0.get(key) != Some(value) {
-                let known = before.0.get(key).or(after.0.get(key));
+            let (older, newer) = (before.0.get(key), after.0.get(key));
+            // In the midst of a series a webhook may have counted a part of what it drops.
+            let is_on_its_way = next.is_some_and(|step| step.is_series) && older.is_some() && newer.is_some();
+            if older != Some(value) && newer != Some(value) && !(is_on_its_way && older != newer) {
+                let known = older.or(newer);
                 return Err(format!("{when}: there is {key}: {value}, promised was {known:?}"));
             }
         }
