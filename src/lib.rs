@@ -22,7 +22,7 @@
 //! | Which exit code does an error have? | `error.rs` |
 //! | What is said to a sender, and when? | `smtp/reply.rs`, `smtp/session.rs` |
 //! | Why is a client, a sender, a recipient refused? | `smtp/policy/rules.rs`, `domains/table.rs` |
-//! | When is a mailbox full, what makes way? | `store/index/caps.rs` |
+//! | When is a mailbox or a domain full, what makes way? | `store/index/caps.rs`, `store/index/emails_of.rs` |
 //! | Who is the client behind a proxy? | `smtp/entrance.rs`, `smtp/proxy.rs` |
 //! | Which certificate is served, when is it read again? | `tls/keeper.rs`, `tls/certificate.rs` |
 //! | Where do the sockets come from? | `daemon/listeners.rs`, `daemon/inherited.rs` |
@@ -40,7 +40,8 @@
 //! | What is logged and counted of sessions? | `smtp/tally.rs` |
 //! | What is a metric called, what counts it? | `http/metrics/catalogue.rs`; the room's `Counters`, read through `model/count.rs` |
 //! | How much memory may messages take that are coming in? | `smtp/budget.rs` |
-//! | When does mail go, when does its space come back? When does an idle webhook go? | `expiry.rs`, `expiry/sweep.rs`; `store/embedded/checkpoint.rs`, `store/embedded/punching.rs` |
+//! | How fast does expired mail go, when does it wait for the clock? | `expiry/pace.rs`, `expiry/guard.rs`, `expiry/kept.rs` |
+//! | When does mail go, when does its space come back? When does an idle webhook go? | `expiry/mod.rs`, `expiry/sweep.rs`; `store/embedded/checkpoint.rs`, `store/embedded/punching.rs` |
 //! | When is mail refused for want of space? | `store/embedded/shared.rs` (`accepts`), `store/embedded/room.rs`, `store/journal/spare.rs` |
 //! | What is a backup, octet by octet? What is in it? | `store/backup/format.rs`, `store/backup/source.rs` |
 //! | What does `db check` compare? | `store/check/mod.rs`, `store/journal/walk.rs`, `store/index/audit.rs` |

@@ -20,7 +20,7 @@ use crate::clock::Clock;
 use crate::config::{Config, Revision};
 use crate::dns;
 use crate::domains::verifier;
-use crate::expiry::{self, Outlived, Sweep};
+use crate::expiry::{self, Outlived, Sweep, Watch};
 use crate::http::{self, DaemonStatus, HttpLimits};
 use crate::model::{DomainPattern, Timestamp};
 use crate::panics::Panics;
@@ -163,7 +163,7 @@ impl Daemon {
         let receiver = Arc::new(receiver.with_tls(tls.clone()).counting(counters));
         let limits = HttpLimits::from_config(&config);
         let Running { mail, http, files: mut socket_files } = listeners.run()?;
-        let guard = expiry::guard(&*store, &*clock).await;
+        let watch = Watch::begin(&*store, &*clock, &config.data_dir).await;
         let sweep = Sweep::new(store.clone(), outlived(&config), clock.boot());
         // The workers stop at once; mail and requests that are under way still need the store.
         let mut parts = Parts::default();
@@ -186,7 +186,7 @@ impl Daemon {
         if let Some(tls) = tls {
             parts.spawn("the certificate", tls::watch(tls, Arc::clone(&clock), shutdown.clone()));
         }
-        parts.spawn("expiry", expiry::run(store.clone(), clock, guard, sweep, shutdown.clone()));
+        parts.spawn("expiry", expiry::run(store.clone(), clock, watch, sweep, shutdown.clone()));
         parts.spawn("the store's writer", stop_with_writer(Arc::clone(&store), shutdown.clone()));
         if let Some(supervisor) = supervisor {
             parts.spawn("the service manager", supervisor.run(store.clone(), shutdown.clone()));

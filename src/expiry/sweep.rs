@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::STEP_PAUSE;
+use super::guard::STEP_PAUSE;
 use crate::model::Timestamp;
 use crate::store::{Outbox, StoreError};
 
@@ -14,15 +14,21 @@ const EVERY_MIN: Duration = Duration::from_secs(1);
 
 /// Which of it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outlived {
+pub enum Outlived {
     /// Where events are sent: webhooks that have had no mail for so long. An event's end is its sender's to know.
-    Webhooks { idle_max: Duration },
+    Webhooks {
+        /// For how long.
+        idle_max: Duration,
+    },
     /// Where nobody sends any: events of mail that expired so long ago. Webhooks are kept until they are used again.
-    Events { grace: Duration },
+    Events {
+        /// How long ago.
+        grace: Duration,
+    },
 }
 
 /// Looks for it from time to time.
-pub(crate) struct Sweep {
+pub struct Sweep {
     outbox: Arc<dyn Outbox>,
     outlived: Outlived,
     /// On the clock that never jumps.
@@ -31,7 +37,7 @@ pub(crate) struct Sweep {
 
 impl Sweep {
     /// A sweep that begins some minutes after a start at `boot`: time for the clock to be put right.
-    pub(crate) fn new(outbox: Arc<dyn Outbox>, outlived: Outlived, boot: Duration) -> Self {
+    pub fn new(outbox: Arc<dyn Outbox>, outlived: Outlived, boot: Duration) -> Self {
         Self { outbox, outlived, due_at: boot + STEP_PAUSE }
     }
 

@@ -233,6 +233,10 @@ mod tests {
         fn boot(&self) -> Duration {
             seconds(self.0)
         }
+
+        fn boot_id(&self) -> Option<String> {
+            None
+        }
     }
 
     /// Places, all of them taken: the first at 0 s, the others a second after each other.

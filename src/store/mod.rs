@@ -136,9 +136,10 @@ pub trait Store: Send + Sync + 'static {
     /// Whether a message of the largest size could be kept now; the error is what [`Store::receive`] would say.
     fn accepts(&self) -> Result<(), StoreError>;
 
-    /// Whether mail for `mailbox` would be kept at `now`, as far as caps on mailboxes and domains go; the error is what
-    /// [`Store::receive`] would say. Costs nothing without caps and else a few short reads of the index; waits for nobody.
-    fn takes(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError>;
+    /// Whether a message for the last of `mailboxes` would be kept at `now` if it is for the others too, as far as caps on
+    /// mailboxes and domains go; the error is what [`Store::receive`] would say. Costs nothing without caps and else a few
+    /// short reads of the index for each mailbox of that domain; waits for nobody.
+    fn takes(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError>;
 
     /// A part of a mailbox and its total, as of `now`. A mailbox that never was is empty.
     async fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, StoreError>;

@@ -135,8 +135,8 @@ impl Store for EmbeddedStore {
         }
     }
 
-    fn takes(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
-        self.shared.takes(mailbox, now)
+    fn takes(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError> {
+        self.shared.takes(mailboxes, now)
     }
 
     fn accepts(&self) -> Result<(), StoreError> {

@@ -193,12 +193,12 @@ impl Shared {
     }
 
     /// Whether the caps leave room for one more Email. Waits for no index that is being opened again.
-    pub(super) fn takes(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
+    pub(super) fn takes(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError> {
         if !self.options.caps.are_set() {
             return Ok(());
         }
         let index = self.index().ok_or_else(|| self.index_away())?;
-        let takes = index.view().and_then(|view| view.takes(mailbox, &self.options.caps, now));
+        let takes = index.view().and_then(|view| view.takes(mailboxes, &self.options.caps, now));
         if takes.map_err(|error| error.to_store_error())? { Ok(()) } else { Err(StoreError::MailboxFull) }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
-use super::caps::EmailsOf;
+use super::emails_of::EmailsOf;
 use super::outbox::Outbox;
 use super::room::ENDS_MAX;
 use super::tables::{
@@ -201,13 +201,12 @@ impl<'t> Apply<'t> {
         self.ids.insert(&row.id.octets(), key)?;
         self.expiring.entry(expiry_second(row.expires_at)).or_default().push(*key);
         let mut head = self.head(key)?.unwrap_or(HeadRow::empty(domain));
-        head.disorder = head.disorder.max(head.latest_expiry.since(row.expires_at));
-        head.latest_expiry = head.latest_expiry.max(row.expires_at);
+        head.note_expiry(row.expires_at);
         head.emails += 1;
         self.state.mailboxes += u64::from(head.emails == 1);
         self.mail.insert(&head_key(key), &head.encode()[..])?;
         self.state.emails += 1;
-        self.emails_of.add(domain, 1);
+        self.emails_of.add(domain, row.expires_at);
         Ok(())
     }
 
@@ -304,7 +303,7 @@ impl<'t> Apply<'t> {
         }
         let mut head = self.head(key)?.ok_or(IndexError::Corrupt("a mailbox's head is missing"))?;
         head.emails = head.emails.saturating_sub(1);
-        self.emails_of.add(head.domain, -1);
+        self.emails_of.remove(head.domain, row.expires_at);
         if head.emails == 0 {
             self.mail.remove(&head_key(key))?;
             self.state.mailboxes = self.state.mailboxes.saturating_sub(1);

@@ -3,7 +3,9 @@
 use redb::ReadableTable;
 
 use super::read::View;
-use super::tables::{EVENTS, HashKey, IDS, LaneKey, MAIL, MailRow, WEBHOOKS, lane_key, webhook_of_lane};
+use super::tables::{
+    EVENTS, HashKey, IDS, LaneKey, MAIL, MailRow, SEGMENTS, WEBHOOKS, lane_key, sequence_of, webhook_of_lane,
+};
 use super::{IndexError, decode_event, decode_webhook};
 use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookRecord};
 use crate::store::journal::{Position, RecordPlace};
@@ -57,6 +59,32 @@ impl View {
             living.emails.push(row.id);
         }
         Ok(living)
+    }
+
+    /// The segments in which something lives.
+    pub(crate) fn segments_alive(&self) -> Result<Vec<u64>, IndexError> {
+        let mut alive = Vec::new();
+        for row in self.transaction.open_table(SEGMENTS)?.iter()? {
+            let (number, row) = row?;
+            alive.extend((row.value().0 > 0).then_some(number.value()));
+        }
+        Ok(alive)
+    }
+
+    /// Whether an Email lives in a record at or behind `offset` of a segment. Reads every row of mail.
+    pub(crate) fn lives_behind(&self, segment: u64, offset: u64) -> Result<bool, IndexError> {
+        for row in self.transaction.open_table(MAIL)?.iter()? {
+            let (key, row) = row?;
+            // The head of a mailbox lives nowhere.
+            if sequence_of(key.value()) == 0 {
+                continue;
+            }
+            let row = MailRow::decode(row.value()).ok_or(IndexError::Corrupt("a row of mail has a wrong length"))?;
+            if row.place.segment == segment && u64::from(row.place.offset) >= offset {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Every webhook, with its secret.

@@ -4,6 +4,7 @@ mod answers;
 mod caps;
 mod conformance;
 mod crash;
+mod damage;
 mod disabled;
 mod due_events;
 mod each_call;
