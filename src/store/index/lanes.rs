@@ -8,7 +8,7 @@ use super::tables::{
     read_due_key, webhook_of, webhook_of_key,
 };
 use super::{IndexError, decode_attempt, decode_event, decode_webhook};
-use crate::model::{AttemptRecord, Mailbox, PendingEvent, Timestamp, WebhookId, WebhookRecord};
+use crate::model::{AttemptRecord, Mailbox, PendingEvent, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::store::Wanted;
 use crate::store::change::Sweep;
 
@@ -126,7 +126,11 @@ impl View {
         Ok(due)
     }
 
+    /// Whether an event waits for a webhook that is to be told.
     pub(crate) fn is_pending(&self, webhook: WebhookId, sequence: u64) -> Result<bool, IndexError> {
+        if self.webhook(webhook)?.is_none_or(|record| record.status != WebhookStatus::Active) {
+            return Ok(false);
+        }
         Ok(self.transaction.open_table(EVENTS)?.get(&lane_key(webhook, sequence))?.is_some())
     }
 
