@@ -74,8 +74,6 @@ pub struct Wanted {
     pub without: HashSet<u64>,
     /// How many at most.
     pub limit: usize,
-    /// With the Emails of the first of them, as long as their messages have no more octets than this together.
-    pub octets_max: u64,
 }
 
 /// A webhook and events that it is to be told, as of one moment.
@@ -84,22 +82,13 @@ pub struct DueEvents {
     /// The webhook.
     pub webhook: WebhookRecord,
     /// In the order in which they became due.
-    pub events: Vec<DueEvent>,
+    pub events: Vec<PendingEvent>,
     /// Others are due that were wanted.
     pub has_more: bool,
     /// When the first of those that are not due yet will be, unless others are due before.
     pub next_due_at: Option<Timestamp>,
     /// That moment.
     pub version: OutboxVersion,
-}
-
-/// An event and, where it was read with it, its Email.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DueEvent {
-    /// The event.
-    pub event: PendingEvent,
-    /// `None` leaves open why; [`Outbox::load_event`] says it.
-    pub email: Option<StoredEmail>,
 }
 
 /// How many attempts are noted at once at most: what is written down of so many, each with its kilobyte of a response, must
@@ -138,10 +127,20 @@ pub trait Outbox: Send + Sync + 'static {
     /// The webhook and the events that it is to be told; `None` if there is no such webhook or it is disabled.
     async fn due_events(&self, webhook: WebhookId, wanted: Wanted) -> Result<Option<DueEvents>, StoreError>;
 
+    /// What [`Outbox::is_current`] is asked of what is read from here on. Costs next to nothing and does not wait.
+    fn version(&self) -> OutboxVersion;
+
     /// Whether what was read at `version` still holds: no webhook was deleted or disabled since, and no event ended other
     /// than by [`Outbox::record_attempts`] for itself. What was answered to whoever changed it is seen here. `false` may
     /// also be said where nothing changed. Costs next to nothing and does not wait.
     fn is_current(&self, version: OutboxVersion) -> bool;
+
+    /// Whether the event still waits: it ends with its last attempt, with its webhook, when that is disabled, and when it is
+    /// dropped.
+    async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError>;
+
+    /// The Emails of events that were pending just now; `None` leaves open why, [`Outbox::load_event`] says it.
+    async fn emails(&self, events: Vec<PendingEvent>) -> Result<Vec<Option<StoredEmail>>, StoreError>;
 
     /// The Email of an event, also after it was deleted or has expired; `None` once the event has ended.
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError>;

@@ -13,9 +13,9 @@ use crate::model::{
     WebhookStatus,
 };
 use crate::store::change::{Change, Outcome, Sweep};
-use crate::store::index::{View, record_place};
+use crate::store::index::{Due, View, record_place};
 use crate::store::{
-    ATTEMPTS_PER_NOTE, DueEvent, DueEvents, Outbox, OutboxVersion, Replay, StoreError, Wanted, WebhookRegistration,
+    ATTEMPTS_PER_NOTE, DueEvents, Outbox, OutboxVersion, Replay, StoreError, Wanted, WebhookRegistration,
 };
 
 /// How many webhooks one change deletes at most: each of them ends its events.
@@ -68,8 +68,22 @@ impl Outbox for EmbeddedStore {
         blocking(move || shared.due_events(webhook, &wanted)).await
     }
 
+    fn version(&self) -> OutboxVersion {
+        self.shared.outbox_version()
+    }
+
     fn is_current(&self, version: OutboxVersion) -> bool {
         self.shared.outbox_version() == version
+    }
+
+    async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError> {
+        let (webhook, sequence) = (event.webhook, event.sequence);
+        self.read(move |view| view.is_pending(webhook, sequence)).await
+    }
+
+    async fn emails(&self, events: Vec<PendingEvent>) -> Result<Vec<Option<StoredEmail>>, StoreError> {
+        let shared = Arc::clone(&self.shared);
+        blocking(move || Ok(events.iter().map(|event| shared.email(event).ok().flatten()).collect())).await
     }
 
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
@@ -146,15 +160,7 @@ impl Shared {
             _ => Ok(None),
         };
         let Some((record, due)) = self.read(read)? else { return Ok(None) };
-        let mut octets_left = wanted.octets_max;
-        let with_email = |event: PendingEvent| {
-            let left = octets_left.checked_sub(event.size_octets);
-            octets_left = left.unwrap_or(0);
-            let email = left.and_then(|_| self.email(&event).ok().flatten());
-            DueEvent { event, email }
-        };
-        let events = due.events.into_iter().map(with_email).collect();
-        let (has_more, next_due_at) = (due.has_more, due.next_due_at);
+        let Due { events, has_more, next_due_at } = due;
         Ok(Some(DueEvents { webhook: record, events, has_more, next_due_at, version }))
     }
 

@@ -8,9 +8,10 @@ use super::IndexError;
 use super::emails_of::EmailsOf;
 use super::outbox::Outbox;
 use super::room::ENDS_MAX;
+use super::shares::Shares;
 use super::tables::{
     DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, EventRow, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow,
-    PUNCHES, SEGMENTS, SHARED, State, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
+    PUNCHES, SEGMENTS, State, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
 };
 use super::tally::Tally;
 use crate::model::{DomainRecord, EmailId, Envelope, Mailbox, Timestamp};
@@ -24,7 +25,7 @@ pub(super) struct Apply<'t> {
     pub(super) mail: Table<'t, &'static MailKey, &'static [u8]>,
     pub(super) ids: Table<'t, &'static [u8; 16], &'static MailKey>,
     expiry: Table<'t, (u64, u64), &'static [u8]>,
-    shared: Table<'t, (u64, u32), u32>,
+    shares: Shares<'t>,
     segments: Table<'t, u64, (u64, u64)>,
     punches: Table<'t, (u64, u32), (u32, u32)>,
     domains: Table<'t, &'static str, &'static [u8]>,
@@ -68,7 +69,7 @@ impl<'t> Apply<'t> {
             mail: transaction.open_table(MAIL)?,
             ids: transaction.open_table(IDS)?,
             expiry: transaction.open_table(EXPIRY)?,
-            shared: transaction.open_table(SHARED)?,
+            shares: Shares::open(transaction)?,
             segments: transaction.open_table(SEGMENTS)?,
             punches: transaction.open_table(PUNCHES)?,
             domains: transaction.open_table(DOMAINS)?,
@@ -91,7 +92,9 @@ impl<'t> Apply<'t> {
             return Err(IndexError::Corrupt("it lacks the groups before"));
         }
         self.flush_expiring()?;
+        self.trim_logs()?;
         self.outbox.webhooks.flush()?;
+        self.shares.flush()?;
         self.emails_of.flush()?;
         for (segment, (messages, octets)) in std::mem::take(&mut self.alive) {
             let (old_messages, old_octets) = self.segments.get(segment)?.map_or((0, 0), |row| row.value());
@@ -178,7 +181,7 @@ impl<'t> Apply<'t> {
         let emails = envelope.recipients.len();
         let is_shared = emails > 1 || told.iter().any(|webhooks| !webhooks.is_empty());
         if emails > 1 {
-            self.shared.insert((place.segment, place.offset), u32::try_from(emails).unwrap_or(u32::MAX))?;
+            self.shares.begin((place.segment, place.offset), u32::try_from(emails).unwrap_or(u32::MAX))?;
         }
         let mut has_events = false;
         self.count(place, 1);
@@ -327,10 +330,7 @@ impl<'t> Apply<'t> {
 
     /// Gives an event a share in the record of an Email that is still there and known to be shared.
     pub(super) fn share(&mut self, place: RecordPlace) -> Result<(), IndexError> {
-        let record = (place.segment, place.offset);
-        let shares = self.shared.get(record)?.map_or(1, |shares| shares.value());
-        self.shared.insert(record, shares + 1)?;
-        Ok(())
+        self.shares.add((place.segment, place.offset))
     }
 
     /// Notes that others than this Email may have a share in its record.
@@ -353,14 +353,7 @@ impl<'t> Apply<'t> {
 
     /// Whether other Emails or events still share the record.
     fn release_share(&mut self, place: RecordPlace) -> Result<bool, IndexError> {
-        let record = (place.segment, place.offset);
-        let shares = self.shared.get(record)?.map_or(0, |row| row.value());
-        if shares > 1 {
-            self.shared.insert(record, shares - 1)?;
-            return Ok(true);
-        }
-        self.shared.remove(record)?;
-        Ok(false)
+        self.shares.release((place.segment, place.offset))
     }
 
     fn count(&mut self, place: RecordPlace, messages: i64) {

@@ -2,6 +2,7 @@
 //!
 //! An event is written by the change that receives its message, and holds a share in the message's record until it ends.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use redb::{ReadableTable, Table, WriteTransaction};
@@ -37,6 +38,8 @@ pub(super) struct Outbox<'t> {
     due: Table<'t, &'static [u8; 32], ()>,
     pub(super) attempts: Table<'t, &'static LaneKey, &'static [u8]>,
     pub(super) heavy: Table<'t, &'static LaneKey, ()>,
+    /// Webhooks to whose logs the group has added, each with the time of its last line.
+    logged: BTreeMap<WebhookId, Timestamp>,
 }
 
 impl<'t> Outbox<'t> {
@@ -49,6 +52,7 @@ impl<'t> Outbox<'t> {
             due: transaction.open_table(DUE)?,
             attempts: transaction.open_table(ATTEMPTS)?,
             heavy: transaction.open_table(HEAVY)?,
+            logged: BTreeMap::new(),
         })
     }
 
@@ -66,6 +70,25 @@ impl<'t> Outbox<'t> {
         self.events.insert(&lane_key(webhook, sequence), &value[..])?;
         self.due.insert(&due_key(webhook, event.due_at, sequence), ())?;
         Ok(())
+    }
+
+    /// Takes out the event that tells of `email`, if that is the one with this sequence.
+    fn take_event(
+        &mut self,
+        webhook: WebhookId,
+        sequence: u64,
+        email: EmailId,
+    ) -> Result<Option<EventRow>, IndexError> {
+        let key = lane_key(webhook, sequence);
+        let row = self.events.remove(&key)?.map(|row| super::decode_event(row.value())).transpose()?;
+        let Some(event) = row else { return Ok(None) };
+        if event.email != email {
+            // In a store that was made of another's journal the number may be another Email's.
+            self.put_event(webhook, sequence, &event)?;
+            return Ok(None);
+        }
+        self.due.remove(&due_key(webhook, event.due_at, sequence))?;
+        Ok(Some(event))
     }
 
     /// The event that waits longest.
@@ -113,7 +136,7 @@ impl Apply<'_> {
         if !self.make_room(webhook, sequence, event)? {
             return Ok(false);
         }
-        let Some(mut row) = self.outbox.row(webhook)? else { return Ok(false) };
+        let Some(mut row) = self.outbox.webhooks.take(webhook)? else { return Ok(false) };
         let octets = u64::from(event.place.content);
         self.share(event.place)?;
         self.outbox.put_event(webhook, sequence, event)?;
@@ -132,9 +155,13 @@ impl Apply<'_> {
         sequence: u64,
         event: &EventRow,
     ) -> Result<(), IndexError> {
+        self.outbox.take_event(row.record.id, sequence, event.email)?;
+        self.settle(row, event)
+    }
+
+    /// Counts an event out that is no longer in the outbox; the caller writes `row`.
+    fn settle(&mut self, row: &mut WebhookRow, event: &EventRow) -> Result<(), IndexError> {
         let octets = u64::from(event.place.content);
-        self.outbox.events.remove(&lane_key(row.record.id, sequence))?;
-        self.outbox.due.remove(&due_key(row.record.id, event.due_at, sequence))?;
         row.events = row.events.saturating_sub(1);
         let waiting = row.octets.saturating_sub(octets);
         self.outbox.weigh(row, waiting)?;
@@ -257,15 +284,15 @@ impl Apply<'_> {
     /// `Some` if that disabled the webhook: whether events of it are left to be ended. Does nothing where the webhook or the
     /// event is gone.
     fn note_attempt(&mut self, attempt: &AttemptRecord) -> Result<Option<bool>, IndexError> {
-        let Some(mut row) = self.outbox.row(attempt.webhook)? else { return Ok(None) };
-        if attempt.email.is_some() {
-            let event = self.outbox.event(attempt.webhook, attempt.sequence)?;
-            // In a store that was made of another's journal the number may be another Email's.
-            let Some(event) = event.filter(|event| Some(event.email) == attempt.email) else { return Ok(None) };
+        let Some(mut row) = self.outbox.webhooks.take(attempt.webhook)? else { return Ok(None) };
+        if let Some(email) = attempt.email {
+            let Some(event) = self.outbox.take_event(attempt.webhook, attempt.sequence, email)? else {
+                self.outbox.webhooks.put(row);
+                return Ok(None);
+            };
             match attempt.verdict {
-                Verdict::Delivered | Verdict::GivenUp => self.end_event(&mut row, attempt.sequence, &event)?,
+                Verdict::Delivered | Verdict::GivenUp => self.settle(&mut row, &event)?,
                 Verdict::Retry(due_at) => {
-                    self.outbox.due.remove(&due_key(attempt.webhook, event.due_at, attempt.sequence))?;
                     let again = EventRow { attempts: attempt.number, due_at, ..event };
                     self.outbox.put_event(attempt.webhook, attempt.sequence, &again)?;
                 }
@@ -298,13 +325,25 @@ impl Apply<'_> {
         Ok(more)
     }
 
-    /// Adds a line to the log; the caller writes `row`.
+    /// Adds a line to the log, which is trimmed when the group ends; the caller writes `row`.
     pub(super) fn log(&mut self, row: &mut WebhookRow, attempt: &AttemptRecord) -> Result<(), IndexError> {
         let value = postcard::to_stdvec(attempt).map_err(|_| IndexError::Corrupt("an attempt can't be written"))?;
         self.outbox.attempts.insert(&lane_key(row.record.id, self.state.next_attempt), &value[..])?;
         self.state.next_attempt += 1;
         row.attempts += 1;
-        self.trim_log(row, attempt.at)
+        self.outbox.logged.insert(row.record.id, attempt.at);
+        Ok(())
+    }
+
+    /// Trims the logs that the group has added to.
+    pub(super) fn trim_logs(&mut self) -> Result<(), IndexError> {
+        for (webhook, now) in std::mem::take(&mut self.outbox.logged) {
+            if let Some(mut row) = self.outbox.webhooks.take(webhook)? {
+                self.trim_log(&mut row, now)?;
+                self.outbox.webhooks.put(row);
+            }
+        }
+        Ok(())
     }
 
     /// Takes the oldest lines off the log while there are too many or they are too old at `now`.
@@ -313,9 +352,8 @@ impl Apply<'_> {
         let mut trimmed = Vec::new();
         for line in self.outbox.attempts.range::<&LaneKey>(&first..=&last)? {
             let (key, line) = line?;
-            let left = (row.attempts as usize).saturating_sub(trimmed.len());
-            let is_old = now.since(super::decode_attempt(line.value())?.at) > ATTEMPTS_AGE_MAX;
-            if left <= ATTEMPTS_KEPT as usize && !is_old {
+            let has_too_many = (row.attempts as usize).saturating_sub(trimmed.len()) > ATTEMPTS_KEPT as usize;
+            if !has_too_many && now.since(super::decode_attempt(line.value())?.at) <= ATTEMPTS_AGE_MAX {
                 break;
             }
             trimmed.push(*key.value());

@@ -60,6 +60,12 @@ impl<'t> WebhookRows<'t> {
         Ok(row.record.status == WebhookStatus::Active)
     }
 
+    /// Takes a row out, to be changed and put back: until then there is none.
+    pub(super) fn take(&mut self, id: WebhookId) -> Result<Option<WebhookRow>, IndexError> {
+        self.get(id)?;
+        Ok(self.seen.get_mut(&id).and_then(|seen| seen.row.take()))
+    }
+
     pub(super) fn put(&mut self, row: WebhookRow) {
         self.seen.insert(row.record.id, Seen { row: Some(row), is_new: true });
     }

@@ -103,7 +103,6 @@ async fn version(store: &EmbeddedStore, id: WebhookId) -> tempmail::store::Outbo
         due_after: Timestamp::MAX,
         without: std::collections::HashSet::new(),
         limit: 1,
-        octets_max: 0,
     };
     store.due_events(id, any).await.expect("read").expect("the webhook").version
 }
