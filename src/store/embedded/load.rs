@@ -7,7 +7,7 @@ use super::open::{self, Opened};
 use crate::store::change::Change;
 use crate::store::disk::Disk;
 use crate::store::index::Index;
-use crate::store::journal::{Group, least_segment_octets};
+use crate::store::journal::{Group, group_room};
 use crate::store::{OpenError, OutboxLimits, StoreError, StoreOptions};
 
 /// A group is written once it has this many octets, or this many changes.
@@ -34,11 +34,10 @@ impl Loader {
         let options = StoreOptions { outbox, ..*options };
         drop(Index::create_keyed(disk, &options, secret)?);
         let opened = open::open(disk, &options)?;
-        let room = options.segment_octets.saturating_sub(least_segment_octets(options.message_octets_max));
         Ok(Self {
             opened,
             retention: options.retention,
-            room: room.min(GROUP_OCTETS),
+            room: group_room(&options).min(GROUP_OCTETS),
             group: Group::new(),
             changes: Vec::new(),
         })

@@ -42,7 +42,7 @@ pub(super) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Opene
         index.checkpoint()?;
         tracing::info!(before_octets, after_octets = octets_of_index(disk)?, "compacted the index");
     }
-    let journal = Journal::begin(found.segments().clone(), end, false, options.segment_octets)?;
+    let journal = Journal::begin(found.segments().clone(), end, false, options)?;
     Ok(Opened { index: Arc::new(index), journal })
 }
 
@@ -78,7 +78,7 @@ fn begin_new(disk: &Arc<dyn Disk>, found: &FoundJournal, options: &StoreOptions)
         None => Index::create(disk, options)?,
     };
     index.shorten_lives_to(options.retention)?;
-    let journal = Journal::begin(found.segments().clone(), Position::START, true, options.segment_octets)?;
+    let journal = Journal::begin(found.segments().clone(), Position::START, true, options)?;
     Ok(Opened { index: Arc::new(index), journal })
 }
 

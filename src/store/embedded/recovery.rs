@@ -129,7 +129,7 @@ impl Writer {
         let index = Index::open(disk, self.shared.options())
             .and_then(|index| index.ok_or(OpenError::Index("index.redb is missing".into())))?;
         let mut position = index.position()?;
-        let found = FoundJournal::open(Arc::clone(disk))
+        let found = FoundJournal::open_again(Arc::clone(disk))
             .map_err(|error| Behind { cause: error.to_store_error(), reached: Some(position) })?;
         let mut outcomes = None;
         let result = found.run(position, |records, end| {

@@ -18,8 +18,8 @@ use super::recovery::Backoff;
 use super::shared::Shared;
 use crate::store::change::Outcome;
 use crate::store::index::IndexError;
-use crate::store::journal::{AppendError, Group, Journal, RecordPlace, least_segment_octets};
-use crate::store::{OpenError, StoreError, StoreOptions};
+use crate::store::journal::{AppendError, Group, Journal, RecordPlace, group_room};
+use crate::store::{OpenError, StoreError};
 
 /// How long a close goes on with taking off the disk what was deleted; the next start does the rest.
 const PUNCH_PATIENCE: Duration = Duration::from_secs(2);
@@ -142,8 +142,7 @@ impl Writer {
 
     /// Commits the changes of `jobs` and answers each: in one group, or in as many as a segment's size makes it.
     fn commit(&mut self, jobs: Vec<Job>) {
-        let StoreOptions { segment_octets, message_octets_max, .. } = *self.shared.options();
-        let room = segment_octets.saturating_sub(least_segment_octets(message_octets_max));
+        let room = group_room(self.shared.options());
         let mut jobs = jobs.into_iter().peekable();
         while jobs.peek().is_some() {
             let mut group = Group::new();
