@@ -1,7 +1,6 @@
 //! Filling a store with known changes, many to an fdatasync: what a restore does in place of a writer.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::open::{self, Opened};
 use crate::store::change::Change;
@@ -18,7 +17,6 @@ const GROUP_CHANGES: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct Loader {
     opened: Opened,
-    retention: Duration,
     /// How many octets a group may have before its last record.
     room: u64,
     group: Group,
@@ -31,21 +29,11 @@ impl Loader {
     pub(crate) fn begin(disk: &Arc<dyn Disk>, options: &StoreOptions, secret: [u8; 16]) -> Result<Self, OpenError> {
         // What was in the outbox had found room in it.
         let outbox = OutboxLimits { events_per_webhook: u32::MAX, octets_per_webhook: u64::MAX, octets: u64::MAX };
-        let options = StoreOptions { outbox, ..*options };
+        // How long mail is kept is for the daemon to say, at its next start.
+        let options = StoreOptions { retention: None, outbox, ..*options };
         drop(Index::create_keyed(disk, &options, secret)?);
         let opened = open::open(disk, &options)?;
-        Ok(Self {
-            opened,
-            retention: options.retention,
-            room: group_room(&options).min(GROUP_OCTETS),
-            group: Group::new(),
-            changes: Vec::new(),
-        })
-    }
-
-    /// How long an Email is readable in this store.
-    pub(crate) fn retention(&self) -> Duration {
-        self.retention
+        Ok(Self { opened, room: group_room(&options).min(GROUP_OCTETS), group: Group::new(), changes: Vec::new() })
     }
 
     /// Adds a change; it is made at the latest by [`Loader::finish`].

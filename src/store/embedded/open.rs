@@ -34,7 +34,9 @@ pub(super) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Opene
     if end.group > start.group {
         tracing::info!(groups = end.group - start.group, "replayed the journal");
     }
-    index.shorten_lives_to(options.retention)?;
+    if let Some(retention) = options.retention {
+        index.shorten_lives_to(retention)?;
+    }
     let checkpoint = index.checkpoint()?;
     remove_unneeded(&found, &checkpoint)?;
     let before_octets = octets_of_index(disk)?;
@@ -77,7 +79,9 @@ fn begin_new(disk: &Arc<dyn Disk>, found: &FoundJournal, options: &StoreOptions)
         // There is none, or its creation was cut off: it is begun again. What can't be read is not known to be new.
         None => Index::create(disk, options)?,
     };
-    index.shorten_lives_to(options.retention)?;
+    if let Some(retention) = options.retention {
+        index.shorten_lives_to(retention)?;
+    }
     let journal = Journal::begin(found.segments().clone(), Position::START, true, options)?;
     Ok(Opened { index: Arc::new(index), journal })
 }

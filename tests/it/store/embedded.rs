@@ -17,7 +17,7 @@ const FIRST_PAGE: Part = Part::Offset { offset: 0, limit: 20 };
 
 pub fn options() -> StoreOptions {
     StoreOptions {
-        retention: Duration::from_hours(24),
+        retention: Some(Duration::from_hours(24)),
         message_octets_max: 64 << 10,
         segment_octets: 1 << 20,
         index_cache_octets: 4 << 20,
@@ -146,7 +146,7 @@ async fn a_shorter_retention_shortens_lives_and_a_longer_one_brings_nothing_back
     let dir = tempfile::tempdir().expect("tempdir");
     let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
     store.receive(delivery(&["a@example.test"], "an hour", NOW)).await.expect("receive");
-    let minute = StoreOptions { retention: Duration::from_mins(1), ..options() };
+    let minute = StoreOptions { retention: Some(Duration::from_mins(1)), ..options() };
     let store = reopen(store, dir.path(), &minute).await;
     let total = |store: Arc<EmbeddedStore>, at: Timestamp| async move {
         store.list(&mailbox("a@example.test"), FIRST_PAGE, at).await.expect("list").total
