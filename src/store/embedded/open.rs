@@ -59,7 +59,7 @@ pub(super) fn compact(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Co
     Ok(Compacted { before_octets, after_octets: octets_of_index(disk)? })
 }
 
-fn index_missing() -> OpenError {
+pub(super) fn index_missing() -> OpenError {
     OpenError::Index("index.redb is missing".into())
 }
 

@@ -4,8 +4,8 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
@@ -23,10 +23,16 @@ use crate::store::{OpenError, StoreError};
 
 /// How long a close goes on with taking off the disk what was deleted; the next start does the rest.
 const PUNCH_PATIENCE: Duration = Duration::from_secs(2);
+/// How long it waits for readers.
+const LAST_READERS_GRACE: Duration = Duration::from_secs(5);
 
 /// Starts the writer of an opened store.
-pub(super) fn start(shared: Arc<Shared>, opened: Opened) -> Result<Queue, OpenError> {
-    let (sender, messages) = mpsc::channel();
+pub(super) fn start(
+    shared: Arc<Shared>,
+    opened: Opened,
+    sender: Sender<Message>,
+    messages: Receiver<Message>,
+) -> Result<Queue, OpenError> {
     let Opened { index, journal } = opened;
     // The shared state holds the one handle; the writer borrows it per group, so that the index can be reopened.
     drop(index);
@@ -96,6 +102,7 @@ impl Writer {
                         self.checkpoint();
                     }
                 }
+                Ok(Message::LookAtIndex) => {}
                 Ok(Message::Close(done)) => closing = Some(done),
                 Err(RecvTimeoutError::Timeout) => self.rest(),
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -109,7 +116,7 @@ impl Writer {
         }
         self.finish(Instant::now() + PUNCH_PATIENCE);
         self.shared.set_trouble(StoreError::Stopping);
-        if let Err(error) = self.shared.close_index() {
+        if let Err(error) = self.shared.close_index(LAST_READERS_GRACE) {
             tracing::warn!(%error, "the index was left open");
         }
         closing
@@ -117,7 +124,7 @@ impl Writer {
 
     /// When there is something to do even if nothing comes in.
     fn rest_at(&self) -> Option<Instant> {
-        if self.shared.index().is_none() {
+        if self.shared.index().is_none_or(|index| index.has_failed()) {
             return Some(self.backoff.until());
         }
         let quiet = self.shared.options().checkpoint_quiet;
@@ -128,6 +135,10 @@ impl Writer {
 
     /// What there is to do while nothing comes in.
     fn rest(&mut self) {
+        if self.shared.index().is_some_and(|index| index.has_failed()) {
+            tracing::error!("the index could not be read and is opened again");
+            return self.open_index_anew();
+        }
         if let Err(error) = self.ensure_index() {
             let wait = self.backoff.failed();
             tracing::error!(%error, again_in_ms = wait.as_millis(), "the index is still away");

@@ -12,6 +12,7 @@ mod faults;
 mod full;
 pub mod outbox;
 mod outbox_bounds;
+mod readers;
 mod space;
 mod starting;
 mod writer;
