@@ -70,11 +70,6 @@ impl TestServer {
         Self::run(self.stop().await, clock, Revision::Two, configure).await
     }
 
-    /// A daemon on the data of one that has ended.
-    pub(crate) async fn again(dir: TempDir, clock: Arc<SetClock>) -> Self {
-        Self::run(dir, clock, Revision::Two, |_| {}).await
-    }
-
     async fn run(dir: TempDir, clock: Arc<SetClock>, revision: Revision, configure: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config::of_revision(revision, dir.path().into());
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -177,13 +172,5 @@ impl TestServer {
         ended.expect("no panic").expect("a good end");
         drop(store);
         dir
-    }
-
-    /// Waits for it to end by itself: its directory, and why it ended.
-    pub(crate) async fn ended(self) -> (TempDir, DaemonError) {
-        let Self { dir, store, running, .. } = self;
-        let ended = tokio::time::timeout(PATIENCE, running).await.expect("an end in time");
-        drop(store);
-        (dir, ended.expect("no panic").expect_err("a bad end"))
     }
 }
