@@ -40,7 +40,7 @@ pub(super) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Opene
     let checkpoint = index.checkpoint()?;
     remove_unneeded(&found, &checkpoint)?;
     let before_octets = octets_of_index(disk)?;
-    if index.compact_if_worthwhile(before_octets)? {
+    if index.compact_if_worthwhile(before_octets, index::AT_START_OCTETS_MAX)? {
         index.checkpoint()?;
         tracing::info!(before_octets, after_octets = octets_of_index(disk)?, "compacted the index");
     }

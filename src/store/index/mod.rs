@@ -32,6 +32,7 @@ use apply::Apply;
 pub(crate) use audit::Audit;
 use backend::Backend;
 use caps::EmailsOf;
+pub(crate) use compaction::AT_START_OCTETS_MAX;
 pub use compaction::Compacted;
 use outbox::Outbox;
 use overlay::Overlay;

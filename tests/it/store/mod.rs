@@ -10,6 +10,7 @@ pub mod embedded;
 mod failed_sync;
 mod faults;
 mod full;
+mod opening;
 pub mod outbox;
 mod outbox_bounds;
 mod readers;
