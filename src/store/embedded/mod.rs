@@ -239,8 +239,7 @@ impl Store for EmbeddedStore {
     }
 
     async fn survey(&self) -> Result<Survey, StoreError> {
-        let shared = Arc::clone(&self.shared);
-        blocking(move || shared.survey()).await
+        self.survey_in_pieces().await
     }
 
     fn backup(&self) -> BackupStream {

@@ -21,10 +21,10 @@ use crate::store::index::IndexError;
 use crate::store::journal::{AppendError, Group, Journal, RecordPlace, group_room};
 use crate::store::{OpenError, StoreError};
 
-/// How long a close goes on with taking off the disk what was deleted; the next start does the rest.
-const PUNCH_PATIENCE: Duration = Duration::from_secs(2);
-/// How long it waits for readers.
-const LAST_READERS_GRACE: Duration = Duration::from_secs(5);
+/// How long a close goes on with taking off the disk what was deleted, and waits for readers; the next start does the rest.
+const CLOSE_PATIENCE: Duration = Duration::from_millis(1500);
+/// What readers have at least.
+const LAST_READERS_GRACE: Duration = Duration::from_millis(200);
 
 /// Starts the writer of an opened store.
 pub(super) fn start(
@@ -114,9 +114,12 @@ impl Writer {
                 answer(job, Err(StoreError::Stopping));
             }
         }
-        self.finish(Instant::now() + PUNCH_PATIENCE);
+        let deadline = Instant::now() + CLOSE_PATIENCE;
+        self.finish(deadline);
         self.shared.set_trouble(StoreError::Stopping);
-        if let Err(error) = self.shared.close_index(LAST_READERS_GRACE) {
+        // What a checkpoint has made durable needs no close.
+        let grace = deadline.saturating_duration_since(Instant::now()).max(LAST_READERS_GRACE);
+        if let Err(error) = self.shared.close_index(grace) {
             tracing::warn!(%error, "the index was left open");
         }
         closing

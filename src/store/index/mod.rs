@@ -37,6 +37,7 @@ pub use compaction::Compacted;
 use outbox::Outbox;
 use overlay::Overlay;
 pub(crate) use read::View;
+pub(crate) use survey::TABLES;
 pub(crate) use tables::record_place;
 use tables::{
     DOMAINS, EXPIRY, EventRow, FORMAT, HashKey, IDS, MAIL, META, META_FORMAT, META_HASH_KEY, META_RETENTION,

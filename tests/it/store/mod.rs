@@ -2,6 +2,7 @@
 
 mod answers;
 mod caps;
+mod closing;
 mod conformance;
 mod crash;
 mod due_events;
@@ -13,6 +14,7 @@ mod full;
 mod opening;
 pub mod outbox;
 mod outbox_bounds;
+mod panics;
 mod readers;
 mod space;
 mod starting;
