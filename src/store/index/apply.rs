@@ -10,7 +10,8 @@ use super::outbox::Outbox;
 use super::room::DROPS_MAX;
 use super::tables::{
     DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, EventRow, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow,
-    PUNCHES, SEGMENTS, SHARED, State, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
+    PUNCHES, SEGMENTS, SHARE_DELETED, SHARED, State, domain_hash, expiry_second, head_key, mail_key, mailbox_hash,
+    sequence_of,
 };
 use crate::model::{DomainRecord, EmailId, Envelope, Mailbox, Timestamp};
 use crate::store::change::{Change, Outcome};
@@ -104,6 +105,7 @@ impl<'t> Apply<'t> {
         match change {
             Change::Received { envelope, received_at, expires_at, caps } => {
                 if self.is_known(envelope)? {
+                    self.punch(place)?;
                     return Ok(Outcome::Received { has_events: false, has_dropped: false });
                 }
                 if !self.make_way(envelope, caps, *received_at, place)? {
@@ -293,19 +295,17 @@ impl<'t> Apply<'t> {
         } else {
             self.mail.insert(&head_key(key), &head.encode()[..])?;
         }
-        if row.is_shared && self.release_share(row.place)? {
-            return Ok(());
-        }
-        self.let_go(row.place, removal)
+        let removal = if row.is_shared { self.release_share(row.place, removal)? } else { Some(removal) };
+        removal.map_or(Ok(()), |removal| self.let_go(row.place, removal))
     }
 
     /// Ends the share that an event has in a record.
     pub(super) fn release_event(&mut self, place: RecordPlace) -> Result<(), IndexError> {
-        if self.release_share(place)? {
-            return Ok(());
+        match self.release_share(place, Removal::Expire)? {
+            None => Ok(()),
+            // The Email is gone already, and may have been deleted.
+            Some(_) => self.let_go(place, Removal::Delete),
         }
-        // The Email is gone already, and may have been deleted.
-        self.let_go(place, Removal::Delete)
     }
 
     /// Gives an event a share in the record of an Email that is still there and known to be shared.
@@ -334,16 +334,20 @@ impl<'t> Apply<'t> {
         Ok(())
     }
 
-    /// Whether other Emails or events still share the record.
-    fn release_share(&mut self, place: RecordPlace) -> Result<bool, IndexError> {
+    /// Ends a share; how far the removal of the record goes, `None` if other Emails or events still share it.
+    fn release_share(&mut self, place: RecordPlace, removal: Removal) -> Result<Option<Removal>, IndexError> {
         let record = (place.segment, place.offset);
-        let shares = self.shared.get(record)?.map_or(0, |row| row.value());
+        let row = self.shared.get(record)?.map_or(0, |row| row.value());
+        let (shares, mut deleted) = (row & !SHARE_DELETED, row & SHARE_DELETED);
+        if removal == Removal::Delete {
+            deleted = SHARE_DELETED;
+        }
         if shares > 1 {
-            self.shared.insert(record, shares - 1)?;
-            return Ok(true);
+            self.shared.insert(record, (shares - 1) | deleted)?;
+            return Ok(None);
         }
         self.shared.remove(record)?;
-        Ok(false)
+        Ok(Some(if deleted == 0 { Removal::Expire } else { Removal::Delete }))
     }
 
     fn count(&mut self, place: RecordPlace, messages: i64) {

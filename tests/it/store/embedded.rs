@@ -125,6 +125,42 @@ async fn what_is_deleted_leaves_the_disk_and_what_is_not_stays() {
     assert!(contains(&octets, b"the-kept-mail"));
 }
 
+/// Where the last copy expired, the octets stayed that somebody had deleted, for as long as anything lived in the segment.
+#[tokio::test]
+async fn what_one_recipient_deleted_leaves_the_disk_when_it_expires_for_the_others() {
+    let dir = tempfile::tempdir().expect("tempdir");
+    let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+    let later = NOW.plus(Duration::from_mins(30));
+    let recipients = ["a@example.test", "b@example.test", "c@example.test"];
+    store.receive(delivery(&recipients, "the-deleted-secret", NOW)).await.expect("receive");
+    store.receive(delivery(&recipients, "nobody-deleted-this", NOW)).await.expect("receive");
+    store.receive(delivery(&["a@example.test"], "the-kept-mail", later)).await.expect("receive");
+    let id = store.list(&mailbox("a@example.test"), FIRST_PAGE, NOW).await.expect("list").emails[2].id;
+    assert!(store.delete(id, NOW).await.expect("delete"));
+    while store.expire(NOW.plus(Duration::from_hours(1)), 1).await.expect("expire").removed > 0 {}
+    store.close().await.expect("close");
+    let octets = octets_on_disk(dir.path());
+    assert!(!contains(&octets, b"the-deleted-secret"));
+    assert!(contains(&octets, b"the-kept-mail"));
+    assert!(contains(&octets, b"nobody-deleted-this"), "what only expires goes with its segment");
+}
+
+/// The second record of it was needed by nobody and deleted by nobody.
+#[tokio::test]
+async fn a_message_that_was_handed_over_twice_leaves_the_disk_whole() {
+    let dir = tempfile::tempdir().expect("tempdir");
+    let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+    let twice = delivery(&["a@example.test"], "the-deleted-secret", NOW);
+    store.receive(twice.clone()).await.expect("receive");
+    store.receive(twice).await.expect("receive again");
+    store.receive(delivery(&["b@example.test"], "the-kept-mail", NOW)).await.expect("receive");
+    assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await, Ok(1));
+    store.close().await.expect("close");
+    let octets = octets_on_disk(dir.path());
+    assert!(!contains(&octets, b"the-deleted-secret"));
+    assert!(contains(&octets, b"the-kept-mail"));
+}
+
 #[tokio::test]
 async fn segments_in_which_nothing_lives_are_removed() {
     let dir = tempfile::tempdir().expect("tempdir");

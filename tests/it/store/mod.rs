@@ -1,6 +1,7 @@
 //! What every store must do, and what the embedded one does when the power is cut.
 
 mod answers;
+mod audit;
 mod caps;
 mod closing;
 mod conformance;
