@@ -124,8 +124,9 @@
 //! service manager that asks for it (`daemon/supervisor`).
 //!
 //! SIGTERM or SIGINT cancels one token. Listeners close and the workers end at once; sessions and requests have 8 s for
-//! their last answers, attempts to tell webhooks 3 s for their ends; then the store closes: what is queued is committed, a checkpoint is made, the index is closed. A
-//! part that ends early by a panic, or the store's writer, cancels the token for all, and the program ends with 1. Panics
+//! their last answers, attempts to tell webhooks 3 s for their ends; then the store closes: what is queued is committed, a checkpoint is made, the index is closed.
+//! Verification, webhooks, the watch over the certificate and expiry begin anew after a panic, with growing rests; a part
+//! that listens and ends by one, or the store's writer, cancels the token for all, and the program ends with 1. Panics
 //! are logged and counted by a hook ([`panics`]). A second signal ends the process; the next start replays.
 //!
 //! # The store

@@ -203,7 +203,7 @@ async fn a_shorter_retention_makes_room_in_a_domain() {
     receive(&store, &[A, B], "1").await.expect("room");
     store.close().await.expect("close");
     drop(store);
-    let minute = StoreOptions { retention: Duration::from_mins(1), ..with(reject(0, 2)) };
+    let minute = StoreOptions { retention: Some(Duration::from_mins(1)), ..with(reject(0, 2)) };
     let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &minute).expect("open");
     assert_eq!(receive(&store, &[A], "2").await, Err(StoreError::MailboxFull));
     receive_at(&store, &[A, B], "3", NOW.plus(Duration::from_mins(2))).await.expect("room");
