@@ -53,6 +53,7 @@ const RULES: &[Rule] = &[
             "smtp/session",
             "smtp/line",
             "smtp/admission",
+            "smtp/holdings",
             "smtp/pace",
             "smtp/tally",
             "smtp/command",
