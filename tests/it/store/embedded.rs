@@ -249,3 +249,16 @@ async fn a_journal_whose_last_segment_lost_its_header_is_refused() {
     let error = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(files)), &options()).expect_err("no header");
     assert!(matches!(error, OpenError::Damaged { segment: 1, .. }), "{error}");
 }
+
+#[tokio::test]
+async fn where_nothing_is_due_expiry_writes_nothing() {
+    let disk = RecordingDisk::default();
+    let rare = StoreOptions { checkpoint_quiet: Duration::from_hours(1), ..options() };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &rare).expect("open");
+    store.receive(delivery(&["a@example.test"], "m", NOW)).await.expect("receive");
+    let syncs = disk.syncs().len();
+    let due = store.expire(NOW, 10).await.expect("expire").next_due_at;
+    assert_eq!((due, disk.syncs().len()), (Some(NOW.plus(Duration::from_hours(1))), syncs));
+    store.expire(NOW.plus(Duration::from_hours(1)), 10).await.expect("expire");
+    assert!(disk.syncs().len() > syncs);
+}

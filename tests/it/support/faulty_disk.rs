@@ -27,6 +27,8 @@ pub enum Operation {
     FreeOctets,
 }
 
+/// A file, and what ends when its next read may go on.
+type HeldRead = (String, Receiver<()>);
 type Rule = Box<dyn FnMut(Operation, &str) -> Option<io::ErrorKind> + Send>;
 
 /// The disk. Clones are the same disk.
@@ -37,7 +39,7 @@ pub struct FaultyDisk {
     /// A write that fails has written its first half.
     is_cut_short: Arc<AtomicBool>,
     /// The next read of this file waits until the sender is gone.
-    held_read: Arc<Mutex<Option<(String, Receiver<()>)>>>,
+    held_read: Arc<Mutex<Option<HeldRead>>>,
 }
 
 #[derive(Debug)]
