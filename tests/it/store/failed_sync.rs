@@ -15,6 +15,8 @@ use crate::support::recording_disk::{RecordingDisk, rng};
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const IMAGES: u64 = 20;
+/// The segment in use; the next one is made beside it.
+const IN_USE: &str = "journal-0000000000000001";
 
 fn slow_checkpoints() -> StoreOptions {
     StoreOptions { checkpoint_octets: u64::MAX, checkpoint_quiet: Duration::from_hours(1), ..options() }
@@ -52,7 +54,7 @@ async fn what_a_failed_sync_had_to_write_is_answered_as_failed_and_nothing_is_bu
     let disk = RecordingDisk::default();
     let store = open(&disk);
     receive(&store, "m1").await.expect("receive");
-    disk.fail_next_sync_of("journal-");
+    disk.fail_next_sync_of(IN_USE);
     assert!(matches!(receive(&store, "m2").await, Err(StoreError::Failed(_))));
     receive(&store, "m3").await.expect("receive");
     assert_eq!(contents(&store).await, ["m1", "m3"]);
@@ -71,7 +73,7 @@ async fn what_the_last_process_could_not_sync_is_written_again_before_it_is_show
     faulty.fail(|operation, name| {
         (operation == Operation::Write && name == "journal-0000000000000002").then_some(ErrorKind::Other)
     });
-    disk.fail_next_sync_of("journal-");
+    disk.fail_next_sync_of(IN_USE);
     assert_eq!(receive(&store, "m2").await, Err(StoreError::OutcomeUnknown));
     let disk = disk.kill();
     drop(store);

@@ -27,8 +27,6 @@ pub enum Operation {
     FreeOctets,
 }
 
-/// A file, and what ends when its next read may go on.
-type HeldRead = (String, Receiver<()>);
 type Rule = Box<dyn FnMut(Operation, &str) -> Option<io::ErrorKind> + Send>;
 
 /// The disk. Clones are the same disk.
@@ -38,8 +36,13 @@ pub struct FaultyDisk {
     rule: Arc<Mutex<Rule>>,
     /// A write that fails has written its first half.
     is_cut_short: Arc<AtomicBool>,
-    /// The next read of this file waits until the sender is gone.
     held_read: Arc<Mutex<Option<HeldRead>>>,
+}
+
+/// The next read of the file `name` waits until the sender is gone.
+struct HeldRead {
+    name: String,
+    gate: Receiver<()>,
 }
 
 #[derive(Debug)]
@@ -63,9 +66,9 @@ impl FaultyDisk {
 
     /// The next read of the file `name` does not return before what is given back is dropped.
     pub fn hold_next_read_of(&self, name: &str) -> Sender<()> {
-        let (gate, held) = channel();
-        *self.held_read.lock().expect("no test panics here") = Some((name.into(), held));
-        gate
+        let (open, gate) = channel();
+        *self.held_read.lock().expect("no test panics here") = Some(HeldRead { name: name.into(), gate });
+        open
     }
 
     /// Whether a read is held, or has been.
@@ -166,8 +169,8 @@ impl DiskFile for FaultyFile {
     }
 
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let held = self.disk.held_read.lock().expect("no test panics here").take_if(|(name, _)| *name == self.name);
-        if let Some((_, gate)) = held {
+        let held = self.disk.held_read.lock().expect("no test panics here").take_if(|held| held.name == self.name);
+        if let Some(HeldRead { gate, .. }) = held {
             // An error means that it is open.
             let _ = gate.recv();
         }
