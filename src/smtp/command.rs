@@ -82,11 +82,33 @@ pub(super) fn parse(line: &[u8], dialect: Dialect) -> Result<Command, Reply> {
         rcpt(argument)
     } else if verb.eq_ignore_ascii_case(b"BDAT") {
         Ok(bdat(argument))
+    } else if is_bdat(verb) {
+        Ok(Command::BdatOfUnknownSize)
     } else if verb.eq_ignore_ascii_case(b"AUTH") {
         auth(argument, dialect)
     } else {
         other(verb, argument, dialect)
     }
+}
+
+/// What a line that is too long is taken for, by how it begins.
+pub(super) fn of_too_long(beginning: &[u8]) -> Result<Command, Reply> {
+    if is_bdat(beginning.trim_ascii_start()) { Ok(Command::BdatOfUnknownSize) } else { Err(Reply::LINE_TOO_LONG) }
+}
+
+/// What a line with a bare CR or LF is taken for, by what stands before that.
+pub(super) fn of_bare_end(beginning: &[u8]) -> Result<Command, Reply> {
+    let (verb, _) = split_word(beginning.trim_ascii());
+    if is_bdat(verb) {
+        return Ok(Command::BdatOfUnknownSize);
+    }
+    let has_path = verb.eq_ignore_ascii_case(b"MAIL") || verb.eq_ignore_ascii_case(b"RCPT");
+    Err(if has_path { Reply::BARE_IN_PATH } else { Reply::BARE_LINE_END })
+}
+
+/// Whether somebody may take it for BDAT: octets follow that must not be taken for commands.
+fn is_bdat(text: &[u8]) -> bool {
+    text.get(..4).is_some_and(|verb| verb.eq_ignore_ascii_case(b"BDAT"))
 }
 
 fn mail(argument: &[u8], dialect: Dialect) -> Result<Mail, Reply> {

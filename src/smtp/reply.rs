@@ -71,6 +71,8 @@ impl Reply {
     pub(super) const LINE_TOO_LONG: Self = Self::fixed(500, [5, 5, 2], "Line too long");
     pub(super) const BARE_LINE_END: Self =
         Self::fixed(500, [5, 5, 2], "A line ends with CR LF; this one has one without the other");
+    pub(super) const BARE_IN_PATH: Self =
+        Self::fixed(501, [5, 5, 2], "CR and LF stand together and end the line; a path holds neither");
     pub(super) const AUTH_LINE_TOO_LONG: Self = Self::fixed(500, [5, 5, 6], "Line too long");
     pub(super) const AUTH_CANCELLED: Self = Self::fixed(501, [5, 0, 0], "Authentication cancelled");
     pub(super) const NOT_BASE64: Self = Self::fixed(501, [5, 5, 2], "The response is not valid base64");

@@ -170,8 +170,8 @@ impl<'a> Session<'a> {
                     let progress = match self.lines.next(input, auth::LINE_OCTETS_MAX) {
                         Framed::Incomplete => return Step::Read,
                         Framed::Line(line) => exchange.respond(line),
-                        Framed::TooLong => Err(Reply::AUTH_LINE_TOO_LONG),
-                        Framed::BareEnd => Err(Reply::BARE_LINE_END),
+                        Framed::TooLong(_) => Err(Reply::AUTH_LINE_TOO_LONG),
+                        Framed::BareEnd(_) => Err(Reply::BARE_LINE_END),
                     };
                     self.state = State::Command;
                     let reply = progress.map_or_else(|refusal| refusal, |progress| self.authenticate(progress));
@@ -181,8 +181,8 @@ impl<'a> Session<'a> {
                     let command = match self.lines.next(input, line::LINE_OCTETS_MAX) {
                         Framed::Incomplete => return Step::Read,
                         Framed::Line(line) => command::parse(line, self.dialect),
-                        Framed::TooLong => Err(Reply::LINE_TOO_LONG),
-                        Framed::BareEnd => Err(Reply::BARE_LINE_END),
+                        Framed::TooLong(beginning) => command::of_too_long(beginning),
+                        Framed::BareEnd(beginning) => command::of_bare_end(beginning),
                     };
                     if let Some(reply) = command.map_or_else(Some, |command| self.obey(command)) {
                         self.answer(&reply);

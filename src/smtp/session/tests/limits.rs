@@ -55,6 +55,17 @@ fn bad_lines_get_one_reply_each() {
 }
 
 #[test]
+fn a_path_that_holds_half_a_line_end_is_an_error_of_its_own() {
+    for path in ["a\r@example.test", "a\n@example.test", "a@example.test\n", "\"a\r\"@example.test", "\n"] {
+        assert_codes(&format!("{EHLO}MAIL FROM:<{path}>\r\n{MAIL}"), &["250", "501 5.5.2", "250 2.1.0"]);
+        assert_codes(
+            &format!("{EHLO}{MAIL}rcpt to:<{path}>\r\n{RCPT}"),
+            &["250", "250 2.1.0", "501 5.5.2", "250 2.1.5"],
+        );
+    }
+}
+
+#[test]
 fn replies_are_written_before_they_pile_up() {
     let (settings, policy) = (settings(), OneDomain::default());
     let mut session = Session::new(&settings, PLAIN, &policy);
