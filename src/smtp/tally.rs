@@ -210,6 +210,7 @@ mod tests {
             (Reply::UNKNOWN_COMMAND, "5yz", None),
             (Reply::LINE_TOO_LONG, "5yz", Some(Bound::Line)),
             (Reply::AUTH_LINE_TOO_LONG, "5yz", Some(Bound::Line)),
+            (Reply::LINE_TOO_LONG.without_status(), "5yz", Some(Bound::Line)),
             (Reply::message_too_large(1), "5yz", Some(Bound::Size)),
             (Reply::TOO_MANY_HOPS, "5yz", Some(Bound::Hops)),
         ] {

@@ -50,6 +50,7 @@ fn a_stored_message_forgives_the_errors_before_it() {
 fn bad_lines_get_one_reply_each() {
     let long = "x".repeat(10_000);
     assert_codes(&format!("{long}\r\nNOOP\r\n"), &["500 5.5.2", "250 2.0.0"]);
+    assert_codes(&format!("EHLO {long}\r\nNOOP\r\nHELO a\nb\r\n"), &["500", "250 2.0.0", "500"]);
     assert_codes("NOOP\nNOOP\r\nNOOP\r\n", &["500 5.5.2", "250 2.0.0"]);
     assert_codes("NOOP\rNOOP\r\nNOOP\r\n", &["500 5.5.2", "250 2.0.0"]);
 }
