@@ -50,16 +50,7 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, Contradictio
         let (budget, message) = (show_size(config.smtp_bodies_octets_max), show_size(config.message_octets_max));
         found.push(("smtp-body-budget", Contradiction::BodyBudgetTooSmall { budget, message }));
     }
-    let wildcard = config.domains.iter().find(|pattern| pattern.is_wildcard());
-    let reachable = tcp_of_mail(config).find(|address| !address.ip().is_loopback());
-    if let (Some(pattern), Some(listen), false) = (wildcard, reachable, config.accept_any_domain) {
-        let pattern = pattern.to_string();
-        found.push(("domain", Contradiction::WildcardBeyondLoopback { pattern, listen }));
-    }
-    let of_smtp = config.smtp_listen.iter().chain(&config.smtps_listen).find(|address| !address.ip().is_loopback());
-    if let (SmtpAuth::AcceptAny, Some(listen)) = (config.smtp_auth, of_smtp) {
-        found.push(("smtp-auth", Contradiction::AuthBeyondLoopback(*listen)));
-    }
+    reach_contradictions(config, &mut found);
     tls_contradictions(config, &mut found);
     let mut seen = HashSet::new();
     for (key, address) in tcp_addresses(config) {
@@ -68,6 +59,27 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, Contradictio
         }
     }
     found
+}
+
+/// What is only for this machine, where others can reach it: through a listener, or through a proxy in front of one.
+fn reach_contradictions(config: &Config, found: &mut Vec<(&'static str, Contradiction)>) {
+    let has_proxy = !config.proxy_from.is_empty();
+    let wildcard = config.domains.iter().find(|pattern| pattern.is_wildcard());
+    if let (Some(pattern), false) = (wildcard.map(ToString::to_string), config.accept_any_domain) {
+        if let Some(listen) = tcp_of_mail(config).find(|address| !address.ip().is_loopback()) {
+            found.push(("domain", Contradiction::WildcardBeyondLoopback { pattern, listen }));
+        } else if has_proxy {
+            found.push(("domain", Contradiction::WildcardBehindProxy { pattern }));
+        }
+    }
+    if config.smtp_auth == SmtpAuth::AcceptAny {
+        let mut of_smtp = config.smtp_listen.iter().chain(&config.smtps_listen);
+        if let Some(listen) = of_smtp.find(|address| !address.ip().is_loopback()) {
+            found.push(("smtp-auth", Contradiction::AuthBeyondLoopback(*listen)));
+        } else if has_proxy {
+            found.push(("smtp-auth", Contradiction::AuthBehindProxy));
+        }
+    }
 }
 
 fn tls_contradictions(config: &Config, found: &mut Vec<(&'static str, Contradiction)>) {
