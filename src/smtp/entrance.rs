@@ -58,7 +58,7 @@ pub(super) async fn enter(
     receiver: &Receiver,
     shutdown: &CancellationToken,
 ) -> Option<Arrival> {
-    let client = if is_from_proxy(&stream, peer, receiver) {
+    let client = if is_from_proxy(&stream, peer, service, receiver) {
         match shutdown.run_until_cancelled(header(&mut stream, receiver)).await? {
             Ok(Client::At(client)) => client,
             Ok(Client::OfSocket) => peer,
@@ -117,8 +117,11 @@ pub(super) fn turn_away(stream: &Stream, client: IpAddr, service: Service, bound
     }
 }
 
-fn is_from_proxy(stream: &Stream, peer: IpAddr, receiver: &Receiver) -> bool {
-    matches!(stream, Stream::Tcp(_)) && receiver.settings.proxy_from.iter().any(|network| network.contains(&peer))
+/// LMTP is for an MTA in front, which is the client by itself, often on the machine of the proxy.
+fn is_from_proxy(stream: &Stream, peer: IpAddr, service: Service, receiver: &Receiver) -> bool {
+    matches!(stream, Stream::Tcp(_))
+        && service != Service::Lmtp
+        && receiver.settings.proxy_from.iter().any(|network| network.contains(&peer))
 }
 
 /// Reads a header of the PROXY protocol and not an octet more.

@@ -101,6 +101,16 @@ async fn nobody_else_may_say_who_the_client_is() {
 }
 
 #[tokio::test]
+async fn an_mta_in_front_is_no_proxy() {
+    let receiver = TestReceiver::of(Service::Lmtp, None, FaultyStore::open(), trusting).await;
+    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    peer.command("LHLO mta.test", "250").await;
+    let mut liar = SmtpPeer::greeted(receiver.address).await;
+    liar.send(V1).await;
+    liar.expect("500 5.5.2").await;
+}
+
+#[tokio::test]
 async fn the_header_comes_before_the_handshake() {
     let (tls, connector, _dir) = kept();
     let receiver = TestReceiver::of(Service::Smtps, Some(tls), FaultyStore::open(), trusting).await;
