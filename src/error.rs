@@ -221,7 +221,9 @@ impl From<BindError> for Error {
         match error {
             BindError::InUse { .. } => Self::new(Exit::Taken, error)
                 .hint("stop that process, or choose another address for what listens there"),
-            BindError::NoSocket(_) | BindError::Inherited(_) => Self::new(Exit::BadConfig, error),
+            BindError::NoSocket(_) | BindError::Inherited(_) | BindError::Exposed { .. } => {
+                Self::new(Exit::BadConfig, error)
+            }
             BindError::Io { error: ref cause, .. } => {
                 let exit = match cause.kind() {
                     ErrorKind::PermissionDenied => Exit::NotAllowed,

@@ -3,6 +3,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::config::{Config, Revision};
+use crate::smtp::WAITING_MAX;
 use crate::webhook::IDLE_CONNECTIONS_MAX;
 
 /// Open files besides connections: listeners, segments, index, lock, DNS sockets, the runtime's own, and some to spare.
@@ -25,10 +26,13 @@ pub fn open_files_warning(limit: Option<u64>, config: &Config) -> Option<String>
         Revision::One => 0,
         Revision::Two => config.webhook_in_flight_max.saturating_add(IDLE_CONNECTIONS_MAX),
     };
-    let needed = [smtp, http, webhooks].into_iter().fold(OTHER_FILES, |sum, files| sum.saturating_add(files as u64));
+    let needed = [smtp, WAITING_MAX, http, webhooks]
+        .into_iter()
+        .fold(OTHER_FILES, |sum, files| sum.saturating_add(files as u64));
     (needed > limit).then(|| {
         format!(
-            "at most {limit} files can be open, but max-smtp-connections ({smtp}), max-http-connections ({http}), \
+            "at most {limit} files can be open, but max-smtp-connections ({smtp}, and {WAITING_MAX} \
+             that wait for a place), max-http-connections ({http}), \
              {webhooks} for webhooks (webhook-in-flight and {IDLE_CONNECTIONS_MAX} idle ones) and {OTHER_FILES} others need {needed}: raise the limit (ulimit -Hn, LimitNOFILE=) or lower these settings"
         )
     })
@@ -48,7 +52,7 @@ mod tests {
     #[test]
     fn too_few_files_for_the_connections_are_warned_about() {
         let mut config = Config::of_revision(Revision::Two, "/nonexistent".into());
-        (config.smtp_connections_max, config.http_connections_max) = (600, 300);
+        (config.smtp_connections_max, config.http_connections_max) = (600, 236);
         assert_eq!(open_files_warning(None, &config), None);
         config.webhook_in_flight_max = 44;
         assert_eq!(open_files_warning(Some(1328), &config), None);

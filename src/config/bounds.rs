@@ -13,12 +13,18 @@ pub struct SmtpBounds {
     pub connections_per_network_max: usize,
     /// The most new connections in a minute from an address of IPv4 or a /64 of IPv6.
     pub connections_per_minute_max: usize,
-    /// Networks without these three limits.
+    /// The most octets of memory for messages that are coming in from one address; at least one message.
+    pub bodies_octets_per_address_max: u64,
+    /// The same of one network.
+    pub bodies_octets_per_network_max: u64,
+    /// Networks without these five limits.
     pub exempt: Vec<IpNet>,
     /// How many 5yz replies without a stored message between them end a session.
     pub errors_max: u32,
-    /// How long a client may be silent, and how long it may take to read what is written to it.
+    /// How long a client may be silent.
     pub idle_timeout: Duration,
+    /// How long a client may take to read what is written to it.
+    pub reply_timeout: Duration,
     /// How long a whole command line may take.
     pub command_timeout: Duration,
     /// How long a transaction may take, and longer if its message keeps `rate_min`.
@@ -27,7 +33,7 @@ pub struct SmtpBounds {
     pub rate_min: u64,
     /// After so long a session ends between two transactions.
     pub session_life: Duration,
-    /// In place of the three timeouts while more than three quarters of the connections are taken.
+    /// In place of the timeouts before while more than three quarters of the connections are taken.
     pub stress_timeout: Duration,
 }
 
@@ -37,9 +43,12 @@ impl Default for SmtpBounds {
             connections_per_address_max: 50,
             connections_per_network_max: 200,
             connections_per_minute_max: 600,
+            bodies_octets_per_address_max: 64 << 20,
+            bodies_octets_per_network_max: 128 << 20,
             exempt: loopback(),
             errors_max: 20,
             idle_timeout: Duration::from_mins(5),
+            reply_timeout: Duration::from_mins(5),
             command_timeout: Duration::from_mins(5),
             message_timeout: Duration::from_mins(10),
             rate_min: 500,

@@ -22,6 +22,13 @@ pub(super) fn derive(config: &mut Config, machine_name: &str, is_given: impl Fn(
     if !is_given("segment-size") {
         config.segment_octets = config.segment_octets.max(2 * config.message_octets_max);
     }
+    let (bounds, largest) = (&mut config.smtp_bounds, config.message_octets_max);
+    if !is_given("smtp-body-budget-per-address") {
+        bounds.bodies_octets_per_address_max = (config.smtp_bodies_octets_max / 4).max(largest);
+    }
+    if !is_given("smtp-body-budget-per-network") {
+        bounds.bodies_octets_per_network_max = (config.smtp_bodies_octets_max / 2).max(largest);
+    }
     if !is_given("page-size-default") {
         config.page_size_default = config.page_size_default.min(config.page_size_max);
     }
@@ -46,11 +53,18 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, Contradictio
         let (segment, message) = (show_size(config.segment_octets), show_size(config.message_octets_max));
         found.push(("segment-size", Contradiction::SegmentTooSmall { segment, message }));
     }
-    if config.smtp_bodies_octets_max < config.message_octets_max {
-        let (budget, message) = (show_size(config.smtp_bodies_octets_max), show_size(config.message_octets_max));
-        found.push(("smtp-body-budget", Contradiction::BodyBudgetTooSmall { budget, message }));
+    for (key, octets) in [
+        ("smtp-body-budget", config.smtp_bodies_octets_max),
+        ("smtp-body-budget-per-address", config.smtp_bounds.bodies_octets_per_address_max),
+        ("smtp-body-budget-per-network", config.smtp_bounds.bodies_octets_per_network_max),
+    ] {
+        if octets < config.message_octets_max {
+            let (budget, message) = (show_size(octets), show_size(config.message_octets_max));
+            found.push((key, Contradiction::BodyBudgetTooSmall { budget, message }));
+        }
     }
-    reach_contradictions(config, &mut found);
+    let smtp: Vec<SocketAddr> = config.smtp_listen.iter().chain(&config.smtps_listen).copied().collect();
+    found.extend(exposed(config, &smtp, &lmtp_addresses(config).collect::<Vec<_>>()));
     tls_contradictions(config, &mut found);
     let mut seen = HashSet::new();
     for (key, address) in tcp_addresses(config) {
@@ -61,25 +75,28 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, Contradictio
     found
 }
 
-/// What is only for this machine, where others can reach it: through a listener, or through a proxy in front of one.
-fn reach_contradictions(config: &Config, found: &mut Vec<(&'static str, Contradiction)>) {
+/// What must not be where strangers can reach it, through a listener or through a proxy in front of one, with the key that
+/// should be changed: `smtp` are the addresses of SMTP, with TLS or without, `lmtp` those of LMTP.
+pub fn exposed(config: &Config, smtp: &[SocketAddr], lmtp: &[SocketAddr]) -> Vec<(&'static str, Contradiction)> {
+    let reachable = |address: &&SocketAddr| !address.ip().to_canonical().is_loopback();
     let has_proxy = !config.proxy_from.is_empty();
-    let wildcard = config.domains.iter().find(|pattern| pattern.is_wildcard());
-    if let (Some(pattern), false) = (wildcard.map(ToString::to_string), config.accept_any_domain) {
-        if let Some(listen) = tcp_of_mail(config).find(|address| !address.ip().is_loopback()) {
-            found.push(("domain", Contradiction::WildcardBeyondLoopback { pattern, listen }));
-        } else if has_proxy {
-            found.push(("domain", Contradiction::WildcardBehindProxy { pattern }));
+    let mut found = Vec::new();
+    let wildcard = config.domains.iter().find(|pattern| pattern.is_wildcard()).filter(|_| !config.accept_any_domain);
+    if let Some(pattern) = wildcard.map(ToString::to_string) {
+        match smtp.iter().chain(lmtp).find(reachable) {
+            Some(&listen) => found.push(("domain", Contradiction::WildcardBeyondLoopback { pattern, listen })),
+            None if has_proxy => found.push(("domain", Contradiction::WildcardBehindProxy { pattern })),
+            None => {}
         }
     }
     if config.smtp_auth == SmtpAuth::AcceptAny {
-        let mut of_smtp = config.smtp_listen.iter().chain(&config.smtps_listen);
-        if let Some(listen) = of_smtp.find(|address| !address.ip().is_loopback()) {
-            found.push(("smtp-auth", Contradiction::AuthBeyondLoopback(*listen)));
-        } else if has_proxy {
-            found.push(("smtp-auth", Contradiction::AuthBehindProxy));
+        match smtp.iter().find(reachable) {
+            Some(listen) => found.push(("smtp-auth", Contradiction::AuthBeyondLoopback(*listen))),
+            None if has_proxy => found.push(("smtp-auth", Contradiction::AuthBehindProxy)),
+            None => {}
         }
     }
+    found
 }
 
 fn tls_contradictions(config: &Config, found: &mut Vec<(&'static str, Contradiction)>) {
@@ -101,13 +118,13 @@ fn tcp_addresses(config: &Config) -> impl Iterator<Item = (&'static str, SocketA
         ("smtps-listen", &config.smtps_listen),
         ("http-listen", &config.http_listen),
     ];
-    let of_lmtp = config.lmtp_listen.iter().filter_map(|endpoint| match endpoint {
-        Endpoint::Tcp(address) => Some(("lmtp-listen", *address)),
-        Endpoint::Unix(_) => None,
-    });
+    let of_lmtp = lmtp_addresses(config).map(|address| ("lmtp-listen", address));
     lists.into_iter().flat_map(|(key, list)| list.iter().map(move |address| (key, *address))).chain(of_lmtp)
 }
 
-fn tcp_of_mail(config: &Config) -> impl Iterator<Item = SocketAddr> {
-    tcp_addresses(config).filter(|(key, _)| *key != "http-listen").map(|(_, address)| address)
+fn lmtp_addresses(config: &Config) -> impl Iterator<Item = SocketAddr> {
+    config.lmtp_listen.iter().filter_map(|endpoint| match endpoint {
+        Endpoint::Tcp(address) => Some(*address),
+        Endpoint::Unix(_) => None,
+    })
 }

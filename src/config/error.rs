@@ -174,7 +174,7 @@ pub enum Contradiction {
     /// The largest message does not fit into the memory for messages that are coming in.
     #[error("{budget} is less than max-message-size, which is {message}")]
     BodyBudgetTooSmall {
-        /// `smtp-body-budget`, as it is written.
+        /// `smtp-body-budget`, or a client's part of it, as it is written.
         budget: String,
         /// `max-message-size`, as it is written.
         message: String,

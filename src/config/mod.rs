@@ -27,6 +27,7 @@ use crate::model::{Caps, DomainName, DomainPattern, LocalPartPattern, RoleAddres
 
 pub use args::ServeArgs;
 pub use bounds::SmtpBounds;
+pub use check::exposed;
 pub use endpoint::Endpoint;
 pub use error::{ConfigError, Contradiction, Origin, Place, Problem, Warning};
 pub use load::{Loaded, Sources, load};
@@ -63,6 +64,9 @@ pub enum LogFormat {
     /// One JSON object per line.
     Json,
 }
+
+/// The most recipients of one message that can be set: the room that the store keeps for an envelope is for so many.
+pub const SMTP_RECIPIENTS_MAX: usize = 100;
 
 /// Whether SMTP offers AUTH.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,6 +151,8 @@ pub struct Config {
     pub http_connections_max: usize,
     /// Memory in octets for all messages that are coming in.
     pub smtp_bodies_octets_max: u64,
+    /// The most recipients of one message.
+    pub smtp_recipients_max: usize,
     /// The most Received fields of a message.
     pub smtp_hops_max: usize,
     /// AUTH on SMTP and SMTPS.
@@ -248,6 +254,7 @@ impl Config {
             smtp_connections_max: 1_000,
             http_connections_max: 1_000,
             smtp_bodies_octets_max: 256 << 20,
+            smtp_recipients_max: SMTP_RECIPIENTS_MAX,
             smtp_hops_max: 100,
             smtp_auth: SmtpAuth::default(),
             smtp_bounds: SmtpBounds::default(),

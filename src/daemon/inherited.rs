@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn what_was_handed_to_another_process_is_not_ours() {
-        for (process, count) in [("1", "1"), ("", "1"), ("7x", "1")] {
+        for (process, count) in [("1", "1"), ("", "1"), ("7x", "1"), ("1", "65"), ("77", "none")] {
             let env = [("LISTEN_PID", process), ("LISTEN_FDS", count)];
             let env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
             assert!(Inherited::take(&env, 7).expect("nothing").0.is_empty());

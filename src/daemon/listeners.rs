@@ -11,7 +11,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use super::inherited::{Handed, InheritError, Inherited};
 use super::socket::{self, SocketFile};
 use super::{DaemonError, holder};
-use crate::config::{Config, Endpoint};
+use crate::config::{self, Config, Contradiction, Endpoint};
 use crate::smtp::{Entrance, Listener, Service};
 
 /// How many connections may wait to be accepted.
@@ -42,6 +42,14 @@ pub enum BindError {
     /// A socket that was handed over can't be used.
     #[error("{0}")]
     Inherited(#[from] InheritError),
+    /// A socket that was handed over is where strangers can reach it, and a setting does not allow that.
+    #[error("{key}: {contradiction}")]
+    Exposed {
+        /// The setting.
+        key: &'static str,
+        /// What is wrong.
+        contradiction: Contradiction,
+    },
 }
 
 /// Bound sockets. Port 0 has become a real one.
@@ -73,12 +81,26 @@ impl Listeners {
     /// not listen on its default addresses. Where the settings are the defaults, a host without IPv6 does without `[::1]`.
     pub fn bind(config: &Config, inherited: Inherited) -> Result<Self, BindError> {
         let handed = inherited.assign(config)?;
-        Ok(Self {
+        let listeners = Self {
             smtp: bind_all(&config.smtp_listen, config.smtp_listen_is_default, handed.smtp)?,
             smtps: bind_all(&config.smtps_listen, false, handed.smtps)?,
             lmtp: bind_lmtp(config, handed.lmtp)?,
             http: bind_all(&config.http_listen, config.http_listen_is_default, handed.http)?,
-        })
+        };
+        // The settings were looked at before; what was handed over may be anywhere.
+        match listeners.exposed(config).into_iter().next() {
+            Some((key, contradiction)) => Err(BindError::Exposed { key, contradiction }),
+            None => Ok(listeners),
+        }
+    }
+
+    fn exposed(&self, config: &Config) -> Vec<(&'static str, Contradiction)> {
+        let smtp: Vec<SocketAddr> = [self.smtp_addresses(), self.smtps_addresses()].concat();
+        let lmtp = self.lmtp_endpoints().into_iter().filter_map(|endpoint| match endpoint {
+            Endpoint::Tcp(address) => Some(address),
+            Endpoint::Unix(_) => None,
+        });
+        config::exposed(config, &smtp, &lmtp.collect::<Vec<_>>())
     }
 
     /// Where SMTP listens.

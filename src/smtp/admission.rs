@@ -4,13 +4,13 @@
 //! connection, and for a bounded number of addresses that had one within the last minute.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ipnet::IpNet;
 
+use super::holdings::{Holdings, Whose, network_of};
 use super::tally::Bound;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -41,10 +41,10 @@ pub(super) struct Admission {
     tables: Mutex<Tables>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Tables {
-    addresses: HashMap<IpAddr, usize>,
-    networks: HashMap<IpAddr, usize>,
+    /// Connections.
+    open: Holdings,
     /// By whose rate it is: until when the connections so far are paid for, at the rate of a minute.
     paid_until: HashMap<IpAddr, Duration>,
     /// How large `paid_until` may grow before it is swept.
@@ -60,6 +60,11 @@ impl Place {
     pub(super) const fn uncounted() -> Self {
         Self(None)
     }
+
+    /// Whose it is, for whatever else the client may have a part of only; `None` for one that no limit holds for.
+    pub(super) fn holder(&self) -> Option<IpAddr> {
+        self.0.as_ref().map(|(_, client)| *client)
+    }
 }
 
 impl Drop for Place {
@@ -72,7 +77,8 @@ impl Drop for Place {
 
 impl Admission {
     pub(super) fn new(limits: AdmissionLimits) -> Self {
-        let tables = Tables { sweep_at: SWEEP_AT_LEAST, ..Tables::default() };
+        let open = Holdings::new(limits.per_address_max as u64, limits.per_network_max as u64);
+        let tables = Tables { open, paid_until: HashMap::new(), sweep_at: SWEEP_AT_LEAST };
         Self { limits, tables: Mutex::new(tables) }
     }
 
@@ -85,15 +91,10 @@ impl Admission {
         }
         let mut tables = self.tables();
         self.pay(&mut tables, client, now)?;
-        let network = network_of(client);
-        if tables.addresses.get(&client).is_some_and(|open| *open >= self.limits.per_address_max) {
-            return Err(Bound::Address);
-        }
-        if tables.networks.get(&network).is_some_and(|open| *open >= self.limits.per_network_max) {
-            return Err(Bound::Network);
-        }
-        *tables.addresses.entry(client).or_default() += 1;
-        *tables.networks.entry(network).or_default() += 1;
+        tables.open.take(client, 1).map_err(|whose| match whose {
+            Whose::Address => Bound::Address,
+            Whose::Network => Bound::Network,
+        })?;
         Ok(Place(Some((Arc::clone(self), client))))
     }
 
@@ -113,9 +114,7 @@ impl Admission {
     }
 
     fn leave(&self, client: IpAddr) {
-        let tables = &mut *self.tables();
-        give_back(&mut tables.addresses, client);
-        give_back(&mut tables.networks, network_of(client));
+        self.tables().open.give_back(client, 1);
     }
 
     fn tables(&self) -> MutexGuard<'_, Tables> {
@@ -136,25 +135,10 @@ impl Tables {
     }
 }
 
-fn give_back(counts: &mut HashMap<IpAddr, usize>, key: IpAddr) {
-    if let Entry::Occupied(mut count) = counts.entry(key) {
-        *count.get_mut() -= 1;
-        if *count.get() == 0 {
-            count.remove();
-        }
-    }
-}
-
-/// The first address of the network that a client belongs to.
-fn network_of(client: IpAddr) -> IpAddr {
-    match client {
-        IpAddr::V4(address) => IpAddr::V4(Ipv4Addr::from_bits(address.to_bits() & 0xffff_ff00)),
-        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
 
     const NOW: Duration = Duration::from_secs(1000);
@@ -169,7 +153,7 @@ mod tests {
     }
 
     fn is_empty(admission: &Admission) -> bool {
-        admission.tables().addresses.is_empty() && admission.tables().networks.is_empty()
+        admission.tables().open.is_empty()
     }
 
     #[test]

@@ -33,6 +33,11 @@ impl Body {
         self.raw.len() as u64
     }
 
+    /// How much memory is set aside for it.
+    pub(super) fn held_octets(&self) -> u64 {
+        self.share.octets()
+    }
+
     /// Takes content.
     pub(super) fn push(&mut self, content: &[u8]) {
         if self.refusal.is_some() {
@@ -77,11 +82,9 @@ impl Body {
         let mut capacity = usize::try_from(*octets_max).unwrap_or(usize::MAX).min(at_best);
         if needed as u64 <= share.octets() {
             capacity = capacity.min(usize::try_from(share.octets()).unwrap_or(usize::MAX));
-        } else if !share.grow_to(capacity as u64) {
+        } else if share.grow_to(capacity as u64).is_err() {
             capacity = needed;
-            if !share.grow_to(needed as u64) {
-                return Err(Reply::NO_MEMORY);
-            }
+            share.grow_to(needed as u64).map_err(Reply::of_memory)?;
         }
         raw.reserve_exact(capacity - raw.len());
         Ok(())
@@ -115,7 +118,7 @@ mod tests {
             body.push(&[b'x'; 1000]);
             assert!(body.raw.capacity() <= 10);
         }
-        assert!(budget.share(1 << 20).is_some(), "its share is given back at once");
+        assert!(budget.share(1 << 20).is_ok(), "its share is given back at once");
         assert_eq!(body.finish().err(), Some(Reply::message_too_large(10)));
     }
 
@@ -137,7 +140,7 @@ mod tests {
                 Ok((raw, share)) => assert!(kept && raw.len() == 200_000 && share.octets() >= 200_000),
                 Err(refusal) => assert!(!kept && refusal == Reply::NO_MEMORY),
             }
-            assert!(budget.share(budget_octets).is_some(), "all of it is given back");
+            assert!(budget.share(budget_octets).is_ok(), "all of it is given back");
         }
     }
 

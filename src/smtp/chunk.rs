@@ -30,6 +30,11 @@ impl Chunk {
         self.octets_left == 0
     }
 
+    /// How much memory is set aside for its message.
+    pub(super) fn held_octets(&self) -> u64 {
+        self.body.as_ref().map_or(0, Body::held_octets)
+    }
+
     /// Whether the message ends with it.
     pub(super) const fn is_last(&self) -> bool {
         self.is_last

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::entrance::{self, Arrival};
 use super::pace::{PaceLimits, Turn};
+use super::patience::{self, Cut};
 use super::places::Seating;
 use super::policy::Rules;
 use super::session::{End, Message, Session, Step};
@@ -28,7 +29,7 @@ const LINGER_OCTETS_MAX: usize = 1024 * 1024;
 
 /// Serves one client until either side has had enough.
 pub(super) async fn run(arrival: Arrival, dialect: Dialect, receiver: &Receiver, shutdown: &CancellationToken) {
-    let Arrival { stream, client, place, tls, has_spoken } = arrival;
+    let Arrival { stream, client, place, seating, tls, has_spoken } = arrival;
     let began_at = receiver.clock.boot();
     let now = || receiver.clock.now();
     let rules = Rules {
@@ -36,6 +37,7 @@ pub(super) async fn run(arrival: Arrival, dialect: Dialect, receiver: &Receiver,
         store: receiver.store.as_ref(),
         domains: &receiver.domains,
         bodies: &receiver.bodies,
+        holder: place.holder(),
         now: &now,
     };
     let mut session = Session::new(&receiver.settings, dialect, &rules);
@@ -48,7 +50,6 @@ pub(super) async fn run(arrival: Arrival, dialect: Dialect, receiver: &Receiver,
         session.spoke_first();
     }
     let tally = Tally::new(&receiver.counters, client, began_at);
-    let seating = receiver.places.seat(began_at);
     let limits = receiver.settings.pace_limits();
     let mut connection =
         Connection { stream, client, receiver, shutdown, session, tally, seating, limits, writing_since: None };
@@ -64,7 +65,7 @@ struct Connection<'a> {
     shutdown: &'a CancellationToken,
     session: Session<'a>,
     tally: Tally<'a>,
-    seating: Seating<'a>,
+    seating: Seating,
     limits: PaceLimits,
     /// When the first reply since the last read, or the last answer of the store, began to be written.
     writing_since: Option<Duration>,
@@ -106,7 +107,7 @@ impl Connection<'_> {
                 Step::StartTls => {
                     // What came in the clear behind STARTTLS may be anybody's; it must never be a command.
                     unread = 0..0;
-                    match entrance::secure(&mut self.stream, self.receiver, self.shutdown).await {
+                    match entrance::secure(&mut self.stream, &self.seating, self.receiver, self.shutdown).await {
                         Ok(tls) => self.session.secured(tls),
                         Err(end) => return end,
                     }
@@ -132,12 +133,23 @@ impl Connection<'_> {
         self.seating.pace().turn(turn, self.receiver.clock.boot());
     }
 
+    /// When the session ends unless something comes, and why. Who holds memory while it is scarce is under stress as well.
+    fn deadline(&self) -> (Duration, End) {
+        let is_crowded = self.receiver.places.is_stressed();
+        match self.session.held_octets() {
+            held if held > 0 && self.receiver.bodies.is_scarce() => {
+                self.seating.pace().deadline(&self.limits.holding(held), true)
+            }
+            _ => self.seating.pace().deadline(&self.limits, is_crowded),
+        }
+    }
+
     /// Reads what has come. 0 octets: nothing more will be read, and the session has been told why.
     async fn read(&mut self, buffer: &mut [u8]) -> Result<usize, End> {
         let clock = &self.receiver.clock;
         self.writing_since = None;
         loop {
-            let (deadline, end) = self.seating.pace().deadline(&self.limits, self.receiver.places.is_stressed());
+            let (deadline, end) = self.deadline();
             let left = deadline.saturating_sub(clock.boot());
             if left.is_zero() {
                 self.session.late(end);
@@ -175,27 +187,19 @@ impl Connection<'_> {
             return Ok(());
         }
         self.receiver.counters.add(&said);
-        let (clock, limits, places) = (&self.receiver.clock, &self.limits, &self.receiver.places);
         let stream = &mut self.stream;
         let write = async {
             stream.write_all(replies).await?;
             stream.flush().await
         };
-        tokio::pin!(write);
         // All that is written between two reads has one allowance: a client that takes a little at a time gains nothing.
-        let began_at = *self.writing_since.get_or_insert_with(|| clock.boot());
-        let written = loop {
-            let patience = if places.is_stressed() { limits.idle.min(limits.stress) } else { limits.idle };
-            let left = (began_at + patience).saturating_sub(clock.boot());
-            if left.is_zero() {
-                break Err(End::Idle);
-            }
-            tokio::select! {
-                biased;
-                done = &mut write => break done.map_err(|_: io::Error| End::Gone),
-                () = self.seating.must_leave() => break Err(End::MadeRoom),
-                () = tokio::time::sleep(left.min(limits.stress)) => {}
-            }
+        let began_at = *self.writing_since.get_or_insert_with(|| self.receiver.clock.boot());
+        let most = self.receiver.settings.bounds.reply_timeout;
+        let written = match patience::wait(self.receiver, Some(&self.seating), began_at, most, write).await {
+            Ok(done) => done.map_err(|_: io::Error| End::Gone),
+            Err(Cut::TooLong) => Err(End::RepliesUnread),
+            Err(Cut::Stressed) => Err(End::Stressed),
+            Err(Cut::MadeRoom) => Err(End::MadeRoom),
         };
         replies.clear();
         written

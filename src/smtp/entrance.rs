@@ -1,13 +1,18 @@
-//! From accepted to served: who the client is where a proxy stands in front, and TLS from the first octet.
+//! From accepted to served: the limits of the client, a place, who the client is where a proxy stands in front, and TLS
+//! from the first octet.
+//!
+//! Who is over a limit of its own is refused before anybody makes room for it. Where a proxy is yet to tell the client, a
+//! connection that finds no place free waits for the header without one, as one of [`WAITING_MAX`](super::WAITING_MAX).
 
 use std::io;
 use std::net::IpAddr;
 
 use tokio::io::AsyncReadExt;
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::admission::Place;
+use super::patience::{self, Cut};
+use super::places::{Knock, Seating};
 use super::proxy::{self, Client, Progress};
 use super::reply::Reply;
 use super::session::End;
@@ -16,6 +21,16 @@ use super::tally::Bound;
 use super::{Dialect, Receiver, Service};
 use crate::model::TlsSession;
 
+/// A connection that has just been accepted.
+pub(super) struct Newcomer {
+    stream: Stream,
+    peer: IpAddr,
+    service: Service,
+    /// Its place among those of its address and network; `None` where a proxy is yet to tell the address.
+    place: Option<Place>,
+    knock: Knock,
+}
+
 /// A connection that a session can begin on.
 pub(super) struct Arrival {
     pub(super) stream: Stream,
@@ -23,6 +38,8 @@ pub(super) struct Arrival {
     pub(super) client: IpAddr,
     /// Its place among those of its address and network.
     pub(super) place: Place,
+    /// Its place among all.
+    pub(super) seating: Seating,
     /// What secures it already.
     pub(super) tls: Option<TlsSession>,
     /// Octets were there before the greeting.
@@ -34,64 +51,96 @@ pub(super) struct Arrival {
 enum HeaderError {
     #[error("it took too long")]
     TooLong,
+    #[error("the place was needed")]
+    MadeRoom,
     #[error("{0}")]
     Malformed(#[from] proxy::Malformed),
     #[error("{0}")]
     Io(#[from] io::Error),
 }
 
-/// What sessions of a connection speak and offer. A Unix socket needs no TLS: nobody stands in between.
-pub(super) fn dialect(service: Service, stream: &Stream, receiver: &Receiver) -> Dialect {
-    Dialect {
-        service,
-        offers_tls: receiver.tls.is_some() && matches!(stream, Stream::Tcp(_)),
-        offers_auth: receiver.settings.accepts_any_auth && service != Service::Lmtp,
+impl Newcomer {
+    /// Takes a connection in, as far as that is decided at once. `None`: it has been turned away.
+    pub(super) fn receive(stream: Stream, peer: IpAddr, service: Service, receiver: &Receiver) -> Option<Self> {
+        let refused = |bound| turn_away(&stream, peer, service, bound, receiver);
+        let place = if is_from_proxy(&stream, peer, service, receiver) {
+            None
+        } else {
+            Some(admit(&stream, peer, receiver).map_err(refused).ok()?)
+        };
+        let knock = receiver.places.knock(receiver.clock.boot());
+        if matches!(knock, Knock::Full) {
+            refused(Bound::Connections);
+            return None;
+        }
+        Some(Self { stream, peer, service, place, knock })
+    }
+
+    /// What sessions of it speak and offer. A Unix socket needs no TLS: nobody stands in between.
+    pub(super) fn dialect(&self, receiver: &Receiver) -> Dialect {
+        Dialect {
+            service: self.service,
+            offers_tls: receiver.tls.is_some() && matches!(self.stream, Stream::Tcp(_)),
+            offers_auth: receiver.settings.accepts_any_auth && self.service != Service::Lmtp,
+        }
+    }
+
+    /// Makes it a connection that a session can begin on. `None`: it has been closed, and the log says why where that is
+    /// of use. Ends at once when `shutdown` is cancelled.
+    pub(super) async fn enter(self, receiver: &Receiver, shutdown: &CancellationToken) -> Option<Arrival> {
+        let Self { mut stream, peer, service, place, knock } = self;
+        let (client, place) = if let Some(place) = place {
+            (peer, Ok(place))
+        } else {
+            let client = shutdown.run_until_cancelled(told_client(&mut stream, peer, &knock, receiver)).await??;
+            (client, admit(&stream, client, receiver))
+        };
+        let refused = |bound| turn_away(&stream, client, service, bound, receiver);
+        let place = place.map_err(refused).ok()?;
+        let seating = match knock {
+            Knock::Seated(seating) => Some(seating),
+            Knock::Waits(turn) => turn.vacated(&*receiver.clock).await,
+            Knock::Full => None,
+        };
+        let Some(seating) = seating else {
+            refused(Bound::Connections);
+            return None;
+        };
+        if service != Service::Smtps {
+            let has_spoken = stream.has_octets();
+            return Some(Arrival { stream, client, place, seating, tls: None, has_spoken });
+        }
+        match secure(&mut stream, &seating, receiver, shutdown).await {
+            // Behind a handshake nobody else can have spoken, and a client may have sent its first command with it.
+            Ok(tls) => Some(Arrival { stream, client, place, seating, tls: Some(tls), has_spoken: false }),
+            Err(end) => {
+                if end == End::MadeRoom {
+                    receiver.counters.refuse(Bound::Connections);
+                }
+                tracing::info!(%client, reason = end.as_str(), "smtp connection closed before its session");
+                None
+            }
+        }
     }
 }
 
-/// Makes a new connection one that a session can begin on. `None`: it has been closed, and the log says why where that is
-/// of use. Ends at once when `shutdown` is cancelled.
-pub(super) async fn enter(
-    mut stream: Stream,
-    peer: IpAddr,
-    service: Service,
-    receiver: &Receiver,
-    shutdown: &CancellationToken,
-) -> Option<Arrival> {
-    let client = if is_from_proxy(&stream, peer, service, receiver) {
-        match shutdown.run_until_cancelled(header(&mut stream, receiver)).await? {
-            Ok(Client::At(client)) => client,
-            Ok(Client::OfSocket) => peer,
-            // A check of health connects and leaves.
-            Err(HeaderError::Io(error)) => {
-                tracing::debug!(proxy = %peer, %error, "smtp connection closed: no PROXY header");
-                return None;
-            }
-            Err(error) => {
-                receiver.counters.proxy_header_refused();
-                tracing::warn!(proxy = %peer, %error, "smtp connection closed: no PROXY header");
-                return None;
-            }
+/// The client that a proxy tells. `None`: it tells none, and the connection is to be closed.
+async fn told_client(stream: &mut Stream, peer: IpAddr, knock: &Knock, receiver: &Receiver) -> Option<IpAddr> {
+    let seating = if let Knock::Seated(seating) = knock { Some(seating) } else { None };
+    match header(stream, seating, receiver).await {
+        Ok(Client::At(client)) => Some(client),
+        Ok(Client::OfSocket) => Some(peer),
+        // A check of health connects and leaves.
+        Err(HeaderError::Io(error)) => {
+            tracing::debug!(proxy = %peer, %error, "smtp connection closed: no PROXY header");
+            None
         }
-    } else {
-        peer
-    };
-    let place = match admit(&stream, client, receiver) {
-        Ok(place) => place,
-        Err(bound) => {
-            turn_away(&stream, client, service, bound, receiver);
-            return None;
-        }
-    };
-    if service != Service::Smtps {
-        let has_spoken = stream.has_octets();
-        return Some(Arrival { stream, client, place, tls: None, has_spoken });
-    }
-    match secure(&mut stream, receiver, shutdown).await {
-        // Behind a handshake nobody else can have spoken, and a client may have sent its first command with it.
-        Ok(tls) => Some(Arrival { stream, client, place, tls: Some(tls), has_spoken: false }),
-        Err(end) => {
-            tracing::info!(%client, reason = end.as_str(), "smtp connection closed before its session");
+        Err(error) => {
+            match error {
+                HeaderError::MadeRoom => receiver.counters.refuse(Bound::Connections),
+                _ => receiver.counters.proxy_header_refused(),
+            }
+            tracing::warn!(proxy = %peer, %error, "smtp connection closed: no PROXY header");
             None
         }
     }
@@ -106,7 +155,7 @@ fn admit(stream: &Stream, client: IpAddr, receiver: &Receiver) -> Result<Place, 
 }
 
 /// Says 421 and closes. The socket is new, so its buffer takes the reply without waiting; if not, it goes without.
-pub(super) fn turn_away(stream: &Stream, client: IpAddr, service: Service, bound: Bound, receiver: &Receiver) {
+fn turn_away(stream: &Stream, client: IpAddr, service: Service, bound: Bound, receiver: &Receiver) {
     receiver.counters.refuse(bound);
     tracing::debug!(%client, bound = bound.as_str(), "smtp connection refused");
     // In place of a handshake a reply in the clear would mean nothing.
@@ -125,7 +174,7 @@ fn is_from_proxy(stream: &Stream, peer: IpAddr, service: Service, receiver: &Rec
 }
 
 /// Reads a header of the PROXY protocol and not an octet more.
-async fn header(stream: &mut Stream, receiver: &Receiver) -> Result<Client, HeaderError> {
+async fn header(stream: &mut Stream, seating: Option<&Seating>, receiver: &Receiver) -> Result<Client, HeaderError> {
     let read = async {
         let mut octets = Vec::new();
         loop {
@@ -143,22 +192,32 @@ async fn header(stream: &mut Stream, receiver: &Receiver) -> Result<Client, Head
             }
         }
     };
-    timeout(receiver.settings.proxy_timeout, read).await.unwrap_or(Err(HeaderError::TooLong))
+    match patience::wait(receiver, seating, receiver.clock.boot(), receiver.settings.proxy_timeout, read).await {
+        Ok(client) => client,
+        Err(Cut::TooLong | Cut::Stressed) => Err(HeaderError::TooLong),
+        Err(Cut::MadeRoom) => Err(HeaderError::MadeRoom),
+    }
 }
 
-/// The server's side of a handshake.
+/// The server's side of a handshake. What the client is waited for after it is a command.
 pub(super) async fn secure(
     stream: &mut Stream,
+    seating: &Seating,
     receiver: &Receiver,
     shutdown: &CancellationToken,
 ) -> Result<TlsSession, End> {
     let Some(tls) = &receiver.tls else { return Err(End::TlsFailed) };
-    let handshake = timeout(receiver.settings.handshake_timeout, stream.secure(tls.server_config()));
+    let (began_at, most) = (receiver.clock.boot(), receiver.settings.handshake_timeout);
+    let handshake = patience::wait(receiver, Some(seating), began_at, most, stream.secure(tls.server_config()));
     let failed = match shutdown.run_until_cancelled(handshake).await {
         None => return Err(End::Stopping),
-        Some(Ok(Ok(session))) => return Ok(session),
+        Some(Ok(Ok(session))) => {
+            seating.pace().secured(receiver.clock.boot());
+            return Ok(session);
+        }
+        Some(Err(Cut::MadeRoom)) => return Err(End::MadeRoom),
         Some(Ok(Err(error))) => Some(error),
-        Some(Err(_elapsed)) => None,
+        Some(Err(Cut::TooLong | Cut::Stressed)) => None,
     };
     let why = failed.map_or_else(|| "it took too long".to_owned(), |error| error.to_string());
     tracing::debug!(why, "TLS handshake failed");

@@ -11,10 +11,9 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::places::Knock;
+use super::entrance::Newcomer;
 use super::stream::Stream;
-use super::tally::Bound;
-use super::{Receiver, Service, connection, entrance};
+use super::{Receiver, Service, connection};
 
 /// How long to wait after `accept` has failed for want of descriptors or memory, which trying at once would not bring.
 const BACK_OFF: Duration = Duration::from_millis(100);
@@ -101,22 +100,13 @@ impl Door {
     }
 
     fn admit(&self, stream: Stream, peer: IpAddr, sessions: &mut JoinSet<()>) {
-        let (service, receiver, shutdown) = (self.service, self.receiver.clone(), self.shutdown.clone());
-        let knock = receiver.places.knock(receiver.clock.boot());
-        if matches!(knock, Knock::Full) {
-            entrance::turn_away(&stream, peer, service, Bound::Connections, &receiver);
-            return;
-        }
+        let (receiver, shutdown) = (self.receiver.clone(), self.shutdown.clone());
+        let Some(newcomer) = Newcomer::receive(stream, peer, self.service, &receiver) else { return };
         sessions.spawn(async move {
-            let Some(permit) = knock.place().await else {
-                entrance::turn_away(&stream, peer, service, Bound::Connections, &receiver);
-                return;
-            };
-            let dialect = entrance::dialect(service, &stream, &receiver);
-            if let Some(arrival) = entrance::enter(stream, peer, service, &receiver, &shutdown).await {
+            let dialect = newcomer.dialect(&receiver);
+            if let Some(arrival) = newcomer.enter(&receiver, &shutdown).await {
                 connection::run(arrival, dialect, &receiver, &shutdown).await;
             }
-            drop(permit);
         });
     }
 

@@ -6,6 +6,7 @@
 //!   proxy     headers of the PROXY protocol    stream  TCP, Unix and TLS as one type
 //! admission   connections by address, by network and per minute
 //! places      connections in all, and who makes room    pace    how long a client may take
+//! patience    waiting for a client no longer than that
 //! connection  one socket: reads, writes, waits, hands messages to the store
 //! session     the protocol, without I/O: octets in, replies and steps out
 //!   line      octets to command lines        command lines to commands
@@ -14,6 +15,7 @@
 //!   body      a message on its way in        hops    how many servers it came through
 //! policy      who is refused and why         reply   what is said
 //! budget      memory for messages on their way in       tally   the log line of a session, counters
+//! holdings    what an address and a network have of connections and of memory
 //! ```
 //!
 //! Knows nothing of HTTP. The invariant: a message is accepted (250) only after [`Store::receive`] has returned `Ok`, and
@@ -28,11 +30,13 @@ mod command;
 mod connection;
 mod data;
 mod entrance;
+mod holdings;
 mod hops;
 mod line;
 mod listener;
 mod pace;
 mod path;
+mod patience;
 mod places;
 mod policy;
 mod proxy;
@@ -53,6 +57,7 @@ use places::Places;
 pub use budget::{Budget, Share};
 pub use data::Decoder;
 pub use listener::{Entrance, Listener, serve};
+pub use places::WAITING_MAX;
 pub use policy::{Policy, PolicySettings};
 pub use reply::Reply;
 pub use session::{End, Message, Session, Step};
@@ -132,8 +137,6 @@ pub struct SmtpSettings {
 }
 
 impl SmtpSettings {
-    /// The most recipients of one message unless set otherwise. The room that the store keeps for an envelope is for so many.
-    pub const RECIPIENTS_MAX: usize = 100;
     /// How long a header of the PROXY protocol may take unless set otherwise: a proxy sends it at once.
     pub const PROXY_TIMEOUT: Duration = Duration::from_secs(5);
     /// How long sessions may take to end unless set otherwise: the daemon has 10 s in all.
@@ -145,7 +148,7 @@ impl SmtpSettings {
             hostname: config.hostname.clone(),
             message_octets_max: config.message_octets_max,
             bodies_octets_max: config.smtp_bodies_octets_max,
-            recipients_max: Self::RECIPIENTS_MAX,
+            recipients_max: config.smtp_recipients_max,
             hops_max: config.smtp_hops_max,
             accepts_any_auth: config.smtp_auth == SmtpAuth::AcceptAny,
             connections_max: config.smtp_connections_max,
@@ -192,7 +195,7 @@ pub struct Receiver {
     domains: DomainTable,
     clock: Arc<dyn Clock>,
     tls: Option<Arc<Keeper>>,
-    places: Places,
+    places: Arc<Places>,
     admission: Arc<Admission>,
     counters: Arc<Counters>,
 }
@@ -200,8 +203,10 @@ pub struct Receiver {
 impl Receiver {
     /// A receiver that keeps what it accepts in `store`.
     pub fn new(settings: SmtpSettings, store: Arc<dyn Store>, domains: DomainTable, clock: Arc<dyn Clock>) -> Self {
-        let bodies = Budget::new(settings.bodies_octets_max);
-        let places = Places::new(settings.connections_max, settings.pace_limits());
+        let SmtpBounds { bodies_octets_per_address_max, bodies_octets_per_network_max, .. } = settings.bounds;
+        let bodies =
+            Budget::parted(settings.bodies_octets_max, bodies_octets_per_address_max, bodies_octets_per_network_max);
+        let places = Arc::new(Places::new(settings.connections_max, settings.pace_limits()));
         let admission = Arc::new(Admission::new(settings.admission_limits()));
         Self { settings, bodies, store, domains, clock, tls: None, places, admission, counters: Arc::default() }
     }

@@ -26,6 +26,12 @@ pub(super) struct PaceLimits {
 }
 
 impl PaceLimits {
+    /// The same for a message that holds so many octets of memory which are scarce: the rate is one at which it would be
+    /// whole within `message`, where that is more than `rate_min`.
+    pub(super) fn holding(self, octets: u64) -> Self {
+        Self { rate_min: self.rate_min.max(octets / self.message.as_secs().max(1)), ..self }
+    }
+
     /// How long so many octets may take.
     fn time_for(&self, octets: u64) -> Duration {
         let (rate, octets) = (self.rate_min.max(1), octets.min(self.octets_max));
@@ -116,6 +122,12 @@ impl Pace {
         }
     }
 
+    /// A handshake has ended; its time is no command's.
+    pub(super) const fn secured(&mut self, now: Duration) {
+        self.heard_at = now;
+        self.awaited = Awaited::Command { since: now };
+    }
+
     /// Whatever comes next, the client is not waited for.
     pub(super) const fn occupied(&mut self) {
         self.awaited = Awaited::Nothing;
@@ -123,6 +135,12 @@ impl Pace {
 
     /// When the session ends unless something comes, and why.
     pub(super) fn deadline(&self, limits: &PaceLimits, is_stressed: bool) -> (Duration, End) {
+        let calm = self.first_end(limits, false);
+        let (at, _) = self.first_end(limits, is_stressed);
+        if at < calm.0 { (at, End::Stressed) } else { calm }
+    }
+
+    fn first_end(&self, limits: &PaceLimits, is_stressed: bool) -> (Duration, End) {
         let shortened = |time: Duration| if is_stressed { time.min(limits.stress) } else { time };
         let mut first = (self.heard_at + shortened(limits.idle), End::Idle);
         let mut or = |at: Duration, end: End| {
@@ -207,19 +225,11 @@ mod tests {
         let quietly = |turn: Turn| Turn { has_answered: false, ..turn };
         let (second, ten, hour) = (Duration::from_secs(1), Duration::from_secs(10), Duration::from_secs(3600));
         for (what, pace, octets, every, turn, calm, stressed) in [
-            ("silence", after(&[]), 0, hour, COMMAND, (300, End::Idle), (10, End::Idle)),
-            (
-                "a slow command",
-                after(&[]),
-                1,
-                ten / 2,
-                quietly(COMMAND),
-                (300, End::SlowCommand),
-                (10, End::SlowCommand),
-            ),
+            ("silence", after(&[]), 0, hour, COMMAND, (300, End::Idle), (10, End::Stressed)),
+            ("a slow command", after(&[]), 1, ten / 2, quietly(COMMAND), (300, End::SlowCommand), (10, End::Stressed)),
             ("commands for ever", after(&[]), 6, second, COMMAND, (3600, End::LifeOver), (3600, End::LifeOver)),
             ("a slow transaction", after(&[MAIL]), 6, second, MAIL, (600, End::SlowMessage), (600, End::SlowMessage)),
-            ("silence in a message", after(&[MAIL, DATA]), 0, hour, DATA, (300, End::Idle), (10, End::Idle)),
+            ("silence in a message", after(&[MAIL, DATA]), 0, hour, DATA, (300, End::Idle), (10, End::Stressed)),
             (
                 "a slow message",
                 after(&[MAIL, DATA]),
@@ -227,7 +237,7 @@ mod tests {
                 ten / 2,
                 quietly(DATA),
                 (600, End::SlowMessage),
-                (10, End::SlowMessage),
+                (10, End::Stressed),
             ),
             (
                 "nearly the rate",
@@ -236,7 +246,7 @@ mod tests {
                 second,
                 quietly(DATA),
                 (600, End::SlowMessage),
-                (10, End::SlowMessage),
+                (10, End::Stressed),
             ),
         ] {
             assert_eq!(ended(pace, octets, every, turn, false), calm, "{what}");
@@ -257,6 +267,22 @@ mod tests {
         // Its life ends after its transaction.
         pace.turn(COMMAND, seconds(20_000));
         assert_eq!(pace.deadline(&LIMITS, false).1, End::LifeOver);
+    }
+
+    #[test]
+    fn a_message_that_holds_scarce_memory_comes_at_the_rate_of_its_share() {
+        let share = 25 << 20;
+        let limits = LIMITS.holding(share);
+        for (octets_a_second, is_ended_after) in [(500, Some(10)), (40_000, Some(10)), (50_000, None)] {
+            let mut pace = after(&[MAIL, DATA]);
+            let ended = (1..=share / octets_a_second).find(|second| {
+                pace.heard(usize::try_from(octets_a_second).expect("few"), seconds(*second));
+                pace.turn(Turn { has_answered: false, ..DATA }, seconds(*second));
+                pace.deadline(&limits, true).0 <= seconds(*second)
+            });
+            assert_eq!(ended, is_ended_after, "{octets_a_second}");
+        }
+        assert_eq!(LIMITS.holding(1024).rate_min, LIMITS.rate_min, "a small share asks for nothing more");
     }
 
     #[test]
@@ -284,6 +310,15 @@ mod tests {
         // One that is begun when the session's life is over does not lengthen it.
         pace.turn(Turn { transaction: Some(8), ..COMMAND }, seconds(3601));
         assert_eq!(pace.deadline(&LIMITS, false), (seconds(3600), End::LifeOver));
+    }
+
+    #[test]
+    fn the_time_of_a_handshake_is_no_commands() {
+        let mut pace = after(&[COMMAND]);
+        assert_eq!(pace.waits_since(&LIMITS, seconds(9)), Some(seconds(0)), "while it lasts, its place can be had");
+        pace.secured(seconds(9));
+        assert_eq!(pace.waits_since(&LIMITS, seconds(9)), Some(seconds(9)));
+        assert_eq!(pace.deadline(&LIMITS, true).0, seconds(19));
     }
 
     #[test]

@@ -8,9 +8,10 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::pace::{Pace, PaceLimits};
+use crate::clock::Clock;
 
-/// How many clients at most wait for a place that is being vacated. Each has a socket open.
-const WAITING_MAX: usize = 64;
+/// How many clients at most wait for a place where none is left. Each has a socket open.
+pub const WAITING_MAX: usize = 64;
 /// How long one waits.
 const VACATED_WITHIN: Duration = Duration::from_secs(2);
 /// How many of the idlest are noted in one look at all sessions.
@@ -30,50 +31,47 @@ pub(super) struct Places {
     seated: Mutex<Seated>,
 }
 
-/// A place; another may have it when this is dropped.
-#[derive(Debug)]
-pub(super) struct Permit(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
-
 /// What a new connection gets.
 #[derive(Debug)]
 pub(super) enum Knock {
     /// A place.
-    Admitted(Permit),
-    /// The place of somebody who has been told to go.
-    Waits(Waiting),
+    Seated(Seating),
+    /// A turn to have the place of somebody else.
+    Waits(Turn),
     /// Nothing.
     Full,
 }
 
-/// A turn for a place that is being vacated.
+/// A turn to have the place of somebody else. Nobody has been told to go yet.
 #[derive(Debug)]
-pub(super) struct Waiting {
-    permits: Arc<Semaphore>,
+pub(super) struct Turn {
+    places: Arc<Places>,
     _turn: OwnedSemaphorePermit,
 }
 
 #[derive(Debug, Default)]
 struct Seated {
-    sessions: HashMap<u64, Arc<Seat>>,
+    connections: HashMap<u64, Arc<Seat>>,
     next: u64,
     /// The idlest at the last look and since when, the idlest last.
     noted: Vec<(Duration, u64)>,
     looked_at: Option<Duration>,
 }
 
-/// A session as the others see it.
+/// A connection as the others see it.
 #[derive(Debug)]
-pub(super) struct Seat {
+struct Seat {
     pace: Mutex<Pace>,
     leave: Notify,
 }
 
-/// A session's own side of its [`Seat`], which is given up when this is dropped.
+/// A place, and the connection's own side of its [`Seat`]; another may have both when this is dropped.
 #[derive(Debug)]
-pub(super) struct Seating<'a> {
-    places: &'a Places,
+pub(super) struct Seating {
+    places: Arc<Places>,
     number: u64,
     seat: Arc<Seat>,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl Places {
@@ -88,27 +86,26 @@ impl Places {
         self.permits.available_permits() * 4 < self.max
     }
 
-    /// Asks for a place. Where none is left, the client that has kept the server waiting longest is told to go.
-    pub(super) fn knock(&self, now: Duration) -> Knock {
+    /// Asks for a place.
+    pub(super) fn knock(self: &Arc<Self>, now: Duration) -> Knock {
         if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
-            return Knock::Admitted(Permit(permit));
+            return Knock::Seated(self.seat(permit, now));
         }
-        let Ok(turn) = Arc::clone(&self.waiting).try_acquire_owned() else { return Knock::Full };
-        if !self.seated().send_away_idlest(&self.limits, now) {
-            return Knock::Full;
+        match Arc::clone(&self.waiting).try_acquire_owned() {
+            Ok(turn) => Knock::Waits(Turn { places: Arc::clone(self), _turn: turn }),
+            Err(_) => Knock::Full,
         }
-        Knock::Waits(Waiting { permits: Arc::clone(&self.permits), _turn: turn })
     }
 
-    /// Takes part in what [`Places::knock`] decides.
-    pub(super) fn seat(&self, now: Duration) -> Seating<'_> {
+    /// Who has a seat may be told to go for somebody else.
+    fn seat(self: &Arc<Self>, permit: OwnedSemaphorePermit, now: Duration) -> Seating {
         let seat = Arc::new(Seat { pace: Mutex::new(Pace::new(now)), leave: Notify::new() });
         let mut seated = self.seated();
         let number = seated.next;
         seated.next += 1;
-        seated.sessions.insert(number, Arc::clone(&seat));
+        seated.connections.insert(number, Arc::clone(&seat));
         drop(seated);
-        Seating { places: self, number, seat }
+        Seating { places: Arc::clone(self), number, seat, _permit: permit }
     }
 
     fn seated(&self) -> MutexGuard<'_, Seated> {
@@ -116,16 +113,19 @@ impl Places {
     }
 }
 
-impl Knock {
-    /// The place, if there is one in time.
-    pub(super) async fn place(self) -> Option<Permit> {
-        match self {
-            Self::Admitted(permit) => Some(permit),
-            Self::Waits(waiting) => {
-                timeout(VACATED_WITHIN, waiting.permits.acquire_owned()).await.ok()?.ok().map(Permit)
+impl Turn {
+    /// A place that is free by now, or that of the client that has kept the server waiting longest, which is told to go.
+    /// `None`: nobody does so, or nobody has gone in time.
+    pub(super) async fn vacated(self, clock: &dyn Clock) -> Option<Seating> {
+        let Self { places, _turn } = &self;
+        let permit = match Arc::clone(&places.permits).try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_) if places.seated().send_away_idlest(&places.limits, clock.boot()) => {
+                timeout(VACATED_WITHIN, Arc::clone(&places.permits).acquire_owned()).await.ok()?.ok()?
             }
-            Self::Full => None,
-        }
+            Err(_) => return None,
+        };
+        Some(places.seat(permit, clock.boot()))
     }
 }
 
@@ -146,10 +146,10 @@ impl Seated {
     /// Sends away the idlest of those that were noted and have not moved since.
     fn send_away_noted(&mut self, limits: &PaceLimits, now: Duration) -> bool {
         while let Some((since, number)) = self.noted.pop() {
-            let Some(seat) = self.sessions.get(&number) else { continue };
+            let Some(seat) = self.connections.get(&number) else { continue };
             if seat.pace().waits_since(limits, now) == Some(since) {
                 seat.leave.notify_one();
-                self.sessions.remove(&number);
+                self.connections.remove(&number);
                 return true;
             }
         }
@@ -158,7 +158,7 @@ impl Seated {
 
     fn look(&mut self, limits: &PaceLimits, now: Duration) {
         let idle_from = now.saturating_sub(limits.stress / STRESS_PART);
-        let waiting = self.sessions.iter().filter_map(|(number, seat)| {
+        let waiting = self.connections.iter().filter_map(|(number, seat)| {
             let since = seat.pace().waits_since(limits, now)?;
             (since <= idle_from).then_some((since, *number))
         });
@@ -175,7 +175,7 @@ impl Seat {
     }
 }
 
-impl Seating<'_> {
+impl Seating {
     /// How the client keeps time.
     pub(super) fn pace(&self) -> MutexGuard<'_, Pace> {
         self.seat.pace()
@@ -187,16 +187,20 @@ impl Seating<'_> {
     }
 }
 
-impl Drop for Seating<'_> {
+impl Drop for Seating {
     fn drop(&mut self) {
-        self.places.seated().sessions.remove(&self.number);
+        self.places.seated().connections.remove(&self.number);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
     use super::super::pace::Turn;
     use super::*;
+    use crate::model::Timestamp;
 
     const LIMITS: PaceLimits = PaceLimits {
         idle: Duration::from_secs(300),
@@ -213,64 +217,98 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    fn is_told_to_go(seating: &Seating<'_>) -> bool {
-        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-        std::pin::pin!(seating.must_leave()).poll(&mut context).is_ready()
+    fn is_told_to_go(seating: &Seating) -> bool {
+        pin!(seating.must_leave()).poll(&mut Context::from_waker(Waker::noop())).is_ready()
+    }
+
+    /// A clock that stands still.
+    #[derive(Debug)]
+    struct At(u64);
+
+    impl Clock for At {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_millis(0)
+        }
+
+        fn boot(&self) -> Duration {
+            seconds(self.0)
+        }
+    }
+
+    /// Places, all of them taken: the first at 0 s, the others a second after each other.
+    fn taken(max: usize) -> (Arc<Places>, Vec<Seating>) {
+        let places = Arc::new(Places::new(max, LIMITS));
+        let seat = |at| match places.knock(seconds(at)) {
+            Knock::Seated(seating) => seating,
+            other => panic!("{other:?}"),
+        };
+        let seats = (0..max as u64).map(seat).collect();
+        (places, seats)
+    }
+
+    /// Asks for the place of somebody else; the wait for it.
+    fn turn(places: &Arc<Places>, at: u64) -> impl Future<Output = Option<Seating>> + use<> {
+        let Knock::Waits(turn) = places.knock(seconds(at)) else { panic!("a turn") };
+        async move { turn.vacated(&At(at)).await }
+    }
+
+    /// How far the wait is when it has just begun.
+    fn begun(wait: impl Future<Output = Option<Seating>>) -> Poll<Option<Seating>> {
+        pin!(wait).poll(&mut Context::from_waker(Waker::noop()))
     }
 
     #[test]
     fn stress_is_when_more_than_three_quarters_are_taken() {
-        let places = Places::new(8, LIMITS);
-        let mut permits = Vec::new();
-        for taken in 1..=8 {
-            let Knock::Admitted(permit) = places.knock(seconds(0)) else { panic!("a place") };
-            permits.push(permit);
-            assert_eq!(places.is_stressed(), taken > 6, "{taken}");
+        let (places, mut seats) = taken(8);
+        for left in (0..8).rev() {
+            assert_eq!(places.is_stressed(), left >= 6, "{left}");
+            seats.truncate(left);
         }
-        permits.truncate(6);
         assert!(!places.is_stressed());
     }
 
-    #[test]
-    fn the_idlest_make_room_and_nobody_who_keeps_time() {
-        let places = Places::new(4, LIMITS);
-        let permits: Vec<_> = (0..4).map(|_| places.knock(seconds(0))).collect();
-        let seats: Vec<_> = (0..4).map(|at| places.seat(seconds(at))).collect();
+    #[tokio::test]
+    async fn the_idlest_make_room_and_nobody_who_keeps_time() {
+        let (places, seats) = taken(4);
         seats[0].pace().turn(DATA, seconds(0));
         seats[0].pace().heard(1 << 20, seconds(1));
         seats[1].pace().occupied();
-        assert!(matches!(places.knock(seconds(2)), Knock::Full), "nobody was silent for a second");
-        assert!(matches!(places.knock(seconds(9)), Knock::Waits(_)));
+        assert!(matches!(begun(turn(&places, 2)), Poll::Ready(None)), "nobody was silent for a second");
+        assert!(begun(turn(&places, 9)).is_pending());
         assert!(is_told_to_go(&seats[2]) && !is_told_to_go(&seats[3]));
-        assert!(matches!(places.knock(seconds(9)), Knock::Waits(_)));
+        assert!(begun(turn(&places, 9)).is_pending());
         assert!(is_told_to_go(&seats[3]));
-        assert!(matches!(places.knock(seconds(10)), Knock::Full), "nobody is told twice");
+        assert!(matches!(begun(turn(&places, 10)), Poll::Ready(None)), "nobody is told twice");
         assert!(!is_told_to_go(&seats[0]) && !is_told_to_go(&seats[1]));
-        drop(permits);
     }
 
-    #[test]
-    fn who_has_moved_since_the_look_is_not_the_idlest_any_more() {
-        let places = Places::new(2, LIMITS);
-        let _permits = [places.knock(seconds(0)), places.knock(seconds(0))];
-        let seats = [places.seat(seconds(0)), places.seat(seconds(1)), places.seat(seconds(2))];
-        assert!(matches!(places.knock(seconds(9)), Knock::Waits(_)));
+    #[tokio::test]
+    async fn who_has_moved_since_the_look_is_not_the_idlest_any_more() {
+        let (places, seats) = taken(3);
+        assert!(begun(turn(&places, 9)).is_pending());
         seats[1].pace().turn(Turn { is_in_data: false, transaction: None, has_answered: true }, seconds(9));
-        assert!(matches!(places.knock(seconds(9)), Knock::Waits(_)));
+        assert!(begun(turn(&places, 9)).is_pending());
         assert!(is_told_to_go(&seats[0]) && !is_told_to_go(&seats[1]) && is_told_to_go(&seats[2]));
     }
 
     #[tokio::test]
     async fn whoever_waits_gets_the_place_before_who_comes_later() {
-        let places = Places::new(1, LIMITS);
-        let Knock::Admitted(permit) = places.knock(seconds(0)) else { panic!("a place") };
-        let seat = places.seat(seconds(0));
-        let waiting = places.knock(seconds(9));
-        seat.must_leave().await;
-        let (got, ()) = tokio::join!(waiting.place(), async {
-            drop((seat, permit));
-            assert!(matches!(places.knock(seconds(9)), Knock::Full));
+        let (places, mut seats) = taken(1);
+        let seat = seats.pop().expect("a seat");
+        let (got, ()) = tokio::join!(turn(&places, 9), async {
+            seat.must_leave().await;
+            drop(seat);
+            assert!(matches!(places.knock(seconds(9)), Knock::Waits(_)));
         });
         assert!(got.is_some());
+    }
+
+    #[test]
+    fn so_many_wait_and_no_more_and_a_turn_tells_nobody_to_go() {
+        let (places, seats) = taken(1);
+        let turns: Vec<_> = (0..WAITING_MAX).map(|_| places.knock(seconds(9))).collect();
+        assert!(turns.iter().all(|knock| matches!(knock, Knock::Waits(_))));
+        assert!(matches!(places.knock(seconds(9)), Knock::Full));
+        assert!(!is_told_to_go(&seats[0]));
     }
 }

@@ -57,6 +57,8 @@ impl Reply {
     pub(super) const SLOW_COMMAND: Self = Self::fixed(421, [4, 4, 2], "The command took too long");
     pub(super) const SLOW_MESSAGE: Self = Self::fixed(421, [4, 4, 2], "The message took too long for its size");
     pub(super) const LIFE_OVER: Self = Self::fixed(421, [4, 4, 2], "The session has lasted long enough; connect again");
+    pub(super) const STRESSED: Self =
+        Self::fixed(421, [4, 3, 2], "Too slow while many others are served; try again later");
     pub(super) const MADE_ROOM: Self =
         Self::fixed(421, [4, 3, 2], "All places are taken and others wait; try again later");
     pub(super) const TOO_MANY_ERRORS: Self = Self::fixed(421, [4, 7, 0], "Too many errors");
@@ -66,6 +68,10 @@ impl Reply {
     pub(super) const STORE_FULL: Self = Self::fixed(452, [4, 3, 1], "No space to keep a message; try again later");
     pub(super) const NO_MEMORY: Self =
         Self::fixed(452, [4, 3, 1], "Too many messages are coming in at once; try again later");
+    pub(super) const NO_MEMORY_OF_ADDRESS: Self =
+        Self::fixed(452, [4, 3, 1], "Too many messages of your address are coming in at once; try again later");
+    pub(super) const NO_MEMORY_OF_NETWORK: Self =
+        Self::fixed(452, [4, 3, 1], "Too many messages of your network are coming in at once; try again later");
     pub(super) const STORE_FAILED: Self = Self::fixed(451, [4, 3, 0], "The message could not be kept; try again later");
     pub(super) const TOO_MANY_RECIPIENTS: Self =
         Self::fixed(452, [4, 5, 3], "Too many recipients; send the message to the others separately");
@@ -204,12 +210,22 @@ impl Reply {
         }
     }
 
+    /// What is said to a message for which there is no memory within `bound`.
+    pub(super) const fn of_memory(bound: Bound) -> Self {
+        match bound {
+            Bound::MemoryOfAddress => Self::NO_MEMORY_OF_ADDRESS,
+            Bound::MemoryOfNetwork => Self::NO_MEMORY_OF_NETWORK,
+            _ => Self::NO_MEMORY,
+        }
+    }
+
     /// The last word to a client that did not keep time.
     pub(super) const fn of_lateness(end: End) -> Self {
         match end {
             End::SlowCommand => Self::SLOW_COMMAND,
             End::SlowMessage => Self::SLOW_MESSAGE,
             End::LifeOver => Self::LIFE_OVER,
+            End::Stressed => Self::STRESSED,
             End::MadeRoom => Self::MADE_ROOM,
             _ => Self::IDLE,
         }
@@ -220,6 +236,8 @@ impl Reply {
         match (self.code, self.status) {
             (452, _) if *self == Self::TOO_MANY_RECIPIENTS => Some(Bound::Recipients),
             (452, _) if *self == Self::NO_MEMORY => Some(Bound::Memory),
+            (452, _) if *self == Self::NO_MEMORY_OF_ADDRESS => Some(Bound::MemoryOfAddress),
+            (452, _) if *self == Self::NO_MEMORY_OF_NETWORK => Some(Bound::MemoryOfNetwork),
             (500, _) if self.text == LINE_TOO_LONG => Some(Bound::Line),
             (552, Some([5, 3, 4])) => Some(Bound::Size),
             (554, _) if *self == Self::TOO_MANY_HOPS => Some(Bound::Hops),

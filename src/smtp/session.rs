@@ -131,6 +131,16 @@ impl<'a> Session<'a> {
         if self.is_in_data() || self.transaction.is_some() { Some(self.transactions) } else { None }
     }
 
+    /// How much memory is set aside for the message that is coming in.
+    pub(super) fn held_octets(&self) -> u64 {
+        match (&self.state, &self.transaction) {
+            (State::Data(_, body), _) => body.held_octets(),
+            (State::Chunk(chunk), _) => chunk.held_octets(),
+            (_, Some(transaction)) => transaction.held_octets(),
+            (_, None) => 0,
+        }
+    }
+
     /// Whether octets of a message are to come next.
     pub const fn is_in_data(&self) -> bool {
         matches!(self.state, State::Data(..) | State::Chunk(_))

@@ -29,12 +29,16 @@ pub enum Bound {
     Size,
     /// `smtp-body-budget`
     Memory,
+    /// `smtp-body-budget-per-address`
+    MemoryOfAddress,
+    /// `smtp-body-budget-per-network`
+    MemoryOfNetwork,
     /// `max-hops`
     Hops,
 }
 
 impl Bound {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 11] = [
         Self::Connections,
         Self::Address,
         Self::Network,
@@ -43,6 +47,8 @@ impl Bound {
         Self::Recipients,
         Self::Size,
         Self::Memory,
+        Self::MemoryOfAddress,
+        Self::MemoryOfNetwork,
         Self::Hops,
     ];
 
@@ -57,6 +63,8 @@ impl Bound {
             Self::Recipients => "recipients",
             Self::Size => "messageSize",
             Self::Memory => "memory",
+            Self::MemoryOfAddress => "memoryPerAddress",
+            Self::MemoryOfNetwork => "memoryPerNetwork",
             Self::Hops => "hops",
         }
     }
@@ -206,6 +214,8 @@ mod tests {
             (Reply::IDLE, "4yz", None),
             (Reply::STORE_FULL, "4yz", None),
             (Reply::NO_MEMORY, "4yz", Some(Bound::Memory)),
+            (Reply::NO_MEMORY_OF_ADDRESS, "4yz", Some(Bound::MemoryOfAddress)),
+            (Reply::NO_MEMORY_OF_NETWORK, "4yz", Some(Bound::MemoryOfNetwork)),
             (Reply::TOO_MANY_RECIPIENTS, "4yz", Some(Bound::Recipients)),
             (Reply::UNKNOWN_COMMAND, "5yz", None),
             (Reply::LINE_TOO_LONG, "5yz", Some(Bound::Line)),

@@ -3,10 +3,10 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::{DAY, each, one, or_none, texts};
+use super::{DAY, GB, KB, each, one, or_none, texts};
 use crate::config::parse::network;
 use crate::config::setting::{Setting, Shape};
-use crate::config::value::{self, ValueError, show_duration};
+use crate::config::value::{self, ValueError, show_duration, show_size};
 
 const HOUR: Duration = Duration::from_hours(1);
 
@@ -37,10 +37,28 @@ pub(super) const SETTINGS: &[Setting] = &[
         |c| vec![c.smtp_bounds.connections_per_minute_max.to_string()],
     ),
     Setting::new(
+        "smtp-body-budget-per-address",
+        Shape::One,
+        "SIZE",
+        "Most of smtp-body-budget for messages from one address, 64KB to 1024GB, at least max-message-size",
+        |c, v| one(v, |t| value::size(t, 64 * KB..=1024 * GB)).map(|n| c.smtp_bounds.bodies_octets_per_address_max = n),
+        |c| vec![show_size(c.smtp_bounds.bodies_octets_per_address_max)],
+    )
+    .with_default("a quarter of smtp-body-budget, or max-message-size where that is more"),
+    Setting::new(
+        "smtp-body-budget-per-network",
+        Shape::One,
+        "SIZE",
+        "Most of smtp-body-budget for messages from one /24 of IPv4 or /64 of IPv6, 64KB to 1024GB, at least max-message-size",
+        |c, v| one(v, |t| value::size(t, 64 * KB..=1024 * GB)).map(|n| c.smtp_bounds.bodies_octets_per_network_max = n),
+        |c| vec![show_size(c.smtp_bounds.bodies_octets_per_network_max)],
+    )
+    .with_default("half of smtp-body-budget, or max-message-size where that is more"),
+    Setting::new(
         "limit-exempt",
         Shape::Several,
         "CIDR",
-        "Network whose SMTP clients the three limits before do not hold for; 'none' for no network",
+        "Network whose SMTP clients the five limits before do not hold for; 'none' for no network",
         |c, v| networks(v).map(|all| c.smtp_bounds.exempt = all),
         |c| or_none(texts(&c.smtp_bounds.exempt)),
     ),
@@ -59,6 +77,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         "How long an SMTP client may keep silent, 100ms to 1h",
         |c, v| duration(v, HOUR).map(|time| c.smtp_bounds.idle_timeout = time),
         |c| vec![show_duration(c.smtp_bounds.idle_timeout)],
+    ),
+    Setting::new(
+        "smtp-reply-timeout",
+        Shape::One,
+        "DURATION",
+        "How long an SMTP client may take to read the replies to what it has sent, 100ms to 1h",
+        |c, v| duration(v, HOUR).map(|time| c.smtp_bounds.reply_timeout = time),
+        |c| vec![show_duration(c.smtp_bounds.reply_timeout)],
     ),
     Setting::new(
         "smtp-command-timeout",
@@ -96,7 +122,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "smtp-stress-timeout",
         Shape::One,
         "DURATION",
-        "In place of the SMTP timeouts while more than 3/4 of max-smtp-connections are taken, 100ms to 5m",
+        "In place of these timeouts while more than 3/4 of max-smtp-connections are taken, and of those for messages while more than 3/4 of smtp-body-budget are, 100ms to 5m",
         |c, v| duration(v, Duration::from_mins(5)).map(|time| c.smtp_bounds.stress_timeout = time),
         |c| vec![show_duration(c.smtp_bounds.stress_timeout)],
     ),

@@ -1,10 +1,10 @@
 //! Settings of SMTP.
 
 use super::{GB, MB, each, one, texts};
-use crate::config::SmtpAuth;
 use crate::config::parse::{domain_name, endpoint, file_mode, listen_address, listen_addresses, network, smtp_auth};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_size};
+use crate::config::{SMTP_RECIPIENTS_MAX, SmtpAuth};
 
 /// In the order in which help and `config show` list them.
 pub(super) const SETTINGS: &[Setting] = &[
@@ -72,6 +72,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size",
         |c, v| one(v, |t| value::size(t, MB..=1024 * GB)).map(|octets| c.smtp_bodies_octets_max = octets),
         |c| vec![show_size(c.smtp_bodies_octets_max)],
+    ),
+    Setting::new(
+        "max-recipients",
+        Shape::One,
+        "N",
+        "Most recipients of one message, 1 to 100; RFC 5321 asks for 100",
+        |c, v| one(v, |t| value::number(t, 1..=SMTP_RECIPIENTS_MAX)).map(|n| c.smtp_recipients_max = n),
+        |c| vec![c.smtp_recipients_max.to_string()],
     ),
     Setting::new(
         "max-hops",

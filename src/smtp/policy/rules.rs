@@ -74,6 +74,8 @@ pub(in crate::smtp) struct Rules<'a> {
     pub(in crate::smtp) store: &'a dyn Store,
     pub(in crate::smtp) domains: &'a DomainTable,
     pub(in crate::smtp) bodies: &'a Budget,
+    /// Whose part of the memory messages are counted against; `None` for a client without limits.
+    pub(in crate::smtp) holder: Option<IpAddr>,
     /// The time at which a question is asked.
     pub(in crate::smtp) now: &'a (dyn Fn() -> Timestamp + Sync),
 }
@@ -98,7 +100,7 @@ impl Policy for Rules<'_> {
     }
 
     fn memory(&self, octets: u64) -> Result<Share, Reply> {
-        self.bodies.share(octets).ok_or(Reply::NO_MEMORY)
+        self.bodies.share_of(self.holder, octets).map_err(Reply::of_memory)
     }
 }
 

@@ -42,14 +42,18 @@ pub enum End {
     Quit,
     /// The client closed the connection, or it broke.
     Gone,
-    /// Nothing came, or nothing could be written, for too long.
+    /// Nothing came for too long.
     Idle,
+    /// The client did not read the replies for too long.
+    RepliesUnread,
     /// A command line took too long.
     SlowCommand,
     /// A message took too long for its size, or what should have come before it did.
     SlowMessage,
     /// The session has lasted long enough, and no transaction was open.
     LifeOver,
+    /// The client was slower than it may be while places or memory are scarce, and not slower than it may be else.
+    Stressed,
     /// All places were taken, and this client kept the server waiting longest.
     MadeRoom,
     /// What the client sends can no longer be told from commands.
@@ -70,13 +74,15 @@ pub enum End {
 
 impl End {
     /// Every reason, each at the place of its number.
-    pub(in crate::smtp) const ALL: [Self; 14] = [
+    pub(in crate::smtp) const ALL: [Self; 16] = [
         Self::Quit,
         Self::Gone,
         Self::Idle,
+        Self::RepliesUnread,
         Self::SlowCommand,
         Self::SlowMessage,
         Self::LifeOver,
+        Self::Stressed,
         Self::MadeRoom,
         Self::OutOfStep,
         Self::SpokeFirst,
@@ -93,9 +99,11 @@ impl End {
             Self::Quit => "quit",
             Self::Gone => "gone",
             Self::Idle => "idle",
+            Self::RepliesUnread => "repliesUnread",
             Self::SlowCommand => "slowCommand",
             Self::SlowMessage => "slowMessage",
             Self::LifeOver => "lifeOver",
+            Self::Stressed => "stressed",
             Self::MadeRoom => "madeRoom",
             Self::OutOfStep => "outOfStep",
             Self::SpokeFirst => "spokeFirst",
@@ -113,9 +121,11 @@ impl End {
             Self::Quit => "quit",
             Self::Gone => "gone",
             Self::Idle => "idle",
+            Self::RepliesUnread => "replies not read",
             Self::SlowCommand => "slow command",
             Self::SlowMessage => "slow message",
             Self::LifeOver => "end of its life",
+            Self::Stressed => "too slow under stress",
             Self::MadeRoom => "made room",
             Self::OutOfStep => "out of step",
             Self::SpokeFirst => "spoke before the greeting",

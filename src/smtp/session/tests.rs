@@ -43,7 +43,7 @@ impl Policy for OneDomain {
     }
 
     fn memory(&self, octets: u64) -> Result<Share, Reply> {
-        self.bodies.share(octets).ok_or(Reply::NO_MEMORY)
+        self.bodies.share(octets).map_err(Reply::of_memory)
     }
 }
 

@@ -20,6 +20,13 @@ pub(super) struct Transaction {
     chunks: Option<Result<Body, Reply>>,
 }
 
+impl Transaction {
+    /// How much memory is set aside for what has come in chunks.
+    pub(super) fn held_octets(&self) -> u64 {
+        self.chunks.iter().flatten().map(Body::held_octets).sum()
+    }
+}
+
 impl Session<'_> {
     pub(super) fn mail(&mut self, mail: Mail) -> Result<Reply, Reply> {
         if self.client.is_none() {

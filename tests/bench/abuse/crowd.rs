@@ -30,6 +30,16 @@ pub(crate) enum Habit {
     Idle,
 }
 
+impl Habit {
+    /// What part of their rate alone honest senders are to keep.
+    pub(crate) const fn target(self) -> f64 {
+        match self {
+            Self::Slow => 0.8,
+            Self::Idle => 0.9,
+        }
+    }
+}
+
 impl fmt::Display for Habit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -59,7 +69,7 @@ impl Crowd {
         if connected == clients { Ok(crowd) } else { Err(format!("{connected} of {clients} were let in").into()) }
     }
 
-    /// Ends it; how many of its clients still had their connections.
+    /// Ends it; how often one of its clients was ended by the server and connected again.
     pub(crate) fn disperse(mut self) -> Result<usize> {
         drop(self.input.take());
         self.number()
@@ -94,41 +104,48 @@ impl Orders {
         (order == ORDER).then_some(Self { habit, clients: clients.parse().ok()?, server: server.parse().ok()? })
     }
 
-    /// Connects, says how many were greeted, keeps to the habit until the input ends, and says how many are left.
+    /// Connects, says how many were greeted, keeps to the habit until the input ends, and says how often one that was
+    /// ended has connected again.
     pub(crate) fn obey(&self) -> Result<()> {
-        let mut clients = Vec::new();
-        for number in 0..self.clients {
-            let stream = connect(address(number)?, self.server)?;
-            if greeting(&stream)?.starts_with("220") {
-                clients.push(stream);
-            }
-        }
-        if matches!(self.habit, Habit::Slow) {
-            // Every second one has begun a message.
-            for mut stream in clients.iter().step_by(2) {
-                for command in ["HELO crowd", "MAIL FROM:<>", "RCPT TO:<crowd@example.test>", "DATA"] {
-                    write!(stream, "{command}\r\n")?;
-                    greeting(stream)?;
-                }
-            }
-        }
-        println!("{}", clients.len());
+        let mut clients = (0..self.clients).map(|number| self.begin(number)).collect::<Result<Vec<_>>>()?;
+        println!("{}", clients.iter().flatten().count());
         let end = input_end();
+        let mut again = 0;
         for group in (0..GROUPS).cycle() {
             match end.recv_timeout(OCTET_EVERY / u32::try_from(GROUPS)?) {
                 Err(RecvTimeoutError::Timeout) => {}
                 _ => break,
             }
-            if matches!(self.habit, Habit::Slow) {
-                clients.iter().skip(group).step_by(GROUPS).for_each(|mut stream| {
-                    // One that was ended is counted at the end.
+            for number in (group..self.clients).step_by(GROUPS) {
+                let stream = &mut clients[number];
+                if !stream.as_ref().is_some_and(is_open) {
+                    *stream = self.begin(number)?;
+                    again += 1;
+                }
+                if let (Habit::Slow, Some(stream)) = (self.habit, stream) {
+                    // One that has just been ended connects again at its next turn.
                     let _ = stream.write_all(b"x");
-                });
+                }
             }
         }
-        let left = clients.iter().filter(|stream| is_open(stream)).count();
-        println!("{left}");
+        println!("{again}");
         Ok(())
+    }
+
+    /// A client that was greeted; every second slow one goes on to a message.
+    fn begin(&self, number: usize) -> Result<Option<TcpStream>> {
+        let mut stream = connect(address(number)?, self.server)?;
+        if !reply(&stream)?.starts_with("220") {
+            return Ok(None);
+        }
+        if matches!(self.habit, Habit::Slow) && number.is_multiple_of(2) {
+            for command in ["HELO crowd", "MAIL FROM:<>", "RCPT TO:<crowd@example.test>", "DATA"] {
+                write!(stream, "{command}\r\n")?;
+                reply(&stream)?;
+            }
+        }
+        stream.set_nonblocking(true)?;
+        Ok(Some(stream))
     }
 }
 
@@ -158,7 +175,7 @@ pub(crate) fn connect(from: Ipv4Addr, server: SocketAddr) -> Result<TcpStream> {
 }
 
 /// One reply of one line, octet by octet so that nothing behind it is taken.
-pub(crate) fn greeting(mut stream: &TcpStream) -> Result<String> {
+pub(crate) fn reply(mut stream: &TcpStream) -> Result<String> {
     let begun = Instant::now();
     let mut line = Vec::new();
     while !line.ends_with(b"\n") && begun.elapsed() < PATIENCE {
@@ -173,6 +190,5 @@ pub(crate) fn greeting(mut stream: &TcpStream) -> Result<String> {
 
 /// Whether nothing has come: neither a last word nor an end.
 fn is_open(mut stream: &TcpStream) -> bool {
-    let _ = stream.set_nonblocking(true);
     stream.read(&mut [0]).is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpStream};
 
-use super::crowd::{connect, greeting};
+use super::crowd::{connect, reply};
 use super::support::Result;
 use super::support::daemon::Daemon;
 
@@ -38,7 +38,7 @@ impl fmt::Display for Place {
 /// Sends the line; by how many KB the daemon grew meanwhile at most.
 pub(crate) fn endless(daemon: &Daemon, place: Place) -> Result<u64> {
     let mut stream = connect(Ipv4Addr::LOCALHOST, daemon.smtp_address())?;
-    greeting(&stream)?;
+    reply(&stream)?;
     if !matches!(place, Place::Command) {
         for command in ["HELO flood", "MAIL FROM:<>", "RCPT TO:<flood@example.test>", "DATA"] {
             say(&mut stream, command)?;
@@ -64,9 +64,9 @@ pub(crate) fn endless(daemon: &Daemon, place: Place) -> Result<u64> {
             "552"
         }
     };
-    let reply = greeting(&stream)?;
-    if !reply.starts_with(refused) {
-        return Err(format!("{refused} was due for {place}, not {reply}").into());
+    let said = reply(&stream)?;
+    if !said.starts_with(refused) {
+        return Err(format!("{refused} was due for {place}, not {said}").into());
     }
     stream.shutdown(Shutdown::Write)?;
     stream.read_to_end(&mut Vec::new())?;
@@ -75,6 +75,6 @@ pub(crate) fn endless(daemon: &Daemon, place: Place) -> Result<u64> {
 
 fn say(stream: &mut TcpStream, command: &str) -> Result<()> {
     stream.write_all(format!("{command}\r\n").as_bytes())?;
-    let reply = greeting(stream)?;
-    if reply.starts_with(['2', '3']) { Ok(()) } else { Err(format!("{command}: {reply}").into()) }
+    let said = reply(stream)?;
+    if said.starts_with(['2', '3']) { Ok(()) } else { Err(format!("{command}: {said}").into()) }
 }

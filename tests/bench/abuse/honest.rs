@@ -25,12 +25,12 @@ pub(crate) fn rate(server: SocketAddr, time: Duration) -> Result<f64> {
 fn send(server: SocketAddr, number: usize, until: Instant) -> Result<u32> {
     let mut replies = BufReader::new(TcpStream::connect(server)?);
     expect(&mut replies, "220")?;
-    say(&mut replies, "HELO honest\r\n", "250")?;
+    say(&mut replies, "EHLO honest\r\n", "250")?;
     let message =
         format!("Subject: {number}\r\n\r\n{}.\r\n", format!("{}\r\n", "x".repeat(62)).repeat(MESSAGE_OCTETS / 64));
     let mut sent = 0;
     while Instant::now() < until {
-        say(&mut replies, "MAIL FROM:<honest@sender.test>\r\n", "250")?;
+        say(&mut replies, &format!("MAIL FROM:<honest@sender.test> SIZE={}\r\n", message.len()), "250")?;
         say(&mut replies, &format!("RCPT TO:<h{number}@example.test>\r\n"), "250")?;
         say(&mut replies, "DATA\r\n", "354")?;
         say(&mut replies, &message, "250")?;
@@ -46,7 +46,11 @@ fn say(replies: &mut BufReader<TcpStream>, octets: &str, start: &str) -> Result<
 }
 
 fn expect(replies: &mut BufReader<TcpStream>, start: &str) -> Result<()> {
-    let mut reply = String::new();
-    replies.read_line(&mut reply)?;
-    if reply.starts_with(start) { Ok(()) } else { Err(format!("{start} was due, not {reply:?}").into()) }
+    let mut line = String::new();
+    replies.read_line(&mut line)?;
+    while line.as_bytes().get(3) == Some(&b'-') {
+        line.clear();
+        replies.read_line(&mut line)?;
+    }
+    if line.starts_with(start) { Ok(()) } else { Err(format!("{start} was due, not {line:?}").into()) }
 }

@@ -15,8 +15,12 @@ struct Manager {
 
 impl Manager {
     fn new() -> Self {
-        let bind = || TcpListener::bind("127.0.0.1:0").expect("bind");
-        Self { smtp: bind(), http: bind() }
+        Self::with_smtp_at("127.0.0.1:0")
+    }
+
+    fn with_smtp_at(address: &str) -> Self {
+        let bind = |address| TcpListener::bind(address).expect("bind");
+        Self { smtp: bind(address), http: bind("127.0.0.1:0") }
     }
 
     fn smtp(&self) -> SocketAddr {
@@ -86,4 +90,23 @@ fn a_socket_that_nothing_uses_stops_the_start() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(78), "{said}");
     assert!(said.contains("'web'") && said.contains("FileDescriptorName="), "{said}");
+}
+
+/// The settings alone name no address beyond loopback here.
+#[test]
+fn what_is_for_loopback_alone_does_not_go_with_a_socket_that_strangers_reach() {
+    let dir = tempfile::tempdir().expect("directory");
+    let everywhere = Manager::with_smtp_at("0.0.0.0:0");
+    for (setting, value) in [("smtp-auth", "accept-any"), ("domain", "*")] {
+        let mut command = serve_command(dir.path());
+        command.args([&format!("--{setting}"), value]);
+        everywhere.hand_over(&mut command, "smtp:http");
+        let output = command.output().expect("run");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(78), "{said}");
+        assert!(said.contains(setting) && said.contains(&everywhere.smtp().to_string()), "{said}");
+        let local = Manager::new();
+        let args = [&format!("--{setting}"), value];
+        Binary::serve_with(dir.path(), &args, |command| local.hand_over(command, "smtp:http")).stop();
+    }
 }

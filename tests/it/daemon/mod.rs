@@ -10,6 +10,7 @@ mod hostile;
 mod hostile_mail;
 mod kill;
 mod listeners;
+mod logged;
 mod memory;
 mod order;
 mod panics;

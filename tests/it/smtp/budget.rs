@@ -1,6 +1,9 @@
 //! The memory for messages that are coming in, over real sockets.
 
-use super::TestReceiver;
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use super::{TestReceiver, from};
 use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
 
@@ -18,7 +21,13 @@ async fn receiver(store: FaultyStore) -> TestReceiver {
 
 /// A peer that has said everything up to RCPT; `parameters` are those of MAIL.
 async fn ready(receiver: &TestReceiver, parameters: &str) -> SmtpPeer {
-    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    ready_from(Ipv4Addr::LOCALHOST, receiver, parameters).await
+}
+
+/// The same at an address of loopback.
+async fn ready_from(client: Ipv4Addr, receiver: &TestReceiver, parameters: &str) -> SmtpPeer {
+    let mut peer = from(client, receiver.address).await;
+    peer.expect("220").await;
     peer.command("EHLO client.test", "250").await;
     peer.command(&format!("MAIL FROM:<ann@sender.test>{parameters}"), "250 2.1.0").await;
     peer.command(&format!("RCPT TO:<{TO}>"), "250 2.1.5").await;
@@ -110,4 +119,68 @@ async fn a_client_that_vanishes_gives_its_memory_back() {
         peer.send(lines(50 * KB)).await;
     }
     assert_eq!(receiver.stop().await.kept(), []);
+}
+
+#[tokio::test]
+async fn an_address_has_a_part_of_the_memory_and_a_network_another() {
+    let receiver = TestReceiver::bounded(|settings| {
+        settings.message_octets_max = 100 * KB;
+        settings.bodies_octets_max = 1000 * KB;
+        settings.bounds.bodies_octets_per_address_max = 250 * KB;
+        settings.bounds.bodies_octets_per_network_max = 450 * KB;
+    })
+    .await;
+    let [greedy, neighbour, third] = [1, 2, 3].map(|host| Ipv4Addr::new(127, 0, 1, host));
+    let mut held = Vec::new();
+    // Nobody says a size and nobody sends anything.
+    for (client, command, reply) in [
+        (greedy, "DATA", "354"),
+        (greedy, "BDAT 1\r\n", "250"),
+        (greedy, "DATA", "452 4.3.1 Too many messages of your address"),
+        (greedy, "BDAT 1\r\n", "452 4.3.1 Too many messages of your address"),
+        (neighbour, "DATA", "354"),
+        (neighbour, "DATA", "354"),
+        (third, "DATA", "452 4.3.1 Too many messages of your network"),
+        (Ipv4Addr::new(127, 0, 2, 1), "DATA", "354"),
+    ] {
+        let mut peer = ready_from(client, &receiver, "").await;
+        peer.command(command, reply).await;
+        held.push(peer);
+    }
+    // Who says how little it is has room.
+    ready_from(greedy, &receiver, " SIZE=20480").await.command("DATA", "354").await;
+    receiver.until_counted("refused", "memoryPerAddress", 2).await;
+    receiver.until_counted("refused", "memoryPerNetwork", 1).await;
+    assert_eq!(receiver.count("refused", "memory"), 0);
+    // What came back is another's.
+    held[0].command(".", "250 2.0.0").await;
+    held[2].command("DATA", "354").await;
+}
+
+#[tokio::test]
+async fn while_memory_is_scarce_who_holds_it_without_need_loses_it_soon_and_nobody_else() {
+    let receiver = TestReceiver::start(FaultyStore::open(), |settings| {
+        settings.message_octets_max = 100 * KB;
+        settings.bodies_octets_max = 400 * KB;
+        settings.bounds.stress_timeout = Duration::from_millis(200);
+    })
+    .await;
+    let mut idle = ready(&receiver, "").await;
+    let mut silent = ready(&receiver, "").await;
+    silent.command("DATA", "354").await;
+    let mut others = Vec::new();
+    for _ in 0..2 {
+        let mut other = ready(&receiver, "").await;
+        other.command("DATA", "354").await;
+        others.push(other);
+    }
+    // With three quarters nobody is in a hurry.
+    silent.expect_silence().await;
+    silent.expect_silence().await;
+    let mut chunked = ready(&receiver, "").await;
+    chunked.send("BDAT 5\r\nhello").await;
+    chunked.expect("250").await;
+    silent.expect("421 4.3.2 Too slow").await;
+    silent.expect_closed().await;
+    idle.command("DATA", "354").await;
 }

@@ -1,53 +1,22 @@
 //! What one client may have and take, over real sockets.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use tempmail::model::{Count, Counts};
 use tempmail::smtp::{Service, SmtpSettings};
-use tokio::net::TcpSocket;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
-use super::TestReceiver;
+use super::{TestReceiver, from};
 use crate::support::certificates::kept;
 use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
 
 const TO: &str = "bob@example.test";
 
-/// Waits until something was counted so often: a session is counted a moment after its last word.
-async fn until_counted(receiver: &TestReceiver, name: &str, label: &str, value: u64) {
-    let counted = async {
-        while count(receiver, name, label) != value {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    let last = || format!("{name}.{label} is {}", count(receiver, name, label));
-    tokio::time::timeout(Duration::from_secs(20), counted).await.unwrap_or_else(|_| panic!("{}", last()));
-}
-
-/// Connects from an address of loopback.
-async fn from(client: Ipv4Addr, server: SocketAddr) -> SmtpPeer {
-    let socket = TcpSocket::new_v4().expect("a socket");
-    socket.bind(SocketAddr::from((client, 0))).expect("bind");
-    SmtpPeer::over(socket.connect(server).await.expect("connect"))
-}
-
-async fn start(change: impl FnOnce(&mut SmtpSettings)) -> TestReceiver {
-    let change = |settings: &mut SmtpSettings| {
-        settings.bounds.exempt = Vec::new();
-        change(settings);
-    };
-    TestReceiver::start(FaultyStore::open(), change).await
-}
-
-fn count(receiver: &TestReceiver, name: &str, label: &str) -> u64 {
-    let is_it = |count: &&Count| count.name == name && count.label == Some(label);
-    receiver.counters.read().iter().find(is_it).expect(label).value
-}
-
 #[tokio::test]
 async fn the_51st_connection_of_an_address_is_turned_away_and_another_address_is_served() {
-    let receiver = start(|_| ()).await;
+    let receiver = TestReceiver::bounded(|_| ()).await;
     let greedy = Ipv4Addr::new(127, 0, 1, 1);
     let mut peers = Vec::new();
     for _ in 0..50 {
@@ -58,7 +27,7 @@ async fn the_51st_connection_of_an_address_is_turned_away_and_another_address_is
     let mut peer = from(greedy, receiver.address).await;
     peer.expect("421 4.7.0 Too many connections from your address").await;
     peer.expect_closed().await;
-    until_counted(&receiver, "refused", "connectionsPerAddress", 1).await;
+    receiver.until_counted("refused", "connectionsPerAddress", 1).await;
     let mut other = from(Ipv4Addr::new(127, 0, 1, 2), receiver.address).await;
     other.expect("220").await;
     other.deliver(TO, "hi\r\n").await;
@@ -69,7 +38,7 @@ async fn the_51st_connection_of_an_address_is_turned_away_and_another_address_is
 
 #[tokio::test]
 async fn a_network_and_a_minute_have_their_limits() {
-    let receiver = start(|settings| settings.bounds.connections_per_network_max = 3).await;
+    let receiver = TestReceiver::bounded(|settings| settings.bounds.connections_per_network_max = 3).await;
     let mut peers = Vec::new();
     for host in 1..=3 {
         let mut peer = from(Ipv4Addr::new(127, 0, 1, host), receiver.address).await;
@@ -81,20 +50,20 @@ async fn a_network_and_a_minute_have_their_limits() {
         .expect("421 4.7.0 Too many connections from your net")
         .await;
     from(Ipv4Addr::new(127, 0, 2, 1), receiver.address).await.expect("220").await;
-    until_counted(&receiver, "refused", "connectionsPerNetwork", 1).await;
+    receiver.until_counted("refused", "connectionsPerNetwork", 1).await;
 
-    let receiver = start(|settings| settings.bounds.connections_per_minute_max = 3).await;
+    let receiver = TestReceiver::bounded(|settings| settings.bounds.connections_per_minute_max = 3).await;
     for _ in 0..3 {
         from(Ipv4Addr::new(127, 0, 1, 1), receiver.address).await.expect("220").await;
     }
     from(Ipv4Addr::new(127, 0, 1, 1), receiver.address).await.expect("421 4.7.0 Too many new connections").await;
     from(Ipv4Addr::new(127, 0, 1, 2), receiver.address).await.expect("220").await;
-    until_counted(&receiver, "refused", "connectionsPerMinute", 1).await;
+    receiver.until_counted("refused", "connectionsPerMinute", 1).await;
 }
 
 #[tokio::test]
 async fn behind_a_proxy_the_real_client_is_counted() {
-    let receiver = start(|settings| {
+    let receiver = TestReceiver::bounded(|settings| {
         settings.proxy_from = vec!["127.0.0.0/8".parse().expect("a network")];
         settings.bounds.connections_per_address_max = 1;
     })
@@ -123,7 +92,7 @@ async fn before_a_handshake_nothing_is_said() {
 
 #[tokio::test]
 async fn octet_by_octet_no_command_lasts_beyond_its_time() {
-    let receiver = start(|settings| settings.bounds.command_timeout = Duration::from_millis(200)).await;
+    let receiver = TestReceiver::bounded(|settings| settings.bounds.command_timeout = Duration::from_millis(200)).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     let reply = loop {
         // Each octet is well within the time for silence.
@@ -133,12 +102,31 @@ async fn octet_by_octet_no_command_lasts_beyond_its_time() {
         }
     };
     assert!(reply.starts_with("421 4.4.2 The command"), "{reply}");
-    until_counted(&receiver, "ended", "slowCommand", 1).await;
+    receiver.until_counted("ended", "slowCommand", 1).await;
+}
+
+#[tokio::test]
+async fn who_does_not_read_the_replies_is_not_waited_for() {
+    let receiver = TestReceiver::bounded(|settings| settings.bounds.reply_timeout = Duration::from_millis(200)).await;
+    let mut stream = TcpStream::connect(receiver.address).await.expect("connect");
+    stream.read_exact(&mut [0; 3]).await.expect("the greeting");
+    let flood = tokio::spawn(async move { while stream.write_all(&b"EHLO x\r\n".repeat(10_000)).await.is_ok() {} });
+    receiver.until_counted("ended", "repliesUnread", 1).await;
+    flood.abort();
+}
+
+#[tokio::test]
+async fn a_client_that_says_nothing_is_not_waited_for() {
+    let receiver = TestReceiver::bounded(|settings| settings.bounds.idle_timeout = Duration::from_millis(200)).await;
+    let mut silent = SmtpPeer::greeted(receiver.address).await;
+    silent.expect("421 4.4.2 Nothing came").await;
+    silent.expect_closed().await;
+    receiver.until_counted("ended", "idle", 1).await;
 }
 
 #[tokio::test]
 async fn a_message_below_the_rate_is_ended_and_one_that_keeps_it_is_not() {
-    let receiver = start(|settings| {
+    let receiver = TestReceiver::bounded(|settings| {
         settings.bounds.message_timeout = Duration::from_millis(200);
         settings.bounds.rate_min = 1000;
     })
@@ -156,14 +144,14 @@ async fn a_message_below_the_rate_is_ended_and_one_that_keeps_it_is_not() {
         }
     };
     assert!(reply.starts_with("421 4.4.2 The message"), "{reply}");
-    until_counted(&receiver, "ended", "slowMessage", 1).await;
+    receiver.until_counted("ended", "slowMessage", 1).await;
     quick.command(".", "250 2.0.0").await;
     assert_eq!(receiver.stop().await.kept().len(), 1);
 }
 
 #[tokio::test]
 async fn a_session_ends_of_age_between_transactions_only() {
-    let receiver = start(|settings| settings.bounds.session_life = Duration::from_millis(100)).await;
+    let receiver = TestReceiver::bounded(|settings| settings.bounds.session_life = Duration::from_millis(100)).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data(TO).await;
     peer.expect_silence().await;
@@ -171,57 +159,12 @@ async fn a_session_ends_of_age_between_transactions_only() {
     peer.expect("250 2.0.0").await;
     peer.expect("421 4.4.2 The session").await;
     peer.expect_closed().await;
-    until_counted(&receiver, "ended", "lifeOver", 1).await;
-}
-
-#[tokio::test]
-async fn under_stress_the_timeouts_shrink() {
-    let receiver = start(|settings| {
-        settings.connections_max = 4;
-        settings.bounds.stress_timeout = Duration::from_millis(200);
-    })
-    .await;
-    let mut silent = SmtpPeer::greeted(receiver.address).await;
-    let mut others = Vec::new();
-    for _ in 0..2 {
-        others.push(SmtpPeer::greeted(receiver.address).await);
-    }
-    // With three of four places nobody is in a hurry.
-    silent.expect_silence().await;
-    silent.expect_silence().await;
-    let _last = SmtpPeer::greeted(receiver.address).await;
-    silent.expect("421 4.4.2").await;
-}
-
-#[tokio::test]
-async fn the_idlest_makes_room_for_who_knocks_and_a_message_under_way_does_not() {
-    let receiver = start(|settings| {
-        settings.connections_max = 2;
-        // A tenth of it is what nobody well-behaved is silent for.
-        settings.bounds.stress_timeout = Duration::from_secs(4);
-        settings.bounds.rate_min = 1;
-    })
-    .await;
-    let mut sending = SmtpPeer::greeted(receiver.address).await;
-    sending.begin_data(TO).await;
-    sending.send("x".repeat(1000)).await;
-    let mut idle = SmtpPeer::greeted(receiver.address).await;
-    for _ in 0..3 {
-        idle.expect_silence().await;
-    }
-    let mut newcomer = SmtpPeer::connect(receiver.address).await;
-    idle.expect("421 4.3.2 All places").await;
-    idle.expect_closed().await;
-    newcomer.expect("220").await;
-    newcomer.command("QUIT", "221").await;
-    sending.send("\r\n").await;
-    sending.command(".", "250 2.0.0").await;
-    until_counted(&receiver, "ended", "madeRoom", 1).await;
+    receiver.until_counted("ended", "lifeOver", 1).await;
 }
 
 #[tokio::test]
 async fn errors_have_their_limit_and_refusals_their_counters() {
-    let receiver = start(|settings| {
+    let receiver = TestReceiver::bounded(|settings| {
         settings.bounds.errors_max = 4;
         settings.message_octets_max = 1024;
         settings.recipients_max = 1;
@@ -242,10 +185,10 @@ async fn errors_have_their_limit_and_refusals_their_counters() {
     peer.expect("421 4.7.0").await;
     peer.expect_closed().await;
     for bound in ["messageSize", "lineLength", "recipients", "hops"] {
-        until_counted(&receiver, "refused", bound, 1).await;
+        receiver.until_counted("refused", bound, 1).await;
     }
-    until_counted(&receiver, "ended", "tooManyErrors", 1).await;
+    receiver.until_counted("ended", "tooManyErrors", 1).await;
     for (class, replies) in [("2yz", 4), ("3yz", 1), ("4yz", 2), ("5yz", 4)] {
-        until_counted(&receiver, "replies", class, replies).await;
+        receiver.until_counted("replies", class, replies).await;
     }
 }

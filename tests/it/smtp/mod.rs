@@ -5,6 +5,7 @@ mod clients;
 mod differential;
 mod extensions;
 mod limits;
+mod places;
 mod policy;
 mod postfix;
 mod proxied;
@@ -14,20 +15,23 @@ mod stopping;
 mod storing;
 mod tls;
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tempmail::clock::SystemClock;
 use tempmail::config::{Config, Revision};
 use tempmail::domains::DomainTable;
+use tempmail::model::{Count, Counts};
 use tempmail::smtp::{Counters, Entrance, Listener, Receiver, Service, SmtpSettings, serve};
 use tempmail::tls::Keeper;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::faulty_store::FaultyStore;
+use crate::support::smtp_peer::SmtpPeer;
 
 /// A receiver for example.test on a port of its own.
 struct TestReceiver {
@@ -66,10 +70,44 @@ impl TestReceiver {
         Self { address, store, counters, shutdown, serving }
     }
 
+    /// The same without exempt networks.
+    async fn bounded(change: impl FnOnce(&mut SmtpSettings)) -> Self {
+        let change = |settings: &mut SmtpSettings| {
+            settings.bounds.exempt = Vec::new();
+            change(settings);
+        };
+        Self::start(FaultyStore::open(), change).await
+    }
+
+    /// How often something was counted, of a family with a label.
+    fn count(&self, name: &str, label: impl Into<Option<&'static str>>) -> u64 {
+        let label = label.into();
+        let is_it = |count: &&Count| count.name == name && count.label == label;
+        self.counters.read().iter().find(is_it).expect(name).value
+    }
+
+    /// Waits until something was counted so often: a session is counted a moment after its last word.
+    async fn until_counted(&self, name: &str, label: &'static str, value: u64) {
+        let counted = async {
+            while self.count(name, label) != value {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let last = || format!("{name}.{label} is {}", self.count(name, label));
+        tokio::time::timeout(Duration::from_secs(20), counted).await.unwrap_or_else(|_| panic!("{}", last()));
+    }
+
     /// Stops it; afterwards no session is left.
     async fn stop(self) -> Arc<FaultyStore> {
         self.shutdown.cancel();
         self.serving.await.expect("serve returns");
         self.store
     }
+}
+
+/// Connects from an address of loopback.
+async fn from(client: Ipv4Addr, server: SocketAddr) -> SmtpPeer {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind(SocketAddr::from((client, 0))).expect("bind");
+    SmtpPeer::over(socket.connect(server).await.expect("connect"))
 }

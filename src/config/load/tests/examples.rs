@@ -17,9 +17,13 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "hostname" => &["mail.example.com"],
         "retention" | "verify-every" | "webhook-grace" | "webhook-idle" => &["1h30m"],
         "max-message-size" => &["2MB"],
-        "segment-size" | "index-cache-size" | "outbox-size-per-webhook" | "outbox-size" | "smtp-body-budget" => {
-            &["128MB"]
-        }
+        "segment-size"
+        | "index-cache-size"
+        | "outbox-size-per-webhook"
+        | "outbox-size"
+        | "smtp-body-budget"
+        | "smtp-body-budget-per-address"
+        | "smtp-body-budget-per-network" => &["160MB"],
         "page-size-default" => &["50"],
         "page-size-max" => &["200"],
         "subaddressing" => &["strip"],
@@ -34,6 +38,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         | "smtp-errors-max"
         | "smtp-min-rate"
         | "max-hops"
+        | "max-recipients"
         | "max-messages-per-mailbox"
         | "max-messages-per-domain"
         | "max-http-connections"
@@ -53,6 +58,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "accept-local-part" => &["test-*", "user?"],
         "mailbox-full" => &["drop-oldest"],
         "smtp-idle-timeout"
+        | "smtp-reply-timeout"
         | "smtp-command-timeout"
         | "smtp-message-timeout"
         | "smtp-session-life"
