@@ -42,8 +42,6 @@ pub(super) struct Arrival {
     pub(super) seating: Seating,
     /// What secures it already.
     pub(super) tls: Option<TlsSession>,
-    /// Octets were there before the greeting.
-    pub(super) has_spoken: bool,
 }
 
 /// Why a connection from a proxy is closed without a word.
@@ -107,12 +105,10 @@ impl Newcomer {
             return None;
         };
         if service != Service::Smtps {
-            let has_spoken = stream.has_octets();
-            return Some(Arrival { stream, client, place, seating, tls: None, has_spoken });
+            return Some(Arrival { stream, client, place, seating, tls: None });
         }
         match secure(&mut stream, &seating, receiver, shutdown).await {
-            // Behind a handshake nobody else can have spoken, and a client may have sent its first command with it.
-            Ok(tls) => Some(Arrival { stream, client, place, seating, tls: Some(tls), has_spoken: false }),
+            Ok(tls) => Some(Arrival { stream, client, place, seating, tls: Some(tls) }),
             Err(end) => {
                 if end == End::MadeRoom {
                     receiver.counters.refuse(Bound::Connections);
@@ -160,9 +156,11 @@ fn turn_away(stream: &Stream, client: IpAddr, service: Service, bound: Bound, re
     tracing::debug!(%client, bound = bound.as_str(), "smtp connection refused");
     // In place of a handshake a reply in the clear would mean nothing.
     if service != Service::Smtps {
-        let mut reply = Vec::new();
-        Reply::of_admission(bound).write(&mut reply);
-        let _ = stream.try_write(&reply);
+        let (reply, mut octets) = (Reply::of_admission(bound), Vec::new());
+        reply.write(&mut octets);
+        if stream.try_write(&octets).is_ok() {
+            receiver.counters.say(&reply);
+        }
     }
 }
 

@@ -119,6 +119,13 @@ impl Counters {
         self.proxy_headers_refused.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Counts a reply that no session has said.
+    pub(super) fn say(&self, reply: &Reply) {
+        let mut said = Said::default();
+        said.add(reply);
+        self.add(&said);
+    }
+
     pub(super) fn add(&self, said: &Said) {
         let counts = said.classes.iter().zip(&self.classes).chain(said.refused.iter().zip(&self.refused));
         for (count, counter) in counts.filter(|(count, _)| **count > 0) {
