@@ -140,8 +140,8 @@ impl Connection<'_> {
                 Step::Close(end) => {
                     let may_go_on = match end {
                         End::Quit => false,
-                        // Somebody waits for its place.
-                        End::MadeRoom => was_in_data || self.stream.has_octets(),
+                        // Its place is wanted.
+                        End::MadeRoom | End::Stressed => was_in_data || self.stream.has_octets(),
                         _ => true,
                     };
                     self.close(&mut buffer, may_go_on).await;

@@ -82,6 +82,7 @@ async fn a_proxy_that_tells_nothing_is_told_nothing() {
         let mut peer = SmtpPeer::connect(receiver.address).await;
         assert_eq!(peer.try_exchange(bad).await, "", "{bad:?}");
     }
+    receiver.until_counted("proxyHeadersRefused", None, 5).await;
 }
 
 #[tokio::test]
