@@ -11,6 +11,10 @@ pub trait Clock: Send + Sync + 'static {
 
     /// Time since some fixed point, suspension included. It never jumps; only differences mean something.
     fn boot(&self) -> Duration;
+
+    /// A word for what [`Clock::boot`] counts from, the same for all processes that have this point in common; `None` if
+    /// nothing tells.
+    fn boot_id(&self) -> Option<String>;
 }
 
 /// The clocks of the machine: `CLOCK_REALTIME` and `CLOCK_BOOTTIME`.
@@ -26,5 +30,12 @@ impl Clock for SystemClock {
     fn boot(&self) -> Duration {
         let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
         Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+    }
+
+    fn boot_id(&self) -> Option<String> {
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        // A time namespace counts from a point of its own; a kernel without them has no such link.
+        let namespace = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
+        Some(format!("{}/{}", boot.trim(), namespace.display()))
     }
 }

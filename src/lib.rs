@@ -22,7 +22,7 @@
 //! | Which exit code does an error have? | `error.rs` |
 //! | What is said to a sender, and when? | `smtp/reply.rs`, `smtp/session.rs` |
 //! | Why is a client, a sender, a recipient refused? | `smtp/policy/rules.rs`, `domains/table.rs` |
-//! | When is a mailbox full, what makes way? | `store/index/caps.rs` |
+//! | When is a mailbox or a domain full, what makes way? | `store/index/caps.rs`, `store/index/emails_of.rs` |
 //! | Who is the client behind a proxy? | `smtp/entrance.rs`, `smtp/proxy.rs` |
 //! | Which certificate is served, when is it read again? | `tls/keeper.rs`, `tls/certificate.rs` |
 //! | Where do the sockets come from? | `daemon/listeners.rs`, `daemon/inherited.rs` |
@@ -38,8 +38,10 @@
 //! | How many connections may a client have, how long may it take? | `smtp/admission.rs`, `smtp/pace.rs`; `config/bounds.rs` |
 //! | Who goes when all places are taken? | `smtp/places.rs` |
 //! | What is logged and counted of sessions? | `smtp/tally.rs` |
+//! | What is a metric called, what counts it? | `http/metrics/catalogue.rs`; the room's `Counters`, read through `model/count.rs` |
 //! | How much memory may messages take that are coming in? | `smtp/budget.rs` |
-//! | When does mail go, when does its space come back? | `expiry.rs`; `store/embedded/checkpoint.rs`, `store/embedded/punching.rs` |
+//! | How fast does expired mail go, when does it wait for the clock? | `expiry/pace.rs`, `expiry/guard.rs`, `expiry/kept.rs` |
+//! | When does mail go, when does its space come back? When does an idle webhook go? | `expiry/mod.rs`, `expiry/sweep.rs`; `store/embedded/checkpoint.rs`, `store/embedded/punching.rs` |
 //! | When is mail refused for want of space? | `store/embedded/shared.rs` (`accepts`), `store/embedded/room.rs`, `store/journal/spare.rs` |
 //! | What is a backup, octet by octet? What is in it? | `store/backup/format.rs`, `store/backup/source.rs` |
 //! | What does `db check` compare? | `store/check/mod.rs`, `store/journal/walk.rs`, `store/index/audit.rs` |
@@ -52,9 +54,11 @@
 //! | When is a domain deactivated? | `domains/verifier.rs`, `domains/round.rs` |
 //! | Which webhooks are told of a mail, when is an event dropped? | `store/index/outbox.rs` (`webhooks_to_tell`, `make_room`) |
 //! | What does an event look like, octet by octet? | `webhook/attempt.rs` (`prepare`), `webhook/sign.rs` |
+//! | How is a request made, on which connection? | `webhook/call.rs`, `webhook/connection.rs`, `webhook/kept.rs` |
 //! | Which events are in memory, which are read next? | `webhook/intake.rs`, `webhook/ahead.rs` |
 //! | Whose turn is it, how many at once? | `webhook/dispatcher.rs`, `webhook/pacing.rs`, `webhook/pacing/standing.rs` |
 //! | When is an event tried again, when does it end? | `webhook/schedule.rs`, `webhook/outcome.rs`, `webhook/delivery.rs` |
+//! | When is a webhook disabled? Which ended events can be sent again? | `store/index/outbox.rs` (`note_attempt`), `store/index/replay.rs` |
 //! | Where may a webhook lead? | `webhook/target.rs`, `webhook/guard.rs`, `webhook/ranges.rs`, `webhook/dial.rs` |
 //! | How does a command reach the service? | `client/choice.rs`, `client/transport.rs` |
 //!
@@ -92,21 +96,24 @@
 //!                   -> 250; nothing was parsed, nobody was called
 //! -------------------------------------------------------------------------------------------------
 //! webhook/intake      is woken by a hint that may be lost, and looks by itself every 5 s and when something is due: one
-//!                     row per webhook that has events, then at most 8 events of each
-//!      -> ahead       one read and one look into the parser for those 8: their bodies, up to 16 MB of them
+//!                     row per webhook that has events, then at most 16 events of each
+//!      -> ahead       one read and one look into the parser for those 16, but for what other webhooks of the mailbox had
+//!                     rendered (webhook/bodies): their bodies, up to 16 MB of them
 //!      -> pacing      a lane per endpoint (scheme, host, port): 4 in flight, so many a minute; lanes take turns. Those that did
 //!                     not take their last event in time have 1, half of all together, and rest after failures
-//!      -> delivery    asks the store whether what was read still holds, reads it again if not, and then the three steps
+//!      -> delivery    reads what was not read ahead, and then the three steps
 //!           prepare   attempt, sign: body, headers, signatures (pure; the same body each time)
-//!           call      guard on the URL, dial's resolver on each address that is dialled, one POST under bounds
+//!           call      right before it the store says whether the event still waits; guard on the address that is dialled or
+//!                     was, one POST under bounds on a connection that the attempt drives itself
 //!           record    outcome, schedule: one Change, which ends the event or sets when it is due again, and the log's line;
-//!                     the lane goes on meanwhile, but for 16 events of a webhook that are not noted
+//!                     the lane goes on meanwhile, but for 32 events of a webhook that are held and not noted
 //! ```
 //!
 //! The outbox is the only copy: what the dispatcher holds is a hint, checked right before the call, and a crash between call
 //! and record sends the event again under the same id, which is a keyed hash of webhook and Email and so needs no row.
 //! Deleting or expiring a message releases the Email's share, not the event's. A replay gives a message that is still there
-//! another share.
+//! another share. A change ends some hundred events at most; a webhook that has more is deleted or disabled by a series of
+//! changes, and what is cut off of one is ended by expiry.
 //!
 //! # Start and stop
 //!
@@ -164,16 +171,17 @@
 //! 5. `store` knows neither SMTP nor HTTP nor MIME nor how webhooks are sent; `smtp` and `http` do not know each other;
 //!    `webhook` knows neither.
 //! 6. Each of these dependencies has one home: redb in `store/index`, smtp-proto in `smtp`, mail-parser in `mime`, hickory in
-//!    `dns`, reqwest in `client` and `webhook`, comfy-table and indicatif in `cli/output`, clap in `cli` and `config`, hmac
+//!    `dns`, reqwest in `client`, comfy-table and indicatif in `cli/output`, clap in `cli` and `config`, hmac
 //!    and sha2 in `webhook/sign`, base64 there and in `smtp/auth`, rcgen and x509-cert in `tls`, listenfd in
-//!    `daemon/inherited`.
+//!    `daemon/inherited`, prometheus in `http/metrics`.
 //! 7. No statics, no globals: two daemons run in one process (the tests do that). Only the log and the hook for panics are the process's.
+//!    Counters are atomics in a struct that their room is given, read through [`model::Counts`].
 //! 8. Time, octets and units are in names: `…_at`, `…_octets`, `Duration`.
 //! 9. Everything from outside has a bound: line, command, message, header section, parts, depth, recipients, connections,
 //!    JSON body, answer, time.
 //! 10. An answer that DNS did not give deactivates no domain.
 //! 11. No request leaves for an address that `webhook/guard` has not permitted at that moment: `webhook/call` alone sends to
-//!     URLs of strangers, and its resolver is `webhook/dial`.
+//!     URLs of strangers, and only `webhook/dial` opens its connections.
 //! 12. A secret becomes a key in `webhook/sign` and is shown nowhere; `Debug` of what holds one does not show it.
 //!
 //! `tests/it/layout.rs` reads the sources for 4 to 6.
@@ -185,7 +193,7 @@
 //! client    http (the router's types), daemon (to assemble one in-process), config, store, model
 //! daemon    everybody: the only one who puts parts together
 //! http      store, domains, dns (reports), mime, webhook (the guard, a test), tls (its state), config, model
-//! webhook   store (the outbox), mime, dns (the resolver), config (how durations read), model
+//! webhook   store (the outbox), mime, dns (the resolver), tls (whom the machine trusts), config (how durations read), model
 //! smtp      store, domains (the table), tls, config, model
 //! domains   dns, store, config, model
 //! expiry    store, model
@@ -199,8 +207,8 @@
 //!
 //! # Where other dependencies live
 //!
-//! axum and hyper in `http` (`client` and `daemon` hold its `Router`), toml in `config`, html2text in `cli/html`, idna and uuid in
-//! `model`, chrono in `model/time` and `cli/output`, crc32c in `store/journal`, postcard in `store`, rcgen and x509-cert in `tls`, rustls in `tls` and `smtp`, listenfd in `daemon/inherited`, siphasher in `store/index`
+//! axum in `http` (`client` and `daemon` hold its `Router`), hyper there and in `webhook`, toml in `config`, html2text in `cli/html`, idna and uuid in
+//! `model`, chrono in `model/time` and `cli/output`, crc32c in `store/journal`, postcard in `store`, rcgen and x509-cert in `tls`, rustls in `tls` and `smtp` (`webhook` makes its handshakes through tokio-rustls), listenfd in `daemon/inherited`, siphasher in `store/index`
 //! and `client` (the name of a socket), ipnet in `config`, `smtp` and `webhook`, url in `webhook` and `client`, httpdate in `webhook`, rustix where the system is asked: `clock`, `process`, `store/disk`, `config`,
 //! `cli/context`, `client/choice`.
 

@@ -1,12 +1,30 @@
-//! Panics: where they happened is logged, and they are counted. What a panic costs is decided where it is caught.
+//! Panics: where they happened is logged, and they are counted by the module. What a panic costs is decided where it is
+//! caught.
 
 use std::panic::{self, PanicHookInfo};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::model::{Count, Counts};
+
+/// The modules whose panics are counted apart, and last what stands for all else: other modules and dependencies.
+const MODULES: [&str; 11] =
+    ["client", "daemon", "dns", "domains", "expiry", "http", "mime", "smtp", "store", "webhook", "elsewhere"];
+
+/// The path of this file, which those of the other modules begin like.
+const HERE: &str = file!();
+
 /// How many panics there were. Clones are the same count.
 #[derive(Clone, Debug, Default)]
-pub struct Panics(Arc<AtomicU64>);
+pub struct Panics(Arc<[AtomicU64; MODULES.len()]>);
+
+/// The place of a module among [`MODULES`], by the path of its source.
+fn module_at(file: &str) -> usize {
+    let within = HERE.strip_suffix("panics.rs").and_then(|root| file.strip_prefix(root));
+    let name = within.and_then(|path| path.split(['/', '\\', '.']).next());
+    let last = MODULES.len() - 1;
+    MODULES[..last].iter().position(|module| Some(*module) == name).unwrap_or(last)
+}
 
 impl Panics {
     /// Logs and counts every panic of this process from now on, whichever thread it is in and whoever catches it.
@@ -21,7 +39,8 @@ impl Panics {
 
     /// Counts a panic and logs its place. What it says is logged for those who look for a fault only: it may quote mail.
     pub fn record(&self, info: &PanicHookInfo<'_>) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        let module = info.location().map_or(MODULES.len() - 1, |location| module_at(location.file()));
+        self.0[module].fetch_add(1, Ordering::Relaxed);
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let thread = std::thread::current();
         tracing::error!(place, thread = thread.name().unwrap_or_default(), "a panic");
@@ -30,7 +49,13 @@ impl Panics {
 
     /// How many there were since the start.
     pub fn count(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.0.iter().map(|counter| counter.load(Ordering::Relaxed)).sum()
+    }
+}
+
+impl Counts for Panics {
+    fn read(&self) -> Vec<Count> {
+        Count::family("panics", MODULES, &self.0[..]).collect()
     }
 }
 
@@ -51,6 +76,27 @@ mod tests {
 
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
+        }
+    }
+
+    #[test]
+    fn a_module_is_known_by_the_path_of_its_source() {
+        let root = HERE.strip_suffix("panics.rs").expect("this file");
+        for (file, module) in [
+            ("smtp/session/commands.rs", "smtp"),
+            ("store/mod.rs", "store"),
+            ("expiry.rs", "expiry"),
+            ("panics.rs", "elsewhere"),
+            ("main.rs", "elsewhere"),
+        ] {
+            assert_eq!(MODULES[module_at(&format!("{root}{file}"))], module, "{file}");
+        }
+        for file in ["/registry/redb-4.4.0/src/store/mod.rs", "/rustc/abc/library/core/src/option.rs", ""] {
+            assert_eq!(MODULES[module_at(file)], "elsewhere", "{file}");
+        }
+        let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        for module in &MODULES[..MODULES.len() - 1] {
+            assert!(sources.join(module).is_dir() || sources.join(format!("{module}.rs")).is_file(), "{module}");
         }
     }
 

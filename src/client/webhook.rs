@@ -52,10 +52,10 @@ pub struct Webhook {
     pub last_delivery_at: Option<String>,
     /// Attempts that failed since the last success.
     pub failures: u64,
-    /// Events that were dropped because too much waited for it.
+    /// Events that were dropped because too much waited for it or it was disabled.
     #[serde(default)]
     pub dropped: u64,
-    /// `disabledReason` for the administrator, and fields of a later server.
+    /// `disabledReason` of a disabled one, and fields of a later server.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }

@@ -10,10 +10,11 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::dns::{DnsResolver, Resolver};
 use crate::domains::Registry;
-use crate::http::{self, Api, DaemonStatus};
+use crate::http::{self, Api, DaemonStatus, Room};
 use crate::mime::Parser;
+use crate::model::Counts;
 use crate::store::{EmbeddedStore, Outbox, Store};
-use crate::webhook::{Caller, CallerSettings, Delivery, Guard, GuardSettings, Schedule};
+use crate::webhook::{Bodies, Caller, CallerSettings, Delivery, Guard, GuardSettings, Schedule};
 
 /// How many messages are read for people at once: a message takes several times its size in memory while it is read.
 const PARSERS: usize = 2;
@@ -50,11 +51,23 @@ pub async fn assemble(
     let delivery = Arc::new(Delivery {
         outbox: store.clone(),
         parser: parser.clone(),
+        bodies: Bodies::default(),
         caller: Caller::new(calls, Arc::clone(&guard), resolver, Arc::clone(&clock))?,
         schedule: Schedule::new(config.webhook_schedule.clone()),
         grace: config.webhook_grace,
         clock: Arc::clone(&clock),
+        counters: Arc::default(),
     });
+    let room = |name, counts| Room { name, counts };
+    let mut rooms = vec![
+        room("store", Arc::clone(&store) as Arc<dyn Counts>),
+        room("domains", registry.counters()),
+        room("webhooks", delivery.counters.clone()),
+    ];
+    if let Some(daemon) = &status {
+        rooms.push(room("smtp", daemon.smtp.clone()));
+        rooms.push(room("panics", Arc::new(daemon.panics.clone())));
+    }
     let router = http::router(Api {
         config: Arc::clone(&config),
         store: Arc::clone(&store) as Arc<dyn Store>,
@@ -65,6 +78,7 @@ pub async fn assemble(
         parser,
         clock,
         status: status.map(Arc::new),
+        rooms,
     });
     Ok(Assembled { config, registry, delivery, router })
 }

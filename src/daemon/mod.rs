@@ -18,7 +18,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::config::{Config, Revision};
+use crate::dns;
 use crate::domains::verifier;
+use crate::expiry::{self, Outlived, Sweep, Watch};
 use crate::http::{self, DaemonStatus, HttpLimits};
 use crate::model::{DomainPattern, Timestamp};
 use crate::panics::Panics;
@@ -27,7 +29,6 @@ use crate::store::disk::Directory;
 use crate::store::{EmbeddedStore, OpenError, Store, StoreError, StoreOptions};
 use crate::tls::{self, CertificateError, Files, Keeper, Source};
 use crate::webhook::{CallerError, PacingLimits, dispatcher};
-use crate::{dns, expiry};
 
 use parts::Parts;
 
@@ -162,7 +163,8 @@ impl Daemon {
         let receiver = Arc::new(receiver.with_tls(tls.clone()).counting(counters));
         let limits = HttpLimits::from_config(&config);
         let Running { mail, http, files: mut socket_files } = listeners.run()?;
-        let guard = expiry::guard(&*store, &*clock).await;
+        let watch = Watch::begin(&*store, &*clock, &config.data_dir).await;
+        let sweep = Sweep::new(store.clone(), outlived(&config), clock.boot());
         // The workers stop at once; mail and requests that are under way still need the store.
         let mut parts = Parts::default();
         parts.spawn("SMTP", smtp::serve(mail, receiver, shutdown.clone()));
@@ -179,12 +181,12 @@ impl Daemon {
                 in_flight: config.webhook_in_flight_max,
                 per_minute: config.webhook_per_origin_per_minute,
             };
-            parts.spawn("webhooks", dispatcher::run(delivery, pacing, config.webhook_idle, shutdown.clone()));
+            parts.spawn("webhooks", dispatcher::run(delivery, pacing, shutdown.clone()));
         }
         if let Some(tls) = tls {
             parts.spawn("the certificate", tls::watch(tls, Arc::clone(&clock), shutdown.clone()));
         }
-        parts.spawn("expiry", expiry::run(store.clone(), clock, guard, shutdown.clone()));
+        parts.spawn("expiry", expiry::run(store.clone(), clock, watch, sweep, shutdown.clone()));
         parts.spawn("the store's writer", stop_with_writer(Arc::clone(&store), shutdown.clone()));
         if let Some(supervisor) = supervisor {
             parts.spawn("the service manager", supervisor.run(store.clone(), shutdown.clone()));
@@ -193,6 +195,14 @@ impl Daemon {
         store.close().await?;
         drop(socket_files);
         ended_early.map_or(Ok(()), |part| Err(DaemonError::PartEnded { part }))
+    }
+}
+
+/// What of webhooks goes with time.
+fn outlived(config: &Config) -> Outlived {
+    match config.revision {
+        Revision::One => Outlived::Events { grace: config.webhook_grace },
+        Revision::Two => Outlived::Webhooks { idle_max: config.webhook_idle },
     }
 }
 

@@ -9,6 +9,7 @@ pub mod round;
 pub mod table;
 pub mod verifier;
 
+mod counters;
 mod records;
 
 use crate::dns::{Failure, MxReport};

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+use super::counters::Counters;
 use super::records::Records;
 use super::round::Streaks;
 use super::{DomainEntry, DomainError, DomainTable, NewDomain, Registered};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::dns::{Failure, MxCheck, MxReport, Resolver, Verdict, mx, report};
-use crate::model::{DomainName, DomainRecord, DomainStatus};
+use crate::model::{Counts, DomainName, DomainRecord, DomainStatus};
 use crate::store::{Registration, Store, StoreError};
 
 /// How many checks may be under way on behalf of callers; rounds of verification have their own bound.
@@ -27,6 +28,7 @@ pub struct Registry {
     pub(super) check: MxCheck,
     pub(super) records: Arc<Records>,
     pub(super) table: DomainTable,
+    counters: Arc<Counters>,
     streaks: Mutex<Streaks>,
     turns: Semaphore,
 }
@@ -47,6 +49,7 @@ impl Registry {
             clock,
             check: MxCheck::new(resolver, ours),
             records,
+            counters: Arc::new(Counters::new(table.clone())),
             table,
             streaks: Mutex::default(),
             turns: Semaphore::new(CHECKS_MAX),
@@ -56,6 +59,11 @@ impl Registry {
     /// What SMTP asks. It follows every change.
     pub fn table(&self) -> DomainTable {
         self.table.clone()
+    }
+
+    /// How many domains there are, and what asking for them found.
+    pub fn counters(&self) -> Arc<dyn Counts> {
+        self.counters.clone()
     }
 
     /// Every domain, fixed or registered, and every wildcard, in the order of their names.
@@ -187,7 +195,14 @@ impl Registry {
             return Err(DomainError::MxHostUnset);
         }
         let _turn = self.turn().await.map_err(DomainError::Dns)?;
-        Ok(self.check.ask(name).await)
+        Ok(self.asked(name).await)
+    }
+
+    /// What asking for a domain finds.
+    pub(super) async fn asked(&self, name: &DomainName) -> Verdict {
+        let verdict = self.check.ask(name).await;
+        self.counters.asked(&verdict);
+        verdict
     }
 
     async fn turn(&self) -> Result<SemaphorePermit<'_>, Failure> {

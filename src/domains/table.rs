@@ -66,6 +66,14 @@ impl DomainTable {
         sorted.into_iter().cloned().collect()
     }
 
+    /// How many domains are active and how many deactivated, each counted once; a wildcard is one that is active.
+    pub fn count(&self) -> (usize, usize) {
+        let registered = self.0.registered.load();
+        let own = registered.iter().filter(|(name, _)| !self.is_fixed_by_name(name));
+        let (active, deactivated): (Vec<_>, Vec<_>) = own.partition(|(_, status)| **status == DomainStatus::Active);
+        (self.0.exact.len() + self.0.wildcards.len() + active.len(), deactivated.len())
+    }
+
     /// Whether the administrator has fixed `name` in flags or file, by itself or by a wildcard.
     pub fn is_fixed(&self, name: &DomainName) -> bool {
         self.is_fixed_by_name(name) || self.0.wildcards.iter().any(|pattern| pattern.matches(name))
@@ -124,6 +132,17 @@ mod tests {
         ] {
             assert_eq!(table.served(&name(domain)), served, "{domain}");
         }
+    }
+
+    #[test]
+    fn each_domain_counts_once() {
+        let table = table(&["m.example", "*", "b.example"]);
+        assert_eq!(table.count(), (3, 0));
+        for domain in ["z.example", "b.example", "a.example"] {
+            table.set(&name(domain), Some(DomainStatus::Active));
+        }
+        table.set(&name("c.example"), Some(DomainStatus::Deactivated));
+        assert_eq!(table.count(), (5, 1));
     }
 
     #[test]

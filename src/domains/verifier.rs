@@ -155,7 +155,7 @@ impl Registry {
         // It may have been removed or pinned since the round began.
         let before = self.records.find(name).await.filter(|entry| self.is_verified(&entry.record));
         let Some(before) = before else { return Ok(None) };
-        let verdict = self.check.ask(name).await;
+        let verdict = self.asked(name).await;
         let now = self.clock.now();
         let result = report::sentence(name, self.check.hosts(), &verdict);
         let is_here = matches!(verdict, Verdict::PointsHere { .. });

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 
 use super::host::{AllowedHosts, authority};
+use super::metrics::Requests;
 use super::origin::{AllowedOrigins, Grant};
 use super::problem::{Code, Problem};
 use crate::config::Config;
@@ -20,15 +21,16 @@ use crate::config::Config;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
 
-/// Who may ask over TCP, made from the settings once.
-#[derive(Clone, Debug)]
+/// Who may ask over TCP, made from the settings once, and what counts who did.
+#[derive(Debug)]
 pub(super) struct Edge {
     hosts: AllowedHosts,
     origins: AllowedOrigins,
+    requests: Arc<Requests>,
 }
 
 impl Edge {
-    pub(super) fn from_config(config: &Config) -> Arc<Self> {
+    pub(super) fn new(config: &Config, requests: Arc<Requests>) -> Arc<Self> {
         let is_local = config.is_http_local();
         let hosts =
             if is_local { AllowedHosts::Loopback(config.http_allowed_hosts.clone()) } else { AllowedHosts::Any };
@@ -38,7 +40,7 @@ impl Edge {
             None if is_local => AllowedOrigins::Loopback,
             None => AllowedOrigins::Any,
         };
-        Arc::new(Self { hosts, origins })
+        Arc::new(Self { hosts, origins, requests })
     }
 
     /// What to say to the page that asks, if one does.
@@ -62,6 +64,7 @@ impl Edge {
 
 /// The outermost layer.
 pub(super) async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Response {
+    let in_flight = edge.requests.begin(&request);
     let is_options = request.method() == Method::OPTIONS;
     let (grant, mut response) = match edge.admit(&request) {
         Err(problem) => (None, problem.into_response()),
@@ -69,6 +72,7 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: 
         Ok(grant) => (grant, answer(request, next).await),
     };
     finish(response.headers_mut(), grant);
+    in_flight.end(response.status());
     response
 }
 

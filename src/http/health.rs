@@ -23,19 +23,52 @@ pub(super) async fn ready(State(api): State<Arc<Api>>) -> Result<Json<Value>, Pr
     match api.store.accepts().and(read) {
         Ok(()) => Ok(Json(json!({ "status": "ready" }))),
         Err(error) => {
-            let (cause, detail) = cause(&error);
+            let cause = Cause::of(&error);
             tracing::warn!(%error, "not ready");
-            Err(Problem::new(Code::NotReady, detail).with_member("cause", json!(cause)).with_retry_after(10))
+            let problem = Problem::new(Code::NotReady, cause.detail());
+            Err(problem.with_member("cause", json!(cause.as_str())).with_retry_after(10))
         }
     }
 }
 
-/// Why the service is not ready, as a stable word and for people. What the disk said is for the log.
-pub(super) fn cause(error: &StoreError) -> (&'static str, &'static str) {
-    match error {
-        StoreError::Full => ("storage_full", "the disk is full: mail is read and deleted, none is accepted"),
-        StoreError::WriterEnded => ("writer_ended", "the writer of the store has ended; the service is stopping"),
-        StoreError::Stopping => ("stopping", "the service is stopping"),
-        _ => ("store_unavailable", "the store failed"),
+/// Why the service is not ready. What the disk said is for the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    StorageFull,
+    WriterEnded,
+    Stopping,
+    StoreUnavailable,
+}
+
+impl Cause {
+    pub(super) const ALL: [Self; 4] = [Self::StorageFull, Self::WriterEnded, Self::Stopping, Self::StoreUnavailable];
+
+    pub(super) fn of(error: &StoreError) -> Self {
+        match error {
+            StoreError::Full => Self::StorageFull,
+            StoreError::WriterEnded => Self::WriterEnded,
+            StoreError::Stopping => Self::Stopping,
+            _ => Self::StoreUnavailable,
+        }
+    }
+
+    /// A stable word.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::StorageFull => "storage_full",
+            Self::WriterEnded => "writer_ended",
+            Self::Stopping => "stopping",
+            Self::StoreUnavailable => "store_unavailable",
+        }
+    }
+
+    /// The same for people.
+    const fn detail(self) -> &'static str {
+        match self {
+            Self::StorageFull => "the disk is full: mail is read and deleted, none is accepted",
+            Self::WriterEnded => "the writer of the store has ended; the service is stopping",
+            Self::Stopping => "the service is stopping",
+            Self::StoreUnavailable => "the store failed",
+        }
     }
 }

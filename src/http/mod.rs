@@ -14,6 +14,7 @@ mod health;
 mod host;
 mod message;
 mod messages;
+mod metrics;
 mod origin;
 mod principal;
 pub mod problem;
@@ -35,10 +36,12 @@ use crate::config::{Config, Revision};
 use crate::mime::Parser;
 use crate::store::{Outbox, Store};
 use crate::webhook::Guard;
+use metrics::Requests;
 
 pub use admin::DaemonStatus;
 pub use domains::Domains;
 pub use edge::Peer;
+pub use metrics::Room;
 pub use principal::Principal;
 pub use problem::{Code, Problem};
 pub use server::{HttpLimits, serve_tcp, serve_unix};
@@ -65,17 +68,22 @@ pub struct Api {
     pub clock: Arc<dyn Clock>,
     /// What only a running daemon knows; `None` in a process without one.
     pub status: Option<Arc<DaemonStatus>>,
+    /// What counts for `/metrics`, beside the requests themselves.
+    pub rooms: Vec<Room>,
 }
 
 /// The interface as a service. It reads a [`Principal`] and a [`Peer`] from the request's extensions; without the first
 /// the caller is the public, without the second the rules for hosts and origins are left out.
-pub fn router(api: Api) -> Router {
-    let edge = edge::Edge::from_config(&api.config);
+pub fn router(mut api: Api) -> Router {
+    let requests = Arc::<Requests>::default();
+    api.rooms.push(Room { name: "http", counts: requests.clone() });
+    let edge = edge::Edge::new(&api.config, requests);
     let revision = api.config.revision;
     Router::new()
         .route("/", get(root::show))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
+        .route("/metrics", get(metrics::show))
         .route("/api/mail/messages", get(messages::list))
         .route("/api/mail/messages/{id}", get(message::show))
         .route("/api/mail/messages/{id}/raw", get(raw::show))

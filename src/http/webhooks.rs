@@ -56,7 +56,7 @@ pub(super) struct WebhookJson {
     last_delivery_at: Option<String>,
     failures: u32,
     dropped: u64,
-    /// The administrator's, and only while the webhook is disabled: it may quote the receiver.
+    /// Only while the webhook is disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     disabled_reason: Option<String>,
 }
@@ -78,7 +78,7 @@ impl WebhookJson {
             last_delivery_at: record.last_delivery_at.map(Timestamp::to_interface),
             failures: record.failures,
             dropped: record.dropped,
-            disabled_reason: reason.filter(|_| !is_public),
+            disabled_reason: reason,
         }
     }
 }

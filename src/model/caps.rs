@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Caps {
     /// Readable Emails of one mailbox; 0: no cap.
     pub emails_per_mailbox: u32,
-    /// Emails of all mailboxes of one domain, those included that have expired and wait to be removed; 0: no cap.
+    /// Emails of all mailboxes of one domain, those included that have expired within the last minute; 0: no cap.
     pub emails_per_domain: u32,
     /// What happens when there are as many.
     pub when_full: WhenFull,

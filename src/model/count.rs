@@ -1,18 +1,134 @@
 //! Numbers for those who watch the service.
 
-/// One counter at one moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// One number at one moment: a counter since the start, which never goes back, or a gauge.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
     /// What is counted, in camelCase.
     pub name: &'static str,
-    /// Which of several counters with that name it is, in camelCase.
-    pub label: Option<&'static str>,
-    /// How often since the start.
+    /// Which of several with that name it is: a word for each thing that tells them apart. There is a bounded number of
+    /// them, and none is an address, a name or anything else that came from outside.
+    pub labels: Vec<Cow<'static, str>>,
+    /// The number.
     pub value: u64,
+}
+
+impl Count {
+    /// The only one of its name.
+    pub fn one(name: &'static str, value: u64) -> Self {
+        Self { name, labels: Vec::new(), value }
+    }
+
+    /// One of several, told apart by a word.
+    pub fn labelled(name: &'static str, label: &'static str, value: u64) -> Self {
+        Self { name, labels: vec![label.into()], value }
+    }
+
+    /// What tells it from others of its name, where that is one word.
+    pub fn label(&self) -> Option<&str> {
+        if let [label] = &self.labels[..] { Some(label) } else { None }
+    }
+
+    /// Several of one name: each counter with the word in its place.
+    pub fn family(
+        name: &'static str,
+        labels: impl IntoIterator<Item = &'static str>,
+        counters: &[AtomicU64],
+    ) -> impl Iterator<Item = Self> {
+        let labelled = labels.into_iter().zip(counters);
+        labelled.map(move |(label, counter)| Self::labelled(name, label, counter.load(Ordering::Relaxed)))
+    }
 }
 
 /// What counts.
 pub trait Counts: std::fmt::Debug + Send + Sync {
-    /// Every counter. Those of one name stand together.
+    /// Every number. Those of one name stand together.
     fn read(&self) -> Vec<Count>;
+
+    /// How long things took.
+    fn durations(&self) -> Vec<Durations> {
+        Vec::new()
+    }
+}
+
+/// How long something took each time since the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Durations {
+    /// What took so long, in camelCase.
+    pub name: &'static str,
+    /// How often it took at most so long, in rising order. What took longer than the last is only in `count`.
+    pub buckets: Vec<(Duration, u64)>,
+    /// How often there was something.
+    pub count: u64,
+    /// All of it together.
+    pub sum: Duration,
+}
+
+/// Counts how long something takes, by [`Stopwatch::BOUNDS`].
+#[derive(Debug, Default)]
+pub struct Stopwatch {
+    /// The last is for what took longer than all bounds.
+    counters: [AtomicU64; Self::BOUNDS.len() + 1],
+    micros: AtomicU64,
+}
+
+impl Stopwatch {
+    /// The bounds of the buckets.
+    pub const BOUNDS: [Duration; 13] = [
+        Duration::from_micros(200),
+        Duration::from_micros(500),
+        Duration::from_millis(1),
+        Duration::from_millis(2),
+        Duration::from_millis(5),
+        Duration::from_millis(10),
+        Duration::from_millis(20),
+        Duration::from_millis(50),
+        Duration::from_millis(100),
+        Duration::from_millis(200),
+        Duration::from_millis(500),
+        Duration::from_secs(1),
+        Duration::from_secs(5),
+    ];
+
+    /// Notes that it took so long once.
+    pub fn note(&self, took: Duration) {
+        let at = Self::BOUNDS.partition_point(|bound| *bound < took);
+        self.counters[at].fetch_add(1, Ordering::Relaxed);
+        self.micros.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// What was noted so far.
+    pub fn read(&self, name: &'static str) -> Durations {
+        let mut count = 0;
+        let mut up_to = self.counters.iter().map(|counter| {
+            count += counter.load(Ordering::Relaxed);
+            count
+        });
+        let buckets = Self::BOUNDS.into_iter().zip(&mut up_to).collect();
+        up_to.for_each(drop);
+        Durations { name, buckets, count, sum: Duration::from_micros(self.micros.load(Ordering::Relaxed)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_is_in_each_bucket_that_it_does_not_exceed() {
+        let stopwatch = Stopwatch::default();
+        for micros in [0, 1_000, 1_001, 5_000_000, 5_000_001] {
+            stopwatch.note(Duration::from_micros(micros));
+        }
+        let read = stopwatch.read("x");
+        let in_bucket = |millis| read.buckets.iter().find(|(bound, _)| *bound == Duration::from_millis(millis));
+        assert_eq!(in_bucket(1).map(|(_, count)| *count), Some(2));
+        assert_eq!(in_bucket(2).map(|(_, count)| *count), Some(3));
+        assert_eq!(in_bucket(5_000).map(|(_, count)| *count), Some(4));
+        assert_eq!((read.count, read.sum), (5, Duration::from_micros(10_002_002)));
+        assert!(read.buckets.is_sorted());
+    }
 }

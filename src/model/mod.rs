@@ -16,7 +16,7 @@ pub mod webhook;
 
 pub use address::{Address, AddressError, Mailbox, RoleAddresses, Subaddressing};
 pub use caps::{Caps, WhenFull};
-pub use count::{Count, Counts};
+pub use count::{Count, Counts, Durations, Stopwatch};
 pub use domain::{DomainName, DomainNameError, DomainPattern, DomainRecord, DomainStatus};
 pub use email::{Listed, Place, StoredEmail};
 pub use envelope::{Delivery, Envelope, Recipient};

@@ -118,9 +118,9 @@ pub struct WebhookRecord {
     pub last_delivery_at: Option<Timestamp>,
     /// Attempts that failed since the last that succeeded.
     pub failures: u32,
-    /// When the first of them was made.
+    /// When the first of them was made, of those that were never two days apart.
     pub failing_since: Option<Timestamp>,
-    /// Events that were dropped because too much waited.
+    /// Events that were dropped: because too much waited, because the webhook was disabled, or because nobody sent them.
     pub dropped: u64,
 }
 
@@ -185,7 +185,7 @@ pub struct AttemptRecord {
     pub response: String,
     /// What it came to.
     pub verdict: Verdict,
-    /// The webhook is disabled from here on, for this reason.
+    /// The webhook is disabled from here on, for this reason. It may be as well because nothing but failures came before.
     pub disables: Option<String>,
 }
 

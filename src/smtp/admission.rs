@@ -227,4 +227,16 @@ mod tests {
         }
         assert!(admission.tables().paid_until.len() <= 2 * SWEEP_AT_LEAST, "{}", admission.tables().paid_until.len());
     }
+
+    #[test]
+    fn however_many_come_nobody_who_is_ahead_of_the_rate_is_forgotten() {
+        let admission = admission(2, 1000, 1);
+        let enter = |client: u32, now| admission.enter(IpAddr::V4(Ipv4Addr::from_bits(client)), now).is_ok();
+        assert!(enter(0x0a00_0000, NOW));
+        for number in 1..=2 * u32::try_from(SWEEP_AT_LEAST).expect("a small number") {
+            enter(0x0a00_0000 + number, NOW);
+        }
+        assert!(!enter(0x0a00_0000, NOW));
+        assert!(enter(0x0a00_0000, NOW + MINUTE));
+    }
 }

@@ -39,7 +39,7 @@ mod path;
 mod patience;
 mod places;
 mod policy;
-mod proxy;
+pub mod proxy;
 mod reply;
 mod session;
 mod stream;

@@ -233,6 +233,10 @@ mod tests {
         fn boot(&self) -> Duration {
             seconds(self.0)
         }
+
+        fn boot_id(&self) -> Option<String> {
+            None
+        }
     }
 
     /// Places, all of them taken: the first at 0 s, the others a second after each other.
@@ -310,5 +314,23 @@ mod tests {
         assert!(turns.iter().all(|knock| matches!(knock, Knock::Waits(_))));
         assert!(matches!(places.knock(seconds(9)), Knock::Full));
         assert!(!is_told_to_go(&seats[0]));
+    }
+
+    #[test]
+    fn a_look_in_vain_is_not_repeated_at_once() {
+        let (places, seats) = taken(2);
+        seats[0].pace().occupied();
+        let idle_at = seconds(1) + LIMITS.stress / STRESS_PART;
+        let send_away = |now| places.seated().send_away_idlest(&LIMITS, now);
+        assert!(!send_away(idle_at - LOOK_EVERY / 2), "nobody is idle yet");
+        assert!(!send_away(idle_at), "a look that soon");
+        assert!(send_away(idle_at + LOOK_EVERY / 2));
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_ever_for_a_place_that_is_not_vacated() {
+        let (places, _seats) = taken(1);
+        let place = timeout(VACATED_WITHIN * 5, turn(&places, 9)).await;
+        assert!(matches!(place, Ok(None)), "{place:?}");
     }
 }

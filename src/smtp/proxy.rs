@@ -18,7 +18,7 @@ const V2_OCTETS_MAX: usize = 4096;
 
 /// What the octets so far amount to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Progress {
+pub enum Progress {
     /// At least so many octets are missing, and all of them belong to the header.
     Needs(usize),
     /// The header is whole.
@@ -27,7 +27,7 @@ pub(super) enum Progress {
 
 /// On whose behalf the connection was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Client {
+pub enum Client {
     /// A client at this address.
     At(IpAddr),
     /// The proxy itself (a check of health), or a client of which it tells no IP address: the address of the socket holds.
@@ -37,11 +37,11 @@ pub(super) enum Client {
 /// The octets are no header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a header of the PROXY protocol")]
-pub(super) struct Malformed;
+pub struct Malformed;
 
 /// Reads `octets`, everything that has come so far. A caller that reads no more than was asked for never takes an octet of
 /// what follows the header.
-pub(super) fn read(octets: &[u8]) -> Result<Progress, Malformed> {
+pub fn read(octets: &[u8]) -> Result<Progress, Malformed> {
     if begins_alike(octets, V1_START) {
         v1(octets)
     } else if begins_alike(octets, V2_SIGNATURE) {

@@ -92,9 +92,10 @@ impl Said {
     }
 }
 
-/// Counters of everything since the start. Each of them only grows.
+/// Counters of everything since the start. Each of them only grows, but for the connections that are open now.
 #[derive(Debug, Default)]
 pub struct Counters {
+    connections: AtomicU64,
     sessions: AtomicU64,
     messages: AtomicU64,
     recipients: AtomicU64,
@@ -109,6 +110,12 @@ pub struct Counters {
 impl Counters {
     pub(super) fn refuse(&self, bound: Bound) {
         self.refused[bound as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a connection that has a place as open until what is returned is dropped.
+    pub(super) fn connected(&self) -> Connected<'_> {
+        self.connections.fetch_add(1, Ordering::Relaxed);
+        Connected(self)
     }
 
     pub(super) fn tls_handshake_failed(&self) {
@@ -134,9 +141,19 @@ impl Counters {
     }
 }
 
+/// A connection that is open.
+#[derive(Debug)]
+pub(super) struct Connected<'a>(&'a Counters);
+
+impl Drop for Connected<'_> {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Counts for Counters {
     fn read(&self) -> Vec<Count> {
-        let one = |name, counter: &AtomicU64| Count { name, label: None, value: counter.load(Ordering::Relaxed) };
+        let one = |name, counter: &AtomicU64| Count::one(name, counter.load(Ordering::Relaxed));
         let mut counts = vec![
             one("sessions", &self.sessions),
             one("messages", &self.messages),
@@ -144,14 +161,11 @@ impl Counts for Counters {
             one("octets", &self.octets),
             one("tlsHandshakesFailed", &self.tls_handshakes_failed),
             one("proxyHeadersRefused", &self.proxy_headers_refused),
+            one("connections", &self.connections),
         ];
-        let mut family = |name, labels: &mut dyn Iterator<Item = &'static str>, counters: &[AtomicU64]| {
-            let labelled = labels.zip(counters);
-            counts.extend(labelled.map(|(label, counter)| Count { label: Some(label), ..one(name, counter) }));
-        };
-        family("replies", &mut CLASSES.into_iter(), &self.classes);
-        family("refused", &mut Bound::ALL.into_iter().map(Bound::as_str), &self.refused);
-        family("ended", &mut End::ALL.into_iter().map(End::label), &self.ended);
+        counts.extend(Count::family("replies", CLASSES, &self.classes));
+        counts.extend(Count::family("refused", Bound::ALL.map(Bound::as_str), &self.refused));
+        counts.extend(Count::family("ended", End::ALL.map(End::label), &self.ended));
         counts
     }
 }
@@ -194,7 +208,7 @@ impl<'a> Tally<'a> {
             recipients = self.recipients,
             octets = self.octets,
             refusals = session.refusals(),
-            duration_ms = now.saturating_sub(self.began_at).as_millis(),
+            duration_ms = u64::try_from(now.saturating_sub(self.began_at).as_millis()).unwrap_or(u64::MAX),
             reason = end.as_str(),
             "smtp session ended"
         );
@@ -207,7 +221,7 @@ mod tests {
 
     fn value(counters: &Counters, name: &str, label: Option<&str>) -> u64 {
         let counts = counters.read();
-        let mut found = counts.iter().filter(|count| count.name == name && count.label == label);
+        let mut found = counts.iter().filter(|count| count.name == name && count.label() == label);
         let value = found.next().expect("a counter").value;
         assert!(found.next().is_none(), "{name} {label:?} is there twice");
         value

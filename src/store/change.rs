@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Registration, Replay, WebhookRegistration};
+use super::{OutboxLimits, Registration, Replay, WebhookRegistration};
 use crate::model::{
     AttemptRecord, Caps, DomainName, DomainRecord, EmailId, Envelope, Mailbox, Timestamp, WebhookId, WebhookLimits,
     WebhookRecord,
@@ -15,9 +15,9 @@ use crate::model::{
 /// A write. The order of the variants is part of the journal's format: new ones go to the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Change {
-    /// A message was received; its octets are the record's content. The caps are those of that moment, so that a replay
-    /// under others decides the same.
-    Received { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, caps: Caps },
+    /// A message was received; its octets are the record's content. The caps and the limits of the outbox are those of that
+    /// moment, so that a replay under others decides the same.
+    Received { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, caps: Caps, outbox: OutboxLimits },
     /// One Email is deleted if it is readable at `now`.
     Deleted { id: EmailId, now: Timestamp },
     /// At most `limit` Emails of a mailbox are deleted, oldest first, none with a sequence number above `through`.
@@ -38,10 +38,12 @@ pub(crate) enum Change {
     WebhooksSwept { webhooks: Vec<WebhookId>, of: Sweep },
     /// Attempts to tell webhooks of events were made.
     Attempted { attempts: Vec<AttemptRecord> },
-    /// Ended events are due again.
-    Replayed { webhook: WebhookId, which: Replay, now: Timestamp },
-    /// An event that was waiting in the store that this one is restored from waits here as well.
+    /// Ended events are due again, as many as the outbox had room for at that moment.
+    Replayed { webhook: WebhookId, which: Replay, now: Timestamp, outbox: OutboxLimits },
+    /// An event that was waiting in the store that this one is restored from waits here as well: it had found room there.
     EventRestored { webhook: WebhookId, email: EmailId, attempts: u32, due_at: Timestamp },
+    /// The oldest events of a webhook end: all of them where it is disabled, else those of Emails that expired before.
+    EventsEnded { webhook: WebhookId, expired_by: Timestamp },
 }
 
 /// Which webhooks a sweep is after.
@@ -78,8 +80,11 @@ pub(crate) enum Outcome {
     Domain(bool),
     /// What became of a webhook's registration.
     Webhook(WebhookRegistration),
-    /// How many webhooks or events there were to be changed.
-    Changed(usize),
+    /// Attempts are noted, as far as their events were there; webhooks were disabled by it or not, and `more` may be left to
+    /// end of what waited for these.
+    Noted { has_disabled: bool, more: bool },
+    /// How many webhooks or events there were to be changed; `more` may be left to change by the same change again.
+    Changed { number: usize, more: bool },
 }
 
 impl Change {
@@ -109,6 +114,7 @@ impl Change {
                 | Self::WebhookDeleted { .. }
                 | Self::WebhooksSwept { .. }
                 | Self::Attempted { .. }
+                | Self::EventsEnded { .. }
         )
     }
 
@@ -118,8 +124,11 @@ impl Change {
             Self::Received { .. } => {
                 !matches!(outcome, Outcome::Received { has_dropped: false, .. } | Outcome::MailboxFull)
             }
-            Self::Attempted { attempts } => attempts.iter().any(|attempt| attempt.disables.is_some()),
-            Self::WebhookDeleted { .. } | Self::WebhooksSwept { .. } | Self::Replayed { .. } => true,
+            Self::Attempted { .. } => !matches!(outcome, Outcome::Noted { has_disabled: false, .. }),
+            Self::WebhookDeleted { .. }
+            | Self::WebhooksSwept { .. }
+            | Self::Replayed { .. }
+            | Self::EventsEnded { .. } => true,
             Self::Deleted { .. }
             | Self::MailboxDeleted { .. }
             | Self::Expired { .. }

@@ -29,7 +29,7 @@ pub use error::{OpenError, StoreError};
 pub use index::Compacted;
 use index::IndexError;
 pub use outbox::{
-    ATTEMPTS_PER_NOTE, DueEvent, DueEvents, Outbox, OutboxLimits, OutboxVersion, Replay, Wanted, WebhookRegistration,
+    ATTEMPTS_PER_NOTE, DueEvents, Outbox, OutboxLimits, OutboxVersion, Replay, Wanted, WebhookRegistration,
 };
 pub use salvage::{Salvaged, salvage};
 
@@ -81,7 +81,7 @@ pub struct Expired {
     pub next_due_at: Option<Timestamp>,
 }
 
-/// How much is kept.
+/// How much is kept, as far as it is known without counting rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoreStats {
@@ -89,28 +89,28 @@ pub struct StoreStats {
     pub emails: u64,
     /// Mailboxes with at least one Email.
     pub mailboxes: u64,
-    /// Octets of the messages alive; a message with several recipients counts once.
+    /// Messages that are needed, by an Email or by an event; one with several recipients counts once.
+    pub messages: u64,
+    /// Octets of these.
     pub live_octets: u64,
+    /// Webhooks.
+    pub webhooks: u64,
+    /// Events that wait.
+    pub events: u64,
     /// Segments of the journal.
     pub segments: u64,
     /// Octets of the files, as the file system counts their length.
     pub disk_octets: u64,
+    /// Octets of the index's file.
+    pub index_octets: u64,
 }
 
 /// What is kept, counted: more than [`StoreStats`], and dearer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// Messages that are needed, by an Email or by an event; one with several recipients counts once.
-    pub messages: u64,
     /// Registered domains.
     pub domains: u64,
-    /// Webhooks.
-    pub webhooks: u64,
-    /// Events that wait.
-    pub events: u64,
-    /// Octets of the index's file.
-    pub index_octets: u64,
-    /// Octets of it that no row takes.
+    /// Octets of the index's file that no row takes.
     pub index_free_octets: u64,
     /// When the oldest Email was received.
     pub oldest: Option<Timestamp>,
@@ -136,9 +136,10 @@ pub trait Store: Send + Sync + 'static {
     /// Whether a message of the largest size could be kept now; the error is what [`Store::receive`] would say.
     fn accepts(&self) -> Result<(), StoreError>;
 
-    /// Whether mail for `mailbox` would be kept at `now`, as far as caps on mailboxes and domains go; the error is what
-    /// [`Store::receive`] would say. Costs nothing without caps and else a few short reads of the index; waits for nobody.
-    fn takes(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError>;
+    /// Whether a message for the last of `mailboxes` would be kept at `now` if it is for the others too, as far as caps on
+    /// mailboxes and domains go; the error is what [`Store::receive`] would say. Costs nothing without caps and else a few
+    /// short reads of the index for each mailbox of that domain; waits for nobody.
+    fn takes(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError>;
 
     /// A part of a mailbox and its total, as of `now`. A mailbox that never was is empty.
     async fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, StoreError>;
@@ -161,7 +162,7 @@ pub trait Store: Send + Sync + 'static {
     /// Every registered domain, in the order of their names.
     async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError>;
 
-    /// Registers a domain unless it is registered or `limit` domains are.
+    /// Registers a domain unless it is registered or `limit` domains are. Webhooks of an earlier time go before that.
     async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError>;
 
     /// Replaces the record of a registered domain. `false` if it is not registered (any more).
@@ -174,7 +175,7 @@ pub trait Store: Send + Sync + 'static {
     /// all that was handed over before. Changes nothing.
     async fn answers(&self) -> Result<(), StoreError>;
 
-    /// How much is kept.
+    /// How much is kept. Costs a few reads of the index, and one look at each file.
     async fn stats(&self) -> Result<StoreStats, StoreError>;
 
     /// How much is kept, in all detail. Reads every row of mail.

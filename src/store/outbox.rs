@@ -41,7 +41,7 @@ pub enum Replay {
 
 /// How much may wait for webhooks. A webhook beyond its own bounds drops its oldest events; beyond the bound of all, the one
 /// that holds most does. The log of whoever drops says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct OutboxLimits {
     /// Events of one webhook; 0 where nobody sends any: then none begins.
     pub events_per_webhook: u32,
@@ -49,6 +49,12 @@ pub struct OutboxLimits {
     pub octets_per_webhook: u64,
     /// Octets of the messages of all events.
     pub octets: u64,
+}
+
+impl OutboxLimits {
+    /// Room for whatever has found some elsewhere.
+    pub(super) const UNBOUNDED: Self =
+        Self { events_per_webhook: u32::MAX, octets_per_webhook: u64::MAX, octets: u64::MAX };
 }
 
 impl Default for OutboxLimits {
@@ -68,8 +74,6 @@ pub struct Wanted {
     pub without: HashSet<u64>,
     /// How many at most.
     pub limit: usize,
-    /// With the Emails of the first of them, as long as their messages have no more octets than this together.
-    pub octets_max: u64,
 }
 
 /// A webhook and events that it is to be told, as of one moment.
@@ -78,22 +82,13 @@ pub struct DueEvents {
     /// The webhook.
     pub webhook: WebhookRecord,
     /// In the order in which they became due.
-    pub events: Vec<DueEvent>,
+    pub events: Vec<PendingEvent>,
     /// Others are due that were wanted.
     pub has_more: bool,
     /// When the first of those that are not due yet will be, unless others are due before.
     pub next_due_at: Option<Timestamp>,
     /// That moment.
     pub version: OutboxVersion,
-}
-
-/// An event and, where it was read with it, its Email.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DueEvent {
-    /// The event.
-    pub event: PendingEvent,
-    /// `None` leaves open why; [`Outbox::load_event`] says it.
-    pub email: Option<StoredEmail>,
 }
 
 /// How many attempts are noted at once at most: what is written down of so many, each with its kilobyte of a response, must
@@ -120,7 +115,7 @@ pub trait Outbox: Send + Sync + 'static {
     /// The webhook with this id.
     async fn webhook(&self, id: WebhookId) -> Result<Option<WebhookRecord>, StoreError>;
 
-    /// Deletes a webhook with its events and its log. `false` if there is none.
+    /// Deletes a webhook with its events and its log, many events in steps. `false` if there is none.
     async fn delete_webhook(&self, id: WebhookId) -> Result<bool, StoreError>;
 
     /// Deletes the webhooks for which no mail has come since `idle_since`; how many.
@@ -129,13 +124,23 @@ pub trait Outbox: Send + Sync + 'static {
     /// The webhooks that have events waiting, each with the time at which its next attempt is due.
     async fn lanes(&self) -> Result<Vec<(WebhookId, Timestamp)>, StoreError>;
 
-    /// The webhook and the events that it is to be told; `None` if there is no such webhook.
+    /// The webhook and the events that it is to be told; `None` if there is no such webhook or it is disabled.
     async fn due_events(&self, webhook: WebhookId, wanted: Wanted) -> Result<Option<DueEvents>, StoreError>;
+
+    /// What [`Outbox::is_current`] is asked of what is read from here on. Costs next to nothing and does not wait.
+    fn version(&self) -> OutboxVersion;
 
     /// Whether what was read at `version` still holds: no webhook was deleted or disabled since, and no event ended other
     /// than by [`Outbox::record_attempts`] for itself. What was answered to whoever changed it is seen here. `false` may
     /// also be said where nothing changed. Costs next to nothing and does not wait.
     fn is_current(&self, version: OutboxVersion) -> bool;
+
+    /// Whether the event still waits: it ends with its last attempt, with its webhook, when that is disabled, and when it is
+    /// dropped.
+    async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError>;
+
+    /// The Emails of events that were pending just now; `None` leaves open why, [`Outbox::load_event`] says it.
+    async fn emails(&self, events: Vec<PendingEvent>) -> Result<Vec<Option<StoredEmail>>, StoreError>;
 
     /// The Email of an event, also after it was deleted or has expired; `None` once the event has ended.
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError>;
@@ -149,11 +154,20 @@ pub trait Outbox: Send + Sync + 'static {
         self.record_attempts(vec![attempt]).await
     }
 
-    /// The log of a webhook, newest first, at most `limit` lines.
-    async fn attempts(&self, webhook: WebhookId, limit: usize) -> Result<Vec<AttemptRecord>, StoreError>;
+    /// Ends events that nobody is told any more; how many. Those of disabled webhooks end when these are disabled, unless
+    /// that was cut off; here end as well those whose Email expired before `expired_by`, for where nobody sends events.
+    async fn end_events(&self, expired_by: Timestamp) -> Result<usize, StoreError>;
 
-    /// Makes ended events due again at `now` and the webhook active; how many. Only events whose Email is still there can be
-    /// sent again.
+    /// The log of a webhook, newest first, the last `limit` lines without those that are older than 30 days at `now`.
+    async fn attempts(
+        &self,
+        webhook: WebhookId,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<AttemptRecord>, StoreError>;
+
+    /// Makes ended events due again at `now`, and the webhook active if there are any; how many. Only events whose Email is
+    /// still there can be sent again.
     async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<usize, StoreError>;
 
     /// Is told, from time to time and never reliably, that there are new events.

@@ -2,8 +2,9 @@
 //!
 //! A new store is filled with what can still be read, and takes the place of the damaged one, whose files are kept aside
 //! as they are. Where the index can be read, it says what lives, which domains, webhooks and events there are; what the
-//! journal has beyond it is done again. Where it can't, the whole journal is done again: what was deleted is deleted
-//! again as far as the records of that are there, and domains and webhooks are those whose records are.
+//! journal has beyond it is done again; events of Emails that were deleted or have expired are left behind. Where it
+//! can't, the whole journal is done again: what was deleted is deleted again as far as the records of that are there, and
+//! domains and webhooks are those whose records are.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use super::disk::{Directory, Disk, OldFiles};
 use super::embedded::Loader;
 use super::index::{Index, IndexError, View};
 use super::journal::{Position, SegmentFiles, Step, WalkedContent};
-use super::{OpenError, StoreError, StoreOptions};
+use super::{OpenError, OutboxLimits, StoreError, StoreOptions};
 use crate::model::Caps;
 
 /// A message that the journal may hold: the settings may have permitted larger ones once.
@@ -114,14 +115,18 @@ fn replay(files: &SegmentFiles, from: Position, loader: &mut Loader) -> Result<u
 /// A change with what today's retention makes of it.
 fn within(change: Change, loader: &Loader) -> Change {
     match change {
-        Change::Received { envelope, received_at, expires_at, .. } => {
+        Change::Received { envelope, received_at, expires_at, outbox, .. } => {
             let expires_at = expires_at.min(received_at.plus(loader.retention()));
-            // Rather one Email too many than one too few.
-            Change::Received { envelope, received_at, expires_at, caps: Caps::default() }
+            // Rather one Email too many than one too few, and as many events, unless nobody was told of any.
+            let outbox = if outbox.events_per_webhook == 0 { outbox } else { OutboxLimits::UNBOUNDED };
+            Change::Received { envelope, received_at, expires_at, caps: Caps::default(), outbox }
         }
         // Sequence numbers are new here; what this sees was received before it.
         Change::MailboxDeleted { mailbox, now, limit, .. } => {
             Change::MailboxDeleted { mailbox, through: u64::MAX, now, limit }
+        }
+        Change::Replayed { webhook, which, now, .. } => {
+            Change::Replayed { webhook, which, now, outbox: OutboxLimits::UNBOUNDED }
         }
         other => other,
     }

@@ -12,7 +12,7 @@ use super::attempt::render;
 use super::delivery::Delivery;
 use super::{Endpoint, EventEmail, Target};
 use crate::model::{PendingEvent, Timestamp, WebhookId, WebhookRecord};
-use crate::store::{DueEvent, OutboxVersion, StoreError, Wanted};
+use crate::store::{OutboxVersion, StoreError, Wanted};
 
 /// An event whose turn comes, and what is there of it already.
 #[derive(Debug)]
@@ -62,26 +62,44 @@ impl Delivery {
         octets_max: u64,
     ) -> Result<Option<Batch>, StoreError> {
         let now = self.clock.now();
-        let wanted =
-            Wanted { due_by: now, due_after: now.plus(self.schedule.longest()), without: held, limit, octets_max };
+        let wanted = Wanted { due_by: now, due_after: now.plus(self.schedule.longest()), without: held, limit };
         let Some(due) = self.outbox.due_events(webhook, wanted).await? else { return Ok(None) };
         let Ok(target) = Target::parse(&due.webhook.url) else {
             tracing::error!(%webhook, "a webhook with a URL that does not read is passed over");
             return Ok(None);
         };
         let was_prompt = due.webhook.last_delivery_at.is_some() && due.webhook.failures == 0;
-        let (record, target) = (Arc::new(due.webhook), Arc::new(target));
+        let (record, target, version) = (Arc::new(due.webhook), Arc::new(target), due.version);
         let endpoint = target.endpoint().clone();
-        let raws = due.events.iter().filter_map(|due| Some(due.email.as_ref()?.raw.clone())).collect();
-        let mut contents = self.parser.parse_all(raws).await.into_iter();
-        let mut events = Vec::with_capacity(due.events.len());
-        for DueEvent { event, email } in due.events {
-            let content = email.as_ref().and_then(|_| contents.next());
-            let body = email.as_ref().zip(content.as_ref()).and_then(|(email, content)| EventEmail::of(email, content));
-            let (webhook, target, version) = (Arc::clone(&record), Arc::clone(&target), due.version);
-            let rendered = body.map(|email| Rendered { webhook, target, body: render(&email), version });
-            events.push(Queued { event, rendered });
-        }
+        let bodies = self.bodies_of(&due.events, octets_max).await?;
+        let with_body = |(event, body): (PendingEvent, Option<Bytes>)| {
+            let (webhook, target) = (Arc::clone(&record), Arc::clone(&target));
+            Queued { event, rendered: body.map(|body| Rendered { webhook, target, body, version }) }
+        };
+        let events = due.events.into_iter().zip(bodies).map(with_body).collect();
         Ok(Some(Batch { endpoint, was_prompt, events, has_more: due.has_more, next_due_at: due.next_due_at }))
+    }
+
+    /// The bodies of events, of those that are known or whose messages have no more than `octets_max` together.
+    async fn bodies_of(&self, events: &[PendingEvent], octets_max: u64) -> Result<Vec<Option<Bytes>>, StoreError> {
+        let mut bodies = self.bodies.of(events.iter().map(|event| event.email));
+        let mut octets_left = octets_max;
+        let mut missing = Vec::new();
+        for (place, event) in events.iter().enumerate().filter(|(place, _)| bodies[*place].is_none()) {
+            let left = octets_left.checked_sub(event.size_octets);
+            octets_left = left.unwrap_or(0);
+            missing.extend(left.map(|_| place));
+        }
+        if missing.is_empty() {
+            return Ok(bodies);
+        }
+        let emails = self.outbox.emails(missing.iter().map(|place| events[*place].clone()).collect()).await?;
+        let read: Vec<_> = missing.into_iter().zip(emails).filter_map(|(place, email)| Some((place, email?))).collect();
+        let contents = self.parser.parse_all(read.iter().map(|(_, email)| email.raw.clone()).collect()).await;
+        for ((place, email), content) in read.iter().zip(&contents) {
+            bodies[*place] = EventEmail::of(email, content).map(|email| render(&email));
+        }
+        self.bodies.keep(read.iter().filter_map(|(place, email)| Some((email.listed.id, bodies[*place].clone()?))));
+        Ok(bodies)
     }
 }

@@ -3,8 +3,10 @@
 //! Pure. The body depends on the event alone and is the same octets at every attempt; the time of the attempt goes into
 //! the headers.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -62,7 +64,7 @@ pub struct Event<'a> {
     /// The same over all attempts and replays: what a receiver tells duplicates by.
     pub id: Uuid,
     /// Where it goes.
-    pub target: &'a Target,
+    pub target: &'a Arc<Target>,
     /// The octets of the webhook's secret; neither signature is there without one.
     pub secret: Option<&'a [u8]>,
     /// The Email that was received.
@@ -75,7 +77,7 @@ pub struct Event<'a> {
 #[derive(Clone)]
 pub struct Prepared {
     /// Where it goes.
-    pub target: Target,
+    pub target: Arc<Target>,
     /// Every header but those that HTTP itself needs.
     pub headers: HeaderMap,
     /// The raw body, as it is signed.
@@ -102,10 +104,11 @@ pub fn prepare(event: &Event<'_>, now: Timestamp) -> Prepared {
 }
 
 /// The request that carries `body`, at an attempt that starts at `now`.
-pub(super) fn address(id: Uuid, target: &Target, secret: Option<&[u8]>, body: Bytes, now: Timestamp) -> Prepared {
+pub(super) fn address(id: Uuid, target: &Arc<Target>, secret: Option<&[u8]>, body: Bytes, now: Timestamp) -> Prepared {
     let id = id.hyphenated().to_string();
     let at_seconds = now.millis().div_euclid(1000);
-    let mut headers = HeaderMap::with_capacity(6);
+    // And for the two that HTTP needs.
+    let mut headers = HeaderMap::with_capacity(8);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(USER_AGENT, PRODUCT);
     headers.insert(WEBHOOK_ID, value(&id));
@@ -115,7 +118,7 @@ pub(super) fn address(id: Uuid, target: &Target, secret: Option<&[u8]>, body: By
         headers.insert(X_WEBHOOK_SIGNATURE, value(&signed.hex));
         headers.insert(WEBHOOK_SIGNATURE, value(&signed.standard));
     }
-    Prepared { target: target.clone(), headers, body }
+    Prepared { target: Arc::clone(target), headers, body }
 }
 
 /// The body of an event.
@@ -146,7 +149,7 @@ mod tests {
     );
 
     fn prepared(secret: Option<&[u8]>, now: Timestamp) -> Prepared {
-        let target = Target::parse("https://hooks.example/s3cret").expect("url");
+        let target = Target::parse("https://hooks.example/s3cret").expect("url").into();
         let email = EventEmail {
             id: EmailId::from_parts(Timestamp::from_millis(1_700_000_000_123), [0; 10]),
             recipient: "Ann@example.test",

@@ -1,36 +1,37 @@
 //! The calling half of an attempt: one request, under bounds of time and size.
 //!
 //! What bounds it: the time for connecting, the time for the whole attempt, the octets and the time given to a response's
-//! body; and all its idle connections together (`webhook/kept.rs`). It follows no redirect, uses no proxy, keeps no cookie, decodes no compression and never repeats a request; the
-//! schedule does that.
+//! body; and all its idle connections together (`webhook/kept.rs`). It follows no redirect, uses no proxy, keeps no cookie,
+//! decodes no compression and never repeats a request that a server can have seen; the schedule does that.
 
-use std::collections::HashMap;
 use std::error::Error;
-use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use reqwest::header::RETRY_AFTER;
-use reqwest::redirect::Policy;
-use reqwest::{Client, ClientBuilder, Response};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::{HOST, RETRY_AFTER};
+use hyper::{Method, Request, Response};
 use tokio::time::{Instant, timeout_at};
 
 use super::attempt::Prepared;
+use super::connection::{Connection, Unanswered};
 use super::dial::{Dial, DialError};
 use super::guard::Guard;
-use super::kept::{IDLE_MAX, IDLE_PER_ENDPOINT_MAX, Kept};
-use super::outcome::{ErrorClass, Outcome, cut, kept};
+use super::kept::{IDLE_MAX, Kept};
+use super::outcome::{ErrorClass, Outcome, RESPONSE_OCTETS_KEPT, cut, kept};
 use super::schedule::retry_after;
-use super::target::Endpoint;
+use super::target::{Endpoint, Target};
 use crate::clock::Clock;
 use crate::dns::Resolver;
+use crate::tls::{self, CertificateError};
 
 /// How much of a response's body is read before the connection is dropped.
 const BODY_OCTETS_MAX: usize = 64 * 1024;
 /// How long a response's body may take. Its status has come by then and it is only read for the log, so that a slow one
 /// is not worth the place of another attempt.
 const BODY_WITHIN: Duration = Duration::from_secs(2);
-const HEADERS_MAX: usize = 100;
 const DETAIL_OCTETS_MAX: usize = 256;
 
 /// The bounds of an attempt.
@@ -52,38 +53,23 @@ impl Default for CallerSettings {
 /// The HTTP client cannot be set up.
 #[derive(Debug, thiserror::Error)]
 #[error("the HTTP client for webhooks cannot be set up: {0}")]
-pub struct CallerError(#[from] reqwest::Error);
+pub struct CallerError(#[from] CertificateError);
 
 /// Sends prepared requests.
 pub struct Caller {
     settings: CallerSettings,
     guard: Arc<Guard>,
     clock: Arc<dyn Clock>,
-    clients: Clients,
-    /// Clients for the ports on which we listen: a client's resolver is not told the port, and only there it matters.
-    own_ports: HashMap<u16, Clients>,
-    kept: Mutex<Kept>,
+    dial: Dial,
+    idle: Arc<Mutex<Idle>>,
 }
 
-/// One that keeps connections for the next event, and one that keeps none.
-struct Clients {
-    keeping: Client,
-    closing: Client,
-}
-
-/// Which client an attempt has. What keeps connections has a place in [`Kept`] as long as this lives.
-struct Turn<'a> {
-    caller: &'a Caller,
-    endpoint: &'a Endpoint,
-    is_kept: bool,
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        if self.is_kept {
-            self.caller.kept().end(self.endpoint, self.caller.clock.boot());
-        }
-    }
+/// The connections that are kept for the next event.
+#[derive(Default)]
+struct Idle {
+    kept: Kept<Box<Connection>>,
+    /// A task looks for those that are unused for too long.
+    is_swept: bool,
 }
 
 struct Answer {
@@ -105,20 +91,13 @@ impl Caller {
         resolver: Arc<dyn Resolver>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, CallerError> {
-        let clients = |own_port| {
-            let timeout = settings.connect_timeout.mul_f64(0.8);
-            let dial = Dial { guard: guard.clone(), resolver: resolver.clone(), own_port, timeout };
-            let keeping = client(settings, dial.clone(), IDLE_PER_ENDPOINT_MAX)?;
-            Ok(Clients { keeping, closing: client(settings, dial, 0)? })
-        };
-        let own_ports = guard.own_ports().into_iter().map(|port| Ok((port, clients(Some(port))?)));
-        let own_ports = own_ports.collect::<Result<_, reqwest::Error>>()?;
-        let clients = clients(None)?;
-        Ok(Self { settings, clients, own_ports, guard: guard.clone(), clock, kept: Mutex::default() })
+        let tls = tls::client_config()?.into();
+        let dial = Dial { guard: Arc::clone(&guard), resolver, tls, timeout: settings.connect_timeout };
+        Ok(Self { settings, guard, clock, dial, idle: Arc::default() })
     }
 
     /// Makes one attempt. It ends within [`CallerSettings::timeout`], whatever the receiver does.
-    pub async fn call(&self, prepared: &Prepared) -> Outcome {
+    pub async fn call(&self, prepared: Prepared) -> Outcome {
         let started_at = self.clock.boot();
         let answer = self.answer(prepared).await;
         let duration = self.clock.boot().saturating_sub(started_at);
@@ -138,108 +117,140 @@ impl Caller {
         }
     }
 
-    async fn answer(&self, prepared: &Prepared) -> Result<Answer, Failed> {
-        let target = &prepared.target;
-        self.guard
-            .check_target(target)
-            .map_err(|refused| Failed { class: ErrorClass::RefusedAddress, detail: refused.to_string() })?;
+    async fn answer(&self, prepared: Prepared) -> Result<Answer, Failed> {
+        let target = Arc::clone(&prepared.target);
         let deadline = Instant::now() + self.settings.timeout;
-        let turn = self.turn(target.endpoint());
-        let clients = self.own_ports.get(&target.port()).unwrap_or(&self.clients);
-        let client = if turn.is_kept { &clients.keeping } else { &clients.closing };
-        let request = client.post(target.url().clone()).headers(prepared.headers.clone()).body(prepared.body.clone());
-        let sent = timeout_at(deadline, request.send()).await;
-        let sent = sent.map_err(|_| Failed { class: ErrorClass::Timeout, detail: "no response in time".to_owned() })?;
-        let mut response = sent.map_err(|error| failed(&error))?;
+        let asked = timeout_at(deadline, self.ask(&target, request(prepared))).await;
+        let asked =
+            asked.map_err(|_| Failed { class: ErrorClass::Timeout, detail: "no response in time".to_owned() })?;
+        let (mut connection, response) = asked?;
         let status = response.status().as_u16();
-        let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-        let retry_after =
-            asked.filter(|_| matches!(status, 429 | 503)).and_then(|it| retry_after(it, self.clock.now()));
-        let response = read(&mut response, deadline.min(Instant::now() + BODY_WITHIN)).await;
+        let asks = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let retry_after = asks.filter(|_| matches!(status, 429 | 503)).and_then(|it| retry_after(it, self.clock.now()));
+        let deadline = deadline.min(Instant::now() + BODY_WITHIN);
+        let (response, is_whole) = read(&mut connection, response.into_body(), deadline).await;
+        if is_whole && connection.is_open().await {
+            self.keep(target.endpoint(), connection);
+        }
         Ok(Answer { status, retry_after, response })
     }
 
-    fn turn<'a>(&'a self, endpoint: &'a Endpoint) -> Turn<'a> {
-        let is_kept = self.kept().begin(endpoint, self.clock.boot());
-        Turn { caller: self, endpoint, is_kept }
+    /// Makes the request, on a kept connection if there is one.
+    async fn ask(
+        &self,
+        target: &Target,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<(Box<Connection>, Response<Incoming>), Failed> {
+        while let Some(mut connection) = self.kept(target.endpoint()) {
+            if self.guard.check_dialled(connection.address()).is_err() || !connection.is_open().await {
+                continue;
+            }
+            match connection.ask(request).await {
+                Ok(response) => return Ok((connection, response)),
+                Err(Unanswered { unsent: Some(unsent), .. }) => request = unsent,
+                Err(unanswered) => return Err(unanswered.into()),
+            }
+        }
+        let mut connection = Connection::begin(self.dial.connect(target).await?).await?;
+        let response = connection.ask(request).await?;
+        Ok((connection, response))
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn kept(&self, endpoint: &Endpoint) -> Option<Box<Connection>> {
+        locked(&self.idle).kept.take(endpoint, self.clock.boot())
     }
+
+    fn keep(&self, endpoint: &Endpoint, connection: Box<Connection>) {
+        let mut idle = locked(&self.idle);
+        let dropped = idle.kept.put(endpoint, connection, self.clock.boot());
+        let is_swept = std::mem::replace(&mut idle.is_swept, true);
+        drop(idle);
+        // Closes it, which nobody else is to wait for.
+        drop(dropped);
+        if !is_swept {
+            tokio::spawn(sweep(Arc::downgrade(&self.idle), Arc::clone(&self.clock)));
+        }
+    }
+}
+
+/// Closes connections that are unused for too long, until there is none or the caller is gone.
+async fn sweep(idle: Weak<Mutex<Idle>>, clock: Arc<dyn Clock>) {
+    loop {
+        tokio::time::sleep(IDLE_MAX).await;
+        let Some(idle) = idle.upgrade() else { return };
+        let mut idle = locked(&idle);
+        let expired = idle.kept.expire(clock.boot());
+        idle.is_swept = !idle.kept.is_empty();
+        let is_over = !idle.is_swept;
+        drop(idle);
+        drop(expired);
+        if is_over {
+            return;
+        }
+    }
+}
+
+fn locked(idle: &Mutex<Idle>) -> MutexGuard<'_, Idle> {
+    idle.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn request(prepared: Prepared) -> Request<Full<Bytes>> {
+    let Prepared { target, headers, body } = prepared;
+    let mut request = Request::new(Full::new(body));
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = target.request_target().clone();
+    *request.headers_mut() = headers;
+    request.headers_mut().insert(HOST, target.authority().clone());
+    request
 }
 
 /// Reads a response's body up to its end, the bound, the deadline or an error: what came until then is what is kept.
-async fn read(response: &mut Response, deadline: Instant) -> String {
+/// Whether it came to its end.
+async fn read(connection: &mut Connection, mut body: Incoming, deadline: Instant) -> (String, bool) {
     let mut start = Vec::new();
     let mut count = 0;
-    while let Ok(Ok(Some(chunk))) = timeout_at(deadline, response.chunk()).await {
-        let room = super::outcome::RESPONSE_OCTETS_KEPT - start.len();
-        start.extend_from_slice(&chunk[..chunk.len().min(room)]);
-        count += chunk.len();
-        if count >= BODY_OCTETS_MAX {
-            break;
+    let is_whole = loop {
+        match timeout_at(deadline, connection.next_piece(&mut body)).await {
+            Ok(Ok(Some(piece))) => {
+                let room = RESPONSE_OCTETS_KEPT - start.len();
+                start.extend_from_slice(&piece[..piece.len().min(room)]);
+                count += piece.len();
+                if count >= BODY_OCTETS_MAX {
+                    break false;
+                }
+            }
+            Ok(Ok(None)) => break true,
+            Ok(Err(_)) | Err(_) => break false,
         }
-    }
-    kept(&start)
-}
-
-fn client(settings: CallerSettings, dial: Dial, idle_per_endpoint_max: usize) -> Result<Client, reqwest::Error> {
-    let builder = || builder(settings, dial.clone()).pool_max_idle_per_host(idle_per_endpoint_max);
-    builder().build().or_else(|error| {
-        tracing::warn!(%error, "no certificates of this system can be read; webhooks with https URLs will fail");
-        builder().tls_certs_only([]).build()
-    })
-}
-
-fn builder(settings: CallerSettings, dial: Dial) -> ClientBuilder {
-    Client::builder()
-        .dns_resolver(dial)
-        .no_proxy()
-        .redirect(Policy::none())
-        .retry(reqwest::retry::never())
-        .referer(false)
-        .no_gzip()
-        .no_brotli()
-        .no_zstd()
-        .no_deflate()
-        .http1_only()
-        .http1_max_headers(HEADERS_MAX)
-        .connect_timeout(settings.connect_timeout)
-        .pool_idle_timeout(IDLE_MAX)
-}
-
-fn failed(error: &reqwest::Error) -> Failed {
-    let causes: Vec<_> = causes(error).collect();
-    let dial = causes.iter().find_map(|cause| cause.downcast_ref::<DialError>());
-    let is_tls = || causes.iter().any(|cause| is_tls_failure(*cause));
-    let class = match dial {
-        Some(DialError::Refused(_)) => ErrorClass::RefusedAddress,
-        Some(_) => ErrorClass::Dns,
-        None if error.is_dns() => ErrorClass::Dns,
-        None if error.is_connect() && is_tls() => ErrorClass::Tls,
-        None if error.is_connect() => ErrorClass::Connect,
-        None if error.is_timeout() => ErrorClass::Timeout,
-        None => ErrorClass::Other,
     };
-    // The innermost cause says it best, and it does not repeat the URL.
-    let detail = dial.map(ToString::to_string).or_else(|| causes.last().map(ToString::to_string));
-    Failed { class, detail: detail.unwrap_or_default() }
+    (kept(&start), is_whole)
 }
 
-/// How the TLS layer reports what is wrong with a certificate or a handshake, and a peer that leaves during one.
-fn is_tls_failure(cause: &(dyn Error + 'static)) -> bool {
-    let kind = cause.downcast_ref::<io::Error>().map(io::Error::kind);
-    matches!(kind, Some(io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof))
+impl From<DialError> for Failed {
+    fn from(error: DialError) -> Self {
+        let class = match error {
+            DialError::Refused(_) => ErrorClass::RefusedAddress,
+            DialError::NoAddress | DialError::NoAnswer(_) => ErrorClass::Dns,
+            DialError::Tcp(_) | DialError::TimedOut => ErrorClass::Connect,
+            DialError::Tls(_) => ErrorClass::Tls,
+        };
+        Self { class, detail: error.to_string() }
+    }
 }
 
-/// The error and what caused it, outermost first.
-fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error| {
-        // The source of an I/O error is the source of what it wraps: without this the wrapped one would be passed over.
-        match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
-            Some(wrapped) => Some(wrapped as &(dyn Error + 'static)),
-            None => error.source(),
+impl From<hyper::Error> for Failed {
+    fn from(error: hyper::Error) -> Self {
+        // The innermost cause says it best.
+        let mut cause: &dyn Error = &error;
+        while let Some(inner) = cause.source() {
+            cause = inner;
         }
-    })
+        Self { class: ErrorClass::Other, detail: cause.to_string() }
+    }
+}
+
+impl From<Unanswered> for Failed {
+    fn from(unanswered: Unanswered) -> Self {
+        unanswered.error.into()
+    }
 }

@@ -4,20 +4,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ahead::{Queued, Rendered};
-use super::attempt::address;
+use super::attempt::{address, render};
+use super::counters::Counters;
 use super::outcome::Verdict as Answered;
-use super::{Caller, End, Event, EventEmail, Outcome, Prepared, Schedule, Target, prepare};
+use super::{Bodies, Caller, End, Event, EventEmail, Outcome, Schedule, Target, prepare};
 use crate::clock::Clock;
 use crate::mime::Parser;
 use crate::model::{
     AttemptRecord, EmailId, EventId, PendingEvent, Secret, Timestamp, Verdict, WebhookId, WebhookRecord,
 };
-use crate::store::{ATTEMPTS_PER_NOTE, Outbox, StoreError};
+use crate::store::{ATTEMPTS_PER_NOTE, Outbox, OutboxVersion, StoreError};
 
-/// A webhook that has had nothing but failures for so long is disabled.
-const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
 /// How long an event rests when the store can't be read or written.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
+/// How often one looks whether an event still waits while others end, before it rests.
+const LOOKS_MAX: usize = 8;
 
 /// What attempts are made with.
 pub struct Delivery {
@@ -25,6 +26,8 @@ pub struct Delivery {
     pub outbox: Arc<dyn Outbox>,
     /// What reads messages.
     pub parser: Parser,
+    /// What was rendered just now.
+    pub bodies: Bodies,
     /// What sends requests.
     pub caller: Caller,
     /// When an attempt that failed is made again.
@@ -33,6 +36,8 @@ pub struct Delivery {
     pub grace: Duration,
     /// What tells the time.
     pub clock: Arc<dyn Clock>,
+    /// What counts attempts.
+    pub counters: Arc<Counters>,
 }
 
 /// What came of an attempt.
@@ -63,12 +68,10 @@ impl Delivery {
         if self.clock.now() > event.expires_at.plus(self.grace) {
             return Ok(self.given_up(event, AttemptRecord::TOO_LATE));
         }
-        let (webhook, prepared) = if let Some(request) = self.request(event, rendered) {
-            request
-        } else {
-            let Some(webhook) = self.outbox.webhook(event.webhook).await? else { return Ok(Attempt::default()) };
-            match self.prepare(event, &webhook).await {
-                Ok(Some(prepared)) => (Arc::new(webhook), prepared),
+        let rendered = match rendered {
+            Some(rendered) => rendered,
+            None => match self.render_now(event).await {
+                Ok(Some(rendered)) => rendered,
                 Ok(None) => return Ok(Attempt::default()),
                 Err(error @ StoreError::Damaged { .. }) => {
                     // It would come first in its webhook's lane for ever.
@@ -76,22 +79,48 @@ impl Delivery {
                     return Ok(self.given_up(event, AttemptRecord::DAMAGED));
                 }
                 Err(error) => return Err(error),
-            }
+            },
         };
-        let at = self.clock.now();
-        let outcome = self.caller.call(&prepared).await;
-        let end = Some(End::of(&outcome));
-        Ok(Attempt { record: Some(self.record(event, &webhook, at, outcome)), end })
-    }
-
-    /// The request for an event that was read ahead, if what was read still holds.
-    fn request(&self, event: &PendingEvent, rendered: Option<Rendered>) -> Option<(Arc<WebhookRecord>, Prepared)> {
-        let Rendered { webhook, target, body, version } = rendered?;
+        let Rendered { webhook, target, body, version } = rendered;
         let secret = webhook.secret.as_ref().map(|secret| secret.expose().as_bytes());
         let id = uuid::Uuid::from_bytes(event.id.octets());
-        let prepared = address(id, &target, secret, body, self.clock.now());
+        let at = self.clock.now();
+        let prepared = address(id, &target, secret, body, at);
         // The last thing before the call.
-        self.outbox.is_current(version).then_some((webhook, prepared))
+        if !self.still_holds(event, version).await? {
+            return Ok(Attempt::default());
+        }
+        let outcome = self.caller.call(prepared).await;
+        self.counters.attempted(&outcome);
+        let end = Some(End::of(&outcome));
+        Ok(Attempt { record: Some(self.record(event, at, outcome)), end })
+    }
+
+    /// Reads and renders an event that was not read ahead, or no more than its row was; `None` if it has ended.
+    async fn render_now(&self, event: &PendingEvent) -> Result<Option<Rendered>, StoreError> {
+        let version = self.outbox.version();
+        let Some(webhook) = self.outbox.webhook(event.webhook).await? else { return Ok(None) };
+        let Some(email) = self.outbox.load_event(event).await? else { return Ok(None) };
+        let content = self.parser.parse(email.raw.clone()).await;
+        let Ok(target) = Target::parse(&webhook.url) else { return Ok(None) };
+        let Some(email) = EventEmail::of(&email, &content) else { return Ok(None) };
+        Ok(Some(Rendered { webhook: Arc::new(webhook), target: Arc::new(target), body: render(&email), version }))
+    }
+
+    /// Whether the event that was read at `version` still waits. What else was read of it never changes.
+    async fn still_holds(&self, event: &PendingEvent, mut version: OutboxVersion) -> Result<bool, StoreError> {
+        for _ in 0..LOOKS_MAX {
+            if self.outbox.is_current(version) {
+                return Ok(true);
+            }
+            version = self.outbox.version();
+            if !self.outbox.is_pending(event).await? {
+                return Ok(false);
+            }
+        }
+        // The outbox changes faster than one can look: the event has another turn.
+        tokio::time::sleep(STORE_PAUSE).await;
+        Ok(false)
     }
 
     /// Notes attempts, however long the store can't: the receivers must not be called again and again meanwhile.
@@ -112,16 +141,7 @@ impl Delivery {
         }
     }
 
-    /// `None` if the event has ended meanwhile.
-    async fn prepare(&self, event: &PendingEvent, webhook: &WebhookRecord) -> Result<Option<Prepared>, StoreError> {
-        let Some(email) = self.outbox.load_event(event).await? else { return Ok(None) };
-        let content = self.parser.parse(email.raw.clone()).await;
-        let Ok(target) = Target::parse(&webhook.url) else { return Ok(None) };
-        let Some(email) = EventEmail::of(&email, &content) else { return Ok(None) };
-        Ok(Some(prepare(&sent(event.id, webhook.secret.as_ref(), &target, email), self.clock.now())))
-    }
-
-    fn record(&self, event: &PendingEvent, webhook: &WebhookRecord, at: Timestamp, outcome: Outcome) -> AttemptRecord {
+    fn record(&self, event: &PendingEvent, at: Timestamp, outcome: Outcome) -> AttemptRecord {
         let now = self.clock.now();
         let number = event.attempts.saturating_add(1);
         let mut disables = None;
@@ -134,18 +154,17 @@ impl Delivery {
             Answered::Retry { after } => {
                 let ends_at = event.expires_at.plus(self.grace);
                 let next = self.schedule.next(number, now, rand::random(), after, ends_at);
-                if webhook.failing_since.is_some_and(|since| now.since(since) >= FAILING_MAX) {
-                    disables = Some("nothing but failures for 5 days".to_owned());
-                }
                 next.map_or(Verdict::GivenUp, Verdict::Retry)
             }
         };
+        self.counters.decided(&verdict);
         let line = attempt_line(event.webhook, event.id, at, outcome, verdict);
         AttemptRecord { email: Some(event.email), sequence: event.sequence, number, disables, ..line }
     }
 
     /// An event that ends without another call.
     fn given_up(&self, event: &PendingEvent, why: &str) -> Attempt {
+        self.counters.decided(&Verdict::GivenUp);
         let record = AttemptRecord {
             webhook: event.webhook,
             event: event.id,
@@ -176,11 +195,11 @@ impl Delivery {
             body_text: "This is a test event. No mail was received.",
             received_at: now,
         };
-        let Ok(target) = Target::parse(&webhook.url) else {
+        let Ok(target) = Target::parse(&webhook.url).map(Arc::new) else {
             return Err(StoreError::Failed("the webhook's URL does not read".into()));
         };
         let prepared = prepare(&sent(id, webhook.secret.as_ref(), &target, sample), now);
-        let outcome = self.caller.call(&prepared).await;
+        let outcome = self.caller.call(prepared).await;
         let verdict = match outcome.verdict() {
             Answered::Delivered => Verdict::Delivered,
             Answered::Gone | Answered::Retry { .. } => Verdict::GivenUp,
@@ -191,7 +210,7 @@ impl Delivery {
     }
 }
 
-fn sent<'a>(id: EventId, secret: Option<&'a Secret>, target: &'a Target, email: EventEmail<'a>) -> Event<'a> {
+fn sent<'a>(id: EventId, secret: Option<&'a Secret>, target: &'a Arc<Target>, email: EventEmail<'a>) -> Event<'a> {
     let secret = secret.map(|secret| secret.expose().as_bytes());
     Event { id: uuid::Uuid::from_bytes(id.octets()), target, secret, email }
 }

@@ -1,35 +1,54 @@
-//! From a name to the addresses that may be dialled: the resolver under the HTTP client.
+//! From a target to a connection: its addresses, each checked right before it is dialled, TCP, and TLS where the URL says so.
 //!
-//! The client asks it for every connection and dials nothing else than what it answers, except literals, which the caller
-//! checks. Each answer of the DNS is checked at that moment, and none is kept.
+//! Nothing else opens a connection for a webhook. Each answer of the DNS is checked at that moment, and none is kept.
 
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use futures_util::future::select_ok;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
+use url::Host;
 
 use super::guard::{Guard, Refused, loopbacks};
-use super::target::is_localhost;
+use super::target::{Target, is_localhost};
 use crate::dns::{Failure, Resolver};
 
 /// The most addresses of one family that are dialled for one connection: a name with thousands must not make us knock at
 /// all of them.
 const ADDRESSES_MAX: usize = 4;
+/// How long IPv6 has before IPv4 is dialled beside it (RFC 8305 section 5).
+const HEAD_START: Duration = Duration::from_millis(300);
+/// The part of the time for connecting that the DNS may take.
+const SHARE_OF_DNS: f64 = 0.8;
 
-/// Resolves names for one port of ours, or for all ports that are not ours.
-#[derive(Clone)]
+/// Opens connections.
 pub(super) struct Dial {
     pub(super) guard: Arc<Guard>,
     pub(super) resolver: Arc<dyn Resolver>,
-    /// The one port that is dialled, if it is one on which we listen: the client does not tell its resolver.
-    pub(super) own_port: Option<u16>,
-    /// How long the DNS may take.
+    pub(super) tls: TlsConnector,
+    /// How long the DNS, TCP and TLS may take together.
     pub(super) timeout: Duration,
 }
 
-/// Why no address can be dialled.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// What a request is written to: TCP, with TLS over it or without.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// A stream, and the address that it leads to.
+pub(super) struct Dialled {
+    pub(super) stream: Box<dyn Stream>,
+    pub(super) address: SocketAddr,
+}
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
 pub(super) enum DialError {
     /// Each address is refused; the first refusal.
     #[error("{0}")]
@@ -40,18 +59,53 @@ pub(super) enum DialError {
     /// The DNS gave no answer.
     #[error("{0}")]
     NoAnswer(Failure),
+    /// Nobody takes the connection.
+    #[error("{0}")]
+    Tcp(io::Error),
+    /// There is no TLS on it, or none that is to be trusted.
+    #[error("{0}")]
+    Tls(io::Error),
+    /// It did not come about within the time for connecting.
+    #[error("no connection in time")]
+    TimedOut,
 }
 
 impl Dial {
-    /// The addresses of `name` that may be dialled, at most four of each family. Their port is 0: the URL's counts.
-    pub(super) async fn addresses(&self, name: &str) -> Result<Vec<SocketAddr>, DialError> {
-        let found = if is_localhost(name) { loopbacks().to_vec() } else { self.ask(name).await? };
+    /// A new connection to `target`.
+    pub(super) async fn connect(&self, target: &Target) -> Result<Dialled, DialError> {
+        timeout(self.timeout, self.open(target)).await.map_err(|_| DialError::TimedOut)?
+    }
+
+    async fn open(&self, target: &Target) -> Result<Dialled, DialError> {
+        let addresses = self.addresses(target).await?;
+        let stream = self.dial(&addresses).await.map_err(DialError::Tcp)?;
+        let address = stream.peer_addr().map_err(DialError::Tcp)?;
+        // A request is written in one piece, and its answer is waited for.
+        stream.set_nodelay(true).map_err(DialError::Tcp)?;
+        if !target.is_tls() {
+            return Ok(Dialled { stream: Box::new(stream), address });
+        }
+        let name = server_name(target).map_err(DialError::Tls)?;
+        let stream = self.tls.connect(name, stream).await.map_err(DialError::Tls)?;
+        Ok(Dialled { stream: Box::new(stream), address })
+    }
+
+    /// The addresses of `target` that may be dialled, at most four of each family, those of IPv6 first.
+    async fn addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, DialError> {
+        let found = match target.host() {
+            Some(Host::Ipv4(v4)) => vec![v4.into()],
+            Some(Host::Ipv6(v6)) => vec![v6.into()],
+            Some(Host::Domain(name)) if is_localhost(name) => loopbacks().to_vec(),
+            Some(Host::Domain(name)) => self.ask(name).await?,
+            None => Vec::new(),
+        };
         let mut refused = None;
         let (mut v4, mut v6) = (Vec::new(), Vec::new());
         for address in found {
             let of_family = if address.is_ipv4() { &mut v4 } else { &mut v6 };
-            match self.check(address) {
-                Ok(()) if of_family.len() < ADDRESSES_MAX => of_family.push(SocketAddr::new(address, 0)),
+            let address = SocketAddr::new(address, target.port());
+            match self.guard.check_dialled(address) {
+                Ok(()) if of_family.len() < ADDRESSES_MAX => of_family.push(address),
                 Ok(()) => (),
                 Err(why) => refused = refused.or(Some(why)),
             }
@@ -59,12 +113,13 @@ impl Dial {
         v6.append(&mut v4);
         match refused {
             Some(why) if v6.is_empty() => Err(DialError::Refused(why)),
+            None if v6.is_empty() => Err(DialError::NoAddress),
             _ => Ok(v6),
         }
     }
 
     async fn ask(&self, name: &str) -> Result<Vec<IpAddr>, DialError> {
-        let asked = tokio::time::timeout(self.timeout, self.resolver.addresses(name)).await;
+        let asked = timeout(self.timeout.mul_f64(SHARE_OF_DNS), self.resolver.addresses(name)).await;
         let answer = asked.map_err(|_| DialError::NoAnswer(Failure::TimedOut))?;
         match (answer.found, answer.missing) {
             (found, _) if !found.is_empty() => Ok(found),
@@ -73,22 +128,43 @@ impl Dial {
         }
     }
 
-    fn check(&self, address: IpAddr) -> Result<(), Refused> {
-        match self.own_port {
-            Some(port) => self.guard.check_dialled(SocketAddr::new(address, port)),
-            None => self.guard.check_address(address),
+    /// The first connection that comes about: with IPv6, or else with IPv4, which waits for that a little.
+    async fn dial(&self, addresses: &[SocketAddr]) -> io::Result<TcpStream> {
+        let (v6, v4) = addresses.split_at(addresses.partition_point(SocketAddr::is_ipv6));
+        if v6.is_empty() || v4.is_empty() {
+            return self.dial_in_turn(addresses).await;
         }
+        let mut first = Box::pin(self.dial_in_turn(v6));
+        match timeout(HEAD_START, &mut first).await {
+            Ok(Ok(stream)) => Ok(stream),
+            Ok(Err(_)) => self.dial_in_turn(v4).await,
+            Err(_) => select_ok([first, Box::pin(self.dial_in_turn(v4))]).await.map(|(stream, _)| stream),
+        }
+    }
+
+    /// Dials one after another; each has its share of the time for connecting.
+    async fn dial_in_turn(&self, addresses: &[SocketAddr]) -> io::Result<TcpStream> {
+        let share = self.timeout / u32::try_from(addresses.len().max(1)).unwrap_or(u32::MAX);
+        let mut failed = io::ErrorKind::AddrNotAvailable.into();
+        for address in addresses {
+            match timeout(share, TcpStream::connect(address)).await {
+                Ok(Ok(stream)) => return Ok(stream),
+                Ok(Err(error)) => failed = error,
+                Err(_) => failed = io::ErrorKind::TimedOut.into(),
+            }
+        }
+        Err(failed)
     }
 }
 
-impl Resolve for Dial {
-    fn resolve(&self, name: Name) -> Resolving {
-        let dial = self.clone();
-        Box::pin(async move {
-            let addresses = dial.addresses(name.as_str()).await?;
-            Ok(Box::new(addresses.into_iter()) as Addrs)
-        })
-    }
+/// The name that the server's certificate must have.
+fn server_name(target: &Target) -> io::Result<ServerName<'static>> {
+    let name = match target.host() {
+        Some(Host::Ipv4(v4)) => return Ok(IpAddr::from(v4).into()),
+        Some(Host::Ipv6(v6)) => return Ok(IpAddr::from(v6).into()),
+        _ => target.endpoint().host(),
+    };
+    ServerName::try_from(name.to_owned()).map_err(io::Error::other)
 }
 
 #[cfg(test)]
@@ -121,12 +197,12 @@ mod tests {
         text.parse().expect(text)
     }
 
-    fn dial(answer: Addresses, own_port: Option<u16>) -> Dial {
+    fn dial(answer: Option<Addresses>) -> Dial {
         let settings = GuardSettings { own: vec![SocketAddr::new(ip("8.8.4.4"), 8080)], ..GuardSettings::default() };
         Dial {
             guard: Arc::new(Guard::new(settings)),
-            resolver: Arc::new(Fixed(Some(answer))),
-            own_port,
+            resolver: Arc::new(Fixed(answer)),
+            tls: crate::tls::client_config().expect("TLS").into(),
             timeout: Duration::from_millis(20),
         }
     }
@@ -135,57 +211,80 @@ mod tests {
         Addresses { found: texts.iter().map(|text| ip(text)).collect(), missing: None }
     }
 
-    async fn dialled(dial: &Dial, name: &str) -> Result<Vec<IpAddr>, DialError> {
-        let addresses = dial.addresses(name).await?;
-        assert!(addresses.iter().all(|address| address.port() == 0));
+    /// The addresses that are dialled for a host and port of which the DNS says this, or why none is.
+    async fn dialled(answer: Option<Addresses>, host: &str) -> Result<Vec<IpAddr>, String> {
+        let target = Target::parse(&format!("http://{host}/")).expect(host);
+        let addresses = dial(answer).addresses(&target).await.map_err(|error| format!("{error:?}"))?;
+        assert!(addresses.iter().all(|address| address.port() == target.port()));
         Ok(addresses.iter().map(SocketAddr::ip).collect())
+    }
+
+    fn refused(why: Refused) -> Result<Vec<IpAddr>, String> {
+        Err(format!("{:?}", DialError::Refused(why)))
     }
 
     #[tokio::test]
     async fn only_public_addresses_of_a_name_are_dialled() {
-        let mixed = dial(found(&["10.0.0.1", "8.8.8.8", "::1", "2a00:1450::1", "169.254.169.254"]), None);
-        assert_eq!(dialled(&mixed, "a.example").await, Ok(vec![ip("2a00:1450::1"), ip("8.8.8.8")]));
-        let private = dial(found(&["10.0.0.1", "::1"]), None);
-        let refused = DialError::Refused(Refused::NotPublic(ip("10.0.0.1")));
-        assert_eq!(dialled(&private, "a.example").await, Err(refused));
+        let mixed = found(&["10.0.0.1", "8.8.8.8", "::1", "2a00:1450::1", "169.254.169.254"]);
+        assert_eq!(dialled(Some(mixed), "a.example").await, Ok(vec![ip("2a00:1450::1"), ip("8.8.8.8")]));
+        let private = found(&["10.0.0.1", "::1"]);
+        assert_eq!(dialled(Some(private), "a.example").await, refused(Refused::NotPublic(ip("10.0.0.1"))));
+    }
+
+    #[tokio::test]
+    async fn literals_are_checked_as_addresses_of_names_are() {
+        for host in ["10.0.0.1", "[::ffff:10.0.0.1]", "167772161"] {
+            let why = dialled(None, host).await.expect_err(host);
+            assert!(why.contains("NotPublic"), "{host}: {why}");
+        }
+        assert_eq!(dialled(None, "8.8.8.8:81").await, Ok(vec![ip("8.8.8.8")]));
+        let ours = Refused::Own(SocketAddr::new(ip("8.8.4.4"), 8080));
+        assert_eq!(dialled(None, "8.8.4.4:8080").await, refused(ours));
     }
 
     #[tokio::test]
     async fn our_own_listener_is_not_dialled_under_any_name() {
-        let own = dial(found(&["8.8.4.4"]), Some(8080));
-        let ours = SocketAddr::new(ip("8.8.4.4"), 8080);
-        assert_eq!(dialled(&own, "a.example").await, Err(DialError::Refused(Refused::Own(ours))));
-        assert_eq!(dialled(&dial(found(&["8.8.4.4"]), None), "a.example").await, Ok(vec![ip("8.8.4.4")]));
+        let ours = Refused::Own(SocketAddr::new(ip("8.8.4.4"), 8080));
+        assert_eq!(dialled(Some(found(&["8.8.4.4"])), "a.example:8080").await, refused(ours));
+        assert_eq!(dialled(Some(found(&["8.8.4.4"])), "a.example:80").await, Ok(vec![ip("8.8.4.4")]));
     }
 
     #[tokio::test]
     async fn localhost_is_never_asked_for() {
-        let lying = dial(found(&["8.8.8.8"]), None);
         for name in ["localhost", "a.localhost."] {
-            assert_eq!(
-                dialled(&lying, name).await,
-                Err(DialError::Refused(Refused::NotPublic(ip("127.0.0.1")))),
-                "{name}"
-            );
+            let lying = Some(found(&["8.8.8.8"]));
+            assert_eq!(dialled(lying, name).await, refused(Refused::NotPublic(ip("127.0.0.1"))), "{name}");
         }
     }
 
     #[tokio::test]
     async fn a_name_with_many_addresses_is_dialled_at_few() {
         let many: Vec<String> = (1..=200).map(|last| format!("8.8.8.{last}")).collect();
-        let many = dial(found(&many.iter().map(String::as_str).collect::<Vec<_>>()), None);
-        assert_eq!(dialled(&many, "a.example").await.map(|addresses| addresses.len()), Ok(ADDRESSES_MAX));
+        let many = found(&many.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(dialled(Some(many), "a.example").await.map(|addresses| addresses.len()), Ok(ADDRESSES_MAX));
     }
 
     #[tokio::test]
     async fn no_answer_and_no_address_are_told_apart() {
-        assert_eq!(dialled(&dial(found(&[]), None), "a.example").await, Err(DialError::NoAddress));
-        let silent = Dial { resolver: Arc::new(Fixed(None)), ..dial(found(&[]), None) };
-        assert_eq!(dialled(&silent, "a.example").await, Err(DialError::NoAnswer(Failure::TimedOut)));
+        let failed = |why| Err(format!("{:?}", DialError::NoAnswer(why)));
+        assert_eq!(dialled(Some(found(&[])), "a.example").await, Err(format!("{:?}", DialError::NoAddress)));
+        assert_eq!(dialled(None, "a.example").await, failed(Failure::TimedOut));
         let half = Addresses { found: vec![ip("8.8.8.8")], missing: Some(Failure::ServerFailed) };
-        assert_eq!(dialled(&dial(half, None), "a.example").await, Ok(vec![ip("8.8.8.8")]));
-        let failed = Addresses { found: Vec::new(), missing: Some(Failure::ServerFailed) };
-        let failed = dialled(&dial(failed, None), "a.example").await;
-        assert_eq!(failed, Err(DialError::NoAnswer(Failure::ServerFailed)));
+        assert_eq!(dialled(Some(half), "a.example").await, Ok(vec![ip("8.8.8.8")]));
+        let none = Addresses { found: Vec::new(), missing: Some(Failure::ServerFailed) };
+        assert_eq!(dialled(Some(none), "a.example").await, failed(Failure::ServerFailed));
+    }
+
+    #[tokio::test]
+    async fn an_address_that_nobody_answers_at_leaves_the_others_their_turn() {
+        let open = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let open = open.local_addr().map(|address| (open, address)).expect("bound address");
+        // Nobody listens at the same port of these.
+        let closed = ["[::1]", "127.0.0.9"].map(|host| format!("{host}:{}", open.1.port()).parse().expect("address"));
+        let dial = Dial { timeout: Duration::from_secs(30), ..dial(None) };
+        let connected = dial.dial(&[closed[0], closed[1], open.1]).await.expect("a connection");
+        assert_eq!(connected.peer_addr().expect("connected"), open.1);
+        assert!(dial.dial(&closed).await.is_err());
+        assert!(dial.dial(&[]).await.is_err());
     }
 }

@@ -14,11 +14,13 @@ use super::ahead::{Batch, Queued};
 use super::delivery::{Attempt, Delivery};
 use super::intake::{EventKey, Intake};
 use super::{Endpoint, Lanes, PacingLimits};
-use crate::expiry::StepGuard;
-use crate::model::{AttemptRecord, Timestamp, WebhookId};
+use crate::model::{AttemptRecord, WebhookId};
 
 /// Attempts that are over and not noted yet, at most, before others start.
 const UNNOTED_MAX: usize = 1024;
+/// The shortest time from one note to the next, in which what is to be noted gathers: each costs a write to the disk, which
+/// mail that comes in pays as well.
+const NOTE_PAUSE: Duration = Duration::from_millis(1);
 /// Octets of the bodies that are rendered before their turn.
 const RENDERED_OCTETS_MAX: usize = 16 << 20;
 /// The longest time in which nothing is done if nothing happens.
@@ -27,15 +29,11 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long an event rests whose attempt panicked.
 const PANIC_PAUSE: Duration = Duration::from_secs(5);
-/// How often webhooks without mail are looked for.
-const SWEEP_EVERY: Duration = Duration::from_hours(1);
 
 /// Sends events until `shutdown` is cancelled; begins with what the last process left.
-pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, idle_max: Duration, shutdown: CancellationToken) {
+pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, shutdown: CancellationToken) {
     let hint = delivery.outbox.outbox_hint();
     let mut dispatcher = Dispatcher::new(delivery, pacing);
-    let mut idle_check = tokio::time::interval(SWEEP_EVERY);
-    let mut steps = StepGuard::new(dispatcher.delivery.clock.now(), dispatcher.delivery.clock.boot());
     loop {
         dispatcher.intake.look_if_due().await;
         dispatcher.start_attempts();
@@ -53,13 +51,6 @@ pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, idle_max: Durati
                 }
             }
             () = tokio::time::sleep(pause) => {}
-            _ = idle_check.tick() => {
-                let clock = &dispatcher.delivery.clock;
-                // After a step of the clock a webhook only seems idle.
-                if steps.may_remove(clock.now(), clock.boot()) {
-                    dispatcher.delete_idle(idle_max).await;
-                }
-            }
         }
     }
     dispatcher.drain().await;
@@ -175,6 +166,7 @@ impl Dispatcher {
         let delivery = Arc::clone(&self.delivery);
         self.notes.spawn(async move {
             delivery.note_all(records).await;
+            tokio::time::sleep(NOTE_PAUSE).await;
             events
         });
     }
@@ -196,17 +188,6 @@ impl Dispatcher {
         let wakes_at = self.lanes.wakes_at().filter(|_| is_open).into_iter().chain(self.intake.wakes_at()).min();
         let now = self.delivery.clock.boot();
         wakes_at.map_or(PAUSE_MAX, |wakes_at| wakes_at.saturating_sub(now)).min(PAUSE_MAX)
-    }
-
-    /// Deletes webhooks for which no mail has come for so long.
-    async fn delete_idle(&self, idle_max: Duration) {
-        let idle_millis = i64::try_from(idle_max.as_millis()).unwrap_or(i64::MAX);
-        let since = Timestamp::from_millis(self.delivery.clock.now().millis().saturating_sub(idle_millis));
-        match self.delivery.outbox.delete_idle_webhooks(since).await {
-            Ok(0) => {}
-            Ok(webhooks) => tracing::info!(webhooks, "deleted webhooks without mail"),
-            Err(error) => tracing::warn!(%error, "webhooks without mail could not be deleted"),
-        }
     }
 
     async fn drain(&mut self) {

@@ -3,7 +3,6 @@
 //! The answer for a name is given when its addresses are dialled, never before: a name that led to a public address at
 //! registration may lead elsewhere a second later.
 
-use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use ipnet::IpNet;
@@ -62,8 +61,8 @@ impl Guard {
         Ok(target)
     }
 
-    /// The same for a URL that has been read: before each attempt, since the connection to a literal asks no resolver.
-    pub fn check_target(&self, target: &Target) -> Result<(), Refused> {
+    /// The same for a URL that has been read.
+    fn check_target(&self, target: &Target) -> Result<(), Refused> {
         let port = target.port();
         self.check_port(port)?;
         match target.host() {
@@ -84,16 +83,10 @@ impl Guard {
         if self.is_own(address) { Err(Refused::Own(address)) } else { Ok(()) }
     }
 
-    /// Whether `address` may be called at a port that is none of ours.
-    pub(super) fn check_address(&self, address: IpAddr) -> Result<(), Refused> {
+    /// Whether `address` may be called, be it ours or not.
+    fn check_address(&self, address: IpAddr) -> Result<(), Refused> {
         let is_permitted = |one: IpAddr| ranges::is_public(one) || self.is_allowed(one);
         if reached(address).into_iter().flatten().all(is_permitted) { Ok(()) } else { Err(Refused::NotPublic(address)) }
-    }
-
-    /// The ports on which this daemon listens, without those that are refused everywhere.
-    pub(super) fn own_ports(&self) -> BTreeSet<u16> {
-        let ports = self.settings.own.iter().map(SocketAddr::port);
-        ports.filter(|port| self.check_port(*port).is_ok()).collect()
     }
 
     fn check_port(&self, port: u16) -> Result<(), Refused> {

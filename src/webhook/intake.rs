@@ -15,10 +15,10 @@ use crate::store::StoreError;
 
 /// Events of one webhook that wait in memory for their turn at most; the others stay in the store until then. So webhooks
 /// that share an endpoint take turns there, however many events one of them has.
-const QUEUED_PER_WEBHOOK: usize = 8;
+const QUEUED_PER_WEBHOOK: usize = 16;
 /// The same with those in flight and those of which it is not noted yet what became of them: what a receiver may be told
 /// twice after a crash.
-const HELD_PER_WEBHOOK: usize = 16;
+const HELD_PER_WEBHOOK: usize = 32;
 /// Webhooks whose events are read at the same time, and how many of these because a look found them.
 const READS_MAX: usize = 4;
 const READS_OF_LOOK_MAX: usize = 2;

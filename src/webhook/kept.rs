@@ -1,9 +1,8 @@
-//! Which endpoints may keep connections for their next event, so that all of them together keep a bounded number.
+//! The connections that are kept for the next event: so many of an endpoint, so many in all, for so long.
 //!
-//! Pure. An endpoint that finds no place has a connection of its own for each attempt until others have been quiet for a
-//! while.
+//! Pure; a connection is whatever the caller keeps.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use super::target::Endpoint;
@@ -11,47 +10,94 @@ use super::target::Endpoint;
 /// How long an unused connection is kept for the next event.
 pub(super) const IDLE_MAX: Duration = Duration::from_secs(10);
 /// Unused connections that are kept of an endpoint.
-pub(super) const IDLE_PER_ENDPOINT_MAX: usize = 4;
-/// Endpoints that connections are kept of.
-const ENDPOINTS_MAX: usize = 64;
-/// Unused connections in all.
-pub const IDLE_CONNECTIONS_MAX: usize = ENDPOINTS_MAX * IDLE_PER_ENDPOINT_MAX;
-/// How long after an endpoint's last attempt a connection of it may still be open: the pool looks for those that are idle
-/// for too long as often as they may be idle.
-const QUIET_AFTER: Duration = IDLE_MAX.saturating_mul(2);
+const IDLE_PER_ENDPOINT_MAX: usize = 4;
+/// Unused connections in all. Where there is one more, the one goes that was unused for longest.
+pub const IDLE_CONNECTIONS_MAX: usize = 256;
 
-/// The endpoints that have a place.
-#[derive(Debug, Default)]
-pub(super) struct Kept {
-    places: HashMap<Endpoint, Place>,
+/// Connections that nobody uses.
+#[derive(Debug)]
+pub(super) struct Kept<C> {
+    /// Of each endpoint those that are unused for longest first, never none.
+    by_endpoint: HashMap<Endpoint, VecDeque<Unused<C>>>,
+    count: usize,
 }
 
 #[derive(Debug)]
-struct Place {
-    in_flight: usize,
-    used_at: Duration,
+struct Unused<C> {
+    since: Duration,
+    connection: C,
 }
 
-impl Kept {
-    /// Begins an attempt at `now`; whether its connection may be kept. If so, [`Kept::end`] must follow.
-    pub(super) fn begin(&mut self, endpoint: &Endpoint, now: Duration) -> bool {
-        if !self.places.contains_key(endpoint) && self.places.len() >= ENDPOINTS_MAX {
-            self.places.retain(|_, place| place.in_flight > 0 || now.saturating_sub(place.used_at) <= QUIET_AFTER);
-            if self.places.len() >= ENDPOINTS_MAX {
-                return false;
-            }
+impl<C> Default for Kept<C> {
+    fn default() -> Self {
+        Self { by_endpoint: HashMap::new(), count: 0 }
+    }
+}
+
+impl<C> Kept<C> {
+    /// The connection to `endpoint` that was used last, unless that is too long ago at `now`.
+    pub(super) fn take(&mut self, endpoint: &Endpoint, now: Duration) -> Option<C> {
+        let of_endpoint = self.by_endpoint.get_mut(endpoint)?;
+        let taken = of_endpoint.pop_back_if(|unused| !unused.is_over(now))?;
+        self.count -= 1;
+        if of_endpoint.is_empty() {
+            self.by_endpoint.remove(endpoint);
         }
-        let place = self.places.entry(endpoint.clone()).or_insert(Place { in_flight: 0, used_at: now });
-        place.in_flight += 1;
-        true
+        Some(taken.connection)
     }
 
-    /// Ends an attempt whose connection may be kept.
-    pub(super) fn end(&mut self, endpoint: &Endpoint, now: Duration) {
-        if let Some(place) = self.places.get_mut(endpoint) {
-            place.in_flight = place.in_flight.saturating_sub(1);
-            place.used_at = now;
+    /// Keeps a connection that is unused from `now` on; one that is dropped for it, if there is.
+    pub(super) fn put(&mut self, endpoint: &Endpoint, connection: C, now: Duration) -> Option<C> {
+        let dropped = self.make_room(endpoint);
+        self.by_endpoint.entry(endpoint.clone()).or_default().push_back(Unused { since: now, connection });
+        self.count += 1;
+        dropped
+    }
+
+    fn make_room(&mut self, endpoint: &Endpoint) -> Option<C> {
+        if self.by_endpoint.get(endpoint).is_some_and(|of_endpoint| of_endpoint.len() >= IDLE_PER_ENDPOINT_MAX) {
+            return self.drop_oldest(&endpoint.clone());
         }
+        if self.count < IDLE_CONNECTIONS_MAX {
+            return None;
+        }
+        let since = |of_endpoint: &VecDeque<Unused<C>>| of_endpoint.front().map(|unused| unused.since);
+        let oldest = self.by_endpoint.iter().min_by_key(|(_, of_endpoint)| since(of_endpoint));
+        let oldest = oldest.map(|(endpoint, _)| endpoint.clone())?;
+        self.drop_oldest(&oldest)
+    }
+
+    fn drop_oldest(&mut self, endpoint: &Endpoint) -> Option<C> {
+        let of_endpoint = self.by_endpoint.get_mut(endpoint)?;
+        let dropped = of_endpoint.pop_front()?;
+        self.count -= 1;
+        if of_endpoint.is_empty() {
+            self.by_endpoint.remove(endpoint);
+        }
+        Some(dropped.connection)
+    }
+
+    /// Takes out the connections that are unused for too long at `now`.
+    pub(super) fn expire(&mut self, now: Duration) -> Vec<C> {
+        let mut expired = Vec::new();
+        self.by_endpoint.retain(|_, of_endpoint| {
+            while let Some(unused) = of_endpoint.pop_front_if(|unused| unused.is_over(now)) {
+                expired.push(unused.connection);
+            }
+            !of_endpoint.is_empty()
+        });
+        self.count -= expired.len();
+        expired
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+impl<C> Unused<C> {
+    fn is_over(&self, now: Duration) -> bool {
+        now.saturating_sub(self.since) >= IDLE_MAX
     }
 }
 
@@ -69,19 +115,35 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_has_its_place_until_its_connections_are_gone() {
+    fn the_connection_that_was_used_last_is_used_first_until_it_is_too_old() {
         let mut kept = Kept::default();
-        for number in 0..ENDPOINTS_MAX {
-            assert!(kept.begin(&endpoint(number), at(0)), "{number}");
+        for (number, now) in [(1, at(0)), (2, at(1)), (3, at(2))] {
+            assert_eq!(kept.put(&endpoint(0), number, now), None);
         }
-        let late = endpoint(ENDPOINTS_MAX);
-        assert!(!kept.begin(&late, at(1000)), "attempts hang at all of them");
-        assert!(kept.begin(&endpoint(0), at(1000)), "it has its place");
-        kept.end(&endpoint(0), at(1001));
-        assert!(!kept.begin(&late, at(1100)), "another attempt is in flight there");
-        kept.end(&endpoint(0), at(1101));
-        assert!(!kept.begin(&late, at(1121)), "its connections may still be there");
-        assert!(kept.begin(&late, at(1122)));
-        assert!(!kept.begin(&endpoint(0), at(1122)));
+        assert_eq!(kept.take(&endpoint(1), at(2)), None, "another endpoint's");
+        assert_eq!(kept.take(&endpoint(0), at(3)), Some(3));
+        assert_eq!(kept.take(&endpoint(0), at(11)), None, "2 is unused for ten seconds");
+        assert_eq!(kept.expire(at(10)), [1]);
+        assert_eq!(kept.expire(at(11)), [2]);
+        assert!(kept.is_empty() && kept.by_endpoint.is_empty());
+    }
+
+    #[test]
+    fn an_endpoint_keeps_four_and_all_keep_256() {
+        let mut kept = Kept::default();
+        for number in 0..IDLE_PER_ENDPOINT_MAX {
+            assert_eq!(kept.put(&endpoint(0), number, at(0)), None);
+        }
+        assert_eq!(kept.put(&endpoint(0), 4, at(1)), Some(0));
+        for number in IDLE_PER_ENDPOINT_MAX..IDLE_CONNECTIONS_MAX {
+            assert_eq!(kept.put(&endpoint(number), number, at(2)), None, "{number}");
+        }
+        for first in [1, 2, 3, 4] {
+            assert_eq!(kept.put(&endpoint(999 + first), 0, at(3)), Some(first));
+        }
+        assert_eq!(kept.take(&endpoint(0), at(3)), None);
+        assert_eq!(kept.by_endpoint.values().map(VecDeque::len).sum::<usize>(), IDLE_CONNECTIONS_MAX);
+        assert_eq!(kept.expire(at(100)).len(), IDLE_CONNECTIONS_MAX);
+        assert!(kept.is_empty());
     }
 }

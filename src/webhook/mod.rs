@@ -1,15 +1,18 @@
 //! Webhooks: how what waits in the outbox is sent.
 //!
 //! Knows neither the HTTP interface nor SMTP. [`sign`], [`schedule`], [`ranges`], [`target`], [`pacing`] and [`attempt`],
-//! which prepares a request, are pure; [`call`] alone sends anything, and only through [`guard`] and [`dial`], so that no
-//! request leaves for an address that [`Guard`] refuses: a literal is checked before the call, a name's addresses when they
-//! are dialled. [`delivery`] makes one attempt from the outbox to the receiver and back, [`dispatcher`] decides which.
+//! which prepares a request, are pure; [`call`] alone sends anything, on connections that `dial` opens, so that no request
+//! leaves for an address that [`Guard`] refuses: each is checked right before it is dialled, and again before a connection
+//! to it is used again. [`delivery`] makes one attempt from the outbox to the receiver and back, [`dispatcher`] decides which.
 
 mod ahead;
 pub mod attempt;
+mod bodies;
 pub mod call;
+mod connection;
+mod counters;
 pub mod delivery;
-pub mod dial;
+mod dial;
 pub mod dispatcher;
 pub mod guard;
 mod intake;
@@ -22,7 +25,9 @@ pub mod sign;
 pub mod target;
 
 pub use attempt::{Event, EventEmail, Prepared, prepare};
+pub use bodies::Bodies;
 pub use call::{Caller, CallerError, CallerSettings};
+pub use counters::Counters;
 pub use delivery::Delivery;
 pub use guard::{Guard, GuardSettings, Refused};
 pub use kept::IDLE_CONNECTIONS_MAX;

@@ -46,6 +46,10 @@ pub enum ErrorClass {
 }
 
 impl ErrorClass {
+    /// Every class, each at the place of its number.
+    pub(super) const ALL: [Self; 7] =
+        [Self::Dns, Self::RefusedAddress, Self::Connect, Self::Tls, Self::Timeout, Self::HttpStatus, Self::Other];
+
     /// The word that stands for it in the interface.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -150,16 +154,9 @@ mod tests {
 
     #[test]
     fn the_words_are_those_of_serde() {
-        for class in [
-            ErrorClass::Dns,
-            ErrorClass::RefusedAddress,
-            ErrorClass::Connect,
-            ErrorClass::Tls,
-            ErrorClass::Timeout,
-            ErrorClass::HttpStatus,
-            ErrorClass::Other,
-        ] {
+        for (at, class) in ErrorClass::ALL.into_iter().enumerate() {
             assert_eq!(serde_json::to_value(class).expect("json"), class.as_str());
+            assert_eq!(class as usize, at);
         }
     }
 }

@@ -1,8 +1,11 @@
 //! The URL of a webhook, read once and by one parser, so that what is checked is what is called.
 
 use std::fmt;
+use std::sync::Arc;
 
-use url::{Host, Url};
+use hyper::Uri;
+use hyper::header::HeaderValue;
+use url::{Host, Position, Url};
 
 use super::guard::Refused;
 
@@ -15,6 +18,8 @@ pub const URL_OCTETS_MAX: usize = 2048;
 pub struct Target {
     url: Url,
     endpoint: Endpoint,
+    request_target: Uri,
+    authority: HeaderValue,
 }
 
 /// What shares a bound on attempts: scheme, host and port.
@@ -24,7 +29,7 @@ pub struct Target {
 pub struct Endpoint {
     is_tls: bool,
     /// In canonical form, an IPv6 address in brackets, a name without a trailing dot.
-    host: String,
+    host: Arc<str>,
     port: u16,
 }
 
@@ -77,7 +82,9 @@ impl Target {
             return Err(UrlError::TooLong);
         }
         let endpoint = Endpoint::of(&url).ok_or(UrlError::Malformed)?;
-        Ok(Self { url, endpoint })
+        let request_target = url[Position::BeforePath..].parse().map_err(|_| UrlError::Malformed)?;
+        let authority = endpoint.authority().try_into().map_err(|_| UrlError::Malformed)?;
+        Ok(Self { url, endpoint, request_target, authority })
     }
 
     /// The URL in canonical form.
@@ -95,6 +102,21 @@ impl Target {
         self.url.host()
     }
 
+    /// What a request line has of it: path and query (RFC 9112 section 3.2.1).
+    pub(super) fn request_target(&self) -> &Uri {
+        &self.request_target
+    }
+
+    /// What the header `Host` has of it: the host, and the port where it is not the scheme's.
+    pub(super) fn authority(&self) -> &HeaderValue {
+        &self.authority
+    }
+
+    /// Whether its scheme is https.
+    pub(super) fn is_tls(&self) -> bool {
+        self.endpoint.is_tls
+    }
+
     /// The port, the scheme's where none is given.
     pub(super) fn port(&self) -> u16 {
         self.endpoint.port
@@ -110,9 +132,9 @@ impl fmt::Debug for Target {
 
 impl Endpoint {
     fn of(url: &Url) -> Option<Self> {
-        let host = match url.host()? {
-            Host::Domain(name) => without_dot(name).to_owned(),
-            address => address.to_string(),
+        let host: Arc<str> = match url.host()? {
+            Host::Domain(name) => without_dot(name).into(),
+            address => address.to_string().into(),
         };
         // An empty label is in no name that resolves.
         if host.is_empty() || host.split('.').any(str::is_empty) {
@@ -120,13 +142,24 @@ impl Endpoint {
         }
         Some(Self { is_tls: url.scheme() == "https", host, port: url.port_or_known_default()? })
     }
+
+    /// The host, an IPv6 address in brackets, a name without a trailing dot.
+    pub(super) fn host(&self) -> &str {
+        &self.host
+    }
+
+    fn authority(&self) -> String {
+        if self.port == if self.is_tls { 443 } else { 80 } {
+            return self.host.to_string();
+        }
+        format!("{}:{}", self.host, self.port)
+    }
 }
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (scheme, port) = if self.is_tls { ("https", 443) } else { ("http", 80) };
-        write!(f, "{scheme}://{}", self.host)?;
-        if self.port == port { Ok(()) } else { write!(f, ":{}", self.port) }
+        let scheme = if self.is_tls { "https" } else { "http" };
+        write!(f, "{scheme}://{}", self.authority())
     }
 }
 
@@ -169,6 +202,20 @@ mod tests {
             let shown =
                 target.as_ref().map_or(("", String::new()), |it| (it.url().as_str(), it.endpoint().to_string()));
             assert_eq!(shown, (url, origin.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_request_says_of_its_target() {
+        for (text, authority, request_target) in [
+            ("http://hooks.example", "hooks.example", "/"),
+            ("https://hooks.example:443/a?b=%20|^#c", "hooks.example", "/a?b=%20|^"),
+            ("https://hooks.example.:80/?", "hooks.example:80", "/?"),
+            ("http://[2A00:1450::1]:8080//ü", "[2a00:1450::1]:8080", "//%C3%BC"),
+        ] {
+            let target = Target::parse(text).expect(text);
+            let said = (target.authority().to_str().expect("ASCII"), target.request_target().to_string());
+            assert_eq!(said, (authority, request_target.to_owned()), "{text}");
         }
     }
 

@@ -19,6 +19,15 @@ impl Input {
         Self { octets, cuts: Vec::new() }
     }
 
+    /// The same with LHLO for EHLO.
+    pub(crate) fn of_lmtp(&self) -> Self {
+        let mut lmtp = self.clone();
+        for at in memchr::memmem::find_iter(&self.octets, b"EHLO") {
+            lmtp.octets[at] = b'L';
+        }
+        lmtp
+    }
+
     /// The octets as they are cut.
     pub(crate) fn pieces(&self) -> Vec<&[u8]> {
         let ends = self.cuts.iter().copied().chain([self.octets.len()]);

@@ -11,7 +11,9 @@
 mod address;
 mod command;
 mod corpus;
+mod framing;
 mod input;
 mod play;
+mod proxy;
 mod session;
 mod transparency;

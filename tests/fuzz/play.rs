@@ -10,8 +10,13 @@ use tempmail::store::StoreError;
 /// The largest message of these sessions in octets, small enough that messages cross it.
 pub(crate) const MESSAGE_OCTETS_MAX: u64 = 2000;
 
-/// What these sessions offer: not TLS, behind which what is thrown away depends on the cuts.
-const DIALECT: Dialect = Dialect { service: Service::Smtp, offers_tls: false, offers_auth: true };
+/// The replies to a message that was handed over: kept, or no room for it.
+pub(crate) const MESSAGE_END_CODES: [u16; 2] = [250, 452];
+
+/// What sessions of SMTP offer: not TLS, behind which what is thrown away depends on the cuts.
+const SMTP: Dialect = Dialect { service: Service::Smtp, offers_tls: false, offers_auth: true };
+/// What sessions of LMTP offer.
+const LMTP: Dialect = Dialect { service: Service::Lmtp, offers_tls: false, offers_auth: false };
 
 /// Takes mail for everybody.
 struct Anybody;
@@ -21,7 +26,7 @@ impl Policy for Anybody {
         Ok(())
     }
 
-    fn recipient(&self, _: &Address) -> Result<(), Reply> {
+    fn recipient(&self, _: &Address, _: &[Address]) -> Result<(), Reply> {
         Ok(())
     }
 
@@ -48,8 +53,17 @@ pub(crate) fn settings() -> SmtpSettings {
 
 /// Plays octets as they are cut; the store keeps the first message, has no room for the second, and so on in turn.
 pub(crate) fn play(settings: &SmtpSettings, pieces: &[&[u8]]) -> Played {
+    played(settings, SMTP, pieces)
+}
+
+/// The same over LMTP.
+pub(crate) fn play_lmtp(settings: &SmtpSettings, pieces: &[&[u8]]) -> Played {
+    played(settings, LMTP, pieces)
+}
+
+fn played(settings: &SmtpSettings, dialect: Dialect, pieces: &[&[u8]]) -> Played {
     let mut played = Played { replies: Vec::new(), messages: Vec::new(), end: None };
-    each_step(settings, pieces, |replies, message| {
+    step_by_step(settings, dialect, pieces, |replies, message| {
         played.replies.extend_from_slice(replies);
         played.messages.extend(message);
     })
@@ -57,13 +71,18 @@ pub(crate) fn play(settings: &SmtpSettings, pieces: &[&[u8]]) -> Played {
     played
 }
 
-/// The same, for what is to be seen step by step: the replies of a step, and its message.
-pub(crate) fn each_step(
+/// Plays SMTP for what is to be seen step by step: the replies of a step, and its message.
+pub(crate) fn each_step(settings: &SmtpSettings, pieces: &[&[u8]], seen: impl FnMut(&[u8], Option<Message>)) {
+    step_by_step(settings, SMTP, pieces, seen);
+}
+
+fn step_by_step(
     settings: &SmtpSettings,
+    dialect: Dialect,
     pieces: &[&[u8]],
     mut seen: impl FnMut(&[u8], Option<Message>),
 ) -> Option<End> {
-    let mut session = Session::new(settings, DIALECT, &Anybody);
+    let mut session = Session::new(settings, dialect, &Anybody);
     let mut messages = 0;
     // The first piece is empty, so that the greeting is there even when nothing is said.
     for piece in std::iter::once(&&[][..]).chain(pieces) {

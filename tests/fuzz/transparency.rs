@@ -9,7 +9,7 @@ use crate::corpus;
 use crate::input::{self, Input};
 
 /// Content, and what follows the end; `None` if there was no end.
-type Decoded = (Vec<u8>, Option<Vec<u8>>);
+pub(crate) type Decoded = (Vec<u8>, Option<Vec<u8>>);
 
 fn decode(pieces: &[&[u8]]) -> Decoded {
     let mut decoder = Decoder::default();
@@ -25,7 +25,7 @@ fn decode(pieces: &[&[u8]]) -> Decoded {
 }
 
 /// Looks for the end, then takes a dot away behind each CRLF. DATA's own CRLF counts as one.
-fn reference(wire: &[u8]) -> Decoded {
+pub(crate) fn reference(wire: &[u8]) -> Decoded {
     let wire = [b"\r\n", wire].concat();
     let (stuffed, rest) = match memchr::memmem::find(&wire, b"\r\n.\r\n") {
         Some(at) => (&wire[..at + 2], Some(wire[at + 5..].to_vec())),

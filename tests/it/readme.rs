@@ -6,6 +6,9 @@ use std::path::Path;
 use tempmail::config::{SETTINGS, Setting};
 use tempmail::error::Exit;
 
+use crate::support::exposition::{Exposition, Family};
+use crate::support::test_server::TestServer;
+
 fn file(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -129,6 +132,26 @@ fn each_route_is_named() {
         let is_named = [' ', '`', '?'].iter().any(|end| readme.contains(&format!(" {route}{end}")));
         assert!(is_named, "README.md does not name {route}");
     }
+}
+
+#[tokio::test]
+async fn each_metric_has_a_row_with_its_type_labels_and_help_and_no_row_is_left_over() {
+    let readme = file("README.md");
+    let server = TestServer::start().await;
+    // The first scrape can't count itself.
+    Exposition::of(server.http()).await;
+    let metrics = Exposition::of(server.http()).await;
+    let row = |(name, family): (&String, &Family)| {
+        let labels: Vec<String> = family.labels().into_iter().map(|label| format!("`{label}`")).collect();
+        format!("| `{name}` | {} | {} | {} |", family.kind, labels.join(", "), family.help)
+    };
+    let wanted: BTreeSet<String> = metrics.families.iter().map(row).collect();
+    let rows: BTreeSet<String> =
+        readme.lines().filter(|line| line.starts_with("| `tempmail_")).map(str::to_owned).collect();
+    assert!(wanted.len() > 30, "{wanted:?}");
+    assert_eq!(rows.difference(&wanted).collect::<Vec<_>>(), Vec::<&String>::new(), "rows without a metric");
+    assert_eq!(wanted.difference(&rows).collect::<Vec<_>>(), Vec::<&String>::new(), "metrics without a row");
+    server.stop().await;
 }
 
 #[test]

@@ -9,9 +9,9 @@ use crate::model::Address;
 
 /// List the webhooks of an address
 ///
-/// Only the administrator sees whole URLs and why a webhook is disabled. In a pipe each webhook is a line of eight fields
-/// separated by tabs: id, status, URL, signed or unsigned, last success, failures since then, events dropped because too
-/// many waited, why it is disabled.
+/// Only the administrator sees whole URLs. In a pipe each webhook is a line of eight fields separated by tabs: id, status,
+/// URL, signed or unsigned, last success, failures since then, events dropped because too many waited or it was disabled,
+/// why it is disabled.
 #[derive(clap::Args, Debug)]
 #[command(
     visible_alias = "ls",

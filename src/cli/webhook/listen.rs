@@ -65,15 +65,19 @@ struct Forwarded {
 /// Where mail goes and how.
 struct Forwarder {
     caller: Caller,
-    target: Target,
+    target: Arc<Target>,
     secret: Option<Secret>,
 }
 
 impl Listen {
+    fn target(&self) -> Result<Target, Error> {
+        Target::parse(&self.forward_to).map_err(|error| Error::usage(format!("--forward-to: {error}")))
+    }
+
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let forwarder = Forwarder {
             caller: caller(cx)?,
-            target: Target::parse(&self.forward_to).map_err(|error| Error::usage(format!("--forward-to: {error}")))?,
+            target: self.target()?.into(),
             secret: self.secret_file.as_deref().map(secret::read).transpose()?,
         };
         let client = cx.client().await?;
@@ -150,7 +154,7 @@ impl Forwarder {
         let now = cx.now();
         let id = uuid::Builder::from_random_bytes(rand::random()).into_uuid();
         let prepared = prepare(&self.event(id, email), now);
-        let outcome = self.caller.call(&prepared).await;
+        let outcome = self.caller.call(prepared).await;
         if !outcome.detail.is_empty() {
             cx.verbose(&outcome.detail);
         }

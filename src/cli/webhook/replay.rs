@@ -15,8 +15,9 @@ const SINCE_MAX: Duration = Duration::from_hours(365 * 24);
 
 /// Send events to a webhook again, under their own webhook-id
 ///
-/// Only events whose mail is still there can be sent again. A disabled webhook becomes active by it. Prints how many there
-/// are. For the administrator.
+/// Only events that are among the last 100 attempts, and whose mail is still there, can be sent again: with the usual
+/// settings those that were tried to their end have outlived it. A disabled webhook becomes active if there are any. Prints
+/// how many there are. For the administrator.
 #[derive(clap::Args, Debug)]
 #[command(
     override_usage = "tempmail webhook replay [OPTIONS] <ID> <EVENT...|--failed|--since <TIME>>",
@@ -37,11 +38,11 @@ pub(super) struct Replay {
     #[arg(value_name = "EVENT")]
     event: Vec<EventId>,
 
-    /// Every event that was given up
+    /// Every event that was given up, as far as the log shows it
     #[arg(long)]
     failed: bool,
 
-    /// Every event attempted since then: RFC 3339, 'YYYY-MM-DD HH:MM:SS' (UTC), or how long ago, such as 2h
+    /// Every event that the log shows attempted since then: RFC 3339, 'YYYY-MM-DD HH:MM:SS' (UTC), or how long ago, such as 2h
     #[arg(long, value_name = "TIME", value_parser = since)]
     since: Option<Since>,
 }

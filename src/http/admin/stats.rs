@@ -34,16 +34,16 @@ impl From<Survey> for StatsJson {
     fn from(survey: Survey) -> Self {
         let stats = survey.stats;
         Self {
-            messages: survey.messages,
+            messages: stats.messages,
             emails: stats.emails,
             mailboxes: stats.mailboxes,
             domains: survey.domains,
-            webhooks: survey.webhooks,
-            events: survey.events,
+            webhooks: stats.webhooks,
+            events: stats.events,
             segments: stats.segments,
             live_octets: stats.live_octets,
             disk_octets: stats.disk_octets,
-            index_octets: survey.index_octets,
+            index_octets: stats.index_octets,
             index_free_octets: survey.index_free_octets,
             oldest: survey.oldest.map(Timestamp::to_interface),
             newest: survey.newest.map(Timestamp::to_interface),

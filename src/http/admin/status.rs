@@ -10,8 +10,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::config::Endpoint;
+use crate::http::Api;
+use crate::http::health::Cause;
 use crate::http::problem::Problem;
-use crate::http::{Api, health};
 use crate::model::{Counts, DomainName, DomainStatus, Timestamp};
 use crate::panics::Panics;
 use crate::store::StoreStats;
@@ -118,12 +119,11 @@ struct DomainCounts {
 fn counted(counts: &dyn Counts) -> Map<String, Value> {
     let mut counted = Map::new();
     for count in counts.read() {
-        let Some(label) = count.label else {
-            counted.insert(count.name.to_owned(), json!(count.value));
-            continue;
-        };
-        let family = counted.entry(count.name).or_insert_with(|| json!({}));
-        family[label] = json!(count.value);
+        let mut place = counted.entry(count.name).or_insert(Value::Null);
+        for label in &count.labels {
+            place = &mut place[&**label];
+        }
+        *place = json!(count.value);
     }
     counted
 }
@@ -157,7 +157,7 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>
         smtp: daemon.map(|daemon| counted(daemon.smtp.as_ref())),
         domains: DomainCounts { active, deactivated: domains.len() - active },
         accepts_mail: accepts.is_ok(),
-        cause: trouble.map(|error| health::cause(error).0),
+        cause: trouble.map(|error| Cause::of(error).as_str()),
         store: stats.ok(),
     }))
 }

@@ -84,7 +84,8 @@ pub(super) async fn deliveries(
 ) -> Result<Json<Vec<DeliveryJson>>, Problem> {
     let limit = query.number("limit", Code::LimitInvalid, LIMIT_MAX)?.min(LIMIT_MAX);
     let webhook = webhook(&api, id).await?;
-    let attempts = api.outbox.attempts(webhook.id, usize::try_from(limit).unwrap_or(usize::MAX)).await?;
+    let attempts =
+        api.outbox.attempts(webhook.id, usize::try_from(limit).unwrap_or(usize::MAX), api.clock.now()).await?;
     Ok(Json(attempts.into_iter().map(DeliveryJson::from).collect()))
 }
 

@@ -87,15 +87,18 @@ impl Policy for Rules<'_> {
         self.store.accepts().map_err(|error| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED))
     }
 
-    fn recipient(&self, address: &Address) -> Result<(), Reply> {
+    fn recipient(&self, address: &Address, earlier: &[Address]) -> Result<(), Reply> {
         match self.domains.served(address.domain()) {
             Served::Active => {}
             Served::Deactivated => return Err(Reply::domain_deactivated(address.domain())),
             Served::Unknown => return Err(Reply::domain_unknown(address.domain())),
         }
-        let mailbox = address.mailbox(self.settings.subaddressing);
+        let mailbox_of = |address: &Address| address.mailbox(self.settings.subaddressing);
+        let mailbox = mailbox_of(address);
         self.settings.policy.mailbox(&mailbox)?;
-        let takes = self.store.takes(&mailbox, (self.now)());
+        let mut mailboxes: Vec<Mailbox> = earlier.iter().map(mailbox_of).collect();
+        mailboxes.push(mailbox);
+        let takes = self.store.takes(&mailboxes, (self.now)());
         takes.map_err(|error| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED))
     }
 

@@ -61,7 +61,7 @@ impl Session<'_> {
         }
         let address = match path {
             ForwardPath::Address(address) => {
-                self.policy.recipient(&address)?;
+                self.policy.recipient(&address, &transaction.recipients)?;
                 address
             }
             // RFC 5321 section 4.5.1: received without asking, by the administrator of this host.

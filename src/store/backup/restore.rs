@@ -8,7 +8,7 @@ use crate::model::{Caps, Timestamp, WebhookLimits};
 use crate::store::change::Change;
 use crate::store::disk::Disk;
 use crate::store::embedded::Loader;
-use crate::store::{OpenError, StoreError, StoreOptions};
+use crate::store::{OpenError, OutboxLimits, StoreError, StoreOptions};
 
 /// How much of a file is read at once.
 const READ_OCTETS: usize = 256 << 10;
@@ -83,8 +83,8 @@ pub(in crate::store) fn load(loader: &mut Loader, item: BackupItem) -> Result<()
             let expires_at = expires_at.min(received_at.plus(loader.retention()));
             // The envelope stays whole, since it shows in the message's trace; who deleted their Email doesn't get it back.
             // It was there beside all the others.
-            let caps = Caps::default();
-            loader.push(Change::Received { envelope, received_at, expires_at, caps }, &content)?;
+            let (caps, outbox) = (Caps::default(), OutboxLimits::UNBOUNDED);
+            loader.push(Change::Received { envelope, received_at, expires_at, caps, outbox }, &content)?;
             for id in dead {
                 loader.push(Change::Deleted { id, now: Timestamp::from_millis(i64::MIN) }, &[])?;
             }

@@ -3,7 +3,7 @@
 use super::{BackupCounts, BackupItem, BackupRecord};
 use crate::store::change::Change;
 use crate::store::index::{IndexError, View};
-use crate::store::journal::{Position, SegmentFiles, Step, WalkedContent, WalkedRecord, segment_name};
+use crate::store::journal::{Position, SegmentFiles, Step, Walk, WalkedContent, WalkedRecord, segment_name};
 use crate::store::{OpenError, StoreError};
 
 /// Events that are read at once.
@@ -50,6 +50,15 @@ impl Source<'_> {
         for number in files.damaged.iter().filter(|number| **number <= position.segment) {
             self.damaged(*number, 0)?;
         }
+        let mut alive = Vec::new();
+        (self.read)(&mut |view| {
+            alive = view.segments_alive()?;
+            Ok(())
+        })?;
+        // Whatever lived before the files were looked for and lives still was among them.
+        for number in alive.into_iter().filter(|number| *number <= position.segment && !files.has(*number)) {
+            self.damaged(number, 0)?;
+        }
         for number in files.numbers().into_iter().filter(|number| *number <= position.segment) {
             self.segment(&files, number, position, &mut counts)?;
         }
@@ -81,6 +90,9 @@ impl Source<'_> {
                 _ => StoreError::Failed(format!("{}: {error}", segment_name(number))),
             })?;
             match step {
+                None if number == until.segment || self.is_cut_short(number, &walk)? => {
+                    return self.damaged(number, walk.offset());
+                }
                 None => break,
                 Some(Step::Gap { from, .. }) => self.damaged(number, from)?,
                 Some(Step::Group { number: group, records, broken_at, .. }) => {
@@ -97,6 +109,20 @@ impl Source<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether anything lives behind the last group that reads back. A segment whose successor is gone does not say where
+    /// it ends.
+    fn is_cut_short(&self, number: u64, walk: &Walk) -> Result<bool, StoreError> {
+        if walk.is_at_end().map_err(|error| StoreError::from_io(&error))? {
+            return Ok(false);
+        }
+        let mut is_cut_short = false;
+        (self.read)(&mut |view| {
+            is_cut_short = view.lives_behind(number, walk.offset())?;
+            Ok(())
+        })?;
+        Ok(is_cut_short)
     }
 
     fn damaged(&self, segment: u64, offset: u64) -> Result<(), StoreError> {

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 
 use super::shared::Shared;
 use crate::store::backup::{BackupItem, Damage, Source};
-use crate::store::index::{Index, IndexError, View};
+use crate::store::index::{IndexError, View};
 use crate::store::journal::SegmentFiles;
 use crate::store::{BackupStream, StoreError, Survey};
 
@@ -65,17 +65,13 @@ impl Batch {
 impl Shared {
     pub(super) fn survey(&self) -> Result<Survey, StoreError> {
         let counted = self.read(View::count)?;
-        let index_octets = Index::octets(self.segments().disk()).map_err(|error| StoreError::from_io(&error))?;
+        let stats = self.stats()?;
         Ok(Survey {
-            messages: counted.messages,
             domains: counted.domains,
-            webhooks: counted.webhooks,
-            events: counted.events,
-            index_octets,
-            index_free_octets: index_octets.saturating_sub(counted.used_octets),
+            index_free_octets: stats.index_octets.saturating_sub(counted.used_octets),
             oldest: counted.oldest,
             newest: counted.newest,
-            stats: self.stats()?,
+            stats,
         })
     }
 }

@@ -8,7 +8,7 @@ use crate::store::change::Change;
 use crate::store::disk::Disk;
 use crate::store::index::Index;
 use crate::store::journal::{Group, least_segment_octets};
-use crate::store::{OpenError, OutboxLimits, StoreError, StoreOptions};
+use crate::store::{OpenError, StoreError, StoreOptions};
 
 /// A group is written once it has this many octets, or this many changes.
 const GROUP_OCTETS: u64 = 4 << 20;
@@ -29,11 +29,8 @@ impl Loader {
     /// Makes a store on an empty disk, under the secret of the one that it stands in for. `options` must be for the largest
     /// message to come.
     pub(crate) fn begin(disk: &Arc<dyn Disk>, options: &StoreOptions, secret: [u8; 16]) -> Result<Self, OpenError> {
-        // What was in the outbox had found room in it.
-        let outbox = OutboxLimits { events_per_webhook: u32::MAX, octets_per_webhook: u64::MAX, octets: u64::MAX };
-        let options = StoreOptions { outbox, ..*options };
-        drop(Index::create_keyed(disk, &options, secret)?);
-        let opened = open::open(disk, &options)?;
+        drop(Index::create_keyed(disk, options, secret)?);
+        let opened = open::open(disk, options)?;
         let room = options.segment_octets.saturating_sub(least_segment_octets(options.message_octets_max));
         Ok(Self {
             opened,

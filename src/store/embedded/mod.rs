@@ -2,6 +2,7 @@
 
 mod backup;
 mod checkpoint;
+mod counters;
 mod load;
 mod open;
 mod outbox;
@@ -79,12 +80,25 @@ impl EmbeddedStore {
         self.queue.submit(change, content).await
     }
 
-    /// A change that says how many it changed.
+    /// A change that says how many it changed, made as often as it leaves some.
     async fn changed(&self, change: Change) -> Result<usize, StoreError> {
-        match self.change(change, Bytes::new()).await? {
-            Outcome::Changed(number) => Ok(number),
-            other => Err(unexpected(&other)),
+        let mut changed = 0;
+        loop {
+            match self.change(change.clone(), Bytes::new()).await? {
+                Outcome::Changed { number, more } => {
+                    changed += number;
+                    if !more {
+                        return Ok(changed);
+                    }
+                }
+                other => return Err(unexpected(&other)),
+            }
         }
+    }
+
+    async fn has_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
+        let name = name.clone();
+        self.read(move |view| Ok(view.domains()?.iter().any(|domain| domain.name == name))).await
     }
 
     /// Runs a read on a thread that may block.
@@ -114,15 +128,15 @@ impl Store for EmbeddedStore {
         if raw.len() as u64 > limit {
             return Err(StoreError::TooLarge { limit });
         }
-        let caps = self.shared.options().caps;
-        match self.change(Change::Received { envelope, received_at, expires_at, caps }, raw).await? {
+        let StoreOptions { caps, outbox, .. } = *self.shared.options();
+        match self.change(Change::Received { envelope, received_at, expires_at, caps, outbox }, raw).await? {
             Outcome::MailboxFull => Err(StoreError::MailboxFull),
             _ => Ok(()),
         }
     }
 
-    fn takes(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
-        self.shared.takes(mailbox, now)
+    fn takes(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError> {
+        self.shared.takes(mailboxes, now)
     }
 
     fn accepts(&self) -> Result<(), StoreError> {
@@ -197,6 +211,10 @@ impl Store for EmbeddedStore {
 
     async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError> {
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        // Webhooks of a time when the domain was fixed, or was just being removed, are not for whoever registers it now.
+        if !self.has_domain(&record.name).await? {
+            self.sweep(Sweep::Domain(record.name.clone())).await?;
+        }
         match self.change(Change::DomainRegistered { record, limit }, Bytes::new()).await? {
             Outcome::Registered(registration) => Ok(registration),
             other => Err(unexpected(&other)),
@@ -211,8 +229,7 @@ impl Store for EmbeddedStore {
     }
 
     async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
-        let wanted = name.clone();
-        if !self.read(move |view| Ok(view.domains()?.iter().any(|domain| domain.name == wanted))).await? {
+        if !self.has_domain(name).await? {
             return Ok(false);
         }
         // First what hangs on the domain: cut off in between, it must not be left to whoever registers the domain next.

@@ -10,17 +10,20 @@ use super::shared::Shared;
 use super::{EmbeddedStore, blocking, unexpected};
 use crate::model::{
     AttemptRecord, Listed, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
+    WebhookStatus,
 };
 use crate::store::change::{Change, Outcome, Sweep};
-use crate::store::index::{View, record_place};
+use crate::store::index::{Due, View, record_place};
 use crate::store::{
-    ATTEMPTS_PER_NOTE, DueEvent, DueEvents, Outbox, OutboxVersion, Replay, StoreError, Wanted, WebhookRegistration,
+    ATTEMPTS_PER_NOTE, DueEvents, Outbox, OutboxVersion, Replay, StoreError, Wanted, WebhookRegistration,
 };
 
 /// How many webhooks one change deletes at most: each of them ends its events.
 const SWEEP_STEP: usize = 8;
 /// How many one read looks at.
 const SWEEP_ROWS_READ: usize = 1_000;
+/// Before anything expires.
+const NEVER: Timestamp = Timestamp::from_millis(i64::MIN);
 
 #[async_trait]
 impl Outbox for EmbeddedStore {
@@ -65,8 +68,22 @@ impl Outbox for EmbeddedStore {
         blocking(move || shared.due_events(webhook, &wanted)).await
     }
 
+    fn version(&self) -> OutboxVersion {
+        self.shared.outbox_version()
+    }
+
     fn is_current(&self, version: OutboxVersion) -> bool {
         self.shared.outbox_version() == version
+    }
+
+    async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError> {
+        let (webhook, sequence) = (event.webhook, event.sequence);
+        self.read(move |view| view.is_pending(webhook, sequence)).await
+    }
+
+    async fn emails(&self, events: Vec<PendingEvent>) -> Result<Vec<Option<StoredEmail>>, StoreError> {
+        let shared = Arc::clone(&self.shared);
+        blocking(move || Ok(events.iter().map(|event| shared.email(event).ok().flatten()).collect())).await
     }
 
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
@@ -77,15 +94,33 @@ impl Outbox for EmbeddedStore {
 
     async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
         debug_assert!(attempts.len() <= ATTEMPTS_PER_NOTE, "{} attempts at once", attempts.len());
-        self.changed(Change::Attempted { attempts }).await.map(|_| ())
+        match self.change(Change::Attempted { attempts }, Bytes::new()).await? {
+            Outcome::Noted { more: false, .. } => Ok(()),
+            Outcome::Noted { more: true, .. } => self.end_events(NEVER).await.map(|_| ()),
+            other => Err(unexpected(&other)),
+        }
     }
 
-    async fn attempts(&self, webhook: WebhookId, limit: usize) -> Result<Vec<AttemptRecord>, StoreError> {
-        self.read(move |view| view.attempts(webhook, limit)).await
+    async fn end_events(&self, expired_by: Timestamp) -> Result<usize, StoreError> {
+        let mut ended = 0;
+        for webhook in self.read(move |view| view.with_ended_events(expired_by)).await? {
+            ended += self.changed(Change::EventsEnded { webhook, expired_by }).await?;
+        }
+        Ok(ended)
+    }
+
+    async fn attempts(
+        &self,
+        webhook: WebhookId,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<AttemptRecord>, StoreError> {
+        self.read(move |view| view.attempts(webhook, limit, now)).await
     }
 
     async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<usize, StoreError> {
-        let replayed = self.changed(Change::Replayed { webhook, which, now }).await?;
+        let replayed =
+            self.changed(Change::Replayed { webhook, which, now, outbox: self.shared.options().outbox }).await?;
         self.shared.outbox_hint().notify_one();
         Ok(replayed)
     }
@@ -119,19 +154,13 @@ impl Shared {
         // First: what changes from here on is told by it, whether the view shows it or not.
         let version = self.outbox_version();
         let read = |view: &View| match view.webhook(webhook)? {
-            Some(record) => Ok(Some((record, view.due_events(webhook, wanted)?))),
-            None => Ok(None),
+            Some(record) if record.status == WebhookStatus::Active => {
+                Ok(Some((record, view.due_events(webhook, wanted)?)))
+            }
+            _ => Ok(None),
         };
         let Some((record, due)) = self.read(read)? else { return Ok(None) };
-        let mut octets_left = wanted.octets_max;
-        let with_email = |event: PendingEvent| {
-            let left = octets_left.checked_sub(event.size_octets);
-            octets_left = left.unwrap_or(0);
-            let email = left.and_then(|_| self.email(&event).ok().flatten());
-            DueEvent { event, email }
-        };
-        let events = due.events.into_iter().map(with_email).collect();
-        let (has_more, next_due_at) = (due.has_more, due.next_due_at);
+        let Due { events, has_more, next_due_at } = due;
         Ok(Some(DueEvents { webhook: record, events, has_more, next_due_at, version }))
     }
 

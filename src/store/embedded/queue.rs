@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
+use super::counters::{Counters, Queued};
 use crate::store::StoreError;
 use crate::store::change::{Change, Outcome};
 
@@ -26,10 +27,12 @@ pub(super) struct Job {
     pub(super) answer: oneshot::Sender<Result<Outcome, StoreError>>,
     /// Its share of the queue, given back with the job.
     _share: OwnedSemaphorePermit,
+    _queued: Queued,
 }
 
 /// What the writer is told.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "nearly every message is a change")]
 pub(super) enum Message {
     Change(Job),
     /// Say so: the writer works.
@@ -44,12 +47,14 @@ pub(super) struct Queue {
     /// `None` only while it is dropped.
     sender: Option<mpsc::Sender<Message>>,
     room: Arc<Semaphore>,
+    counters: Arc<Counters>,
     writer: Option<JoinHandle<()>>,
 }
 
 impl Queue {
-    pub(super) fn new(sender: mpsc::Sender<Message>, writer: JoinHandle<()>) -> Self {
-        Self { sender: Some(sender), room: Arc::new(Semaphore::new(UNITS_MAX as usize)), writer: Some(writer) }
+    pub(super) fn new(sender: mpsc::Sender<Message>, counters: Arc<Counters>, writer: JoinHandle<()>) -> Self {
+        let room = Arc::new(Semaphore::new(UNITS_MAX as usize));
+        Self { sender: Some(sender), room, counters, writer: Some(writer) }
     }
 
     fn send(&self, message: Message) -> Result<(), StoreError> {
@@ -66,7 +71,7 @@ impl Queue {
             .min(UNITS_MAX);
         let share = Arc::clone(&self.room).acquire_many_owned(units).await.map_err(|_| StoreError::Stopping)?;
         let (answer, answered) = oneshot::channel();
-        let job = Job { change, content, answer, _share: share };
+        let job = Job { change, content, answer, _share: share, _queued: self.counters.queued() };
         self.send(Message::Change(job))?;
         answered.await.unwrap_or(Err(StoreError::OutcomeUnknown))
     }

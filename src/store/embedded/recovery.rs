@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::queue::Job;
 use super::writer::Writer;
 use crate::store::change::{Change, Outcome};
-use crate::store::index::{Index, IndexError};
+use crate::store::index::{Applied, Index, IndexError};
 use crate::store::journal::{FoundJournal, Position, RecordPlace};
 use crate::store::{OpenError, StoreError};
 
@@ -55,7 +55,7 @@ impl Writer {
         start: Position,
     ) -> Result<Vec<Result<Outcome, StoreError>>, StoreError> {
         let mut cause = match self.apply_once(jobs, places) {
-            Ok(outcomes) => return Ok(outcomes.into_iter().map(Ok).collect()),
+            Ok(applied) => return Ok(self.counted(applied)),
             Err(error) => error.to_store_error(),
         };
         let mut reached = self.shared.index().and_then(|index| index.position().ok());
@@ -64,7 +64,7 @@ impl Writer {
             self.make_room_for_index(&cause);
             std::thread::sleep(wait);
             match self.reopen_index(Some(start.group)) {
-                Ok(Some(outcomes)) => return Ok(outcomes.into_iter().map(Ok).collect()),
+                Ok(Some(applied)) => return Ok(self.counted(applied)),
                 // The index had the group already; what its changes did was told to nobody.
                 Ok(None) => return Ok(jobs.iter().map(|job| outcome_by_kind(&job.change)).collect()),
                 Err(behind) => {
@@ -80,6 +80,11 @@ impl Writer {
         }
         tracing::error!("the index can't be opened; the senders of a durable group get no answer");
         Err(StoreError::OutcomeUnknown)
+    }
+
+    fn counted(&self, applied: Applied) -> Vec<Result<Outcome, StoreError>> {
+        self.shared.counters().add(&applied.tally);
+        applied.outcomes.into_iter().map(Ok).collect()
     }
 
     /// Opens the index if it is away.
@@ -115,7 +120,7 @@ impl Writer {
     /// Opens the index again and replays what it lost; what the changes of group `wanted` did, if it was among them.
     ///
     /// After an error the index is away: one that lacks groups must neither be read nor be written.
-    fn reopen_index(&mut self, wanted: Option<u64>) -> Result<Option<Vec<Outcome>>, Behind> {
+    fn reopen_index(&mut self, wanted: Option<u64>) -> Result<Option<Applied>, Behind> {
         let reopened = self.reopen(wanted);
         if let Err(behind) = &reopened {
             self.shared.set_trouble(behind.cause.clone());
@@ -123,7 +128,7 @@ impl Writer {
         reopened
     }
 
-    fn reopen(&self, wanted: Option<u64>) -> Result<Option<Vec<Outcome>>, Behind> {
+    fn reopen(&self, wanted: Option<u64>) -> Result<Option<Applied>, Behind> {
         self.shared.close_index()?;
         let disk = self.shared.segments().disk();
         let index = Index::open(disk, self.shared.options())
@@ -131,11 +136,11 @@ impl Writer {
         let mut position = index.position()?;
         let found = FoundJournal::open(Arc::clone(disk))
             .map_err(|error| Behind { cause: error.to_store_error(), reached: Some(position) })?;
-        let mut outcomes = None;
+        let mut applied = None;
         let result = found.run(position, |records, end| {
             let of_group = index.apply(records.iter().map(|record| (&record.change, record.place)), end)?;
             if wanted == Some(position.group) {
-                outcomes = Some(of_group);
+                applied = Some(of_group);
             }
             position = end;
             Ok::<(), Behind>(())
@@ -144,7 +149,7 @@ impl Writer {
         match result {
             Ok(_) if is_complete => {
                 self.shared.set_index(Arc::new(index));
-                Ok(outcomes)
+                Ok(applied)
             }
             Ok(_) => Err(Behind { reached: index.position().ok(), ..incomplete(position).into() }),
             Err(behind) => Err(Behind { reached: index.position().ok(), ..behind }),

@@ -8,6 +8,7 @@ use arc_swap::ArcSwapOption;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use super::counters::Counters;
 use super::open::Opened;
 use crate::model::{Mailbox, Timestamp};
 use crate::store::change::{Change, Outcome};
@@ -36,6 +37,7 @@ pub(super) struct Shared {
     outbox_hint: Arc<Notify>,
     /// Rises whenever what was read of the outbox before may not hold any more.
     outbox_version: AtomicU64,
+    counters: Arc<Counters>,
 }
 
 impl Shared {
@@ -50,6 +52,7 @@ impl Shared {
             options,
             outbox_hint: Arc::default(),
             outbox_version: AtomicU64::new(0),
+            counters: Arc::default(),
         };
         shared.measure_index();
         shared
@@ -57,6 +60,10 @@ impl Shared {
 
     pub(super) fn options(&self) -> &StoreOptions {
         &self.options
+    }
+
+    pub(super) fn counters(&self) -> &Arc<Counters> {
+        &self.counters
     }
 
     pub(super) fn outbox_hint(&self) -> Arc<Notify> {
@@ -91,6 +98,7 @@ impl Shared {
     pub(super) fn set_index(&self, index: Arc<Index>) {
         self.index.store(Some(index));
         self.trouble.store(None);
+        self.counters.index_reopened();
         // What its replay changed was counted by nobody.
         self.outbox_version.fetch_add(1, Ordering::SeqCst);
     }
@@ -185,12 +193,12 @@ impl Shared {
     }
 
     /// Whether the caps leave room for one more Email. Waits for no index that is being opened again.
-    pub(super) fn takes(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
+    pub(super) fn takes(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError> {
         if !self.options.caps.are_set() {
             return Ok(());
         }
         let index = self.index().ok_or_else(|| self.index_away())?;
-        let takes = index.view().and_then(|view| view.takes(mailbox, &self.options.caps, now));
+        let takes = index.view().and_then(|view| view.takes(mailboxes, &self.options.caps, now));
         if takes.map_err(|error| error.to_store_error())? { Ok(()) } else { Err(StoreError::MailboxFull) }
     }
 
@@ -198,7 +206,9 @@ impl Shared {
         let mut stats = self.read(View::stats)?;
         stats.segments = self.segments.numbers().len() as u64;
         let disk = self.segments.disk();
-        let names = disk.list().map_err(|error| StoreError::from_io(&error))?;
+        let failed = |error| StoreError::from_io(&error);
+        stats.index_octets = Index::octets(disk).map_err(failed)?;
+        let names = disk.list().map_err(failed)?;
         // A file that is removed meanwhile counts no more.
         stats.disk_octets = names.iter().filter_map(|name| disk.open(name).ok()?.size().ok()).sum();
         Ok(stats)

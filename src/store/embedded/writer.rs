@@ -17,7 +17,7 @@ use super::queue::{Job, Message, Queue, answer, answer_all, gather};
 use super::recovery::Backoff;
 use super::shared::Shared;
 use crate::store::change::Outcome;
-use crate::store::index::IndexError;
+use crate::store::index::{Applied, IndexError};
 use crate::store::journal::{AppendError, Group, Journal, RecordPlace, least_segment_octets};
 use crate::store::{OpenError, StoreError, StoreOptions};
 
@@ -28,6 +28,7 @@ const PUNCH_PATIENCE: Duration = Duration::from_secs(2);
 pub(super) fn start(shared: Arc<Shared>, opened: Opened) -> Result<Queue, OpenError> {
     let (sender, messages) = mpsc::channel();
     let Opened { index, journal } = opened;
+    let counters = Arc::clone(shared.counters());
     // The shared state holds the one handle; the writer borrows it per group, so that the index can be reopened.
     drop(index);
     let mut writer = Writer {
@@ -52,7 +53,7 @@ pub(super) fn start(shared: Arc<Shared>, opened: Opened) -> Result<Queue, OpenEr
             drop(ended);
         })
         .map_err(|error| OpenError::Io { path: "the writer thread".into(), reason: error.to_string() })?;
-    Ok(Queue::new(sender, thread))
+    Ok(Queue::new(sender, counters, thread))
 }
 
 /// What a panic said.
@@ -162,6 +163,7 @@ impl Writer {
         if jobs.is_empty() {
             return;
         }
+        let taken_at = Instant::now();
         if let Err(error) = self.ensure_index() {
             return answer_all(jobs, &error);
         }
@@ -180,6 +182,7 @@ impl Writer {
         match self.apply(&jobs, &places, start) {
             Ok(outcomes) => {
                 self.unsaved.get_or_insert_with(Unsaved::now).octets += octets;
+                self.shared.counters().committed(taken_at.elapsed());
                 // Before anybody is answered: who has deleted a webhook may rely on it.
                 self.shared.note_outdated(jobs.iter().map(|job| &job.change).zip(&outcomes));
                 if outcomes.iter().any(|it| matches!(it, Ok(Outcome::Received { has_events: true, .. }))) {
@@ -205,7 +208,7 @@ impl Writer {
         }
     }
 
-    pub(super) fn apply_once(&self, jobs: &[Job], places: &[RecordPlace]) -> Result<Vec<Outcome>, IndexError> {
+    pub(super) fn apply_once(&self, jobs: &[Job], places: &[RecordPlace]) -> Result<Applied, IndexError> {
         let index = self.shared.index().ok_or(IndexError::Corrupt("the index is not open"))?;
         index.apply(jobs.iter().map(|job| &job.change).zip(places.iter().copied()), self.journal.position())
     }

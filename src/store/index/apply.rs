@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
-use super::caps::EmailsOf;
+use super::emails_of::EmailsOf;
 use super::outbox::Outbox;
-use super::room::DROPS_MAX;
+use super::room::ENDS_MAX;
+use super::shares::Shares;
 use super::tables::{
     DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, EventRow, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow,
-    PUNCHES, SEGMENTS, SHARED, State, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
+    PUNCHES, SEGMENTS, State, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
 };
+use super::tally::Tally;
 use crate::model::{DomainRecord, EmailId, Envelope, Mailbox, Timestamp};
 use crate::store::change::{Change, Outcome};
 use crate::store::journal::{Position, RecordPlace};
@@ -23,17 +25,21 @@ pub(super) struct Apply<'t> {
     pub(super) mail: Table<'t, &'static MailKey, &'static [u8]>,
     pub(super) ids: Table<'t, &'static [u8; 16], &'static MailKey>,
     expiry: Table<'t, (u64, u64), &'static [u8]>,
-    shared: Table<'t, (u64, u32), u32>,
+    shares: Shares<'t>,
     segments: Table<'t, u64, (u64, u64)>,
     punches: Table<'t, (u64, u32), (u32, u32)>,
     domains: Table<'t, &'static str, &'static [u8]>,
     pub(super) emails_of: EmailsOf<'t>,
     pub(super) outbox: Outbox<'t>,
     pub(super) hash_key: HashKey,
+    /// Those of the change.
     pub(super) limits: OutboxLimits,
-    /// Events that the change may still drop to make room.
-    pub(super) drops_left: u32,
+    /// Events that the change may still end beside those that it is about.
+    pub(super) ends_left: u32,
+    /// It has dropped some to make room.
+    pub(super) has_dropped: bool,
     pub(super) state: State,
+    pub(super) tally: Tally,
     /// What the group changes about its segments: messages and octets.
     alive: BTreeMap<u64, (i64, i64)>,
     /// The group's new keys by the second in which they expire.
@@ -45,16 +51,14 @@ pub(super) struct Apply<'t> {
 pub(super) enum Removal {
     /// Somebody asked for it: the octets leave the disk.
     Delete,
+    /// The same for one more Email that needs the room.
+    MakeWay,
     /// The octets go with their segment.
     Expire,
 }
 
 impl<'t> Apply<'t> {
-    pub(super) fn begin(
-        transaction: &'t WriteTransaction,
-        hash_key: HashKey,
-        limits: OutboxLimits,
-    ) -> Result<Self, IndexError> {
+    pub(super) fn begin(transaction: &'t WriteTransaction, hash_key: HashKey) -> Result<Self, IndexError> {
         let meta = transaction.open_table(META)?;
         let state = meta
             .get(META_STATE)?
@@ -65,28 +69,32 @@ impl<'t> Apply<'t> {
             mail: transaction.open_table(MAIL)?,
             ids: transaction.open_table(IDS)?,
             expiry: transaction.open_table(EXPIRY)?,
-            shared: transaction.open_table(SHARED)?,
+            shares: Shares::open(transaction)?,
             segments: transaction.open_table(SEGMENTS)?,
             punches: transaction.open_table(PUNCHES)?,
             domains: transaction.open_table(DOMAINS)?,
             emails_of: EmailsOf::open(transaction)?,
             outbox: Outbox::open(transaction)?,
             hash_key,
-            limits,
-            drops_left: DROPS_MAX,
+            limits: OutboxLimits::UNBOUNDED,
+            ends_left: ENDS_MAX,
+            has_dropped: false,
             state,
+            tally: Tally::default(),
             alive: BTreeMap::new(),
             expiring: BTreeMap::new(),
         })
     }
 
-    /// Writes what the group leaves behind, and that the index is complete up to `position`.
-    pub(super) fn finish(mut self, position: Position) -> Result<(), IndexError> {
+    /// Writes what the group leaves behind, and that the index is complete up to `position`; what the group did.
+    pub(super) fn finish(mut self, position: Position) -> Result<Tally, IndexError> {
         if position.group != self.state.position().group + 1 {
             return Err(IndexError::Corrupt("it lacks the groups before"));
         }
         self.flush_expiring()?;
+        self.trim_logs()?;
         self.outbox.webhooks.flush()?;
+        self.shares.flush()?;
         self.emails_of.flush()?;
         for (segment, (messages, octets)) in std::mem::take(&mut self.alive) {
             let (old_messages, old_octets) = self.segments.get(segment)?.map_or((0, 0), |row| row.value());
@@ -96,13 +104,14 @@ impl<'t> Apply<'t> {
         self.state.set_position(position);
         let state = postcard::to_stdvec(&self.state).map_err(|_| IndexError::Corrupt("the state can't be written"))?;
         self.meta.insert(META_STATE, &state[..])?;
-        Ok(())
+        Ok(self.tally)
     }
 
     pub(super) fn change(&mut self, change: &Change, place: RecordPlace) -> Result<Outcome, IndexError> {
-        self.drops_left = DROPS_MAX;
+        (self.limits, self.ends_left, self.has_dropped) = (OutboxLimits::UNBOUNDED, ENDS_MAX, false);
         match change {
-            Change::Received { envelope, received_at, expires_at, caps } => {
+            Change::Received { envelope, received_at, expires_at, caps, outbox } => {
+                self.limits = *outbox;
                 if self.is_known(envelope)? {
                     return Ok(Outcome::Received { has_events: false, has_dropped: false });
                 }
@@ -110,7 +119,7 @@ impl<'t> Apply<'t> {
                     return Ok(Outcome::MailboxFull);
                 }
                 let has_events = self.receive(envelope, *received_at, *expires_at, place)?;
-                Ok(Outcome::Received { has_events, has_dropped: self.drops_left < DROPS_MAX })
+                Ok(Outcome::Received { has_events, has_dropped: self.has_dropped })
             }
             Change::Deleted { id, now } => self.delete(*id, *now),
             Change::MailboxDeleted { mailbox, through, now, limit } => {
@@ -127,13 +136,20 @@ impl<'t> Apply<'t> {
             }
             Change::DomainRemoved { name } => Ok(Outcome::Domain(self.domains.remove(name.as_str())?.is_some())),
             Change::WebhookRegistered { record, limits } => self.register_webhook(record, *limits),
-            Change::WebhookDeleted { id } => Ok(Outcome::Changed(usize::from(self.delete_webhook(*id)?))),
+            Change::WebhookDeleted { id } => {
+                let (number, more) = self.delete_webhook(*id)?;
+                Ok(Outcome::Changed { number, more })
+            }
             Change::WebhooksSwept { webhooks, of } => self.sweep_webhooks(webhooks, of),
             Change::Attempted { attempts } => self.note_attempts(attempts),
-            Change::Replayed { webhook, which, now } => self.replay(*webhook, which, *now),
+            Change::Replayed { webhook, which, now, outbox } => {
+                self.limits = *outbox;
+                self.replay(*webhook, which, *now)
+            }
             Change::EventRestored { webhook, email, attempts, due_at } => {
                 self.restore_event(*webhook, *email, *attempts, *due_at)
             }
+            Change::EventsEnded { webhook, expired_by } => self.end_events(*webhook, *expired_by),
         }
     }
 
@@ -160,12 +176,12 @@ impl<'t> Apply<'t> {
         }
         let mut told = Vec::with_capacity(envelope.recipients.len());
         for recipient in &envelope.recipients {
-            told.push(self.webhooks_to_tell(&recipient.mailbox)?);
+            told.push(self.webhooks_to_tell(&recipient.mailbox, received_at)?);
         }
         let emails = envelope.recipients.len();
         let is_shared = emails > 1 || told.iter().any(|webhooks| !webhooks.is_empty());
         if emails > 1 {
-            self.shared.insert((place.segment, place.offset), u32::try_from(emails).unwrap_or(u32::MAX))?;
+            self.shares.begin((place.segment, place.offset), u32::try_from(emails).unwrap_or(u32::MAX))?;
         }
         let mut has_events = false;
         self.count(place, 1);
@@ -188,13 +204,12 @@ impl<'t> Apply<'t> {
         self.ids.insert(&row.id.octets(), key)?;
         self.expiring.entry(expiry_second(row.expires_at)).or_default().push(*key);
         let mut head = self.head(key)?.unwrap_or(HeadRow::empty(domain));
-        head.disorder = head.disorder.max(head.latest_expiry.since(row.expires_at));
-        head.latest_expiry = head.latest_expiry.max(row.expires_at);
+        head.note_expiry(row.expires_at);
         head.emails += 1;
         self.state.mailboxes += u64::from(head.emails == 1);
         self.mail.insert(&head_key(key), &head.encode()[..])?;
         self.state.emails += 1;
-        self.emails_of.add(domain, 1);
+        self.emails_of.add(domain, row.expires_at);
         Ok(())
     }
 
@@ -284,9 +299,14 @@ impl<'t> Apply<'t> {
         self.mail.remove(key)?;
         self.ids.remove(&row.id.octets())?;
         self.state.emails = self.state.emails.saturating_sub(1);
+        match removal {
+            Removal::Delete => self.tally.deleted += 1,
+            Removal::MakeWay => self.tally.made_way += 1,
+            Removal::Expire => self.tally.expired += 1,
+        }
         let mut head = self.head(key)?.ok_or(IndexError::Corrupt("a mailbox's head is missing"))?;
         head.emails = head.emails.saturating_sub(1);
-        self.emails_of.add(head.domain, -1);
+        self.emails_of.remove(head.domain, row.expires_at);
         if head.emails == 0 {
             self.mail.remove(&head_key(key))?;
             self.state.mailboxes = self.state.mailboxes.saturating_sub(1);
@@ -310,10 +330,7 @@ impl<'t> Apply<'t> {
 
     /// Gives an event a share in the record of an Email that is still there and known to be shared.
     pub(super) fn share(&mut self, place: RecordPlace) -> Result<(), IndexError> {
-        let record = (place.segment, place.offset);
-        let shares = self.shared.get(record)?.map_or(1, |shares| shares.value());
-        self.shared.insert(record, shares + 1)?;
-        Ok(())
+        self.shares.add((place.segment, place.offset))
     }
 
     /// Notes that others than this Email may have a share in its record.
@@ -324,7 +341,7 @@ impl<'t> Apply<'t> {
 
     fn let_go(&mut self, place: RecordPlace, removal: Removal) -> Result<(), IndexError> {
         self.count(place, -1);
-        if removal == Removal::Delete { self.punch(place) } else { Ok(()) }
+        if removal == Removal::Expire { Ok(()) } else { self.punch(place) }
     }
 
     /// Has the octets of a record that nobody needs taken off the disk.
@@ -336,14 +353,7 @@ impl<'t> Apply<'t> {
 
     /// Whether other Emails or events still share the record.
     fn release_share(&mut self, place: RecordPlace) -> Result<bool, IndexError> {
-        let record = (place.segment, place.offset);
-        let shares = self.shared.get(record)?.map_or(0, |row| row.value());
-        if shares > 1 {
-            self.shared.insert(record, shares - 1)?;
-            return Ok(true);
-        }
-        self.shared.remove(record)?;
-        Ok(false)
+        self.shares.release((place.segment, place.offset))
     }
 
     fn count(&mut self, place: RecordPlace, messages: i64) {

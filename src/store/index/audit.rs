@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
+use super::emails_of::CountedOf;
 use super::read::View;
 use super::tables::{
     ATTEMPTS, DOMAINS, DUE, EVENTS, EXPIRY, EXPIRY_ROW_KEYS, HeadRow, IDS, MAIL, MailKey, MailRow, PUNCHES, SEGMENTS,
@@ -94,7 +95,7 @@ impl Audit<'_> {
     pub(crate) fn finish(self, found: &mut dyn FnMut(Finding)) -> Result<u64, IndexError> {
         let expiries = self.expiries(found)?;
         let mut needs = HashMap::new();
-        let mut emails_of = HashMap::new();
+        let mut emails_of = CountedOf::default();
         let (emails, mailboxes) = self.mail(&expiries, &mut needs, &mut emails_of, found)?;
         self.view.audit_emails_of(&emails_of, found)?;
         let waiting = self.events(&mut needs, found)?;
@@ -145,16 +146,16 @@ impl Audit<'_> {
         &self,
         expiries: &HashMap<u64, u64>,
         needs: &mut HashMap<Start, Need>,
-        emails_of: &mut HashMap<[u8; 16], u64>,
+        emails_of: &mut CountedOf,
         found: &mut dyn FnMut(Finding),
     ) -> Result<(u64, u64), IndexError> {
         let ids = self.transaction.open_table(IDS)?;
         let next_sequence = self.view.state()?.next_sequence;
         let (mut emails, mut mailboxes) = (0, 0);
         // The head comes first, and its rows behind it.
-        let mut head: Option<([u8; 16], u64)> = None;
-        let settle = |head: Option<([u8; 16], u64)>, found: &mut dyn FnMut(Finding)| {
-            if let Some((_, left @ 1..)) = head {
+        let mut head: Option<([u8; 16], [u8; 16], u64)> = None;
+        let settle = |head: Option<([u8; 16], [u8; 16], u64)>, found: &mut dyn FnMut(Finding)| {
+            if let Some((.., left @ 1..)) = head {
                 found(rows(format!("a mailbox counts {left} Emails more than it has")));
             }
         };
@@ -167,15 +168,17 @@ impl Audit<'_> {
                 settle(head, found);
                 let row =
                     HeadRow::decode(value.value()).ok_or(IndexError::Corrupt("a mailbox's head has a wrong length"))?;
-                *emails_of.entry(row.domain).or_default() += row.emails;
-                head = Some((hash, row.emails));
+                head = Some((hash, row.domain, row.emails));
                 mailboxes += 1;
                 continue;
             }
             emails += 1;
             let row = MailRow::decode(value.value()).ok_or(IndexError::Corrupt("a row of mail has a wrong length"))?;
             match &mut head {
-                Some((of, left @ 1..)) if *of == hash => *left -= 1,
+                Some((of, domain, left @ 1..)) if *of == hash => {
+                    *left -= 1;
+                    emails_of.add(*domain, row.expires_at);
+                }
                 _ => found(rows(format!("Email {} is not counted in its mailbox", row.id))),
             }
             if sequence_of(&key) >= next_sequence {

@@ -2,13 +2,14 @@
 
 use std::ops::Bound;
 
+use super::outbox::ATTEMPTS_AGE_MAX;
 use super::read::View;
 use super::tables::{
     ATTEMPTS, DUE, EVENTS, LaneKey, WEBHOOKS, WEBHOOKS_OF, due_key, event_id, lane_key, mailbox_hash, opaque_place,
-    read_due_key, webhook_of, webhook_of_key,
+    read_due_key, webhook_of, webhook_of_key, webhook_of_lane,
 };
 use super::{IndexError, decode_attempt, decode_event, decode_webhook};
-use crate::model::{AttemptRecord, Mailbox, PendingEvent, Timestamp, WebhookId, WebhookRecord};
+use crate::model::{AttemptRecord, Mailbox, PendingEvent, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::store::Wanted;
 use crate::store::change::Sweep;
 
@@ -126,14 +127,39 @@ impl View {
         Ok(due)
     }
 
+    /// Whether the event waits for a webhook that is told of it.
     pub(crate) fn is_pending(&self, webhook: WebhookId, sequence: u64) -> Result<bool, IndexError> {
-        Ok(self.transaction.open_table(EVENTS)?.get(&lane_key(webhook, sequence))?.is_some())
+        let is_there = self.transaction.open_table(EVENTS)?.get(&lane_key(webhook, sequence))?.is_some();
+        Ok(is_there && self.webhook(webhook)?.is_some_and(|record| record.status == WebhookStatus::Active))
     }
 
-    pub(crate) fn attempts(&self, webhook: WebhookId, limit: usize) -> Result<Vec<AttemptRecord>, IndexError> {
+    /// The webhooks whose oldest event nobody is told any more: they are disabled, or its Email expired before `expired_by`.
+    pub(crate) fn with_ended_events(&self, expired_by: Timestamp) -> Result<Vec<WebhookId>, IndexError> {
+        let table = self.transaction.open_table(EVENTS)?;
+        let (mut found, mut from) = (Vec::new(), lane_key(WebhookId::from_octets([0; 16]), 0));
+        while let Some(row) = table.range::<&LaneKey>(&from..)?.next() {
+            let (key, row) = row?;
+            let webhook = webhook_of_lane(key.value());
+            let is_told = self.webhook(webhook)?.is_some_and(|record| record.status == WebhookStatus::Active);
+            if !is_told || decode_event(row.value())?.expires_at < expired_by {
+                found.push(webhook);
+            }
+            from = lane_key(webhook, u64::MAX);
+        }
+        Ok(found)
+    }
+
+    /// Those that are not too old at `now`.
+    pub(crate) fn attempts(
+        &self,
+        webhook: WebhookId,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<AttemptRecord>, IndexError> {
         let (first, last) = (lane_key(webhook, 0), lane_key(webhook, u64::MAX));
         let table = self.transaction.open_table(ATTEMPTS)?;
         let lines = table.range::<&LaneKey>(&first..=&last)?.rev().take(limit);
-        lines.map(|row| decode_attempt(row?.1.value())).collect()
+        let lines = lines.map(|row| decode_attempt(row?.1.value()));
+        lines.filter(|line| !line.as_ref().is_ok_and(|line| now.since(line.at) > ATTEMPTS_AGE_MAX)).collect()
     }
 }

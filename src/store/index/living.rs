@@ -3,7 +3,9 @@
 use redb::ReadableTable;
 
 use super::read::View;
-use super::tables::{EVENTS, HashKey, IDS, LaneKey, MAIL, MailRow, WEBHOOKS, lane_key};
+use super::tables::{
+    EVENTS, HashKey, IDS, LaneKey, MAIL, MailRow, SEGMENTS, WEBHOOKS, lane_key, sequence_of, webhook_of_lane,
+};
 use super::{IndexError, decode_event, decode_webhook};
 use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookRecord};
 use crate::store::journal::{Position, RecordPlace};
@@ -59,6 +61,32 @@ impl View {
         Ok(living)
     }
 
+    /// The segments in which something lives.
+    pub(crate) fn segments_alive(&self) -> Result<Vec<u64>, IndexError> {
+        let mut alive = Vec::new();
+        for row in self.transaction.open_table(SEGMENTS)?.iter()? {
+            let (number, row) = row?;
+            alive.extend((row.value().0 > 0).then_some(number.value()));
+        }
+        Ok(alive)
+    }
+
+    /// Whether an Email lives in a record at or behind `offset` of a segment. Reads every row of mail.
+    pub(crate) fn lives_behind(&self, segment: u64, offset: u64) -> Result<bool, IndexError> {
+        for row in self.transaction.open_table(MAIL)?.iter()? {
+            let (key, row) = row?;
+            // The head of a mailbox lives nowhere.
+            if sequence_of(key.value()) == 0 {
+                continue;
+            }
+            let row = MailRow::decode(row.value()).ok_or(IndexError::Corrupt("a row of mail has a wrong length"))?;
+            if row.place.segment == segment && u64::from(row.place.offset) >= offset {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Every webhook, with its secret.
     pub(crate) fn all_webhooks(&self) -> Result<Vec<WebhookRecord>, IndexError> {
         let table = self.transaction.open_table(WEBHOOKS)?;
@@ -80,11 +108,9 @@ impl View {
             if Some(key) == cursor {
                 continue;
             }
-            let mut webhook = [0; 16];
-            webhook.copy_from_slice(&key[..16]);
             let event = decode_event(row.value())?;
             events.push(LivingEvent {
-                webhook: WebhookId::from_octets(webhook),
+                webhook: webhook_of_lane(&key),
                 cursor: key,
                 email: event.email,
                 attempts: event.attempts,

@@ -9,16 +9,20 @@ mod audit;
 mod backend;
 mod caps;
 mod compaction;
+mod emails_of;
 mod lanes;
 mod living;
 mod outbox;
 mod overlay;
 mod read;
+mod replay;
 mod restored;
 mod retention;
 mod room;
+mod shares;
 mod survey;
 mod tables;
+mod tally;
 mod webhook_rows;
 
 use std::collections::BTreeSet;
@@ -30,8 +34,9 @@ use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 use apply::Apply;
 pub(crate) use audit::Audit;
 use backend::Backend;
-use caps::EmailsOf;
 pub use compaction::Compacted;
+use emails_of::EmailsOf;
+pub(crate) use lanes::Due;
 use outbox::Outbox;
 use overlay::Overlay;
 pub(crate) use read::View;
@@ -40,12 +45,13 @@ use tables::{
     DOMAINS, EXPIRY, EventRow, FORMAT, HashKey, IDS, MAIL, META, META_FORMAT, META_HASH_KEY, META_RETENTION,
     META_STATE, PUNCHES, SEGMENTS, SHARED, State, WebhookRow,
 };
+pub(crate) use tally::Tally;
 
+use super::StoreOptions;
 use super::change::{Change, Outcome};
 use super::disk::{Disk, DiskFile};
 use super::error::{OpenError, StoreError, is_out_of_space};
 use super::journal::{Position, RecordPlace};
-use super::{OutboxLimits, StoreOptions};
 use crate::model::{AttemptRecord, DomainRecord};
 
 /// The file of the index.
@@ -95,7 +101,15 @@ impl From<IndexError> for OpenError {
 pub(crate) struct Index {
     database: Database,
     hash_key: HashKey,
-    outbox: OutboxLimits,
+}
+
+/// What a group did.
+#[derive(Debug)]
+pub(crate) struct Applied {
+    /// Each change of it, in order.
+    pub(crate) outcomes: Vec<Outcome>,
+    /// All of them together.
+    pub(crate) tally: Tally,
 }
 
 /// What a checkpoint leaves to be done with the journal's files.
@@ -130,7 +144,7 @@ impl Index {
             .map_err(IndexError::from)?;
         initialize(&database, &hash_key)?;
         disk.sync_dir().map_err(|error| failed(&error))?;
-        Ok(Self { database, hash_key, outbox: options.outbox })
+        Ok(Self { database, hash_key })
     }
 
     /// Opens the index of an existing store; `Ok(None)` if there is no file, or one whose creation was cut off. Opening
@@ -171,7 +185,7 @@ impl Index {
             .and_then(|row| row.try_into().ok())
             .ok_or(OpenError::Index("its hash key is missing".into()))?;
         drop((meta, transaction));
-        Ok(Some(Self { database, hash_key, outbox: options.outbox }))
+        Ok(Some(Self { database, hash_key }))
     }
 
     /// Whether redb finds every page of its file as it wrote it.
@@ -194,21 +208,21 @@ impl Index {
         Ok(View::new(self.database.begin_read()?, self.hash_key))
     }
 
-    /// Applies a group, all or nothing; what each change did. Visible to every view from here on, durable with the next
+    /// Applies a group, all or nothing. Visible to every view from here on, durable with the next
     /// checkpoint. An index that lacks the group before takes no further one.
     pub(crate) fn apply<'c>(
         &self,
         changes: impl IntoIterator<Item = (&'c Change, RecordPlace)>,
         end: Position,
-    ) -> Result<Vec<Outcome>, IndexError> {
+    ) -> Result<Applied, IndexError> {
         let mut transaction = self.database.begin_write()?;
         transaction.set_durability(Durability::None)?;
-        let mut apply = Apply::begin(&transaction, self.hash_key, self.outbox)?;
+        let mut apply = Apply::begin(&transaction, self.hash_key)?;
         let outcomes =
             changes.into_iter().map(|(change, place)| apply.change(change, place)).collect::<Result<_, _>>()?;
-        apply.finish(end)?;
+        let tally = apply.finish(end)?;
         transaction.commit()?;
-        Ok(outcomes)
+        Ok(Applied { outcomes, tally })
     }
 
     /// Makes everything applied so far durable, and lets go of the segments in which nothing lives.

@@ -2,6 +2,7 @@
 //!
 //! An event is written by the change that receives its message, and holds a share in the message's record until it ends.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use redb::{ReadableTable, Table, WriteTransaction};
@@ -17,13 +18,17 @@ use crate::model::{
     AttemptRecord, EmailId, EventId, Mailbox, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord,
     WebhookStatus,
 };
+use crate::store::WebhookRegistration;
 use crate::store::change::{Outcome, Sweep};
-use crate::store::{Replay, WebhookRegistration};
 
 /// Lines of the delivery log that are kept of each webhook.
 const ATTEMPTS_KEPT: u32 = 100;
-/// How long they are kept at most.
-const ATTEMPTS_AGE_MAX: Duration = Duration::from_hours(30 * 24);
+/// How long they are shown at most, and kept while others follow.
+pub(super) const ATTEMPTS_AGE_MAX: Duration = Duration::from_hours(30 * 24);
+/// A webhook that has had nothing but failures for so long is disabled.
+const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
+/// Why, as it is shown.
+const ALWAYS_FAILING: &str = "nothing but failures for 5 days";
 
 /// The tables of webhooks, open for writing.
 pub(super) struct Outbox<'t> {
@@ -31,8 +36,10 @@ pub(super) struct Outbox<'t> {
     of: Table<'t, &'static [u8; 32], ()>,
     events: Table<'t, &'static LaneKey, &'static [u8]>,
     due: Table<'t, &'static [u8; 32], ()>,
-    attempts: Table<'t, &'static LaneKey, &'static [u8]>,
+    pub(super) attempts: Table<'t, &'static LaneKey, &'static [u8]>,
     pub(super) heavy: Table<'t, &'static LaneKey, ()>,
+    /// Webhooks to whose logs the group has added, each with the time of its last line.
+    logged: BTreeMap<WebhookId, Timestamp>,
 }
 
 impl<'t> Outbox<'t> {
@@ -45,6 +52,7 @@ impl<'t> Outbox<'t> {
             due: transaction.open_table(DUE)?,
             attempts: transaction.open_table(ATTEMPTS)?,
             heavy: transaction.open_table(HEAVY)?,
+            logged: BTreeMap::new(),
         })
     }
 
@@ -62,6 +70,25 @@ impl<'t> Outbox<'t> {
         self.events.insert(&lane_key(webhook, sequence), &value[..])?;
         self.due.insert(&due_key(webhook, event.due_at, sequence), ())?;
         Ok(())
+    }
+
+    /// Takes out the event that tells of `email`, if that is the one with this sequence.
+    fn take_event(
+        &mut self,
+        webhook: WebhookId,
+        sequence: u64,
+        email: EmailId,
+    ) -> Result<Option<EventRow>, IndexError> {
+        let key = lane_key(webhook, sequence);
+        let row = self.events.remove(&key)?.map(|row| super::decode_event(row.value())).transpose()?;
+        let Some(event) = row else { return Ok(None) };
+        if event.email != email {
+            // In a store that was made of another's journal the number may be another Email's.
+            self.put_event(webhook, sequence, &event)?;
+            return Ok(None);
+        }
+        self.due.remove(&due_key(webhook, event.due_at, sequence))?;
+        Ok(Some(event))
     }
 
     /// The event that waits longest.
@@ -85,14 +112,14 @@ impl<'t> Outbox<'t> {
 }
 
 impl Apply<'_> {
-    /// The webhooks that are to be told of mail for `mailbox`.
-    pub(super) fn webhooks_to_tell(&mut self, mailbox: &Mailbox) -> Result<Vec<WebhookId>, IndexError> {
-        if self.state.webhooks == 0 || self.limits.events_per_webhook == 0 {
-            return Ok(Vec::new());
-        }
+    /// The webhooks that are to be told of mail for `mailbox` received at `now`. It has come for the others as well.
+    pub(super) fn webhooks_to_tell(&mut self, mailbox: &Mailbox, now: Timestamp) -> Result<Vec<WebhookId>, IndexError> {
         let mut told = Vec::new();
+        if self.state.webhooks == 0 {
+            return Ok(told);
+        }
         for id in self.outbox.of_mailbox(mailbox_hash(&self.hash_key, mailbox))? {
-            if self.outbox.webhooks.get(id)?.is_some_and(|row| row.record.status == WebhookStatus::Active) {
+            if self.outbox.webhooks.note_mail(id, now)? && self.limits.events_per_webhook > 0 {
                 told.push(id);
             }
         }
@@ -109,14 +136,13 @@ impl Apply<'_> {
         if !self.make_room(webhook, sequence, event)? {
             return Ok(false);
         }
-        let Some(mut row) = self.outbox.row(webhook)? else { return Ok(false) };
+        let Some(mut row) = self.outbox.webhooks.take(webhook)? else { return Ok(false) };
         let octets = u64::from(event.place.content);
         self.share(event.place)?;
         self.outbox.put_event(webhook, sequence, event)?;
         row.events += 1;
         let waiting = row.octets + octets;
         self.outbox.weigh(&mut row, waiting)?;
-        row.record.last_mail_at = row.record.last_mail_at.max(event.received_at);
         self.state.outbox_octets += octets;
         self.outbox.webhooks.put(row);
         Ok(true)
@@ -129,9 +155,13 @@ impl Apply<'_> {
         sequence: u64,
         event: &EventRow,
     ) -> Result<(), IndexError> {
+        self.outbox.take_event(row.record.id, sequence, event.email)?;
+        self.settle(row, event)
+    }
+
+    /// Counts an event out that is no longer in the outbox; the caller writes `row`.
+    fn settle(&mut self, row: &mut WebhookRow, event: &EventRow) -> Result<(), IndexError> {
         let octets = u64::from(event.place.content);
-        self.outbox.events.remove(&lane_key(row.record.id, sequence))?;
-        self.outbox.due.remove(&due_key(row.record.id, event.due_at, sequence))?;
         row.events = row.events.saturating_sub(1);
         let waiting = row.octets.saturating_sub(octets);
         self.outbox.weigh(row, waiting)?;
@@ -139,11 +169,33 @@ impl Apply<'_> {
         self.release_event(event.place)
     }
 
-    fn end_all_events(&mut self, row: &mut WebhookRow) -> Result<(), IndexError> {
-        while let Some((sequence, event)) = self.outbox.oldest(row.record.id)? {
+    /// Ends the oldest events while they are `meant`, untold; `true` if some of these may be left for another change. The
+    /// caller writes `row`.
+    fn end_oldest_events(
+        &mut self,
+        row: &mut WebhookRow,
+        meant: impl Fn(&EventRow) -> bool,
+    ) -> Result<bool, IndexError> {
+        while let Some((sequence, event)) = self.outbox.oldest(row.record.id)?.filter(|(_, event)| meant(event)) {
+            if self.ends_left == 0 {
+                return Ok(true);
+            }
+            self.ends_left -= 1;
             self.end_event(row, sequence, &event)?;
+            row.record.dropped = row.record.dropped.saturating_add(1);
         }
-        Ok(())
+        Ok(false)
+    }
+
+    pub(super) fn end_events(&mut self, webhook: WebhookId, expired_by: Timestamp) -> Result<Outcome, IndexError> {
+        let Some(mut row) = self.outbox.row(webhook)? else {
+            return Ok(Outcome::Changed { number: 0, more: false });
+        };
+        let (is_disabled, before) = (row.record.status != WebhookStatus::Active, row.events);
+        let more = self.end_oldest_events(&mut row, |event| is_disabled || event.expires_at < expired_by)?;
+        let number = (before - row.events) as usize;
+        self.outbox.webhooks.put(row);
+        Ok(Outcome::Changed { number, more })
     }
 
     pub(super) fn event_id(&self, webhook: WebhookId, email: EmailId) -> EventId {
@@ -177,22 +229,31 @@ impl Apply<'_> {
             return Ok(Outcome::Webhook(WebhookRegistration::Full));
         }
         self.outbox.of.insert(&webhook_of_key(mailbox, record.id), ())?;
-        self.outbox.webhooks.put(WebhookRow { record: record.clone(), events: 0, octets: 0, attempts: 0 });
+        self.outbox.webhooks.put(WebhookRow {
+            record: record.clone(),
+            events: 0,
+            octets: 0,
+            attempts: 0,
+            failed_at: None,
+        });
         self.state.webhooks += 1;
         Ok(Outcome::Webhook(WebhookRegistration::New))
     }
 
-    /// Whether there was one.
-    pub(super) fn delete_webhook(&mut self, id: WebhookId) -> Result<bool, IndexError> {
-        let Some(mut row) = self.outbox.row(id)? else { return Ok(false) };
-        self.end_all_events(&mut row)?;
+    /// How many were deleted; `true` if it has too many events to be deleted by one change.
+    pub(super) fn delete_webhook(&mut self, id: WebhookId) -> Result<(usize, bool), IndexError> {
+        let Some(mut row) = self.outbox.row(id)? else { return Ok((0, false)) };
+        if self.end_oldest_events(&mut row, |_| true)? {
+            self.outbox.webhooks.put(row);
+            return Ok((0, true));
+        }
         let (first, last) = (lane_key(id, 0), lane_key(id, u64::MAX));
         self.outbox.attempts.retain_in::<&LaneKey, _>(&first..=&last, |_, _| false)?;
         let mailbox = mailbox_hash(&self.hash_key, &row.record.mailbox);
         self.outbox.of.remove(&webhook_of_key(mailbox, id))?;
         self.outbox.webhooks.remove(id)?;
         self.state.webhooks = self.state.webhooks.saturating_sub(1);
-        Ok(true)
+        Ok((1, false))
     }
 
     /// Deletes those of `webhooks` that are still what a sweep is after.
@@ -200,38 +261,44 @@ impl Apply<'_> {
         let mut swept = 0;
         for id in webhooks {
             if self.outbox.webhooks.get(*id)?.is_some_and(|row| of.is_after(&row.record)) {
-                swept += usize::from(self.delete_webhook(*id)?);
+                let (deleted, more) = self.delete_webhook(*id)?;
+                swept += deleted;
+                if more {
+                    return Ok(Outcome::Changed { number: swept, more });
+                }
             }
         }
-        Ok(Outcome::Changed(swept))
+        Ok(Outcome::Changed { number: swept, more: false })
     }
 
     pub(super) fn note_attempts(&mut self, attempts: &[AttemptRecord]) -> Result<Outcome, IndexError> {
-        let mut noted = 0;
+        let (mut has_disabled, mut more) = (false, false);
         for attempt in attempts {
-            noted += usize::from(self.note_attempt(attempt)?);
+            if let Some(is_more) = self.note_attempt(attempt)? {
+                (has_disabled, more) = (true, more | is_more);
+            }
         }
-        Ok(Outcome::Changed(noted))
+        Ok(Outcome::Noted { has_disabled, more })
     }
 
-    /// Whether the webhook and the event are still there.
-    fn note_attempt(&mut self, attempt: &AttemptRecord) -> Result<bool, IndexError> {
-        let Some(mut row) = self.outbox.row(attempt.webhook)? else { return Ok(false) };
-        if attempt.email.is_some() {
-            let event = self.outbox.event(attempt.webhook, attempt.sequence)?;
-            // In a store that was made of another's journal the number may be another Email's.
-            let Some(event) = event.filter(|event| Some(event.email) == attempt.email) else { return Ok(false) };
+    /// `Some` if that disabled the webhook: whether events of it are left to be ended. Does nothing where the webhook or the
+    /// event is gone.
+    fn note_attempt(&mut self, attempt: &AttemptRecord) -> Result<Option<bool>, IndexError> {
+        let Some(mut row) = self.outbox.webhooks.take(attempt.webhook)? else { return Ok(None) };
+        if let Some(email) = attempt.email {
+            let Some(event) = self.outbox.take_event(attempt.webhook, attempt.sequence, email)? else {
+                self.outbox.webhooks.put(row);
+                return Ok(None);
+            };
             match attempt.verdict {
-                Verdict::Delivered | Verdict::GivenUp => self.end_event(&mut row, attempt.sequence, &event)?,
+                Verdict::Delivered | Verdict::GivenUp => self.settle(&mut row, &event)?,
                 Verdict::Retry(due_at) => {
-                    self.outbox.due.remove(&due_key(attempt.webhook, event.due_at, attempt.sequence))?;
                     let again = EventRow { attempts: attempt.number, due_at, ..event };
                     self.outbox.put_event(attempt.webhook, attempt.sequence, &again)?;
                 }
             }
         }
-        // A failure that was decided on before a success beside it was noted disables nothing; 410 always does.
-        let is_disabled = attempt.status == Some(410) || row.record.failing_since.is_some();
+        let mut disables = attempt.disables.clone();
         // A test tells of the receiver, but not of what it has had of mail.
         match attempt.verdict {
             _ if attempt.email.is_none() || !attempt.was_made() => {}
@@ -242,25 +309,41 @@ impl Apply<'_> {
             }
             Verdict::Retry(_) | Verdict::GivenUp => {
                 row.record.failures = row.record.failures.saturating_add(1);
-                row.record.failing_since.get_or_insert(attempt.at);
+                if row.failing_for(attempt.at) >= FAILING_MAX {
+                    disables.get_or_insert_with(|| ALWAYS_FAILING.to_owned());
+                }
             }
         }
-        if let Some(reason) = attempt.disables.as_ref().filter(|_| is_disabled) {
-            row.record.status = WebhookStatus::Disabled(reason.clone());
-            self.end_all_events(&mut row)?;
+        let mut more = None;
+        if let Some(reason) = disables {
+            self.tally.webhooks_disabled += u64::from(row.record.status == WebhookStatus::Active);
+            row.record.status = WebhookStatus::Disabled(reason);
+            more = Some(self.end_oldest_events(&mut row, |_| true)?);
         }
         self.log(&mut row, attempt)?;
         self.outbox.webhooks.put(row);
-        Ok(true)
+        Ok(more)
     }
 
-    /// Adds a line to the log; the caller writes `row`.
+    /// Adds a line to the log, which is trimmed when the group ends; the caller writes `row`.
     pub(super) fn log(&mut self, row: &mut WebhookRow, attempt: &AttemptRecord) -> Result<(), IndexError> {
         let value = postcard::to_stdvec(attempt).map_err(|_| IndexError::Corrupt("an attempt can't be written"))?;
         self.outbox.attempts.insert(&lane_key(row.record.id, self.state.next_attempt), &value[..])?;
         self.state.next_attempt += 1;
         row.attempts += 1;
-        self.trim_log(row, attempt.at)
+        self.outbox.logged.insert(row.record.id, attempt.at);
+        Ok(())
+    }
+
+    /// Trims the logs that the group has added to.
+    pub(super) fn trim_logs(&mut self) -> Result<(), IndexError> {
+        for (webhook, now) in std::mem::take(&mut self.outbox.logged) {
+            if let Some(mut row) = self.outbox.webhooks.take(webhook)? {
+                self.trim_log(&mut row, now)?;
+                self.outbox.webhooks.put(row);
+            }
+        }
+        Ok(())
     }
 
     /// Takes the oldest lines off the log while there are too many or they are too old at `now`.
@@ -269,9 +352,8 @@ impl Apply<'_> {
         let mut trimmed = Vec::new();
         for line in self.outbox.attempts.range::<&LaneKey>(&first..=&last)? {
             let (key, line) = line?;
-            let left = (row.attempts as usize).saturating_sub(trimmed.len());
-            let is_old = now.since(super::decode_attempt(line.value())?.at) > ATTEMPTS_AGE_MAX;
-            if left <= ATTEMPTS_KEPT as usize && !is_old {
+            let has_too_many = (row.attempts as usize).saturating_sub(trimmed.len()) > ATTEMPTS_KEPT as usize;
+            if !has_too_many && now.since(super::decode_attempt(line.value())?.at) <= ATTEMPTS_AGE_MAX {
                 break;
             }
             trimmed.push(*key.value());
@@ -281,55 +363,5 @@ impl Apply<'_> {
         }
         row.attempts = row.attempts.saturating_sub(u32::try_from(trimmed.len()).unwrap_or(u32::MAX));
         Ok(())
-    }
-
-    pub(super) fn replay(&mut self, webhook: WebhookId, which: &Replay, now: Timestamp) -> Result<Outcome, IndexError> {
-        let Some(mut row) = self.outbox.row(webhook)? else { return Ok(Outcome::Changed(0)) };
-        row.record.status = WebhookStatus::Active;
-        row.record.failing_since = None;
-        self.outbox.webhooks.put(row);
-        let mut replayed = 0;
-        for email in self.ended_emails(webhook, which)? {
-            let Some(key) = self.ids.get(&email.octets())?.map(|key| *key.value()) else { continue };
-            let Some(mail) = self.row(&key)? else { continue };
-            let sequence = sequence_of(&key);
-            if mail.expires_at <= now || self.outbox.event(webhook, sequence)?.is_some() {
-                continue;
-            }
-            let event = EventRow {
-                email,
-                attempts: 0,
-                due_at: now,
-                received_at: mail.received_at,
-                expires_at: mail.expires_at,
-                place: mail.place,
-            };
-            self.mark_shared(&key, &mail)?;
-            replayed += usize::from(self.add_event(webhook, sequence, &event)?);
-        }
-        Ok(Outcome::Changed(replayed))
-    }
-
-    /// The Emails of the events in the log that `which` means, each once, the oldest first.
-    fn ended_emails(&self, webhook: WebhookId, which: &Replay) -> Result<Vec<EmailId>, IndexError> {
-        let (first, last) = (lane_key(webhook, 0), lane_key(webhook, u64::MAX));
-        let mut emails: Vec<(EmailId, bool)> = Vec::new();
-        for line in self.outbox.attempts.range::<&LaneKey>(&first..=&last)? {
-            let attempt = super::decode_attempt(line?.1.value())?;
-            let Some(email) = attempt.email else { continue };
-            let is_meant = match which {
-                Replay::Event(event) => attempt.event == *event,
-                // Also one that was to be tried again, if it does not wait any more: it ended with its webhook.
-                Replay::Failed => attempt.verdict != Verdict::Delivered,
-                Replay::Since(since) => attempt.at >= *since,
-            };
-            match emails.iter_mut().find(|(known, _)| *known == email) {
-                // The last attempt says whether an event failed.
-                Some((_, was_meant)) if *which == Replay::Failed => *was_meant = is_meant,
-                Some((_, was_meant)) => *was_meant |= is_meant,
-                None => emails.push((email, is_meant)),
-            }
-        }
-        Ok(emails.into_iter().filter_map(|(email, is_meant)| is_meant.then_some(email)).collect())
     }
 }

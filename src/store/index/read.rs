@@ -1,10 +1,11 @@
 //! What readers ask of the index. Every function is one short read transaction.
 
-use redb::{ReadTransaction, ReadableTable};
+use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
 use super::caps::readable;
 use super::tables::{
-    DOMAINS, EXPIRY, HashKey, IDS, MAIL, META, META_STATE, MailKey, MailRow, State, mail_key, mailbox_hash,
+    DOMAINS, EVENTS, EXPIRY, HashKey, IDS, MAIL, META, META_STATE, MailKey, MailRow, SEGMENTS, State, mail_key,
+    mailbox_hash,
 };
 use super::{IndexError, decode_domain};
 use crate::model::{DomainRecord, EmailId, Listed, Mailbox, Timestamp};
@@ -84,10 +85,15 @@ impl View {
         table.iter()?.map(|row| decode_domain(row?.1.value())).collect()
     }
 
-    /// Counts of what is alive; the sizes of files are not the index's to know.
+    /// Counts of what is alive, from as many rows as there are segments; the sizes of files are not the index's to know.
     pub(crate) fn stats(&self) -> Result<StoreStats, IndexError> {
-        let State { emails, mailboxes, live_octets, .. } = self.state()?;
-        Ok(StoreStats { emails, mailboxes, live_octets, segments: 0, disk_octets: 0 })
+        let State { emails, mailboxes, live_octets, webhooks, .. } = self.state()?;
+        let mut messages = 0;
+        for segment in self.transaction.open_table(SEGMENTS)?.iter()? {
+            messages += segment?.1.value().0;
+        }
+        let events = self.transaction.open_table(EVENTS)?.len()?;
+        Ok(StoreStats { emails, mailboxes, messages, live_octets, webhooks, events, ..StoreStats::default() })
     }
 
     pub(super) fn state(&self) -> Result<State, IndexError> {

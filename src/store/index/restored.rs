@@ -17,7 +17,7 @@ impl Apply<'_> {
         attempts: u32,
         due_at: Timestamp,
     ) -> Result<Outcome, IndexError> {
-        let nothing = Ok(Outcome::Changed(0));
+        let nothing = Ok(Outcome::Changed { number: 0, more: false });
         let Some(row) = self.outbox.row(webhook)? else { return nothing };
         let Some(key) = self.ids.get(&email.octets())?.map(|key| *key.value()) else { return nothing };
         let Some(mail) = self.row(&key)? else { return nothing };
@@ -34,6 +34,7 @@ impl Apply<'_> {
             place: mail.place,
         };
         self.mark_shared(&key, &mail)?;
-        Ok(Outcome::Changed(usize::from(self.add_event(webhook, sequence, &event)?)))
+        let number = usize::from(self.add_event(webhook, sequence, &event)?);
+        Ok(Outcome::Changed { number, more: false })
     }
 }

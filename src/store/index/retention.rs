@@ -8,12 +8,16 @@ use std::time::Duration;
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
 use super::IndexError;
+use super::emails_of::EmailsOf;
 use super::tables::{
     EXPIRY, EXPIRY_ROW_KEYS, HeadRow, MAIL, META, META_RETENTION, MailKey, MailRow, expiry_second, head_key,
+    sequence_of,
 };
 
 /// Rows of expiry that one transaction rewrites.
 const ROWS_PER_TRANSACTION: usize = 256;
+/// Heads of mailboxes that one transaction rewrites.
+const HEADS_PER_TRANSACTION: usize = 4096;
 
 pub(super) fn shorten_lives_to(database: &Database, retention: Duration) -> Result<(), IndexError> {
     let millis = u64::try_from(retention.as_millis()).unwrap_or(u64::MAX);
@@ -24,6 +28,10 @@ pub(super) fn shorten_lives_to(database: &Database, retention: Duration) -> Resu
     if millis < kept {
         let mut from = (0, 0);
         while let Some(next) = shorten_some(database, from, retention)? {
+            from = next;
+        }
+        let mut from = [0; 24];
+        while let Some(next) = measure_some(database, from)? {
             from = next;
         }
     }
@@ -49,6 +57,7 @@ fn shorten_some(database: &Database, from: (u64, u64), retention: Duration) -> R
     {
         let mut expiry = transaction.open_table(EXPIRY)?;
         let mut mail = transaction.open_table(MAIL)?;
+        let mut emails_of = EmailsOf::open(&transaction)?;
         let mut rows: Vec<((u64, u64), Vec<MailKey>)> = Vec::new();
         for row in expiry.range(from..)?.take(ROWS_PER_TRANSACTION) {
             let (key, keys) = row?;
@@ -62,19 +71,50 @@ fn shorten_some(database: &Database, from: (u64, u64), retention: Duration) -> R
             for mail_key in &keys {
                 let row = mail.get(mail_key)?.and_then(|row| MailRow::decode(row.value()));
                 let Some(mut row) = row else { continue };
+                let head = mail.get(&head_key(mail_key))?.and_then(|row| HeadRow::decode(row.value()));
+                let head = head.ok_or(IndexError::Corrupt("a mailbox's head is missing"))?;
+                emails_of.remove(head.domain, row.expires_at);
                 row.expires_at = row.expires_at.min(row.received_at.plus(retention));
+                emails_of.add(head.domain, row.expires_at);
                 second = second.max(expiry_second(row.expires_at));
                 mail.insert(mail_key, &row.encode()[..])?;
-                let head = mail.get(&head_key(mail_key))?.and_then(|row| HeadRow::decode(row.value()));
-                if let Some(mut head) = head {
-                    // Lives were shortened by different amounts; the order of expiry is not known to be that of receipt.
-                    head.disorder = Duration::MAX;
-                    mail.insert(&head_key(mail_key), &head.encode()[..])?;
-                }
             }
             if second < key.0 {
                 move_row(&mut expiry, key, second, &keys)?;
             }
+        }
+        emails_of.flush()?;
+    }
+    transaction.commit()?;
+    Ok(next)
+}
+
+/// Measures the mailboxes from the one with the head `from` on anew, a bounded number of them; where to go on, `None` at the
+/// end. Lives were shortened by different amounts, so neither the latest expiry nor the disorder is what it was.
+fn measure_some(database: &Database, from: MailKey) -> Result<Option<MailKey>, IndexError> {
+    let mut transaction = database.begin_write()?;
+    transaction.set_durability(Durability::None)?;
+    let mut next = None;
+    {
+        let mut mail = transaction.open_table(MAIL)?;
+        let mut heads: Vec<(MailKey, HeadRow)> = Vec::new();
+        for row in mail.range::<&MailKey>(&from..)? {
+            let (key, row) = row?;
+            let key = *key.value();
+            if sequence_of(&key) == 0 {
+                if heads.len() == HEADS_PER_TRANSACTION {
+                    next = Some(key);
+                    break;
+                }
+                let head = HeadRow::decode(row.value()).ok_or(IndexError::Corrupt("a head has a wrong length"))?;
+                heads.push((key, HeadRow { emails: head.emails, ..HeadRow::empty(head.domain) }));
+            } else if let Some((_, head)) = heads.last_mut() {
+                let row = MailRow::decode(row.value()).ok_or(IndexError::Corrupt("a row has a wrong length"))?;
+                head.note_expiry(row.expires_at);
+            }
+        }
+        for (key, head) in heads {
+            mail.insert(&key, &head.encode()[..])?;
         }
     }
     transaction.commit()?;
@@ -92,4 +132,73 @@ fn move_row(
     expiry.remove(from)?;
     expiry.insert((second, from.1), keys.as_flattened())?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::model::{Address, Caps, Envelope, Protocol, Subaddressing, Timestamp};
+    use crate::store::change::Change;
+    use crate::store::disk::{Directory, Disk};
+    use crate::store::index::Index;
+    use crate::store::journal::{Position, RecordPlace};
+    use crate::store::{OutboxLimits, StoreOptions};
+
+    const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+    const MINUTE: Duration = Duration::from_mins(1);
+    const HOUR: Duration = Duration::from_hours(1);
+
+    /// An index with a message for each life, received a minute after each other.
+    fn index_of(disk: &Arc<dyn Disk>, lives: &[Duration]) -> Index {
+        let config = crate::config::Config::of_revision(crate::config::Revision::Two, ".".into());
+        let index = Index::create(disk, &StoreOptions::from_config(&config)).expect("create");
+        let address: Address = "a@example.test".parse().expect("an address");
+        let client = std::net::Ipv4Addr::LOCALHOST.into();
+        for (life, n) in lives.iter().zip(1_u32..) {
+            let at = NOW.plus(MINUTE * n);
+            let envelope = Envelope::new(
+                client,
+                "c.example".into(),
+                Protocol::ESMTP,
+                String::new(),
+                std::slice::from_ref(&address),
+                Subaddressing::Keep,
+                at,
+            );
+            let change = Change::Received {
+                envelope,
+                received_at: at,
+                expires_at: at.plus(*life),
+                caps: Caps::default(),
+                outbox: OutboxLimits::default(),
+            };
+            let place = RecordPlace { segment: 1, offset: 512 * n, length: 512, content: 9 };
+            let end = Position { segment: 1, offset: 512 * (n + 1), group: u64::from(n) + 1 };
+            index.apply([(&change, place)], end).expect("applied");
+        }
+        index
+    }
+
+    fn head(index: &Index) -> HeadRow {
+        let transaction = index.database.begin_read().expect("read");
+        let mail = transaction.open_table(MAIL).expect("table");
+        let first = mail.first().expect("read").expect("a row");
+        HeadRow::decode(first.1.value()).expect("a head")
+    }
+
+    #[test]
+    fn what_is_known_of_a_mailbox_is_measured_anew() {
+        let dir = tempfile::tempdir().expect("directory");
+        let disk: Arc<dyn Disk> = Arc::new(Directory::lock(dir.path()).expect("lock"));
+        let index = index_of(&disk, &[24 * HOUR, 24 * HOUR, 2 * MINUTE, 24 * HOUR]);
+        let last = NOW.plus(4 * MINUTE);
+        let before = head(&index);
+        assert_eq!((before.latest_expiry, before.disorder), (last.plus(24 * HOUR), 24 * HOUR - 3 * MINUTE));
+        index.shorten_lives_to(HOUR).expect("shortened");
+        let after = head(&index);
+        assert_eq!((after.latest_expiry, after.disorder), (last.plus(HOUR), HOUR - 3 * MINUTE));
+        assert_eq!((after.emails, after.domain), (4, before.domain));
+    }
 }

@@ -9,11 +9,12 @@ use super::IndexError;
 use super::apply::Apply;
 use super::outbox::Outbox;
 use super::tables::{EventRow, HEAVY_UNIT, WebhookRow, heavy_key, webhook_of_heavy_key};
-use crate::model::{AttemptRecord, EventId, Verdict, WebhookId};
+use crate::model::{AttemptRecord, EventId, Timestamp, Verdict, WebhookId};
 use crate::store::OutboxLimits;
 
-/// Events that one change drops at most to make room; what doesn't fit then is dropped itself.
-pub(super) const DROPS_MAX: u32 = 256;
+/// Events that one change ends at most, so that mail waits for no more, beside one for each that it adds. An event that
+/// doesn't find room then is dropped itself; the rest of a webhook's is for the next change.
+pub(super) const ENDS_MAX: u32 = 256;
 
 impl Outbox<'_> {
     /// Sets what waits for a webhook; the caller writes `row`.
@@ -43,7 +44,9 @@ impl Apply<'_> {
         sequence: u64,
         event: &EventRow,
     ) -> Result<bool, IndexError> {
-        let octets = u64::from(event.place.content);
+        self.ends_left += 1;
+        // A new event is due at once.
+        let (octets, now) = (u64::from(event.place.content), event.due_at);
         let OutboxLimits { events_per_webhook, octets_per_webhook, octets: octets_of_all } = self.limits;
         if octets > octets_per_webhook.min(octets_of_all) {
             return self.drop_itself(webhook, sequence, event);
@@ -51,14 +54,14 @@ impl Apply<'_> {
         while let Some(row) = self.outbox.webhooks.get(webhook)?
             && (row.events >= events_per_webhook || row.octets + octets > octets_per_webhook)
         {
-            if !self.drop_oldest(webhook)? {
+            if !self.drop_oldest(webhook, now)? {
                 return self.drop_itself(webhook, sequence, event);
             }
         }
         while self.state.outbox_octets + octets > octets_of_all {
             // Where nobody holds much, everybody makes room for themselves.
             let payer = self.outbox.heaviest()?.unwrap_or(webhook);
-            if !self.drop_oldest(payer)? {
+            if !self.drop_oldest(payer, now)? {
                 return self.drop_itself(webhook, sequence, event);
             }
         }
@@ -66,31 +69,38 @@ impl Apply<'_> {
     }
 
     /// `false` if there is none, or if the change has dropped enough.
-    fn drop_oldest(&mut self, webhook: WebhookId) -> Result<bool, IndexError> {
-        if self.drops_left == 0 {
+    fn drop_oldest(&mut self, webhook: WebhookId, now: Timestamp) -> Result<bool, IndexError> {
+        if self.ends_left == 0 {
             return Ok(false);
         }
-        self.drops_left -= 1;
+        self.ends_left -= 1;
+        self.has_dropped = true;
         let Some(mut row) = self.outbox.row(webhook)? else { return Ok(false) };
         let Some((sequence, event)) = self.outbox.oldest(webhook)? else { return Ok(false) };
         self.end_event(&mut row, sequence, &event)?;
-        self.note_dropped(row, sequence, &event)?;
+        self.note_dropped(row, sequence, &event, now)?;
         Ok(true)
     }
 
     fn drop_itself(&mut self, webhook: WebhookId, sequence: u64, event: &EventRow) -> Result<bool, IndexError> {
-        if let Some(mut row) = self.outbox.row(webhook)? {
-            row.record.last_mail_at = row.record.last_mail_at.max(event.received_at);
-            self.note_dropped(row, sequence, event)?;
+        if let Some(row) = self.outbox.row(webhook)? {
+            self.note_dropped(row, sequence, event, event.due_at)?;
         }
         Ok(false)
     }
 
-    fn note_dropped(&mut self, mut row: WebhookRow, sequence: u64, event: &EventRow) -> Result<(), IndexError> {
+    fn note_dropped(
+        &mut self,
+        mut row: WebhookRow,
+        sequence: u64,
+        event: &EventRow,
+        now: Timestamp,
+    ) -> Result<(), IndexError> {
         tracing::warn!(webhook = %row.record.id, "the outbox is full; an event is dropped");
         let id = self.event_id(row.record.id, event.email);
+        self.tally.events_dropped += 1;
         row.record.dropped = row.record.dropped.saturating_add(1);
-        let line = dropped(row.record.id, id, sequence, event);
+        let line = dropped(row.record.id, id, (sequence, event), now);
         self.log(&mut row, &line)?;
         self.outbox.webhooks.put(row);
         Ok(())
@@ -98,14 +108,14 @@ impl Apply<'_> {
 }
 
 /// The line of the log for an event that was dropped.
-fn dropped(webhook: WebhookId, id: EventId, sequence: u64, event: &EventRow) -> AttemptRecord {
+fn dropped(webhook: WebhookId, id: EventId, (sequence, event): (u64, &EventRow), now: Timestamp) -> AttemptRecord {
     AttemptRecord {
         webhook,
         event: id,
         email: Some(event.email),
         sequence,
         number: event.attempts,
-        at: event.due_at,
+        at: now,
         duration_millis: 0,
         status: None,
         error: Some(AttemptRecord::OUTBOX_FULL.into()),

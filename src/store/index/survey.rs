@@ -14,10 +14,6 @@ use crate::model::Timestamp;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counted {
     pub(crate) domains: u64,
-    pub(crate) webhooks: u64,
-    pub(crate) events: u64,
-    /// Messages: one with several recipients counts once.
-    pub(crate) messages: u64,
     /// Octets of the file that rows take.
     pub(crate) used_octets: u64,
     pub(crate) oldest: Option<Timestamp>,
@@ -36,15 +32,7 @@ impl View {
     /// Reads every row of mail.
     pub(crate) fn count(&self) -> Result<Counted, IndexError> {
         let of = &self.transaction;
-        let mut counted = Counted {
-            domains: of.open_table(DOMAINS)?.len()?,
-            webhooks: of.open_table(WEBHOOKS)?.len()?,
-            events: of.open_table(EVENTS)?.len()?,
-            ..Counted::default()
-        };
-        for segment in of.open_table(SEGMENTS)?.iter()? {
-            counted.messages += segment?.1.value().0;
-        }
+        let mut counted = Counted { domains: of.open_table(DOMAINS)?.len()?, ..Counted::default() };
         let mut span: Option<(Timestamp, Timestamp)> = None;
         for row in of.open_table(MAIL)?.iter()? {
             let (key, row) = row?;

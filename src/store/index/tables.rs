@@ -11,7 +11,7 @@ use crate::model::{EmailId, EventId, Listed, Mailbox, Place, Timestamp, WebhookI
 use crate::store::journal::{Position, RecordPlace};
 
 /// The format that this version writes and reads.
-pub(super) const FORMAT: u32 = 2;
+pub(super) const FORMAT: u32 = 3;
 
 /// Single values: see the `META_…` keys.
 pub(super) const META: TableDefinition<u8, &[u8]> = TableDefinition::new("meta");
@@ -36,8 +36,9 @@ pub(super) const SHARED: TableDefinition<(u64, u32), u32> = TableDefinition::new
 pub(super) const SEGMENTS: TableDefinition<u64, (u64, u64)> = TableDefinition::new("segments");
 /// (segment, offset) of a record whose content was deleted to (its length, its content's).
 pub(super) const PUNCHES: TableDefinition<(u64, u32), (u32, u32)> = TableDefinition::new("punches");
-/// [`domain_hash`] to the number of Emails in its mailboxes, those included that have expired and wait to be removed.
-pub(super) const EMAILS_OF: TableDefinition<&[u8; 16], u64> = TableDefinition::new("emails-of");
+/// (domain, 0) to the number of Emails in its mailboxes, those included that have expired and wait to be removed; (domain,
+/// minute from which they have expired) to the number of those.
+pub(super) const EMAILS_OF: TableDefinition<&DomainKey, u64> = TableDefinition::new("emails-of");
 /// Name to record.
 pub(super) const DOMAINS: TableDefinition<&str, &[u8]> = TableDefinition::new("domains");
 
@@ -60,6 +61,9 @@ pub(super) const HEAVY_UNIT: u64 = 64 << 10;
 
 /// A webhook and a number.
 pub(super) type LaneKey = [u8; 24];
+
+/// [`domain_hash`] and a number.
+pub(super) type DomainKey = [u8; 24];
 
 /// The most keys in one row of [`EXPIRY`].
 pub(super) const EXPIRY_ROW_KEYS: usize = 64;
@@ -211,6 +215,12 @@ impl HeadRow {
         Self { emails: 0, latest_expiry: Timestamp::from_millis(0), disorder: Duration::ZERO, domain }
     }
 
+    /// Takes note of when the next Email of the mailbox expires.
+    pub(super) fn note_expiry(&mut self, expires_at: Timestamp) {
+        self.disorder = self.disorder.max(self.latest_expiry.since(expires_at));
+        self.latest_expiry = self.latest_expiry.max(expires_at);
+    }
+
     /// Whether no Email after one that expires at `expires_at` can have expired at `now`.
     pub(super) fn ends_expired(&self, expires_at: Timestamp, now: Timestamp) -> bool {
         expires_at > now.plus(self.disorder)
@@ -238,8 +248,16 @@ impl HeadRow {
     }
 }
 
+pub(super) fn domain_key(domain: [u8; 16], number: u64) -> DomainKey {
+    mail_key(domain, number)
+}
+
 pub(super) fn lane_key(webhook: WebhookId, number: u64) -> LaneKey {
     mail_key(webhook.octets(), number)
+}
+
+pub(super) fn webhook_of_lane(key: &LaneKey) -> WebhookId {
+    WebhookId::from_octets(array(&key[..16]))
 }
 
 pub(super) fn due_key(webhook: WebhookId, due_at: Timestamp, sequence: u64) -> [u8; 32] {
@@ -304,6 +322,8 @@ pub(super) struct WebhookRow {
     pub(super) octets: u64,
     /// Lines of the log.
     pub(super) attempts: u32,
+    /// When the last attempt was made that failed.
+    pub(super) failed_at: Option<Timestamp>,
 }
 
 /// An event that is waiting.

@@ -1,12 +1,27 @@
 //! The rows of webhooks while a group is applied: each is read once and written once, however many changes touch it.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
 use super::tables::{WEBHOOKS, WebhookRow};
-use crate::model::WebhookId;
+use crate::model::{Timestamp, WebhookId, WebhookStatus};
+
+/// Two failures that are further apart say nothing of the time between them: nobody may have called, or the clock was
+/// wrong. The longest wait between two attempts is a day and a fifth.
+const FAILURE_GAP_MAX: Duration = Duration::from_hours(48);
+
+impl WebhookRow {
+    /// Notes an attempt that failed; for how long all have by then.
+    pub(super) fn failing_for(&mut self, at: Timestamp) -> Duration {
+        let is_one_of_a_row = self.failed_at.is_some_and(|last| at.since(last) <= FAILURE_GAP_MAX);
+        let since = self.record.failing_since.filter(|_| is_one_of_a_row).unwrap_or(at).min(at);
+        (self.record.failing_since, self.failed_at) = (Some(since), Some(at));
+        at.since(since)
+    }
+}
 
 /// The table of webhooks, open for writing, and what the group has seen of it.
 pub(super) struct WebhookRows<'t> {
@@ -34,6 +49,21 @@ impl<'t> WebhookRows<'t> {
             self.seen.insert(id, Seen { row, is_new: false });
         }
         Ok(self.seen.get(&id).and_then(|seen| seen.row.as_ref()))
+    }
+
+    /// Notes that mail has come for a webhook; whether it is to be told.
+    pub(super) fn note_mail(&mut self, id: WebhookId, at: Timestamp) -> Result<bool, IndexError> {
+        self.get(id)?;
+        let Some(Seen { row: Some(row), is_new }) = self.seen.get_mut(&id) else { return Ok(false) };
+        row.record.last_mail_at = row.record.last_mail_at.max(at);
+        *is_new = true;
+        Ok(row.record.status == WebhookStatus::Active)
+    }
+
+    /// Takes a row out, to be changed and put back: until then there is none.
+    pub(super) fn take(&mut self, id: WebhookId) -> Result<Option<WebhookRow>, IndexError> {
+        self.get(id)?;
+        Ok(self.seen.get_mut(&id).and_then(|seen| seen.row.take()))
     }
 
     pub(super) fn put(&mut self, row: WebhookRow) {

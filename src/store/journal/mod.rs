@@ -21,7 +21,7 @@ pub(crate) use replay::FoundJournal;
 pub(crate) use segments::Segments;
 use spare::Spare;
 pub(crate) use spare::SpareView;
-pub(crate) use walk::{Content as WalkedContent, SegmentFiles, Step, WalkedRecord};
+pub(crate) use walk::{Content as WalkedContent, SegmentFiles, Step, Walk, WalkedRecord};
 
 use super::change::Change;
 use super::disk::DiskFile;

@@ -173,8 +173,7 @@ impl Walk {
 
     /// The next step; `None` at the end.
     pub(crate) fn step(&mut self) -> io::Result<Option<Step>> {
-        let size = self.file.size()?;
-        let end = self.counts_up_to.unwrap_or(size).min(size);
+        let end = self.end()?;
         if let Some(header) = self.group_at(self.at, end)? {
             return self.group(header).map(Some);
         }
@@ -186,6 +185,16 @@ impl Walk {
         };
         let from = std::mem::replace(&mut self.at, to);
         Ok(Some(Step::Gap { from, to }))
+    }
+
+    fn end(&self) -> io::Result<u64> {
+        let size = self.file.size()?;
+        Ok(self.counts_up_to.unwrap_or(size).min(size))
+    }
+
+    /// Whether all of the segment was come by.
+    pub(crate) fn is_at_end(&self) -> io::Result<bool> {
+        Ok(self.at >= self.end()?)
     }
 
     /// Whether the group before was the last and may have been cut off while it was written, so that nobody was told of it.

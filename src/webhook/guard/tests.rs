@@ -240,7 +240,6 @@ fn our_own_listeners_are_refused_even_in_allowed_networks() {
     }
     assert!(guard.check_url("http://localhost:2525/").is_err());
     assert!(guard.check_url("http://localhost:8080/").is_ok(), "[::1]:8080 may be somebody else's");
-    assert_eq!(guard.own_ports().into_iter().collect::<Vec<_>>(), [2525, 8080]);
 }
 
 #[test]

@@ -9,7 +9,7 @@
 //! mailbox or each to its own. Nothing fails for being slow.
 //!
 //! `cargo bench --bench ingest -- expiry [EMAILS]`: what messages wait for the store while 500,000 others expire at once,
-//! and while a backup is made.
+//! with and without the pauses between the steps, and while a backup is made.
 
 mod pauses;
 mod postfix;

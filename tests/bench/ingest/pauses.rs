@@ -1,7 +1,7 @@
 //! How long messages wait for the disk while the store expires half a million others at once, and while it is backed up.
 //!
-//! The store is used as the daemon uses it: twenty senders that each wait for the answer before the next message, and
-//! the steps of expiry one after the other. What is measured is what a 250 waits for.
+//! Twenty senders each wait for the answer before the next message. What is measured is what a 250 waits for, beside the
+//! daemon's worker of expiry, and beside a part of the same removed in steps of 500 without a pause.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -9,9 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
+use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
+use tempmail::expiry::{self, Outlived, StepGuard, Sweep};
 use tempmail::model::{Address, Delivery, Envelope, Protocol, Subaddressing, Timestamp};
 use tempmail::store::{EmbeddedStore, Store, StoreOptions};
+use tokio_util::sync::CancellationToken;
 
 use crate::support::Result;
 
@@ -19,15 +22,38 @@ const SENDERS: usize = 20;
 const MAIL_OCTETS: usize = 4 << 10;
 /// Messages on their way at once while the store is filled.
 const FILLING: usize = 1_000;
-/// What the worker of expiry removes in one step.
+/// What is removed in one step where there are no pauses, and the part of all that is removed so.
 const STEP: usize = 500;
+const PART: usize = 5;
+/// How often it is asked whether everything has been removed.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How long the senders are measured alone.
 const ALONE: Duration = Duration::from_secs(5);
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const HOUR: Duration = Duration::from_hours(1);
 
-/// Fills a store with `emails` that expire at once; prints what receives take alone, beside a backup and beside the
-/// expiry of all of them.
+/// A clock that shows when the first of the messages have expired and goes on from there.
+struct Later {
+    first: Timestamp,
+    since: Instant,
+}
+
+impl Clock for Later {
+    fn now(&self) -> Timestamp {
+        self.first.plus(self.since.elapsed())
+    }
+
+    fn boot(&self) -> Duration {
+        self.since.elapsed()
+    }
+
+    fn boot_id(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Fills a store with `emails` that expire at once and a part as many before; prints what receives take alone, beside a
+/// backup and beside the expiry of both.
 pub(crate) fn run(emails: usize) -> Result<()> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(measure(emails))
 }
@@ -37,14 +63,17 @@ async fn measure(emails: usize) -> Result<()> {
     let config = Config::of_revision(Revision::Two, dir.path().into());
     let store = Arc::new(EmbeddedStore::open(dir.path(), &StoreOptions::from_config(&config))?);
     let begun = Instant::now();
-    for first in (0..emails).step_by(FILLING) {
-        let some = (first..emails.min(first + FILLING)).map(|n| store.receive(message(n, HOUR)));
+    let part = emails / PART;
+    let all = part + emails;
+    let life = |n: usize| if n < part { HOUR } else { 2 * HOUR };
+    for first in (0..all).step_by(FILLING) {
+        let some = (first..all.min(first + FILLING)).map(|n| store.receive(message(n, life(n))));
         for received in futures_util::future::join_all(some).await {
             received?;
         }
     }
-    println!("{emails} messages of 4 KB made in {:.0?}; then {SENDERS} senders", begun.elapsed());
-    println!("{:24} {:>9} {:>9} {:>9} {:>9} {:>9}", "beside", "seconds", "receives", "p50", "p99", "longest");
+    println!("{all} messages of 4 KB made in {:.0?}; then {SENDERS} senders", begun.elapsed());
+    println!("{:24} {:>9} {:>10} {:>9} {:>9} {:>9}", "beside", "seconds", "receives/s", "p50", "p99", "longest");
 
     load(&store, "nothing", async {
         tokio::time::sleep(ALONE).await;
@@ -61,7 +90,7 @@ async fn measure(emails: usize) -> Result<()> {
     })
     .await?;
     let expiring = Arc::clone(&store);
-    load(&store, "the expiry of all", async move {
+    load(&store, "expiry without pauses", async move {
         let mut removed = 0;
         loop {
             let step = expiring.expire(NOW.plus(HOUR), STEP).await?;
@@ -71,7 +100,23 @@ async fn measure(emails: usize) -> Result<()> {
             }
             tokio::task::yield_now().await;
         }
-        if removed == emails { Ok(()) } else { Err(format!("{removed} of {emails} have expired").into()) }
+        if removed == part { Ok(()) } else { Err(format!("{removed} of {part} have expired").into()) }
+    })
+    .await?;
+    let expiring = Arc::clone(&store);
+    load(&store, "the worker of expiry", async move {
+        let clock = Later { first: NOW.plus(2 * HOUR), since: Instant::now() };
+        let guard = StepGuard::settled(clock.now(), clock.boot());
+        let idle_max = Duration::from_hours(24);
+        let sweep = Sweep::new(expiring.clone(), Outlived::Webhooks { idle_max }, clock.boot());
+        let stop = CancellationToken::new();
+        let worker = tokio::spawn(expiry::run(expiring.clone(), Arc::new(clock), guard.into(), sweep, stop.clone()));
+        // By the first moment nothing is due: this only asks.
+        while expiring.expire(NOW, 1).await?.next_due_at.is_none_or(|due| due <= NOW.plus(2 * HOUR)) {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        stop.cancel();
+        Ok(worker.await?)
     })
     .await?;
     store.close().await?;
@@ -86,7 +131,7 @@ async fn load(store: &Arc<EmbeddedStore>, name: &str, beside: impl Future<Output
         async move {
             let mut took = Vec::new();
             while !stop.load(Ordering::Relaxed) {
-                let message = message(sender, 2 * HOUR);
+                let message = message(sender, 3 * HOUR);
                 let begun = Instant::now();
                 store.receive(message).await?;
                 took.push(begun.elapsed());
@@ -105,8 +150,8 @@ async fn load(store: &Arc<EmbeddedStore>, name: &str, beside: impl Future<Output
     }
     took.sort_unstable();
     let at = |percent: usize| took.get(took.len().saturating_sub(1) * percent / 100).copied().unwrap_or_default();
-    let receives = took.len();
-    println!("{name:24} {seconds:9.1} {receives:9} {:9.2?} {:9.2?} {:9.2?}", at(50), at(99), at(100));
+    let receives = took.len() as f64 / seconds;
+    println!("{name:24} {seconds:9.1} {receives:10.0} {:9.2?} {:9.2?} {:9.2?}", at(50), at(99), at(100));
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! The time of day jumps.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -21,7 +22,7 @@ async fn server() -> TestServer {
 }
 
 /// Waits until the worker of expiry has had a whole turn.
-async fn let_expiry_work(server: &TestServer) {
+pub(super) async fn let_expiry_work(server: &TestServer) {
     let looks = server.clock.looks();
     let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
     while server.clock.looks() < looks + 2 {
@@ -118,5 +119,35 @@ async fn a_start_with_a_clock_that_is_ahead_removes_nothing_for_ten_minutes() {
     let shown: Value = http::inbox(server.http(), TO).await;
     let id = shown["emails"][0]["id"].as_str().expect("id");
     assert!(http::raw(server.http(), id).await.is_some());
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_restart_while_the_clock_does_not_jump_waits_for_nothing() {
+    let server = settled().await;
+    server.send(TO, "first", "").await;
+    let_expiry_work(&server).await;
+    let clock = Arc::clone(&server.clock);
+    let dir = server.stop().await;
+    clock.advance(DAY);
+    let server = TestServer::again(dir, clock).await;
+    server.until_stats(|stats| stats.emails == 0).await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn after_another_boot_of_the_machine_nothing_is_removed_for_ten_minutes() {
+    let server = settled().await;
+    server.send(TO, "first", "").await;
+    let_expiry_work(&server).await;
+    let clock = Arc::clone(&server.clock);
+    let dir = server.stop().await;
+    clock.advance(DAY);
+    clock.reboot();
+    let server = TestServer::again(dir, clock).await;
+    let_expiry_work(&server).await;
+    assert_eq!(server.stats().await.emails, 1);
+    server.clock.advance(PAUSE);
+    server.until_stats(|stats| stats.emails == 0).await;
     server.stop().await;
 }

@@ -59,6 +59,10 @@ impl Clock for SetClock {
     fn boot(&self) -> Duration {
         Duration::from_millis(self.boot_millis.load(Ordering::Relaxed))
     }
+
+    fn boot_id(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A registry with its surroundings. Its one host is [`OUR_HOST`], at `192.0.2.25` and `2001:db8::25`.

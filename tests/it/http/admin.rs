@@ -99,8 +99,8 @@ async fn the_status_says_what_runs_here() {
             "acceptsMail": true,
             "domains": { "active": 0, "deactivated": 0 },
             "store": {
-                "emails": 1, "mailboxes": 1, "liveOctets": 5,
-                "segments": stats.segments, "diskOctets": stats.disk_octets,
+                "emails": 1, "mailboxes": 1, "messages": 1, "liveOctets": 5, "webhooks": 0, "events": 0,
+                "segments": stats.segments, "diskOctets": stats.disk_octets, "indexOctets": stats.index_octets,
             },
         })
     );
@@ -117,7 +117,7 @@ async fn the_stats_say_how_much_is_kept() {
         json!({
             "messages": 1, "emails": 2, "mailboxes": 2, "domains": 0, "webhooks": 0, "events": 0,
             "segments": survey.stats.segments, "liveOctets": 5, "diskOctets": survey.stats.disk_octets,
-            "indexOctets": survey.index_octets, "indexFreeOctets": survey.index_free_octets,
+            "indexOctets": survey.stats.index_octets, "indexFreeOctets": survey.index_free_octets,
             "oldest": received_at, "newest": received_at,
         })
     );

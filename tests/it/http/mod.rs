@@ -7,6 +7,7 @@ mod domains;
 mod health;
 mod message;
 mod messages;
+mod metrics;
 mod problems;
 mod server;
 mod webhooks;
@@ -103,6 +104,7 @@ impl TestApi {
             parser: Parser::start(1).expect("thread"),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             status: None,
+            rooms: Vec::new(),
         });
         Self { store, outbox, domains, clock, router }
     }

@@ -1,5 +1,6 @@
 //! The receiver over real sockets, with a store that each test controls.
 
+mod application;
 mod budget;
 mod clients;
 mod differential;
@@ -82,7 +83,7 @@ impl TestReceiver {
     /// How often something was counted, of a family with a label.
     fn count(&self, name: &str, label: impl Into<Option<&'static str>>) -> u64 {
         let label = label.into();
-        let is_it = |count: &&Count| count.name == name && count.label == label;
+        let is_it = |count: &&Count| count.name == name && count.label() == label;
         self.counters.read().iter().find(is_it).expect(name).value
     }
 

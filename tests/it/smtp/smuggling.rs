@@ -32,21 +32,28 @@ const FALSE_ENDS: &[&str] = &[
     "\r\n. \r\n",
 ];
 
+/// Up to DATA or BDAT.
+const BEGIN: &str = "MAIL FROM:<ann@sender.test>\r\nRCPT TO:<bob@example.test>\r\n";
+
 /// A whole second transaction.
 const SECOND: &str = "MAIL FROM:<mallory@sender.test>\r\nRCPT TO:<eve@example.test>\r\nDATA\r\nSubject: smuggled\r\n";
 
+/// The same behind BDAT, where nothing in the octets is an end, the true one included.
+fn ends_of_nothing() -> impl Iterator<Item = &'static str> {
+    FALSE_ENDS.iter().copied().chain(["\r\n.\r\n"])
+}
+
+/// Where a false end can be cut in two, or before or behind it, given where it begins.
+fn cuts(end: &str, at: usize) -> impl Iterator<Item = usize> {
+    at..=at + end.len()
+}
+
 /// Sends `content` as a message, in `pieces` of it, and checks that it is the only one and was kept to the octet.
-///
-/// Each piece is a segment of its own: the client waits until the one before has been taken over by the kernel, and
-/// sends it without delay.
 async fn expect_one_message(receiver: &TestReceiver, content: &[u8], pieces: &[&[u8]]) {
     let before = receiver.store.kept().len();
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data("bob@example.test").await;
-    for piece in pieces {
-        peer.send(piece).await;
-        tokio::task::yield_now().await;
-    }
+    peer.send_cut(pieces).await;
     peer.send("\r\n.\r\nNOOP\r\nQUIT\r\n").await;
     for start in ["250 2.0.0 Stored", "250 2.0.0 OK", "221"] {
         peer.expect(start).await;
@@ -68,7 +75,7 @@ async fn no_false_end_lets_a_second_message_in_wherever_it_is_cut() {
         let content = content.as_bytes();
         let at = content.windows(end.len()).position(|window| window == end.as_bytes()).expect("there");
         expect_one_message(&receiver, content, &[content]).await;
-        for cut in at..=at + end.len() {
+        for cut in cuts(end, at) {
             expect_one_message(&receiver, content, &[&content[..cut], &content[cut..]]).await;
         }
         let (before, rest) = content.split_at(at);
@@ -97,6 +104,95 @@ fn no_row_of_dots_and_line_ends_lets_a_second_message_in() {
         Ok(())
     };
     TestRunner::new(config).run(&strategy, check).expect("one message each");
+}
+
+/// Sends `wire`, which is pipelined behind EHLO, in `pieces` of it; the replies must begin like these, and then there is
+/// only the one to QUIT. The messages that this brought.
+async fn played(receiver: &TestReceiver, pieces: &[&[u8]], replies: &[&str]) -> Vec<String> {
+    let before = receiver.store.kept().len();
+    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    peer.command("EHLO client.test", "250").await;
+    peer.send_cut(pieces).await;
+    peer.send("QUIT\r\n").await;
+    for start in replies {
+        peer.expect(start).await;
+    }
+    peer.expect("221").await;
+    peer.expect_closed().await;
+    let kept = receiver.store.kept().split_off(before);
+    kept.iter().map(|delivery| delivery.raw.escape_ascii().to_string()).collect()
+}
+
+#[tokio::test]
+async fn nothing_in_a_chunk_is_an_end_wherever_chunks_and_tcp_cut_it() {
+    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
+    for end in ends_of_nothing() {
+        let content = format!("Subject: first\r\n\r\nx{end}{SECOND}.\r\n");
+        let shown = content.as_bytes().escape_ascii().to_string();
+        let size = content.len();
+        let at = content.find(SECOND).expect("there") - end.len();
+
+        let wire = format!("{BEGIN}BDAT {size} LAST\r\n{content}");
+        let start = wire.len() - size;
+        let replies = ["250 2.1.0", "250 2.1.5", "250 2.0.0 Stored"];
+        for cut in cuts(end, start + at) {
+            let (before, after) = wire.as_bytes().split_at(cut);
+            assert_eq!(played(&receiver, &[before, after], &replies).await, [&*shown], "{shown} cut at {cut}");
+        }
+
+        // The same octets in two chunks, and an empty one behind.
+        let replies = ["250 2.1.0", "250 2.1.5", "250 2.0.0 Chunk", "250 2.0.0 Chunk", "250 2.0.0 Stored"];
+        for cut in cuts(end, at) {
+            let (first, second) = content.split_at(cut);
+            let first = format!("{BEGIN}BDAT {cut}\r\n{first}");
+            let second = format!("BDAT {}\r\n{second}BDAT 0 LAST\r\n", size - cut);
+            let pieces = [first.as_bytes(), second.as_bytes()];
+            assert_eq!(played(&receiver, &pieces, &replies).await, [&*shown], "{shown} in chunks at {cut}");
+            assert_eq!(played(&receiver, &[&pieces.concat()], &replies).await, [&*shown], "{shown} in chunks at {cut}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn after_the_last_chunk_dots_and_line_ends_are_no_commands_and_data_has_its_one_end() {
+    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
+    let chunk = format!("{BEGIN}BDAT 2 LAST\r\nhi");
+    let stored = ["250 2.1.0", "250 2.1.5", "250 2.0.0 Stored"];
+    for end in ends_of_nothing() {
+        // One refusal for each line, and the first line of what follows is lost to a false end before it.
+        let wire = format!("{chunk}{end}MAIL FROM:<mallory@sender.test>\r\nDATA\r\nNOOP\r\n");
+        let lines = wire[chunk.len()..].matches("\r\n").count();
+        let is_whole = end.ends_with("\r\n");
+        let mail = if is_whole { "250 2.1.0" } else { "500" };
+        let refused = std::iter::repeat_n("500", lines - 3);
+        let replies: Vec<&str> = stored.into_iter().chain(refused).chain([mail, "503", "250 2.0.0 OK"]).collect();
+        for cut in cuts(end, chunk.len()) {
+            let (before, after) = wire.as_bytes().split_at(cut);
+            assert_eq!(played(&receiver, &[before, after], &replies).await, ["hi"], "{end:?} cut at {cut}");
+        }
+    }
+    for end in FALSE_ENDS {
+        let content = format!("x{end}{SECOND}");
+        let wire = format!("{chunk}{BEGIN}DATA\r\n{content}\r\n.\r\n");
+        let expected = (content.replace("\r\n.", "\r\n") + "\r\n").as_bytes().escape_ascii().to_string();
+        let replies: Vec<&str> =
+            stored.into_iter().chain(["250 2.1.0", "250 2.1.5", "354", "250 2.0.0 Stored"]).collect();
+        for cut in cuts(end, wire.find(&content).expect("there") + 1) {
+            let (before, after) = wire.as_bytes().split_at(cut);
+            assert_eq!(played(&receiver, &[before, after], &replies).await, ["hi", &*expected], "{end:?} cut at {cut}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn data_within_chunks_begins_no_message() {
+    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
+    let wire = format!("{BEGIN}BDAT 2\r\nhiDATA\r\n.\r\nBDAT 3 LAST\r\n\r\n.");
+    let replies = ["250 2.1.0", "250 2.1.5", "250 2.0.0 Chunk", "503", "500", "250 2.0.0 Stored"];
+    for cut in 0..=wire.len() {
+        let (before, after) = wire.as_bytes().split_at(cut);
+        assert_eq!(played(&receiver, &[before, after], &replies).await, ["hi\\r\\n."], "cut at {cut}");
+    }
 }
 
 #[tokio::test]

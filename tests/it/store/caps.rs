@@ -47,17 +47,16 @@ async fn texts(store: &EmbeddedStore, address: &str, now: Timestamp) -> Vec<Stri
     texts
 }
 
-/// Receives a message, after asking for each recipient alone whether it would be.
+/// Receives a message, after asking for one recipient after the other whether it would be, as a session does.
 async fn receive(store: &EmbeddedStore, to: &[&str], text: &str) -> Result<(), StoreError> {
     receive_at(store, to, text, NOW).await
 }
 
 async fn receive_at(store: &EmbeddedStore, to: &[&str], text: &str, now: Timestamp) -> Result<(), StoreError> {
-    let asked: Vec<_> = to.iter().map(|to| store.takes(&mailbox(to), now)).collect();
+    let mailboxes: Vec<_> = to.iter().map(|to| mailbox(to)).collect();
+    let asked: Result<(), StoreError> = (1..=to.len()).try_for_each(|n| store.takes(&mailboxes[..n], now));
     let received = store.receive(delivery(to, text.to_owned(), now)).await;
-    if to.len() == 1 || received.is_ok() {
-        assert!(asked.iter().all(|asked| *asked == received), "{to:?}: {asked:?}, {received:?}");
-    }
+    assert_eq!(asked, received, "{to:?}");
     received
 }
 
@@ -176,11 +175,74 @@ async fn a_full_domain_refuses_whatever_mailbox_it_is() {
     assert_eq!(receive(&store, &["y@example.test"], "4").await, Err(StoreError::MailboxFull));
     receive(&store, &[C], "5").await.expect("another domain");
     assert_eq!(receive(&store, &[C, A], "6").await, Err(StoreError::MailboxFull));
-    // What has expired counts until it is removed.
-    let now = NOW.plus(Duration::from_hours(1));
+}
+
+#[tokio::test]
+async fn what_has_expired_does_not_fill_a_domain_for_more_than_a_minute() {
+    let store = store(reject(0, 3));
+    let half_an_hour = NOW.plus(Duration::from_mins(30));
+    receive(&store, &[A, B], "1").await.expect("room");
+    receive_at(&store, &[C, A], "2", half_an_hour).await.expect("room");
+    // An hour after the first nobody has removed it yet.
+    let expired = NOW.plus(Duration::from_hours(1));
+    assert_eq!(receive_at(&store, &[A], "3", expired).await, Err(StoreError::MailboxFull));
+    let now = expired.plus(Duration::from_mins(1));
+    receive_at(&store, &[A, B], "4", now).await.expect("room again");
+    assert_eq!(receive_at(&store, &[A], "5", now).await, Err(StoreError::MailboxFull));
+    // By a clock that is put back they are readable again.
+    assert_eq!(receive(&store, &[A], "6").await, Err(StoreError::MailboxFull));
+    assert_eq!(store.expire(now, 100).await.expect("expire").removed, 2);
     assert_eq!(receive_at(&store, &[A], "7", now).await, Err(StoreError::MailboxFull));
-    assert_eq!(store.expire(now, 100).await.expect("expire").removed, 4);
-    receive_at(&store, &[A, B, "x@example.test"], "8", now).await.expect("room again");
+    assert_eq!(texts(&store, A, now).await, ["2", "4"]);
+}
+
+#[tokio::test]
+async fn a_shorter_retention_makes_room_in_a_domain() {
+    let disk = RecordingDisk::default();
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &with(reject(0, 2))).expect("open");
+    receive(&store, &[A, B], "1").await.expect("room");
+    store.close().await.expect("close");
+    drop(store);
+    let minute = StoreOptions { retention: Duration::from_mins(1), ..with(reject(0, 2)) };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &minute).expect("open");
+    assert_eq!(receive(&store, &[A], "2").await, Err(StoreError::MailboxFull));
+    receive_at(&store, &[A, B], "3", NOW.plus(Duration::from_mins(2))).await.expect("room");
+    store.close().await.expect("close");
+    drop(store);
+    let disk: Arc<dyn Disk> = Arc::new(disk);
+    let report = check(&disk, &minute, &mut |_, _| ()).expect("check");
+    assert!(report.is_clean(), "{report:?}");
+}
+
+#[tokio::test]
+async fn what_a_session_asks_counts_its_earlier_recipients() {
+    let store = store(reject(0, 2));
+    receive(&store, &[A], "1").await.expect("room");
+    let takes = |to: &[&str]| store.takes(&to.iter().map(|to| mailbox(to)).collect::<Vec<_>>(), NOW);
+    assert_eq!(takes(&[B]), Ok(()));
+    assert_eq!(takes(&[A, B]), Err(StoreError::MailboxFull));
+    assert_eq!(takes(&[A, B, A]), Ok(()), "a mailbox gets one Email of a message");
+    assert_eq!(takes(&[A, C]), Ok(()), "another domain");
+}
+
+#[tokio::test]
+async fn a_domain_filled_under_a_higher_cap_shrinks_to_the_lower_one() {
+    let disk = RecordingDisk::default();
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open");
+    for n in 0..400 {
+        store.receive(delivery(&[if n % 20 == 0 { B } else { A }], n.to_string(), NOW)).await.expect("kept");
+    }
+    store.close().await.expect("close");
+    drop(store);
+    let store = EmbeddedStore::open_on(Arc::new(disk), &with(drop_oldest(0, 10))).expect("open");
+    let domain = async || texts(&store, A, NOW).await.len() + texts(&store, B, NOW).await.len();
+    assert_eq!(receive(&store, &["x@example.test"], "x").await, Err(StoreError::MailboxFull), "it would grow");
+    for (to, text, left) in [(A, "400", 145), (B, "401", 126), (A, "402", 10), (A, "403", 10)] {
+        receive(&store, &[to], text).await.expect("kept");
+        assert_eq!(domain().await, left, "after {text}");
+    }
+    assert_eq!(texts(&store, B, NOW).await, ["401"]);
+    assert_eq!(texts(&store, A, NOW).await.last().map(String::as_str), Some("403"));
 }
 
 #[tokio::test]

@@ -33,7 +33,7 @@ async fn receive(store: &EmbeddedStore) {
 
 fn wanted(limit: usize, without: &[&PendingEvent]) -> Wanted {
     let without = without.iter().map(|event| event.sequence).collect::<HashSet<_>>();
-    Wanted { due_by: NOW, due_after: Timestamp::MAX, without, limit, octets_max: 1 << 20 }
+    Wanted { due_by: NOW, due_after: Timestamp::MAX, without, limit }
 }
 
 async fn due(store: &EmbeddedStore, webhook: WebhookId, wanted: Wanted) -> DueEvents {
@@ -41,15 +41,14 @@ async fn due(store: &EmbeddedStore, webhook: WebhookId, wanted: Wanted) -> DueEv
 }
 
 #[tokio::test]
-async fn so_many_as_are_wanted_are_read_with_their_emails() {
+async fn so_many_as_are_wanted_are_read() {
     let (store, webhook) = store(3).await;
     let events = pending(&store, webhook).await;
     let all = due(&store, webhook, wanted(3, &[])).await;
-    assert_eq!(all.events.iter().map(|due| due.event.clone()).collect::<Vec<_>>(), events);
-    assert!(all.events.iter().all(|due| due.email.as_ref().is_some_and(|email| email.raw == "mail")));
+    assert_eq!(all.events, events);
     assert_eq!((all.has_more, all.next_due_at), (false, None));
     let one = due(&store, webhook, wanted(1, &[&events[0]])).await;
-    assert_eq!((&one.events[0].event, one.events.len(), one.has_more), (&events[1], 1, true));
+    assert_eq!((&one.events[0], one.events.len(), one.has_more), (&events[1], 1, true));
     let later = NOW.plus(Duration::from_secs(5));
     store.record_attempt(attempt(&events[0], Verdict::Retry(later))).await.expect("record");
     let rest = due(&store, webhook, wanted(3, &[])).await;
@@ -58,11 +57,25 @@ async fn so_many_as_are_wanted_are_read_with_their_emails() {
 }
 
 #[tokio::test]
-async fn emails_beyond_the_octets_wanted_are_left_out() {
+async fn the_emails_of_events_are_read_in_their_order() {
     let (store, webhook) = store(3).await;
-    // Two of three messages of 4 octets.
-    let read = due(&store, webhook, Wanted { octets_max: 11, ..wanted(3, &[]) }).await;
-    assert_eq!(read.events.iter().map(|due| due.email.is_some()).collect::<Vec<_>>(), [true, true, false]);
+    let mut events = pending(&store, webhook).await;
+    events.reverse();
+    let emails = store.emails(events.clone()).await.expect("emails");
+    let ids: Vec<_> = emails.iter().flatten().map(|email| email.listed.id).collect();
+    assert_eq!(ids, events.iter().map(|event| event.email).collect::<Vec<_>>());
+    assert!(emails.iter().flatten().all(|email| email.raw == "mail"));
+}
+
+#[tokio::test]
+async fn an_event_is_pending_until_it_ends() {
+    let (store, webhook) = store(2).await;
+    let events = pending(&store, webhook).await;
+    store.record_attempt(attempt(&events[0], Verdict::Delivered)).await.expect("record");
+    store.record_attempt(attempt(&events[1], Verdict::Retry(NOW))).await.expect("record");
+    assert_eq!((store.is_pending(&events[0]).await, store.is_pending(&events[1]).await), (Ok(false), Ok(true)));
+    assert_eq!(store.delete_webhook(webhook).await, Ok(true));
+    assert_eq!(store.is_pending(&events[1]).await, Ok(false));
 }
 
 #[tokio::test]
@@ -70,8 +83,8 @@ async fn what_was_read_holds_while_events_come_and_are_delivered() {
     let (store, webhook) = store(2).await;
     let read = due(&store, webhook, wanted(3, &[])).await;
     let later = NOW.plus(Duration::from_secs(5));
-    store.record_attempt(attempt(&read.events[0].event, Verdict::Delivered)).await.expect("record");
-    store.record_attempt(attempt(&read.events[1].event, Verdict::Retry(later))).await.expect("record");
+    store.record_attempt(attempt(&read.events[0], Verdict::Delivered)).await.expect("record");
+    store.record_attempt(attempt(&read.events[1], Verdict::Retry(later))).await.expect("record");
     receive(&store).await;
     store.delete_all(&mailbox(TO), NOW).await.expect("delete");
     assert!(store.is_current(read.version));
@@ -87,7 +100,7 @@ async fn what_was_read_holds_no_longer_once_webhooks_or_events_may_have_ended() 
             "deleted" => assert_eq!(store.delete_webhook(webhook).await, Ok(true)),
             "swept" => assert_eq!(store.delete_idle_webhooks(Timestamp::MAX).await, Ok(1)),
             "disabled" => {
-                let mut gone = attempt(&read.events[0].event, Verdict::GivenUp);
+                let mut gone = attempt(&read.events[0], Verdict::GivenUp);
                 (gone.status, gone.disables) = (Some(410), Some("gone".into()));
                 store.record_attempt(gone).await.expect(way);
             }

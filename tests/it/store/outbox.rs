@@ -174,11 +174,11 @@ async fn an_attempt_moves_its_event_and_stands_in_the_log() {
     store.record_attempt(attempt(&again, Verdict::Delivered)).await.expect("record");
     let record = store.webhook(id).await.expect("read").expect("webhook");
     assert_eq!((record.failures, record.failing_since, record.last_delivery_at), (0, None, Some(NOW)));
-    let log = store.attempts(id, 10).await.expect("log");
+    let log = store.attempts(id, 10, NOW).await.expect("log");
     assert_eq!(log.iter().map(|line| line.number).collect::<Vec<_>>(), [2, 1]);
     // Noted once more, as after a crash between the call and the note of it.
     store.record_attempt(attempt(&again, Verdict::Delivered)).await.expect("record");
-    assert_eq!(store.attempts(id, 10).await.expect("log").len(), 2);
+    assert_eq!(store.attempts(id, 10, NOW).await.expect("log").len(), 2);
 }
 
 #[tokio::test]
@@ -195,7 +195,7 @@ async fn what_disables_a_webhook_ends_its_events_and_a_replay_begins_them_again(
     store.receive(delivery(&["a@example.test"], "three", NOW)).await.expect("receive");
     assert_eq!(pending(&store, id).await, []);
     let record = store.webhook(id).await.expect("read").expect("webhook");
-    assert_eq!(record.status, WebhookStatus::Disabled("410 Gone".into()));
+    assert_eq!((record.status, record.dropped), (WebhookStatus::Disabled("410 Gone".into()), 1), "two was dropped");
 
     assert_eq!(store.replay(id, Replay::Failed, NOW).await, Ok(1));
     let again = pending(&store, id).await;
@@ -206,6 +206,22 @@ async fn what_disables_a_webhook_ends_its_events_and_a_replay_begins_them_again(
     assert_eq!(store.load_event(&again[0]).await.expect("load").expect("email").raw, "one");
     store.record_attempt(attempt(&again[0], Verdict::Delivered)).await.expect("record");
     assert_eq!(store.replay(id, Replay::Failed, NOW).await, Ok(0), "the email is gone");
+}
+
+#[tokio::test]
+async fn a_replay_of_nothing_enables_nothing() {
+    let store = store();
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    store.receive(delivery(&["a@example.test"], "one", NOW)).await.expect("receive");
+    let event = pending(&store, id).await.remove(0);
+    let gone =
+        AttemptRecord { disables: Some("410 Gone".into()), status: Some(410), ..attempt(&event, Verdict::GivenUp) };
+    store.record_attempt(gone).await.expect("record");
+    let status = async || store.webhook(id).await.expect("read").expect("webhook").status;
+    assert_eq!(store.replay(id, Replay::Since(NOW.plus(Duration::from_secs(1))), NOW).await, Ok(0));
+    assert_eq!(status().await, WebhookStatus::Disabled("410 Gone".into()));
+    assert_eq!(store.replay(id, Replay::Since(NOW), NOW).await, Ok(1));
+    assert_eq!(status().await, WebhookStatus::Active);
 }
 
 #[tokio::test]
@@ -223,7 +239,7 @@ async fn a_full_outbox_drops_the_oldest_and_says_so() {
     }
     assert_eq!(waiting, ["mail 2", "mail 3", "mail 4"]);
     assert_eq!(store.webhook(id).await.expect("read").expect("the webhook").dropped, 2);
-    let log = store.attempts(id, 10).await.expect("log");
+    let log = store.attempts(id, 10, NOW).await.expect("log");
     assert_eq!(log.len(), 2);
     assert!(log.iter().all(|line| line.error.as_deref() == Some("outbox_full")));
     assert_eq!(
@@ -242,9 +258,15 @@ async fn webhooks_go_with_their_domain_and_when_no_mail_comes() {
     assert_eq!(store.delete_idle_webhooks(later).await, Ok(1));
     assert_eq!(store.webhook(idle).await, Ok(None));
     assert!(store.webhook(busy).await.expect("read").is_some());
+    let event = pending(&store, busy).await.remove(0);
+    let gone = AttemptRecord { disables: Some("gone".into()), ..attempt(&event, Verdict::GivenUp) };
+    store.record_attempt(gone).await.expect("record");
+    let day_after = later.plus(Duration::from_hours(24));
+    store.receive(delivery(&["b@example.test"], "mail", day_after)).await.expect("receive");
+    assert_eq!(store.delete_idle_webhooks(day_after).await, Ok(0), "mail of which a disabled one is not told counts");
     assert_eq!(store.delete_webhook(busy).await, Ok(true));
     assert_eq!(store.lanes().await, Ok(vec![]));
-    assert_eq!(store.stats().await.expect("stats").emails, 1);
+    assert_eq!(store.stats().await.expect("stats").emails, 2);
 }
 
 #[tokio::test]
@@ -260,7 +282,7 @@ async fn a_sweep_goes_through_all_webhooks_and_writes_nothing_where_none_is_idle
         idle.extend((number % 50 == 7).then_some(record.id));
         assert_eq!(store.register_webhook(record, limits).await, Ok(WebhookRegistration::New));
     }
-    let any = Wanted { due_by: NOW, due_after: NOW, without: HashSet::new(), limit: 1, octets_max: 0 };
+    let any = Wanted { due_by: NOW, due_after: NOW, without: HashSet::new(), limit: 1 };
     let before = store.due_events(idle[0], any).await.expect("read").expect("the webhook").version;
     assert_eq!(store.delete_idle_webhooks(NOW).await, Ok(0));
     assert!(store.is_current(before), "a sweep that is written down outdates what was read");
@@ -285,12 +307,12 @@ async fn attempts_that_are_noted_together_are_noted_as_one_after_the_other() {
     store.record_attempts(together).await.expect("record");
     let record = store.webhook(id).await.expect("read").expect("the webhook");
     assert_eq!((record.failures, record.last_delivery_at.is_some()), (2, true));
-    assert_eq!(store.attempts(id, 10).await.expect("log").len(), 3);
+    assert_eq!(store.attempts(id, 10, NOW).await.expect("log").len(), 3);
     assert_eq!(pending(&store, id).await.iter().map(|event| event.attempts).collect::<Vec<_>>(), [1, 1]);
     let gone =
         AttemptRecord { disables: Some("gone".into()), status: Some(410), ..attempt(&events[1], Verdict::GivenUp) };
     store.record_attempts(vec![gone, attempt(&events[2], Verdict::Delivered)]).await.expect("record");
-    assert_eq!(store.attempts(id, 10).await.expect("log").len(), 4, "the last event ended with its webhook");
+    assert_eq!(store.attempts(id, 10, NOW).await.expect("log").len(), 4, "the last event ended with its webhook");
     assert_eq!(pending(&store, id).await, []);
 }
 
@@ -328,10 +350,14 @@ async fn the_log_is_bounded_in_number_and_age() {
     for second in 0..120 {
         store.record_attempt(line(NOW.plus(Duration::from_secs(second)))).await.expect("record");
     }
-    let log = store.attempts(id, 1_000).await.expect("log");
+    let log = store.attempts(id, 1_000, NOW).await.expect("log");
     assert_eq!((log.len(), log[99].at), (100, NOW.plus(Duration::from_secs(20))));
     store.record_attempt(line(NOW.plus(Duration::from_hours(31 * 24)))).await.expect("record");
-    assert_eq!(store.attempts(id, 1_000).await.expect("log").len(), 1);
+    assert_eq!(store.attempts(id, 1_000, NOW).await.expect("log").len(), 1);
+    let last_shown = NOW.plus(Duration::from_hours(61 * 24));
+    assert_eq!(store.attempts(id, 1_000, last_shown).await.expect("log").len(), 1);
+    let too_late = last_shown.plus(Duration::from_millis(1));
+    assert_eq!(store.attempts(id, 1_000, too_late).await, Ok(vec![]), "though nothing else was noted");
     let record = store.webhook(id).await.expect("read").expect("webhook");
     assert_eq!(record.last_delivery_at, None, "a test is no delivery");
 }

@@ -7,12 +7,14 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use tempmail::model::{
-    AttemptRecord, DomainName, DomainRecord, DomainStatus, Timestamp, Verdict, WebhookId, WebhookStatus,
+    AttemptRecord, DomainName, DomainRecord, DomainStatus, Timestamp, Verdict, WebhookId, WebhookLimits,
 };
-use tempmail::store::{EmbeddedStore, Outbox, OutboxLimits, Registration, Replay, Store, StoreOptions};
+use tempmail::store::{
+    EmbeddedStore, Outbox, OutboxLimits, Registration, Replay, Store, StoreOptions, WebhookRegistration,
+};
 
 use super::embedded::options;
-use super::outbox::{attempt, pending, register};
+use super::outbox::{attempt, pending, register, webhook};
 use crate::support::mail::delivery;
 use crate::support::recording_disk::RecordingDisk;
 
@@ -28,7 +30,7 @@ async fn receive(store: &EmbeddedStore, recipient: &str, octets: usize) {
 }
 
 async fn errors(store: &EmbeddedStore, webhook: WebhookId) -> Vec<Option<String>> {
-    store.attempts(webhook, 100).await.expect("log").into_iter().map(|line| line.error).collect()
+    store.attempts(webhook, 100, NOW).await.expect("log").into_iter().map(|line| line.error).collect()
 }
 
 #[tokio::test]
@@ -130,24 +132,31 @@ async fn failed_events_are_those_whose_last_attempt_failed() {
     assert_eq!(store.replay(id, Replay::Failed, NOW).await, Ok(2));
 }
 
+fn registered(domain: &DomainName) -> DomainRecord {
+    DomainRecord {
+        name: domain.clone(),
+        owner: None,
+        email: None,
+        status: DomainStatus::Active,
+        pinned: false,
+        added_at: NOW,
+        last_checked_at: None,
+        last_check_result: None,
+    }
+}
+
 #[tokio::test]
-async fn a_success_beside_it_keeps_a_failure_from_disabling_a_webhook() {
+async fn webhooks_of_an_earlier_time_are_not_for_whoever_registers_the_domain() {
     let store = store(OutboxLimits::default());
-    let id = register(&store, "a@example.test", "https://a.example/").await;
-    receive(&store, "a@example.test", 5).await;
-    receive(&store, "a@example.test", 5).await;
-    receive(&store, "a@example.test", 5).await;
-    let events = pending(&store, id).await;
-    let five_days = |event| AttemptRecord { disables: Some("5 days".into()), ..attempt(event, Verdict::Retry(NOW)) };
-    // Three were in flight at once; the last was decided when the second had not been noted.
-    store.record_attempt(attempt(&events[0], Verdict::Retry(NOW))).await.expect("record");
-    store.record_attempt(attempt(&events[1], Verdict::Delivered)).await.expect("record");
-    store.record_attempt(five_days(&events[2])).await.expect("record");
-    let record = store.webhook(id).await.expect("read").expect("webhook");
-    assert_eq!((record.status, pending(&store, id).await.len()), (WebhookStatus::Active, 2));
-    store.record_attempt(five_days(&events[2])).await.expect("record");
-    let record = store.webhook(id).await.expect("read").expect("webhook");
-    assert_eq!(record.status, WebhookStatus::Disabled("5 days".into()));
+    let (domain, other) = ("example.test".parse().expect("domain"), "other.test".parse().expect("domain"));
+    let old = register(&store, "a@example.test", "https://a.example/").await;
+    assert_eq!(store.register_domain(registered(&other), 9).await, Ok(Registration::Won));
+    assert!(store.webhook(old).await.expect("read").is_some());
+    assert_eq!(store.register_domain(registered(&domain), 9).await, Ok(Registration::Won));
+    assert_eq!(store.webhook(old).await, Ok(None));
+    let new = register(&store, "a@example.test", "https://a.example/").await;
+    assert!(matches!(store.register_domain(registered(&domain), 9).await, Ok(Registration::Taken(_))));
+    assert!(store.webhook(new).await.expect("read").is_some(), "who asks again takes nothing away");
 }
 
 #[tokio::test]
@@ -155,17 +164,7 @@ async fn no_webhook_outlives_its_domain_wherever_its_removal_was_cut_off() {
     let domain: DomainName = "example.test".parse().expect("domain");
     for polls in 0..6 {
         let store = store(OutboxLimits::default());
-        let record = DomainRecord {
-            name: domain.clone(),
-            owner: None,
-            email: None,
-            status: DomainStatus::Active,
-            pinned: false,
-            added_at: NOW,
-            last_checked_at: None,
-            last_check_result: None,
-        };
-        assert_eq!(store.register_domain(record, 9).await, Ok(Registration::Won));
+        assert_eq!(store.register_domain(registered(&domain), 9).await, Ok(Registration::Won));
         let id = register(&store, "a@example.test", "https://a.example/").await;
         {
             let mut removal = pin!(store.remove_domain(&domain));
@@ -190,4 +189,81 @@ async fn where_nobody_sends_events_none_begins() {
     assert_eq!((pending(&store, id).await, errors(&store, id).await), (vec![], vec![]));
     assert_eq!(store.expire(NOW.plus(Duration::from_hours(2)), 100).await.expect("expire").removed, 1);
     assert_eq!(store.stats().await.expect("stats").live_octets, 0);
+}
+
+/// How many events wait, and how many were dropped, after three mails under one limit were replayed under another.
+async fn replayed(under: u32, then: u32) -> (usize, u64) {
+    let options = |events_per_webhook| StoreOptions {
+        outbox: OutboxLimits { events_per_webhook, ..OutboxLimits::default() },
+        // What was not checkpointed is replayed.
+        checkpoint_quiet: Duration::from_hours(1),
+        ..options()
+    };
+    let disk = RecordingDisk::default();
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options(under)).expect("open");
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    for _ in 0..3 {
+        receive(&store, "a@example.test", 5).await;
+    }
+    let disk = disk.kill();
+    let store = EmbeddedStore::open_on(Arc::new(disk), &options(then)).expect("open again");
+    let dropped = store.webhook(id).await.expect("read").expect("the webhook").dropped;
+    (pending(&store, id).await.len(), dropped)
+}
+
+#[tokio::test]
+async fn what_is_replayed_keeps_to_the_limits_that_it_was_received_under() {
+    assert_eq!(replayed(1_000, 1).await, (3, 0));
+    assert_eq!(replayed(2, 1_000).await, (2, 1));
+    assert_eq!(replayed(1_000, 0).await, (3, 0), "a start that sends nothing");
+    assert_eq!(replayed(0, 1_000).await, (0, 0), "mail of which nobody was told");
+}
+
+#[tokio::test]
+async fn each_full_webhook_drops_its_oldest_however_many_a_message_is_for() {
+    let store = store(OutboxLimits { events_per_webhook: 1, ..OutboxLimits::default() });
+    let limits = WebhookLimits { per_recipient: 300, total: 300 };
+    let mut ids = Vec::new();
+    for n in 0..300 {
+        let record = webhook("a@example.test", &format!("https://a.example/{n}"));
+        ids.push(record.id);
+        assert_eq!(store.register_webhook(record, limits).await, Ok(WebhookRegistration::New));
+    }
+    receive(&store, "a@example.test", 5).await;
+    receive(&store, "a@example.test", 6).await;
+    for id in ids {
+        let waiting = pending(&store, id).await;
+        assert_eq!((waiting.len(), waiting[0].size_octets), (1, 6), "the new one was dropped");
+    }
+}
+
+#[tokio::test]
+async fn the_octets_of_a_webhook_have_a_bound_and_its_oldest_events_make_the_room() {
+    let store = store(OutboxLimits { octets_per_webhook: 1000, ..OutboxLimits::default() });
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    let other = register(&store, "b@example.test", "https://b.example/").await;
+    receive(&store, "b@example.test", 900).await;
+    for octets in [300, 301, 302, 500] {
+        receive(&store, "a@example.test", octets).await;
+    }
+    let sizes: Vec<u64> = pending(&store, id).await.iter().map(|event| event.size_octets).collect();
+    assert_eq!(sizes, [302, 500], "as many of the oldest went as it took");
+    assert_eq!(store.webhook(id).await.expect("read").expect("the webhook").dropped, 2);
+    assert_eq!(errors(&store, id).await, [Some("outbox_full".into()), Some("outbox_full".into())]);
+    assert_eq!(pending(&store, other).await.len(), 1, "nobody else's");
+    assert_eq!(OutboxLimits::default().octets_per_webhook, 64 << 20);
+}
+
+#[tokio::test]
+async fn a_dropped_event_stands_in_the_log_at_the_time_of_the_drop() {
+    let store = store(OutboxLimits { events_per_webhook: 1, ..OutboxLimits::default() });
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    receive(&store, "a@example.test", 5).await;
+    let event = pending(&store, id).await.remove(0);
+    let later = NOW.plus(Duration::from_hours(1));
+    store.record_attempt(attempt(&event, Verdict::Retry(later))).await.expect("note");
+    let dropped_at = NOW.plus(Duration::from_mins(1));
+    store.receive(delivery(&["a@example.test"], "more", dropped_at)).await.expect("receive");
+    let line = store.attempts(id, 1, dropped_at).await.expect("log").remove(0);
+    assert_eq!((line.error.as_deref(), line.at), (Some("outbox_full"), dropped_at));
 }

@@ -17,6 +17,7 @@ pub(crate) struct SetClock {
 struct Times {
     now: Timestamp,
     boot: Duration,
+    boots: u64,
     looks: u64,
     panics: bool,
 }
@@ -24,7 +25,7 @@ struct Times {
 impl SetClock {
     /// A clock that shows `at`.
     pub(crate) fn at(at: Timestamp) -> Self {
-        let times = Times { now: at, boot: at.since(Timestamp::from_millis(0)), looks: 0, panics: false };
+        let times = Times { now: at, boot: at.since(Timestamp::from_millis(0)), boots: 1, looks: 0, panics: false };
         Self { times: Mutex::new(times), ticks_since: None }
     }
 
@@ -54,6 +55,13 @@ impl SetClock {
         self.times.lock().expect("clock").now = now;
     }
 
+    /// Starts the machine anew: the clock that never jumps begins again.
+    pub(crate) fn reboot(&self) {
+        let mut times = self.times.lock().expect("clock");
+        times.boot = Duration::from_mins(1);
+        times.boots += 1;
+    }
+
     /// How often the clock that never jumps was looked at: so it is seen that a worker has had its turn.
     pub(crate) fn looks(&self) -> u64 {
         self.times.lock().expect("clock").looks
@@ -73,5 +81,9 @@ impl Clock for SetClock {
         };
         assert!(!panics, "the clock panics as it was told");
         boot + self.ticked()
+    }
+
+    fn boot_id(&self) -> Option<String> {
+        Some(self.times.lock().expect("clock").boots.to_string())
     }
 }

@@ -158,8 +158,8 @@ impl Store for FaultyStore {
         self.working().and_then(|()| self.store.accepts())
     }
 
-    fn takes(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
-        self.store.takes(mailbox, now)
+    fn takes(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError> {
+        self.store.takes(mailboxes, now)
     }
 
     async fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, StoreError> {

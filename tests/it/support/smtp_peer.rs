@@ -24,9 +24,11 @@ pub(crate) struct SmtpPeer {
 }
 
 impl SmtpPeer {
-    /// Connects and reads nothing.
+    /// Connects and reads nothing. What is sent is sent at once, however little it is.
     pub(crate) async fn connect(address: SocketAddr) -> Self {
-        Self::over(TcpStream::connect(address).await.expect("connect"))
+        let stream = TcpStream::connect(address).await.expect("connect");
+        stream.set_nodelay(true).expect("a socket");
+        Self::over(stream)
     }
 
     /// Talks over any stream.
@@ -84,6 +86,14 @@ impl SmtpPeer {
     /// Sends octets as they are.
     pub(crate) async fn send(&mut self, octets: impl AsRef<[u8]>) {
         self.stream.write_all(octets.as_ref()).await.expect("write");
+    }
+
+    /// Sends octets in pieces, each a segment of its own that the server can read before the next one comes.
+    pub(crate) async fn send_cut(&mut self, pieces: &[&[u8]]) {
+        for piece in pieces {
+            self.send(piece).await;
+            tokio::task::yield_now().await;
+        }
     }
 
     /// One whole reply, its lines joined by CRLF; the empty string when the connection was closed.

@@ -11,7 +11,8 @@ use tempmail::config::{Config, Revision};
 use tempmail::daemon::{ControlSocket, Daemon, DaemonError, Inherited, Listeners, open_certificate, open_store};
 use tempmail::model::Timestamp;
 use tempmail::panics::Panics;
-use tempmail::store::{EmbeddedStore, Store, StoreStats};
+use tempmail::store::disk::Disk;
+use tempmail::store::{EmbeddedStore, Store, StoreOptions, StoreStats};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -64,6 +65,12 @@ impl TestServer {
         Self::run(dir, Arc::new(SetClock::at(START)), revision, configure).await
     }
 
+    /// A daemon that keeps mail on a disk of the caller's.
+    pub(crate) async fn on(disk: impl Disk, configure: impl FnOnce(&mut Config)) -> Self {
+        let dir = tempfile::tempdir().expect("directory");
+        Self::run_on(Some(Arc::new(disk)), dir, Arc::new(SetClock::at(START)), Revision::Two, configure).await
+    }
+
     /// Stops it and starts it again on the same data, with the same clock.
     pub(crate) async fn restart(self, configure: impl FnOnce(&mut Config)) -> Self {
         let clock = Arc::clone(&self.clock);
@@ -76,6 +83,16 @@ impl TestServer {
     }
 
     async fn run(dir: TempDir, clock: Arc<SetClock>, revision: Revision, configure: impl FnOnce(&mut Config)) -> Self {
+        Self::run_on(None, dir, clock, revision, configure).await
+    }
+
+    async fn run_on(
+        disk: Option<Arc<dyn Disk>>,
+        dir: TempDir,
+        clock: Arc<SetClock>,
+        revision: Revision,
+        configure: impl FnOnce(&mut Config),
+    ) -> Self {
         let mut config = Config::of_revision(revision, dir.path().into());
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
         (config.smtp_listen, config.http_listen) = (vec![any_port], vec![any_port]);
@@ -84,7 +101,11 @@ impl TestServer {
         configure(&mut config);
         let listeners = Listeners::bind(&config, Inherited::default()).expect("free ports");
         let (smtp, http) = (listeners.smtp_addresses()[0], listeners.http_addresses()[0]);
-        let store = Arc::new(open_store(&config).await.expect("open"));
+        let opened = match disk {
+            Some(disk) => EmbeddedStore::open_on(disk, &StoreOptions::from_config(&config)),
+            None => open_store(&config).await,
+        };
+        let store = Arc::new(opened.expect("open"));
         let control = vec![ControlSocket::bind(&dir.path().join("tempmail.sock")).expect("socket")];
         let panics = Panics::default();
         let tls = open_certificate(&config, clock.now()).expect("a certificate");

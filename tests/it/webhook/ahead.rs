@@ -41,8 +41,7 @@ impl Running {
         receive(&store, "a@example.test").await;
         let clock: Arc<dyn Clock> = Arc::new(SetClock::ticking_from(NOW));
         let (delivery, shutdown) = (delivery_of(&store, clock, Duration::from_secs(1)), CancellationToken::new());
-        let idle_max = Duration::from_hours(9999);
-        let dispatcher = tokio::spawn(dispatcher::run(delivery, PACING, idle_max, shutdown.clone()));
+        let dispatcher = tokio::spawn(dispatcher::run(delivery, PACING, shutdown.clone()));
         (Self { store, sink, shutdown, dispatcher, _dir: dir }, webhook)
     }
 

@@ -6,8 +6,8 @@ use tempmail::webhook::{CallerSettings, ErrorClass, Verdict};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use super::{EVENT, PATIENT, SECRET, Setup, prepared};
-use crate::support::webhook_sink::{Behaviour, WebhookSink};
+use super::{EVENT, PATIENT, SECRET, Setup, prepared, prepared_with};
+use crate::support::webhook_sink::{Behaviour, Request, WebhookSink};
 
 const RETRY: Verdict = Verdict::Retry { after: None };
 
@@ -23,12 +23,10 @@ async fn what_arrives_is_what_was_prepared() {
     assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/hook?key=a%20b"));
     let prepared = prepared(&sink.url("/hook"));
     assert_eq!(request.body, prepared.body);
-    let mut names: Vec<&str> = request.headers.iter().map(|(name, _)| name.as_str()).collect();
-    names.sort_unstable();
+    assert_eq!(request.header("host"), Some(sink.addr().to_string().as_str()));
     assert_eq!(
-        names,
+        names_of(&request),
         [
-            "accept",
             "content-length",
             "content-type",
             "host",
@@ -47,6 +45,22 @@ async fn what_arrives_is_what_was_prepared() {
         tempmail::webhook::sign::signatures(SECRET.as_bytes(), &EVENT.to_string(), 1_700_000_360, &request.body);
     assert_eq!(request.header("x-webhook-signature"), Some(signed.hex.as_str()));
     assert_eq!(request.header("webhook-signature"), Some(signed.standard.as_str()));
+}
+
+/// The names of the header fields, in their order.
+fn names_of(request: &Request) -> Vec<&str> {
+    let mut names: Vec<&str> = request.headers.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    names
+}
+
+#[tokio::test]
+async fn without_a_secret_no_other_header_arrives() {
+    let (setup, sink) = (Setup::local().await, WebhookSink::start().await);
+    setup.caller.call(prepared_with(&sink.url("/hook"), None)).await;
+    let [request] = sink.requests().try_into().expect("one request");
+    let names = ["content-length", "content-type", "host", "user-agent", "webhook-id", "webhook-timestamp"];
+    assert_eq!(names_of(&request), names);
 }
 
 #[tokio::test]
@@ -206,6 +220,33 @@ async fn a_connection_is_used_again() {
     }
     let connections: Vec<usize> = sink.requests().iter().map(|request| request.connection).collect();
     assert_eq!((connections, sink.connections()), (vec![0; 5], 1));
+}
+
+#[tokio::test]
+async fn a_connection_on_which_nothing_more_can_come_is_not_used_again() {
+    let (setup, sink) = (Setup::local().await, WebhookSink::start().await);
+    let closing = Behaviour::with_header(200, "connection", "close");
+    for (behaviour, times) in [(closing, 2), (Behaviour::EndlessBody(200), 1), (Behaviour::Close, 1)] {
+        sink.script("/hook", behaviour.clone());
+        for _ in 0..times {
+            let before = sink.connections();
+            let outcome = setup.call(&sink.url("/hook")).await;
+            assert_eq!(outcome.status.is_some(), !matches!(behaviour, Behaviour::Close), "{behaviour:?}: {outcome:?}");
+            assert_eq!(sink.connections(), before + 1, "{behaviour:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn requests_at_the_same_time_have_connections_of_their_own_and_four_are_kept() {
+    let (setup, sink) = (Setup::local().await, WebhookSink::start().await);
+    sink.script("/hook", Behaviour::status(200));
+    let url = sink.url("/hook");
+    let all = async || futures_util::future::join_all((0..8).map(|_| setup.call(&url))).await;
+    assert!(all().await.iter().all(|outcome| outcome.status == Some(200)));
+    assert_eq!(sink.connections(), 8);
+    assert!(all().await.iter().all(|outcome| outcome.status == Some(200)));
+    assert_eq!(sink.connections(), 8 + 4);
 }
 
 #[tokio::test]

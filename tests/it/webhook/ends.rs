@@ -9,7 +9,9 @@ use tempmail::dns::{DnsResolver, ResolverSettings};
 use tempmail::mime::Parser;
 use tempmail::model::{Timestamp, WebhookId, WebhookLimits};
 use tempmail::store::{EmbeddedStore, Outbox, Store};
-use tempmail::webhook::{Caller, CallerSettings, Delivery, Guard, GuardSettings, PacingLimits, Schedule, dispatcher};
+use tempmail::webhook::{
+    Bodies, Caller, CallerSettings, Delivery, Guard, GuardSettings, PacingLimits, Schedule, dispatcher,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::store::embedded::options;
@@ -35,17 +37,24 @@ async fn store(path: &Path, sink: &WebhookSink) -> (Arc<EmbeddedStore>, WebhookI
 
 /// What makes attempts that take no longer than `timeout`, at loopback too.
 pub fn delivery_of(store: &Arc<EmbeddedStore>, clock: Arc<dyn Clock>, timeout: Duration) -> Arc<Delivery> {
+    delivery_to(Arc::clone(store) as Arc<dyn Outbox>, clock, timeout)
+}
+
+/// The same over any outbox.
+pub fn delivery_to(outbox: Arc<dyn Outbox>, clock: Arc<dyn Clock>, timeout: Duration) -> Arc<Delivery> {
     let allow = vec!["127.0.0.0/8".parse().expect("network")];
     let guard = Arc::new(Guard::new(GuardSettings { allow, ..GuardSettings::default() }));
     let resolver = Arc::new(DnsResolver::new(ResolverSettings::new(Vec::new())));
     let settings = CallerSettings { timeout, ..CallerSettings::default() };
     Arc::new(Delivery {
-        outbox: store.clone(),
+        outbox,
         parser: Parser::start(1).expect("parser"),
+        bodies: Bodies::default(),
         caller: Caller::new(settings, guard, resolver, Arc::clone(&clock)).expect("caller"),
         schedule: Schedule::default(),
         grace: GRACE,
         clock,
+        counters: Arc::default(),
     })
 }
 
@@ -54,12 +63,12 @@ async fn dispatched(store: &Arc<EmbeddedStore>, webhook: WebhookId, now: Timesta
     let clock: Arc<dyn Clock> = Arc::new(SetClock::ticking_from(now));
     let delivery = delivery_of(store, clock, CallerSettings::default().timeout);
     let shutdown = CancellationToken::new();
-    let running = tokio::spawn(dispatcher::run(delivery, PACING, Duration::from_hours(9999), shutdown.clone()));
+    let running = tokio::spawn(dispatcher::run(delivery, PACING, shutdown.clone()));
     let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
-    let mut log = store.attempts(webhook, 100).await.expect("log");
+    let mut log = store.attempts(webhook, 100, now).await.expect("log");
     while log.len() < count && tokio::time::Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(10)).await;
-        log = store.attempts(webhook, 100).await.expect("log");
+        log = store.attempts(webhook, 100, now).await.expect("log");
     }
     shutdown.cancel();
     running.await.expect("dispatcher");

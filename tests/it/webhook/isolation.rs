@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use tempmail::clock::Clock;
 use tempmail::model::{Timestamp, WebhookId, WebhookLimits};
 use tempmail::store::{Outbox, Store, WebhookRegistration};
 use tempmail::webhook::PacingLimits;
@@ -80,7 +81,7 @@ async fn endpoints_are_told_beside_a_black_hole_and_an_endless_body() {
     let most = PacingLimits::IN_FLIGHT_PER_ENDPOINT;
     assert!(dead.requests().len() <= most && dead.connections() <= most, "{} attempts hang", dead.connections());
     for id in hanging {
-        assert_eq!(server.store().attempts(id, 1).await, Ok(vec![]), "what hangs has not ended");
+        assert_eq!(server.store().attempts(id, 1, server.clock.now()).await, Ok(vec![]), "what hangs has not ended");
         let record = server.store().webhook(id).await.expect("read").expect("the webhook");
         assert_eq!(record.dropped, 0, "all its events wait");
     }

@@ -7,6 +7,7 @@ mod ends;
 mod guarded;
 mod isolation;
 mod killed;
+mod late;
 #[allow(clippy::disallowed_methods, reason = "README's example, which stands for a receiver, has no clock of ours")]
 mod snippet;
 mod snippets;
@@ -62,13 +63,18 @@ impl Setup {
     }
 
     async fn call(&self, url: &str) -> Outcome {
-        self.caller.call(&prepared(url)).await
+        self.caller.call(prepared(url)).await
     }
 }
 
 /// A signed event for `url`.
 fn prepared(url: &str) -> Prepared {
-    let target = Target::parse(url).expect(url);
+    prepared_with(url, Some(SECRET.as_bytes()))
+}
+
+/// An event for `url`, signed if there is a secret.
+fn prepared_with(url: &str, secret: Option<&[u8]>) -> Prepared {
+    let target = Target::parse(url).expect(url).into();
     let email = EventEmail {
         id: EmailId::from_parts(Timestamp::from_millis(1_700_000_000_123), [7; 10]),
         recipient: "ann@example.test",
@@ -78,5 +84,5 @@ fn prepared(url: &str) -> Prepared {
         body_text: "1",
         received_at: Timestamp::from_millis(1_700_000_000_123),
     };
-    prepare(&Event { id: EVENT, target: &target, secret: Some(SECRET.as_bytes()), email }, NOW)
+    prepare(&Event { id: EVENT, target: &target, secret, email }, NOW)
 }

@@ -66,7 +66,7 @@ struct Received {
 impl Received {
     /// What is sent at `at`.
     fn sent(secret: &'static str, at: Timestamp) -> Self {
-        let target = Target::parse("https://hooks.example/").expect("URL");
+        let target = Target::parse("https://hooks.example/").expect("URL").into();
         let email = EventEmail {
             id: EmailId::from_parts(at, [7; 10]),
             recipient: "ann@example.test",

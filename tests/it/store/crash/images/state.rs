@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tempmail::model::{Delivery, EmailId, Mailbox, StoredEmail, Timestamp, WebhookId};
+use tempmail::model::{Delivery, EmailId, Mailbox, StoredEmail, Timestamp, WebhookId, WebhookRecord};
 use tempmail::store::{EmbeddedStore, Outbox, Part, Store, StoreError};
 
 use crate::support::mail::mailbox;
@@ -16,6 +16,9 @@ const EVER: Timestamp = Timestamp::from_millis(0);
 pub const MAILBOXES: usize = 7;
 /// Stands for the value of a fact whose octets can't be read.
 const UNREADABLE: &str = "unreadable";
+
+/// The name of the fact how many events of a webhook were dropped begins with it.
+pub const DROPPED: &str = "dropped ";
 
 /// The address of a mailbox.
 pub fn address(n: usize) -> String {
@@ -141,9 +144,11 @@ impl Reader<'_> {
         for n in 0..MAILBOXES {
             for webhook in self.store.webhooks(&name(n)).await.map_err(failed)? {
                 let secret = webhook.secret.as_ref().map(|secret| secret.expose().to_owned());
-                self.facts.insert(format!("webhook {}", webhook.id), format!("{webhook:?} {secret:?}"));
+                self.facts.insert(format!("{DROPPED}{}", webhook.id), webhook.dropped.to_string());
+                let rest = WebhookRecord { dropped: 0, ..webhook.clone() };
+                self.facts.insert(format!("webhook {}", webhook.id), format!("{rest:?} {secret:?}"));
                 self.events(webhook.id, &mut waiting).await?;
-                for line in self.store.attempts(webhook.id, usize::MAX).await.map_err(failed)? {
+                for line in self.store.attempts(webhook.id, usize::MAX, NOW).await.map_err(failed)? {
                     self.facts.insert(format!("log {} {line:?}", webhook.id), String::new());
                 }
             }

@@ -14,14 +14,14 @@ type Place = (u64, u32, u32, u32);
 /// Segment, offset, group, next sequence, emails, mailboxes, live octets, webhooks, octets of the outbox, next attempt.
 type State = (u64, u32, u64, u64, u64, u64, u64, u64, u64, u64);
 type Event = (EmailId, u32, Timestamp, Timestamp, Timestamp, Place);
-type Webhook = (WebhookRecord, u32, u64, u32);
+type Webhook = (WebhookRecord, u32, u64, u32, Option<Timestamp>);
 
 const MAIL: TableDefinition<&MailKey, &[u8]> = TableDefinition::new("mail");
 const IDS: TableDefinition<&[u8; 16], &MailKey> = TableDefinition::new("ids");
 const EXPIRY: TableDefinition<(u64, u64), &[u8]> = TableDefinition::new("expiry");
 const SHARED: TableDefinition<(u64, u32), u32> = TableDefinition::new("shared");
 const SEGMENTS: TableDefinition<u64, (u64, u64)> = TableDefinition::new("segments");
-const EMAILS_OF: TableDefinition<&[u8; 16], u64> = TableDefinition::new("emails-of");
+const EMAILS_OF: TableDefinition<&[u8; 24], u64> = TableDefinition::new("emails-of");
 const META: TableDefinition<u8, &[u8]> = TableDefinition::new("meta");
 const WEBHOOKS: TableDefinition<&[u8; 16], &[u8]> = TableDefinition::new("webhooks");
 const EVENTS: TableDefinition<&MailKey, &[u8]> = TableDefinition::new("events");
@@ -106,14 +106,19 @@ impl Tables {
         .into_iter()
         .collect();
         let (mut heads, mut counts) = (BTreeMap::new(), BTreeMap::new());
-        let mut of_domains: BTreeMap<[u8; 16], u64> = BTreeMap::new();
+        let mut of_domains: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
+        let mut domain = Vec::new();
         for (key, row) in rows(transaction, MAIL, |key, row| (*key, row.to_vec()))? {
             let number = |at: usize| u64::from_le_bytes(row[at..at + 8].try_into().expect("8 octets"));
             let word = |at: usize| u32::from_le_bytes(row[at..at + 4].try_into().expect("4 octets"));
             if key[16..] == [0; 8] {
                 heads.insert(key[..16].to_vec(), number(0));
-                *of_domains.entry(row[24..40].try_into().expect("16 octets")).or_default() += number(0);
+                domain = row[24..40].to_vec();
                 continue;
+            }
+            // All of a domain's, and those of the minute in which they expire.
+            for which in [0, number(24).div_ceil(60_000)] {
+                *of_domains.entry([&domain[..], &which.to_be_bytes()].concat()).or_default() += 1;
             }
             *counts.entry(key[..16].to_vec()).or_insert(0) += 1;
             equal("the id of a mail", ids.get(&key).map(|id| &id[..]), Some(&row[..16]))?;
@@ -125,7 +130,7 @@ impl Tables {
         equal("heads of mailboxes", &heads, &counts)?;
         equal(
             "Emails of domains",
-            rows(transaction, EMAILS_OF, |domain, emails| (*domain, emails))?,
+            rows(transaction, EMAILS_OF, |domain, emails| (domain.to_vec(), emails))?,
             Vec::from_iter(of_domains),
         )?;
         equal("mailboxes", self.state.5, heads.len() as u64)?;
@@ -150,7 +155,7 @@ impl Tables {
         equal("what is due", rows(transaction, DUE, |key, ()| key.to_vec())?, due)?;
         let mut webhooks = 0;
         for (id, row) in rows(transaction, WEBHOOKS, |id, row| (*id, row.to_vec()))? {
-            let (_, events, octets, _): Webhook = postcard::from_bytes(&row).map_err(text)?;
+            let (_, events, octets, _, _): Webhook = postcard::from_bytes(&row).map_err(text)?;
             equal("events of a webhook", (events, octets), waiting.remove(&id).unwrap_or_default())?;
             webhooks += 1;
         }

@@ -1,88 +1,21 @@
-//! Removing what has expired: sleeps until something is due, then removes in small steps between the writer's groups.
-//!
-//! Whether an Email is readable never waits for this; it is decided when it is read. Here only its space comes back.
+//! Whether the time of day can be relied on.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use tokio_util::sync::CancellationToken;
-
-use crate::clock::Clock;
 use crate::model::Timestamp;
-use crate::store::{Store, StoreError};
 
-/// How many Emails one change removes, about.
-const STEP: usize = 500;
-/// The longest sleep: a step of the clock is noticed within it.
-const SLEEP_MAX: Duration = Duration::from_secs(5);
-/// The shortest sleep: space need not come back sooner.
-const SLEEP_MIN: Duration = Duration::from_millis(100);
 /// A clock that runs ahead by more than this, against the one that never jumps, has stepped.
 const STEP_TOLERANCE: Duration = Duration::from_secs(60);
 /// After a step, and after a start with mail, nothing is removed for so long: time for the clock to be put right.
-const STEP_PAUSE: Duration = Duration::from_secs(600);
-
-/// The guard for [`run`], made before any mail is taken. In an empty store nothing is due by a time that another clock
-/// set, so that nothing has to wait.
-pub(crate) async fn guard(store: &dyn Store, clock: &dyn Clock) -> StepGuard {
-    let (now, boot) = (clock.now(), clock.boot());
-    match store.stats().await {
-        Ok(stats) if stats.emails == 0 => StepGuard::settled(now, boot),
-        // What is not known to be empty is taken to be full.
-        _ => StepGuard::new(now, boot),
-    }
-}
-
-/// Removes what is due until `shutdown` is cancelled.
-pub(crate) async fn run(
-    store: Arc<dyn Store>,
-    clock: Arc<dyn Clock>,
-    mut guard: StepGuard,
-    shutdown: CancellationToken,
-) {
-    loop {
-        let sleep = match remove_due(&*store, &*clock, &mut guard).await {
-            Ok(next_due_at) => next_due_at.map_or(SLEEP_MAX, |due| due.since(clock.now())),
-            Err(StoreError::Stopping) => return,
-            Err(error) => {
-                tracing::error!(%error, "expired mail could not be removed");
-                SLEEP_MAX
-            }
-        };
-        tokio::select! {
-            () = shutdown.cancelled() => return,
-            () = tokio::time::sleep(sleep.clamp(SLEEP_MIN, SLEEP_MAX)) => {}
-        }
-    }
-}
-
-/// Removes everything that is due, as long as the time of day can be relied on; when the next is due.
-async fn remove_due(
-    store: &dyn Store,
-    clock: &dyn Clock,
-    guard: &mut StepGuard,
-) -> Result<Option<Timestamp>, StoreError> {
-    loop {
-        let now = clock.now();
-        if !guard.may_remove(now, clock.boot()) {
-            return Ok(None);
-        }
-        let pass = store.expire(now, STEP).await?;
-        if pass.removed > 0 {
-            tracing::debug!(emails = pass.removed, "removed expired mail");
-        }
-        if pass.next_due_at.is_none_or(|due| due > now) {
-            return Ok(pass.next_due_at);
-        }
-        tokio::task::yield_now().await;
-    }
-}
+pub(super) const STEP_PAUSE: Duration = Duration::from_secs(600);
+/// By how much two guards may differ in what the time of day is and say the same.
+const DRIFT: Duration = Duration::from_secs(1);
 
 /// Notices when the time of day jumps forward, which would make mail due that is not.
 ///
-/// A start is taken for a step forward: what the clock did before it is not known.
-#[derive(Debug)]
-pub(crate) struct StepGuard {
+/// A guard that begins takes that for a step forward: what the clock did before is not known.
+#[derive(Clone, Debug)]
+pub struct StepGuard {
     last: (Timestamp, Duration),
     /// How far the steps since the pause began have brought the time of day forward, as far as is known.
     ahead: Duration,
@@ -91,13 +24,42 @@ pub(crate) struct StepGuard {
 }
 
 impl StepGuard {
+    /// A guard that knows nothing of the clock before `now`.
     pub(crate) fn new(now: Timestamp, boot: Duration) -> Self {
         Self { last: (now, boot), ahead: Duration::MAX, paused_until: boot + STEP_PAUSE }
     }
 
     /// A guard that has watched the clock for as long as it matters.
-    fn settled(now: Timestamp, boot: Duration) -> Self {
+    pub fn settled(now: Timestamp, boot: Duration) -> Self {
         Self { last: (now, boot), ahead: Duration::ZERO, paused_until: boot }
+    }
+
+    /// Whether `other`, a later one, knows nothing of weight that this one does not.
+    pub(super) fn says_as_much_as(&self, other: &Self) -> bool {
+        let (since, elapsed) = (other.last.0.since(self.last.0), other.last.1.saturating_sub(self.last.1));
+        let is_back = self.last.0.since(other.last.0) > Duration::ZERO;
+        (self.ahead, self.paused_until) == (other.ahead, other.paused_until)
+            && !is_back
+            && since.abs_diff(elapsed) <= DRIFT
+    }
+
+    /// Everything that it knows, in milliseconds.
+    pub(super) fn to_text(&self) -> String {
+        let (now, boot) = self.last;
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        format!("{} {} {} {}", now.millis(), millis(boot), millis(self.ahead), millis(self.paused_until))
+    }
+
+    /// `None` if the text is not one of [`StepGuard::to_text`].
+    pub(super) fn from_text(text: &str) -> Option<Self> {
+        let (now, rest) = text.split_once(' ')?;
+        let numbers: Vec<u64> = rest.split(' ').map(str::parse).collect::<Result<_, _>>().ok()?;
+        let &[boot, ahead, paused_until] = &numbers[..] else { return None };
+        Some(Self {
+            last: (Timestamp::from_millis(now.parse().ok()?), Duration::from_millis(boot)),
+            ahead: if ahead == u64::MAX { Duration::MAX } else { Duration::from_millis(ahead) },
+            paused_until: Duration::from_millis(paused_until),
+        })
     }
 
     /// Whether the time of day can be relied on so far that something may be removed by it.

@@ -1,0 +1,45 @@
+//! Counters of the questions that were asked for domains. None of them names a domain.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::DomainTable;
+use crate::dns::Verdict;
+use crate::model::{Count, Counts};
+
+/// How a question ended.
+const RESULTS: [&str; 3] = ["here", "elsewhere", "noAnswer"];
+
+/// How many domains there are, and what the questions for them found since the start.
+#[derive(Debug)]
+pub(super) struct Counters {
+    table: DomainTable,
+    checks: [AtomicU64; RESULTS.len()],
+}
+
+impl Counters {
+    pub(super) fn new(table: DomainTable) -> Self {
+        Self { table, checks: Default::default() }
+    }
+
+    /// A question was asked.
+    pub(super) fn asked(&self, verdict: &Verdict) {
+        let at = match verdict {
+            Verdict::PointsHere { .. } => 0,
+            Verdict::PointsElsewhere { .. } => 1,
+            Verdict::NoAnswer(_) => 2,
+        };
+        self.checks[at].fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Counts for Counters {
+    fn read(&self) -> Vec<Count> {
+        let (active, deactivated) = self.table.count();
+        let mut counts = vec![
+            Count::labelled("domains", "active", active as u64),
+            Count::labelled("domains", "deactivated", deactivated as u64),
+        ];
+        counts.extend(Count::family("checks", RESULTS, &self.checks));
+        counts
+    }
+}

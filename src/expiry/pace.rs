@@ -1,0 +1,124 @@
+//! How fast expired mail is removed, so that receives have their share of the writer.
+
+use std::time::Duration;
+
+/// About how many Emails one step removes while removal keeps up: a few milliseconds of the writer's time.
+const STEP: usize = 125;
+/// The longest pause between two steps.
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+/// How often it is asked whether removal keeps up.
+const LOOK_EVERY: Duration = Duration::from_secs(60);
+/// How often the share of removal doubles at most: steps of 4,000 then, and hardly a pause.
+const PRESSURE_MAX: u32 = 5;
+
+/// Between two steps the writer is left to others for as long as the last step took. While what is due grows older all the
+/// same, steps double and pauses halve each minute, and stay so until nothing is due. So removal leaves others half of the
+/// writer, and yet keeps up with whatever comes in.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    /// How often the share was doubled.
+    pressure: u32,
+    /// When it was last asked whether removal keeps up, on the clock that never jumps, and how late it was then.
+    looked: Option<(Duration, Duration)>,
+}
+
+impl Pace {
+    /// About how many Emails the next step removes.
+    pub(super) fn step(&self) -> usize {
+        STEP << self.pressure
+    }
+
+    /// How long the writer is left to others after a step that took `took`.
+    pub(super) fn pause(&self, took: Duration) -> Duration {
+        (took / (1 << self.pressure)).min(PAUSE_MAX)
+    }
+
+    /// At `boot` there is more to remove, and the oldest of it has been due for `late`.
+    pub(super) fn note_late(&mut self, boot: Duration, late: Duration) {
+        let Some((looked_at, before)) = self.looked else {
+            self.looked = Some((boot, late));
+            return;
+        };
+        if boot.saturating_sub(looked_at) >= LOOK_EVERY {
+            if late >= before {
+                self.pressure = (self.pressure + 1).min(PRESSURE_MAX);
+            }
+            self.looked = Some((boot, late));
+        }
+    }
+
+    /// Nothing is due any more.
+    pub(super) fn note_done(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// What is removed in `seconds`, when a step takes a hundredth of a second and as long again for each 125 Emails, and
+    /// `due` Emails become due each second.
+    fn removed(pace: &mut Pace, seconds: u32, due: usize) -> (usize, usize) {
+        let (mut now, mut removed, end) = (Duration::ZERO, 0, seconds * SECOND);
+        while now < end {
+            let took = SECOND / 100 + SECOND / 100 * u32::try_from(pace.step() / 125).expect("a number");
+            now += took;
+            removed += pace.step();
+            let late = now.as_secs_f64() - removed as f64 / due as f64;
+            if late <= 0.0 {
+                removed = (now.as_secs_f64() * due as f64) as usize;
+                pace.note_done();
+                now += SECOND / 10;
+            } else {
+                pace.note_late(now, Duration::from_secs_f64(late));
+            }
+            now += pace.pause(took);
+        }
+        (removed, due * seconds as usize)
+    }
+
+    #[test]
+    fn others_have_half_of_the_writer() {
+        let pace = Pace::default();
+        assert_eq!((pace.step(), pace.pause(8 * SECOND / 1000)), (125, 8 * SECOND / 1000));
+        assert_eq!(pace.pause(30 * SECOND), SECOND);
+    }
+
+    #[test]
+    fn removal_keeps_up_with_what_comes_in() {
+        // 3,125 a second are what the first steps do; 12,500 what a writer does that does nothing else.
+        for due in [100, 3_000, 5_000, 9_000] {
+            let mut pace = Pace::default();
+            let (removed, wanted) = removed(&mut pace, 7_200, due);
+            assert!(wanted.saturating_sub(removed) < due * 600, "{due} a second: {removed} of {wanted}");
+        }
+    }
+
+    #[test]
+    fn a_backlog_that_shrinks_costs_others_no_more() {
+        let mut pace = Pace::default();
+        for minute in 0..60 {
+            pace.note_late(60 * minute * SECOND, (10_000 - 10 * minute) * SECOND);
+            assert_eq!(pace.step(), 125, "minute {minute}");
+        }
+    }
+
+    #[test]
+    fn a_backlog_that_grows_is_removed_faster_each_minute_until_there_is_none() {
+        let mut pace = Pace::default();
+        let mut steps = Vec::new();
+        for minute in 0..8 {
+            pace.note_late(60 * minute * SECOND, minute * SECOND);
+            steps.push(pace.step());
+        }
+        assert_eq!(steps, [125, 250, 500, 1000, 2000, 4000, 4000, 4000]);
+        assert_eq!(pace.pause(SECOND), SECOND / 32);
+        pace.note_late(600 * SECOND, SECOND);
+        assert_eq!(pace.step(), 4000, "it has only begun to shrink");
+        pace.note_done();
+        assert_eq!(pace.step(), 125);
+    }
+}

@@ -1,0 +1,102 @@
+//! `GET /metrics`: what the rooms count and what they hold, in Prometheus' text format, version 0.0.4.
+//!
+//! Everybody may read it, like `/readyz`: it holds numbers and words of the program alone, no address, domain or URL. A
+//! scrape reads counters and, of the store, what a status reads; no row of mail is counted.
+
+mod catalogue;
+mod render;
+mod requests;
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+
+use super::Api;
+use super::health::Cause;
+use super::problem::Problem;
+use crate::model::{Count, Counts, Durations};
+use crate::store::StoreStats;
+
+pub(super) use requests::Requests;
+
+/// Something that counts, and where its numbers belong in the catalogue of metrics.
+#[derive(Clone, Debug)]
+pub struct Room {
+    /// The room's name there.
+    pub name: &'static str,
+    /// What counts in it.
+    pub counts: Arc<dyn Counts>,
+}
+
+/// The numbers of one room at one moment.
+struct Numbers {
+    room: &'static str,
+    counts: Vec<Count>,
+    durations: Vec<Durations>,
+}
+
+impl Numbers {
+    fn of(room: &'static str, counts: Vec<Count>) -> Self {
+        Self { room, counts, durations: Vec::new() }
+    }
+
+    fn read(room: &Room) -> Self {
+        Self { durations: room.counts.durations(), ..Self::of(room.name, room.counts.read()) }
+    }
+}
+
+/// Answers with every metric. What the store can't tell while it has trouble is left out.
+pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Response, Problem> {
+    let mut numbers: Vec<Numbers> = api.rooms.iter().map(Numbers::read).collect();
+    numbers.push(Numbers::of("process", process(&api)));
+    numbers.push(Numbers::of("limits", limits(&api)));
+    let stats = api.store.stats().await;
+    let accepts = api.store.accepts();
+    let trouble = accepts.as_ref().err().or(stats.as_ref().err()).map(Cause::of);
+    numbers.push(Numbers::of("state", state(accepts.is_ok(), trouble)));
+    numbers.push(Numbers::of("kept", stats.map(|stats| kept(&stats)).unwrap_or_default()));
+    let text = render::text(&numbers)?;
+    Ok(([(header::CONTENT_TYPE, render::CONTENT_TYPE)], text).into_response())
+}
+
+fn process(api: &Api) -> Vec<Count> {
+    let revision = api.config.revision.number().to_string();
+    let build = Count { name: "build", labels: vec![env!("CARGO_PKG_VERSION").into(), revision.into()], value: 1 };
+    let started_at = api.status.as_ref().map(|daemon| {
+        let seconds = daemon.started_at.millis().div_euclid(1000);
+        Count::one("startedAt", u64::try_from(seconds).unwrap_or(0))
+    });
+    [Some(build), started_at].into_iter().flatten().collect()
+}
+
+fn limits(api: &Api) -> Vec<Count> {
+    let config = &api.config;
+    vec![
+        Count::one("smtpConnections", config.smtp_connections_max as u64),
+        Count::one("domains", config.domains_max as u64),
+    ]
+}
+
+fn state(accepts_mail: bool, trouble: Option<Cause>) -> Vec<Count> {
+    let causes = Cause::ALL.into_iter();
+    let present = causes.map(|cause| Count::labelled("trouble", cause.as_str(), u64::from(trouble == Some(cause))));
+    [Count::one("acceptsMail", u64::from(accepts_mail))].into_iter().chain(present).collect()
+}
+
+fn kept(stats: &StoreStats) -> Vec<Count> {
+    let StoreStats { emails, mailboxes, messages, live_octets, webhooks, events, segments, disk_octets, index_octets } =
+        *stats;
+    vec![
+        Count::one("emails", emails),
+        Count::one("mailboxes", mailboxes),
+        Count::one("messages", messages),
+        Count::one("liveOctets", live_octets),
+        Count::one("webhooks", webhooks),
+        Count::one("events", events),
+        Count::one("segments", segments),
+        Count::one("diskOctets", disk_octets),
+        Count::one("indexOctets", index_octets),
+    ]
+}

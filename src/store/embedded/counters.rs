@@ -1,0 +1,82 @@
+//! Counters of an embedded store.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::EmbeddedStore;
+use crate::model::{Count, Counts, Durations, Stopwatch};
+use crate::store::index::Tally;
+
+/// What the store did since it was opened, and what waits for its writer now.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    commits: Stopwatch,
+    queued: AtomicU64,
+    deleted: AtomicU64,
+    expired: AtomicU64,
+    made_way: AtomicU64,
+    events_dropped: AtomicU64,
+    webhooks_disabled: AtomicU64,
+    index_reopened: AtomicU64,
+}
+
+impl Counters {
+    /// A group was committed: from when it was taken to when its senders could be answered.
+    pub(super) fn committed(&self, took: Duration) {
+        self.commits.note(took);
+    }
+
+    /// Counts a change that waits for the writer until what is returned is dropped.
+    pub(super) fn queued(self: &Arc<Self>) -> Queued {
+        self.queued.fetch_add(1, Ordering::Relaxed);
+        Queued(Arc::clone(self))
+    }
+
+    pub(super) fn index_reopened(&self) {
+        self.index_reopened.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn add(&self, tally: &Tally) {
+        let Tally { deleted, expired, made_way, events_dropped, webhooks_disabled } = *tally;
+        for (counter, count) in [
+            (&self.deleted, deleted),
+            (&self.expired, expired),
+            (&self.made_way, made_way),
+            (&self.events_dropped, events_dropped),
+            (&self.webhooks_disabled, webhooks_disabled),
+        ] {
+            counter.fetch_add(count, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A change that waits.
+#[derive(Debug)]
+pub(super) struct Queued(Arc<Counters>);
+
+impl Drop for Queued {
+    fn drop(&mut self) {
+        self.0.queued.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Counts for EmbeddedStore {
+    fn read(&self) -> Vec<Count> {
+        let counters = self.shared.counters();
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        vec![
+            Count::one("queued", read(&counters.queued)),
+            Count::labelled("removed", "deleted", read(&counters.deleted)),
+            Count::labelled("removed", "expired", read(&counters.expired)),
+            Count::labelled("removed", "madeWay", read(&counters.made_way)),
+            Count::one("eventsDropped", read(&counters.events_dropped)),
+            Count::one("webhooksDisabled", read(&counters.webhooks_disabled)),
+            Count::one("indexReopened", read(&counters.index_reopened)),
+        ]
+    }
+
+    fn durations(&self) -> Vec<Durations> {
+        vec![self.shared.counters().commits.read("commit")]
+    }
+}

@@ -1,0 +1,139 @@
+//! How many Emails a domain has, and how many of them have expired.
+//!
+//! A domain has a row for all of its Emails and one for those of each minute in which some expire. So what has expired and
+//! waits to be removed is known from as many rows as expiry is minutes behind.
+
+use std::collections::BTreeMap;
+
+use redb::{ReadableTable, ReadableTableMetadata, Table, WriteTransaction};
+
+use super::IndexError;
+use super::read::View;
+use super::tables::{DomainKey, EMAILS_OF, domain_key};
+use crate::model::Timestamp;
+use crate::store::check::{Finding, FindingKind};
+
+/// The number under which all Emails of a domain are counted; minutes begin at 1.
+const ALL: u64 = 0;
+const MINUTE_MILLIS: u64 = 60_000;
+
+/// What is known without the changes of a group.
+const UNCHANGED: &Changes = &Changes::new();
+
+/// What a group changes about the counts.
+type Changes = BTreeMap<DomainKey, i64>;
+
+/// The minute at whose start everything that expires at `at` has expired.
+fn expiry_minute(at: Timestamp) -> u64 {
+    u64::try_from(at.millis()).unwrap_or(0).div_ceil(MINUTE_MILLIS).max(1)
+}
+
+/// The Emails of each domain, open for writing. What a group changes is written once at its end.
+pub(super) struct EmailsOf<'t> {
+    table: Table<'t, &'static DomainKey, u64>,
+    changes: Changes,
+}
+
+impl<'t> EmailsOf<'t> {
+    /// Opens the table, making it if it is missing.
+    pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
+        Ok(Self { table: transaction.open_table(EMAILS_OF)?, changes: BTreeMap::new() })
+    }
+
+    /// An Email that expires at `expires_at` has come.
+    pub(super) fn add(&mut self, domain: [u8; 16], expires_at: Timestamp) {
+        self.change(domain, expires_at, 1);
+    }
+
+    /// It has gone.
+    pub(super) fn remove(&mut self, domain: [u8; 16], expires_at: Timestamp) {
+        self.change(domain, expires_at, -1);
+    }
+
+    fn change(&mut self, domain: [u8; 16], expires_at: Timestamp, emails: i64) {
+        for number in [ALL, expiry_minute(expires_at)] {
+            *self.changes.entry(domain_key(domain, number)).or_default() += emails;
+        }
+    }
+
+    /// See [`unexpired`].
+    pub(super) fn unexpired(&self, domain: [u8; 16], now: Timestamp, enough: u64) -> Result<u64, IndexError> {
+        unexpired(&self.table, &self.changes, domain, now, enough)
+    }
+
+    pub(super) fn flush(&mut self) -> Result<(), IndexError> {
+        for (key, change) in std::mem::take(&mut self.changes) {
+            let emails = kept(&self.table, &key)?.saturating_add_signed(change);
+            match emails {
+                0 => self.table.remove(&key)?,
+                emails => self.table.insert(&key, emails)?,
+            };
+        }
+        Ok(())
+    }
+}
+
+fn kept(table: &impl ReadableTable<&'static DomainKey, u64>, key: &DomainKey) -> Result<u64, IndexError> {
+    Ok(table.get(key)?.map_or(0, |row| row.value()))
+}
+
+/// The Emails of a domain less those that had expired when the minute of `now` began; it is not looked what has expired
+/// where all are fewer than `enough`.
+fn unexpired(
+    table: &impl ReadableTable<&'static DomainKey, u64>,
+    changes: &Changes,
+    domain: [u8; 16],
+    now: Timestamp,
+    enough: u64,
+) -> Result<u64, IndexError> {
+    let changed = |key: &DomainKey| changes.get(key).copied().unwrap_or(0);
+    let all = domain_key(domain, ALL);
+    let emails = kept(table, &all)?.saturating_add_signed(changed(&all));
+    let minute = u64::try_from(now.millis()).unwrap_or(0) / MINUTE_MILLIS;
+    if emails < enough || minute == ALL {
+        return Ok(emails);
+    }
+    let (first, last) = (domain_key(domain, ALL + 1), domain_key(domain, minute));
+    let mut expired: u64 = 0;
+    for row in table.range::<&DomainKey>(&first..=&last)? {
+        expired += row?.1.value();
+    }
+    let changed: i64 = changes.range(first..=last).map(|(_, change)| change).sum();
+    Ok(emails.saturating_sub(expired.saturating_add_signed(changed)))
+}
+
+impl View {
+    /// See [`unexpired`].
+    pub(super) fn unexpired(&self, domain: [u8; 16], now: Timestamp, enough: u64) -> Result<u64, IndexError> {
+        unexpired(&self.transaction.open_table(EMAILS_OF)?, UNCHANGED, domain, now, enough)
+    }
+
+    /// What the counts of domains have that `counted` has not.
+    pub(super) fn audit_emails_of(
+        &self,
+        counted: &CountedOf,
+        found: &mut dyn FnMut(Finding),
+    ) -> Result<(), IndexError> {
+        let table = self.transaction.open_table(EMAILS_OF)?;
+        let mut is_right = table.len()? == counted.0.len() as u64;
+        for (key, emails) in &counted.0 {
+            is_right &= kept(&table, key)? == *emails;
+        }
+        if !is_right {
+            found(Finding::index(FindingKind::Rows, "the counts of Emails by domain are not those of the mailboxes"));
+        }
+        Ok(())
+    }
+}
+
+/// The same counts, made from the rows of mail.
+#[derive(Debug, Default)]
+pub(super) struct CountedOf(BTreeMap<DomainKey, u64>);
+
+impl CountedOf {
+    pub(super) fn add(&mut self, domain: [u8; 16], expires_at: Timestamp) {
+        for number in [ALL, expiry_minute(expires_at)] {
+            *self.0.entry(domain_key(domain, number)).or_default() += 1;
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! What a group did, in numbers for those who watch the service.
+
+/// Numbers of one group; what a replay does again is nobody's to count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// Emails that somebody deleted.
+    pub(crate) deleted: u64,
+    /// Emails whose time was over.
+    pub(crate) expired: u64,
+    /// Emails that made way for others under a cap.
+    pub(crate) made_way: u64,
+    /// Events that were dropped because too much waited.
+    pub(crate) events_dropped: u64,
+    /// Webhooks that were disabled for what their receivers answered.
+    pub(crate) webhooks_disabled: u64,
+}

@@ -1,0 +1,32 @@
+//! The client's side of TLS, as the machine has it.
+
+use std::sync::Arc;
+
+use rustls::client::danger::ServerCertVerifier;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::Verifier;
+
+use super::{CertificateError, provider};
+
+/// The protocol that is spoken over it (RFC 7301): HTTP/1.1.
+const ALPN_HTTP1: &[u8] = b"http/1.1";
+
+/// For the client's side of handshakes with servers of HTTP that somebody vouches for whom this machine trusts. Reads the
+/// machine's certificates, which takes some milliseconds; where there are none, which the log says, no handshake succeeds.
+pub fn client_config() -> Result<Arc<ClientConfig>, CertificateError> {
+    let builder = ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .map_err(|error| CertificateError::Provider { reason: error.to_string() })?;
+    let mut config = match Verifier::new(provider()) {
+        Ok(verifier) => {
+            let verifier: Arc<dyn ServerCertVerifier> = Arc::new(verifier);
+            builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
+        }
+        Err(error) => {
+            tracing::warn!(%error, "no certificates of this system can be read; https URLs will fail");
+            builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth()
+        }
+    };
+    config.alpn_protocols = vec![ALPN_HTTP1.to_vec()];
+    Ok(Arc::new(config))
+}

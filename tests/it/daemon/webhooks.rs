@@ -1,0 +1,123 @@
+//! What the daemon as a whole does about webhooks: where they may not lead, and when they and their events go.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::json;
+use tempmail::clock::Clock;
+use tempmail::config::{Endpoint, Revision};
+use tempmail::model::{Timestamp, WebhookId, WebhookLimits, WebhookRecord};
+use tempmail::store::{Outbox, WebhookRegistration};
+
+use super::clock::let_expiry_work;
+use crate::store::outbox::webhook;
+use crate::support::http;
+use crate::support::test_server::TestServer;
+use crate::support::webhook_sink::{Behaviour, WebhookSink};
+
+const TO: &str = "hello@example.test";
+const LIMITS: WebhookLimits = WebhookLimits { per_recipient: 9, total: 9 };
+const DAY: Duration = Duration::from_hours(24);
+/// How long a test waits for what must come.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// A little more than the pause after a start.
+const PAUSE: Duration = Duration::from_mins(11);
+
+/// Registers a webhook for which mail last came at `last_mail_at`.
+async fn register(server: &TestServer, url: &str, last_mail_at: Timestamp) -> WebhookId {
+    let record = WebhookRecord { last_mail_at, ..webhook(TO, url) };
+    let id = record.id;
+    assert_eq!(server.store().register_webhook(record, LIMITS).await, Ok(WebhookRegistration::New));
+    id
+}
+
+/// Lets time pass, and waits until a webhook is gone by then.
+async fn goes_after(server: &TestServer, time: Duration, id: WebhookId) {
+    server.clock.advance(time);
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    while server.store().webhook(id).await != Ok(None) {
+        assert!(tokio::time::Instant::now() < deadline, "the webhook stays");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
+async fn no_webhook_leads_to_a_listener_of_the_daemon_itself() {
+    let any = SocketAddr::from(([127, 0, 0, 1], 0));
+    let server = TestServer::with(|config| {
+        config.webhook_allow = vec!["127.0.0.0/8".parse().expect("a network")];
+        config.tls_self_signed = true;
+        config.smtps_listen = vec![any];
+        config.lmtp_listen = vec![Endpoint::Tcp(any)];
+    })
+    .await;
+    let register = async |url: &str| {
+        let (status, answer) = server.admin_post("/api/webhooks", &json!({ "recipient": TO, "url": url })).await;
+        (status, answer["code"].as_str().unwrap_or_default().to_owned())
+    };
+    let status = server.admin_get("/api/admin/status").await;
+    for service in ["smtpListen", "smtpsListen", "lmtpListen", "httpListen"] {
+        let own: SocketAddr = status[service][0].as_str().and_then(|text| text.parse().ok()).expect(service);
+        for host in ["127.0.0.1", "0.0.0.0", "2130706433", "[::ffff:127.0.0.1]"] {
+            let refused = register(&format!("http://{host}:{}/hook", own.port())).await;
+            assert_eq!(refused, (400, "url_not_allowed".into()), "{service} by {host}");
+        }
+    }
+    let sink = WebhookSink::start().await;
+    assert_eq!(register(&sink.url("/hook")).await.0, 201, "the network is allowed");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_webhook_without_mail_goes_and_one_with_mail_stays() {
+    let server = TestServer::with(|config| config.webhook_idle = 2 * DAY).await;
+    let start = server.clock.now();
+    let idle = register(&server, "https://idle.example/", start).await;
+    let later = register(&server, "https://later.example/", start.plus(DAY)).await;
+    assert_eq!(http::total(server.http(), TO).await, 0);
+    goes_after(&server, 2 * DAY + PAUSE, idle).await;
+    assert!(server.store().webhook(later).await.expect("read").is_some());
+    goes_after(&server, DAY, later).await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_service_that_is_started_again_and_again_sweeps_some_minutes_after_each_start() {
+    let mut server = TestServer::with(|config| config.webhook_idle = 2 * DAY).await;
+    let idle = register(&server, "https://idle.example/", server.clock.now()).await;
+    server.clock.advance(3 * DAY);
+    for _ in 0..2 {
+        server = server.restart(|config| config.webhook_idle = 2 * DAY).await;
+        assert!(server.store().webhook(idle).await.expect("read").is_some(), "the clock is not known yet");
+    }
+    // Who is answered knows that the pause has begun.
+    assert_eq!(http::total(server.http(), TO).await, 0);
+    goes_after(&server, PAUSE, idle).await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn where_no_events_are_sent_those_that_wait_end_past_their_grace_and_not_by_a_clock_that_jumps() {
+    let sink = WebhookSink::start().await;
+    sink.script("/hook", Behaviour::status(500));
+    let server = TestServer::with(|config| config.webhook_allow = vec!["127.0.0.0/8".parse().expect("network")]).await;
+    let id = register(&server, &sink.url("/hook"), server.clock.now()).await;
+    server.send(TO, "waits", "").await;
+    let server = server.restart(|config| config.revision = Revision::One).await;
+    let waiting = async || server.store().lanes().await.expect("lanes").len();
+    server.clock.advance(PAUSE);
+    let_expiry_work(&server).await;
+    let before = server.clock.now();
+    server.clock.step_to(before.plus(30 * DAY));
+    let_expiry_work(&server).await;
+    assert_eq!(waiting().await, 1, "a clock that jumps ends nothing");
+    server.clock.step_to(before);
+    server.clock.advance(DAY + Duration::from_hours(1));
+    let_expiry_work(&server).await;
+    assert_eq!(waiting().await, 1, "within its grace");
+    server.in_time(|stats| stats.live_octets == 0).await;
+    assert_eq!(waiting().await, 0);
+    let record = server.store().webhook(id).await.expect("read").expect("the webhook stays");
+    assert_eq!(record.dropped, 1);
+    server.stop().await;
+}

@@ -1,0 +1,129 @@
+//! A backup of a store whose journal was damaged behind its back says so, and so does a check.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use tempmail::model::Timestamp;
+use tempmail::store::backup::BackupRecord;
+use tempmail::store::check::{FindingKind, check};
+use tempmail::store::disk::{Directory, Disk};
+use tempmail::store::{EmbeddedStore, Part, Store, StoreError};
+
+use super::embedded::options;
+use crate::support::mail::{delivery, mailbox};
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const A: &str = "a@example.test";
+const B: &str = "b@example.test";
+
+fn segment(dir: &Path, number: u64) -> PathBuf {
+    dir.join(format!("journal-{number:016}"))
+}
+
+/// Where the groups of a segment begin.
+fn groups(path: &Path) -> Vec<u64> {
+    let octets = std::fs::read(path).expect("octets");
+    let (mut groups, mut at) = (Vec::new(), 512);
+    // Each begins with the segment's salt, and says its length behind that, its number and what was durable.
+    while octets.get(at..at + 8).is_some_and(|salt| *salt == octets[24..32]) {
+        groups.push(at as u64);
+        let length = octets[at + 20..at + 24].try_into().expect("four octets");
+        at += 32 + u32::from_le_bytes(length) as usize;
+    }
+    groups
+}
+
+/// Changes an octet of the last group's header; where that begins.
+fn damage_last_group(path: &Path) -> u64 {
+    let last = *groups(path).last().expect("a group");
+    let file = File::options().read(true).write(true).open(path).expect("open");
+    let mut octet = [0];
+    file.read_exact_at(&mut octet, last + 9).expect("read");
+    file.write_all_at(&[octet[0] ^ 1], last + 9).expect("write");
+    last
+}
+
+async fn receive(store: &EmbeddedStore, to: &str) {
+    store.receive(delivery(&[to], "a message", NOW)).await.expect("received");
+}
+
+/// How many messages a backup has, or what ended it.
+async fn back_up(store: &EmbeddedStore) -> Result<usize, StoreError> {
+    let (mut messages, mut has_end) = (0, false);
+    let mut backup = store.backup();
+    while let Some(items) = backup.next().await {
+        for item in items? {
+            messages += usize::from(matches!(item.record, BackupRecord::Mail { .. }));
+            has_end = matches!(item.record, BackupRecord::End(_));
+        }
+    }
+    assert!(has_end);
+    Ok(messages)
+}
+
+/// What a check of a stopped store finds, and where.
+fn checked(dir: &Path) -> Vec<(FindingKind, Option<u64>, Option<u64>)> {
+    let disk: Arc<dyn Disk> = Arc::new(Directory::lock(dir).expect("lock"));
+    let report = check(&disk, &options(), &mut |_, _| ()).expect("check");
+    report.findings.iter().map(|finding| (finding.kind, finding.segment, finding.offset)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn damage_at_the_end_of_the_segment_in_use_ends_a_backup() {
+    for ends_with_a_deletion in [false, true] {
+        let dir = tempfile::tempdir().expect("directory");
+        let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+        receive(&store, A).await;
+        receive(&store, B).await;
+        assert_eq!(back_up(&store).await, Ok(2));
+        if ends_with_a_deletion {
+            assert_eq!(store.delete_all(&mailbox(B), NOW).await, Ok(1));
+        }
+        let offset = damage_last_group(&segment(dir.path(), 1));
+        assert_eq!(back_up(&store).await, Err(StoreError::Damaged { segment: 1, offset }));
+        store.close().await.expect("close");
+        drop(store);
+        assert!(checked(dir.path()).contains(&(FindingKind::Group, Some(1), Some(offset))));
+    }
+}
+
+/// The second segment is gone, so nothing says where the first one ends.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn damage_at_the_end_of_a_segment_without_a_successor_ends_a_backup_if_something_lives_there() {
+    for lives in [true, false] {
+        let dir = tempfile::tempdir().expect("directory");
+        for to in [A, B, A] {
+            let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+            receive(&store, A).await;
+            receive(&store, to).await;
+            if to == B {
+                store.delete_all(&mailbox(B), NOW).await.expect("delete");
+                let part = store.list(&mailbox(A), Part::Offset { offset: 0, limit: 1 }, NOW).await.expect("list");
+                store.delete(part.emails[0].id, NOW).await.expect("delete");
+            }
+            store.close().await.expect("close");
+        }
+        assert!(segment(dir.path(), 1).exists() && !segment(dir.path(), 2).exists());
+        let offset = damage_last_group(&segment(dir.path(), 1));
+        assert!(checked(dir.path()).iter().any(|(kind, ..)| *kind == FindingKind::Email));
+        let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+        if !lives {
+            let part = store.list(&mailbox(A), Part::Offset { offset: 0, limit: 9 }, NOW).await.expect("list");
+            assert!(store.delete(part.emails[part.emails.len() - 2].id, NOW).await.expect("delete"));
+        }
+        let expected = if lives { Err(StoreError::Damaged { segment: 1, offset }) } else { Ok(3) };
+        assert_eq!(back_up(&store).await, expected);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_segment_that_reads_as_if_it_had_never_been_used_ends_a_backup() {
+    let dir = tempfile::tempdir().expect("directory");
+    let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+    receive(&store, A).await;
+    File::options().write(true).open(segment(dir.path(), 1)).and_then(|file| file.set_len(0)).expect("cut");
+    assert_eq!(back_up(&store).await, Err(StoreError::Damaged { segment: 1, offset: 0 }));
+}

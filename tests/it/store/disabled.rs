@@ -1,0 +1,108 @@
+//! When a webhook is disabled: by its receiver, or after five days of nothing but failures.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempmail::model::{AttemptRecord, Timestamp, Verdict, WebhookId, WebhookStatus};
+use tempmail::store::{EmbeddedStore, Outbox, Store};
+
+use super::embedded::options;
+use super::outbox::{attempt, pending, register};
+use crate::support::mail::delivery;
+use crate::support::recording_disk::RecordingDisk;
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const HOUR: Duration = Duration::from_hours(1);
+
+/// A store with a webhook and events for it.
+async fn store(events: usize) -> (EmbeddedStore, WebhookId) {
+    let store = EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &options()).expect("open");
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    for number in 0..events {
+        store.receive(delivery(&["a@example.test"], format!("mail {number}"), NOW)).await.expect("receive");
+    }
+    (store, id)
+}
+
+/// Notes an attempt for the first event that waits, made so many hours after the start; the webhook's status.
+async fn note(store: &EmbeddedStore, id: WebhookId, hours: u32, verdict: Verdict) -> WebhookStatus {
+    let event = pending(store, id).await.remove(0);
+    let made = AttemptRecord { at: NOW.plus(HOUR * hours), ..attempt(&event, verdict) };
+    store.record_attempt(made).await.expect("note");
+    store.webhook(id).await.expect("read").expect("the webhook").status
+}
+
+/// The status after an event failed at each of these hours.
+async fn failing_at(hours: &[u32]) -> WebhookStatus {
+    let (store, id) = store(1).await;
+    let mut status = WebhookStatus::Active;
+    for hour in hours {
+        assert_eq!(status, WebhookStatus::Active, "before {hour}");
+        status = note(&store, id, *hour, Verdict::Retry(NOW)).await;
+    }
+    status
+}
+
+fn disabled() -> WebhookStatus {
+    WebhookStatus::Disabled("nothing but failures for 5 days".into())
+}
+
+#[tokio::test]
+async fn five_days_of_nothing_but_failures_disable_a_webhook() {
+    assert_eq!(failing_at(&[0, 48, 96, 119]).await, WebhookStatus::Active);
+    assert_eq!(failing_at(&[0, 48, 96, 120]).await, disabled());
+}
+
+#[tokio::test]
+async fn two_failures_with_nothing_between_them_are_not_days_of_failures() {
+    assert_eq!(failing_at(&[0, 121]).await, WebhookStatus::Active);
+    // From where they are close again it counts anew.
+    assert_eq!(failing_at(&[0, 24, 73, 120, 160, 192]).await, WebhookStatus::Active);
+    assert_eq!(failing_at(&[0, 24, 73, 120, 160, 193]).await, disabled());
+}
+
+#[tokio::test]
+async fn a_clock_that_comes_back_makes_no_days_of_failures() {
+    assert_eq!(failing_at(&[1_000, 0, 24, 72, 119]).await, WebhookStatus::Active);
+    assert_eq!(failing_at(&[1_000, 0, 24, 72, 120]).await, disabled());
+}
+
+#[tokio::test]
+async fn a_success_among_attempts_that_were_decided_on_together_keeps_a_webhook_active() {
+    let (store, id) = store(4).await;
+    for hours in [0, 48, 96, 119] {
+        note(&store, id, hours, Verdict::Retry(NOW)).await;
+    }
+    let events = pending(&store, id).await;
+    let at = NOW.plus(HOUR * 121);
+    let verdicts = [Verdict::Delivered, Verdict::Retry(at), Verdict::Retry(at)];
+    let made = events.iter().zip(verdicts).map(|(event, verdict)| AttemptRecord { at, ..attempt(event, verdict) });
+    store.record_attempts(made.collect()).await.expect("note");
+    let record = store.webhook(id).await.expect("read").expect("the webhook");
+    assert_eq!((record.status, record.failures, record.failing_since), (WebhookStatus::Active, 2, Some(at)));
+    assert_eq!(pending(&store, id).await.len(), 3);
+}
+
+#[tokio::test]
+async fn what_was_read_of_a_webhook_that_is_disabled_is_outdated() {
+    let (store, id) = store(2).await;
+    for hours in [0, 48, 96] {
+        note(&store, id, hours, Verdict::Retry(NOW)).await;
+    }
+    let before = version(&store, id).await;
+    note(&store, id, 100, Verdict::Retry(NOW)).await;
+    assert!(store.is_current(before), "a failure ends nothing");
+    assert_eq!(note(&store, id, 120, Verdict::Retry(NOW)).await, disabled());
+    assert!(!store.is_current(before));
+    assert_eq!(pending(&store, id).await, []);
+}
+
+async fn version(store: &EmbeddedStore, id: WebhookId) -> tempmail::store::OutboxVersion {
+    let any = tempmail::store::Wanted {
+        due_by: NOW,
+        due_after: Timestamp::MAX,
+        without: std::collections::HashSet::new(),
+        limit: 1,
+    };
+    store.due_events(id, any).await.expect("read").expect("the webhook").version
+}

@@ -1,0 +1,121 @@
+//! Events end in steps that mail does not wait for, and also where nobody sends them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempmail::model::{AttemptRecord, Timestamp, Verdict, WebhookId, WebhookStatus};
+use tempmail::store::{EmbeddedStore, Outbox, OutboxLimits, Store, StoreOptions};
+
+use super::embedded::options;
+use super::outbox::{attempt, pending, register};
+use crate::support::mail::delivery;
+use crate::support::recording_disk::RecordingDisk;
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+/// More than two changes end.
+const MANY: usize = 600;
+/// Before anything expires.
+const NEVER: Timestamp = Timestamp::from_millis(0);
+
+/// A store on a disk, with a webhook for which events wait.
+async fn store(events: usize) -> (RecordingDisk, EmbeddedStore, WebhookId) {
+    let disk = RecordingDisk::default();
+    let store = open(&disk, OutboxLimits::default());
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    let mails = (0..events).map(|n| store.receive(delivery(&["a@example.test"], format!("mail {n}"), NOW)));
+    assert!(futures_util::future::join_all(mails).await.iter().all(Result::is_ok));
+    (disk, store, id)
+}
+
+fn open(disk: &RecordingDisk, outbox: OutboxLimits) -> EmbeddedStore {
+    let options = StoreOptions { outbox, ..options() };
+    EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open")
+}
+
+/// The first event is answered with 410.
+async fn gone(store: &EmbeddedStore, id: WebhookId) {
+    let event = pending(store, id).await.remove(0);
+    let gone =
+        AttemptRecord { disables: Some("410 Gone".into()), status: Some(410), ..attempt(&event, Verdict::GivenUp) };
+    store.record_attempt(gone).await.expect("note");
+}
+
+/// The messages whose octets something still needs.
+async fn needed(store: &EmbeddedStore) -> u64 {
+    store.survey().await.expect("survey").stats.messages
+}
+
+#[tokio::test]
+async fn a_webhook_with_many_events_is_deleted_in_steps() {
+    let (disk, store, id) = store(MANY).await;
+    let before = disk.syncs().len();
+    assert_eq!(store.delete_webhook(id).await, Ok(true));
+    assert!(disk.syncs().len() - before > MANY / 300, "all at once");
+    assert_eq!((store.webhook(id).await, store.lanes().await), (Ok(None), Ok(vec![])));
+    assert_eq!(store.expire(NOW.plus(Duration::from_hours(30)), 2 * MANY).await.expect("expire").removed, MANY);
+    assert_eq!(store.stats().await.expect("stats").live_octets, 0);
+}
+
+#[tokio::test]
+async fn a_webhook_with_many_events_is_swept_in_steps() {
+    let (_, store, _) = store(MANY).await;
+    let other = register(&store, "b@example.test", "https://b.example/").await;
+    let later = NOW.plus(Duration::from_secs(1));
+    assert_eq!(store.delete_idle_webhooks(later).await, Ok(2));
+    assert_eq!((store.webhook(other).await, store.lanes().await), (Ok(None), Ok(vec![])));
+}
+
+#[tokio::test]
+async fn what_waits_for_a_webhook_that_is_disabled_is_dropped_in_steps_and_counted() {
+    let (_, store, id) = store(MANY).await;
+    gone(&store, id).await;
+    let record = store.webhook(id).await.expect("read").expect("the webhook");
+    assert_eq!(record.dropped, MANY as u64 - 1);
+    assert_eq!((record.status, store.lanes().await), (WebhookStatus::Disabled("410 Gone".into()), Ok(vec![])));
+}
+
+#[tokio::test]
+async fn what_a_cut_left_of_a_disabled_webhook_is_told_to_nobody_and_ends_later() {
+    let (disk, store, id) = store(MANY).await;
+    let events = pending(&store, id).await;
+    let syncs = disk.syncs().len();
+    let noting = tokio::spawn({
+        let store = Arc::new(store);
+        async move { gone(&store, id).await }
+    });
+    while disk.syncs().len() == syncs {
+        tokio::task::yield_now().await;
+    }
+    let disk = disk.kill();
+    // It fails, or it was through already.
+    let _ = noting.await;
+    let store = open(&disk, OutboxLimits::default());
+    if store.webhook(id).await.expect("read").expect("the webhook").status == WebhookStatus::Active {
+        // The cut came before it was noted at all.
+        gone(&store, id).await;
+    }
+    assert_eq!(pending(&store, id).await, []);
+    assert_eq!(store.load_event(&events[MANY - 1]).await, Ok(None));
+    store.end_events(NEVER).await.expect("end");
+    assert_eq!(store.lanes().await, Ok(vec![]));
+    assert_eq!(store.webhook(id).await.expect("read").expect("the webhook").dropped, MANY as u64 - 1);
+}
+
+#[tokio::test]
+async fn where_nobody_sends_events_those_of_an_earlier_start_end_past_their_time() {
+    let (disk, before, id) = store(MANY).await;
+    before.close().await.expect("close");
+    drop(before);
+    let store = open(&disk, OutboxLimits { events_per_webhook: 0, ..OutboxLimits::default() });
+    store.receive(delivery(&["a@example.test"], "of which nobody is told", NOW)).await.expect("receive");
+    let expired_at = pending(&store, id).await[0].expires_at;
+    assert_eq!(
+        store.expire(expired_at.plus(Duration::from_secs(1)), 2 * MANY).await.expect("expire").removed,
+        MANY + 1
+    );
+    assert_eq!((store.end_events(expired_at).await, needed(&store).await), (Ok(0), MANY as u64));
+    assert_eq!(store.end_events(expired_at.plus(Duration::from_millis(1))).await, Ok(MANY));
+    assert_eq!((needed(&store).await, store.stats().await.expect("stats").live_octets), (0, 0));
+    let record = store.webhook(id).await.expect("read").expect("the webhook");
+    assert_eq!((record.status, record.dropped), (WebhookStatus::Active, MANY as u64));
+}

@@ -1,0 +1,151 @@
+//! Postfix as a sender.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::programs;
+
+/// How long a test waits for what must come.
+const PATIENCE: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// An instance of Postfix with its own configuration, queue and log, which sends everything to one receiver. It listens
+/// on a socket in its queue directory alone. It is stopped when this is dropped.
+pub(crate) struct Postfix {
+    postfix: PathBuf,
+    dir: tempfile::TempDir,
+}
+
+impl Postfix {
+    /// An instance that sends what it gets by `transport`, a transport of its manual transport(5) with a next hop. `None`
+    /// after saying which test is skipped.
+    pub(crate) fn start(transport: &str, test: &str) -> Option<Self> {
+        let postfix = programs::find("postfix", test)?;
+        if !programs::is_root(test) {
+            return None;
+        }
+        let dir = tempfile::tempdir().expect("directory");
+        // Postfix's processes are of another user.
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("mode");
+        for name in ["conf", "queue", "data"] {
+            fs::create_dir(dir.path().join(name)).expect("directory");
+        }
+        chown(dir.path().join("data"), Some(user("postfix")), None).expect("owner");
+        fs::write(dir.path().join("conf/main.cf"), main_cf(dir.path(), transport)).expect("main.cf");
+        fs::write(dir.path().join("conf/master.cf"), MASTER_CF).expect("master.cf");
+        let instance = Self { postfix, dir };
+        programs::run(instance.command("postfix").arg("start"), "");
+        Some(instance)
+    }
+
+    /// One of Postfix's commands for this instance.
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.postfix.with_file_name(program));
+        command.arg("-c").arg(self.dir.path().join("conf"));
+        command
+    }
+
+    /// Gives it messages by smtp-source with these arguments.
+    pub(crate) fn take_messages(&self, args: &[&str]) {
+        let mut command = Command::new(self.postfix.with_file_name("smtp-source"));
+        command.args(args).arg(format!("unix:{}", self.dir.path().join("queue/public/source").display()));
+        programs::run(&mut command, "");
+    }
+
+    /// Its log so far.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.dir.path().join("log")).unwrap_or_default()
+    }
+
+    /// How many of its attempts ended like this: `sent`, `deferred`, `bounced`.
+    pub(crate) fn attempts(&self, status: &str) -> usize {
+        self.log().matches(&format!(" status={status} ")).count()
+    }
+
+    /// Waits until it is so.
+    pub(crate) fn wait_for(&self, what: &str, mut is_so: impl FnMut(&Self) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !is_so(self) {
+            assert!(Instant::now() < deadline, "{what}: not in time; the end of Postfix's log:\n{}", self.end_of_log());
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// The last lines of its log.
+    pub(crate) fn end_of_log(&self) -> String {
+        let log = self.log();
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(20)..].join("\n")
+    }
+
+    /// Whether it has sent or given up all.
+    pub(crate) fn is_queue_empty(&self) -> bool {
+        let output = programs::run(self.command("postqueue").arg("-p"), "");
+        output.stdout.starts_with(b"Mail queue is empty")
+    }
+}
+
+impl Drop for Postfix {
+    fn drop(&mut self) {
+        // `postfix stop` ends the processes of this instance alone, by the pid that it wrote.
+        let stopped = self.command("postfix").arg("stop").output();
+        if !std::thread::panicking() {
+            assert!(stopped.is_ok_and(|output| output.status.success()), "Postfix was not stopped");
+        }
+    }
+}
+
+fn user(name: &str) -> u32 {
+    let output = programs::run(Command::new("id").args(["-u", name]), "");
+    String::from_utf8_lossy(&output.stdout).trim().parse().expect("a number")
+}
+
+fn main_cf(dir: &Path, transport: &str) -> String {
+    let dir = dir.display();
+    format!(
+        "compatibility_level = 3.6
+queue_directory = {dir}/queue
+data_directory = {dir}/data
+maillog_file = {dir}/log
+maillog_file_prefixes = {dir}
+myhostname = sender.test
+mydestination =
+local_recipient_maps =
+alias_maps =
+alias_database =
+mynetworks = 127.0.0.0/8
+fast_flush_domains =
+default_transport = {transport}
+inet_interfaces = 127.0.0.1
+inet_protocols = ipv4
+smtp_host_lookup = native
+smtp_connection_cache_on_demand = no
+smtpd_relay_restrictions = permit_mynetworks, reject_unauth_destination
+minimal_backoff_time = 1s
+maximal_backoff_time = 2s
+queue_run_delay = 1s
+"
+    )
+}
+
+/// What takes mail from a socket, keeps it and sends it on by SMTP or LMTP; nothing is in a changed root.
+const MASTER_CF: &str = "
+source    unix       n - n - -   smtpd
+cleanup   unix       n - n - 0   cleanup
+qmgr      unix       n - n 300 1 qmgr
+rewrite   unix       - - n - -   trivial-rewrite
+bounce    unix       - - n - 0   bounce
+defer     unix       - - n - 0   bounce
+trace     unix       - - n - 0   bounce
+smtp      unix       - - n - -   smtp
+lmtp      unix       - - n - -   lmtp
+error     unix       - - n - -   error
+retry     unix       - - n - -   error
+showq     unix       n - n - -   showq
+proxymap  unix       - - n - -   proxymap
+anvil     unix       - - n - 1   anvil
+postlog   unix-dgram n - n - 1   postlogd
+";
