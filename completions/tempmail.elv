@@ -82,7 +82,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --smtp-stress-timeout 'In place of these timeouts while more than 3/4 of max-smtp-connections are taken, and of those for messages while more than 3/4 of smtp-body-budget are, 100ms to 5m [default: 10s]'
             cand --refuse-client 'Network whose clients get 554 in place of a greeting [default: none]'
             cand --refuse-sender-domain 'Domain from which no mail is taken, by the reverse-path: a name, or ''*.NAME'' for all below it [default: none]'
-            cand --accept-local-part 'Local part that mail is taken for, ''*'' for any characters and ''?'' for one; postmaster always is [default: all]'
+            cand --accept-local-part 'Local part that mail is taken for, ''*'' for any characters and ''?'' for one; postmaster and role addresses always are [default: all]'
             cand --max-messages-per-mailbox 'Most messages in one mailbox, 0 to 1000000; 0: no cap [default: 0]'
             cand --max-messages-per-domain 'Most messages in all mailboxes of one domain, 0 to 1000000000; 0: no cap [default: 0]'
             cand --mailbox-full 'Whether a message for a full mailbox is refused for now or takes the place of the mailbox''s oldest [default: reject]'

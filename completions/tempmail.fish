@@ -87,7 +87,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-session
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-stress-timeout -d 'In place of these timeouts while more than 3/4 of max-smtp-connections are taken, and of those for messages while more than 3/4 of smtp-body-budget are, 100ms to 5m [default: 10s]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l refuse-client -d 'Network whose clients get 554 in place of a greeting [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l refuse-sender-domain -d 'Domain from which no mail is taken, by the reverse-path: a name, or \'*.NAME\' for all below it [default: none]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l accept-local-part -d 'Local part that mail is taken for, \'*\' for any characters and \'?\' for one; postmaster always is [default: all]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l accept-local-part -d 'Local part that mail is taken for, \'*\' for any characters and \'?\' for one; postmaster and role addresses always are [default: all]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-messages-per-mailbox -d 'Most messages in one mailbox, 0 to 1000000; 0: no cap [default: 0]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-messages-per-domain -d 'Most messages in all mailboxes of one domain, 0 to 1000000000; 0: no cap [default: 0]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l mailbox-full -d 'Whether a message for a full mailbox is refused for now or takes the place of the mailbox\'s oldest [default: reject]' -r

@@ -60,6 +60,12 @@ pub enum SmtpError {
         /// The operating system's words.
         reason: String,
     },
+    /// The connection was closed in place of a reply.
+    #[error("SMTP at {server} closed the connection without a reply")]
+    Closed {
+        /// Host and port.
+        server: String,
+    },
     /// No reply in time.
     #[error("SMTP at {server} did not answer {step} in time")]
     TimedOut {
@@ -97,6 +103,9 @@ impl From<SmtpError> for Error {
                 "`tempmail domain list` shows the domains that mail is received for"
             }
             SmtpError::Refused { .. } => "the reply says why; 4yz is temporary, 5yz is not",
+            SmtpError::Closed { .. } => {
+                "where proxy-from names this machine, mail comes in through the proxy alone: give its address as --smtp HOST:PORT"
+            }
             _ => "see that `tempmail serve` runs there, or give --smtp HOST:PORT",
         };
         Self::new(exit, error).hint(hint)
@@ -173,7 +182,7 @@ impl Session {
                 return Err(self.broken(&error));
             }
             if line.is_empty() {
-                return Err(self.broken(&"the server closed the connection"));
+                return Err(SmtpError::Closed { server: self.server.clone() });
             }
             let (code, is_last, text) =
                 parse(&line).ok_or_else(|| SmtpError::NotSmtp { server: self.server.clone() })?;

@@ -75,18 +75,26 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, Contradictio
     found
 }
 
-/// What must not be where strangers can reach it, with the key that should be changed: `smtp` are the addresses of SMTP,
-/// with TLS or without, `lmtp` those of LMTP.
+/// What must not be where strangers can reach it, through a listener or through a proxy in front of one, with the key that
+/// should be changed: `smtp` are the addresses of SMTP, with TLS or without, `lmtp` those of LMTP.
 pub fn exposed(config: &Config, smtp: &[SocketAddr], lmtp: &[SocketAddr]) -> Vec<(&'static str, Contradiction)> {
     let reachable = |address: &&SocketAddr| !address.ip().to_canonical().is_loopback();
+    let has_proxy = !config.proxy_from.is_empty();
     let mut found = Vec::new();
     let wildcard = config.domains.iter().find(|pattern| pattern.is_wildcard()).filter(|_| !config.accept_any_domain);
-    if let (Some(pattern), Some(listen)) = (wildcard, smtp.iter().chain(lmtp).find(reachable)) {
-        let pattern = pattern.to_string();
-        found.push(("domain", Contradiction::WildcardBeyondLoopback { pattern, listen: *listen }));
+    if let Some(pattern) = wildcard.map(ToString::to_string) {
+        match smtp.iter().chain(lmtp).find(reachable) {
+            Some(&listen) => found.push(("domain", Contradiction::WildcardBeyondLoopback { pattern, listen })),
+            None if has_proxy => found.push(("domain", Contradiction::WildcardBehindProxy { pattern })),
+            None => {}
+        }
     }
-    if let (SmtpAuth::AcceptAny, Some(listen)) = (config.smtp_auth, smtp.iter().find(reachable)) {
-        found.push(("smtp-auth", Contradiction::AuthBeyondLoopback(*listen)));
+    if config.smtp_auth == SmtpAuth::AcceptAny {
+        match smtp.iter().find(reachable) {
+            Some(listen) => found.push(("smtp-auth", Contradiction::AuthBeyondLoopback(*listen))),
+            None if has_proxy => found.push(("smtp-auth", Contradiction::AuthBehindProxy)),
+            None => {}
+        }
     }
     found
 }

@@ -192,6 +192,19 @@ pub enum Contradiction {
     /// Credentials that nobody checks where strangers can reach SMTP.
     #[error("any credentials are accepted only while SMTP listens on loopback, and {0} is not")]
     AuthBeyondLoopback(SocketAddr),
+    /// A wildcard domain where strangers may come through a proxy.
+    #[error(
+        "'{pattern}' takes mail for any domain, but with proxy-from clients from anywhere may come through a proxy; unset proxy-from or set accept-any-domain"
+    )]
+    WildcardBehindProxy {
+        /// The domain.
+        pattern: String,
+    },
+    /// Credentials that nobody checks where strangers may come through a proxy.
+    #[error(
+        "any credentials are accepted only from this machine, but with proxy-from clients from anywhere may come through a proxy"
+    )]
+    AuthBehindProxy,
     /// An address that can be bound once is to be bound twice.
     #[error("{0} is listed twice among smtp-listen, smtps-listen, lmtp-listen and http-listen")]
     AddressTwice(SocketAddr),

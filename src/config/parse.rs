@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net};
 use url::Url;
 
 use super::value::{self, ValueError};
@@ -137,11 +137,23 @@ fn origin(text: &str) -> Result<String, ValueError> {
     Ok(url.origin().ascii_serialization())
 }
 
-/// A network, its host bits cleared; an address alone is a network of one.
+/// How many bits of an IPv4-mapped IPv6 address come before the IPv4 address (RFC 4291 section 2.5.5.2).
+const MAPPED_PREFIX_BITS: u8 = 96;
+
+/// A network, its host bits cleared; an address alone is a network of one. One of IPv4-mapped addresses is the IPv4
+/// network, since that is what its clients are compared as.
 pub(super) fn network(text: &str) -> Result<IpNet, ValueError> {
     let accepted = "a network such as 10.0.0.0/8, fd00::/8 or 127.0.0.1";
     let network = ip(text).map(IpNet::from).or_else(|| text.parse().ok());
-    network.map(|network| network.trunc()).ok_or_else(|| ValueError::malformed(text, accepted))
+    network.map(|network| unmapped(network.trunc())).ok_or_else(|| ValueError::malformed(text, accepted))
+}
+
+fn unmapped(network: IpNet) -> IpNet {
+    let bits = network.prefix_len().checked_sub(MAPPED_PREFIX_BITS);
+    match (network.addr().to_canonical(), bits) {
+        (IpAddr::V4(address), Some(bits)) => Ipv4Net::new(address, bits).map_or(network, IpNet::V4),
+        _ => network,
+    }
 }
 
 /// The waits between the attempts of an event, in their order.
@@ -334,6 +346,11 @@ mod tests {
             ("::1", "::1/128"),
             ("[::1]", "::1/128"),
             ("0.0.0.0/0", "0.0.0.0/0"),
+            ("::ffff:192.0.2.7", "192.0.2.7/32"),
+            ("::ffff:192.0.2.7/120", "192.0.2.0/24"),
+            ("::ffff:0:0/96", "0.0.0.0/0"),
+            ("::/0", "::/0"),
+            ("::/96", "::/96"),
         ] {
             assert_eq!(network(text).map(|network| network.to_string()), Ok(shown.to_owned()), "{text}");
         }

@@ -83,11 +83,40 @@ pub(super) fn parse(line: &[u8], dialect: Dialect) -> Result<Command, Reply> {
         rcpt(argument)
     } else if verb.eq_ignore_ascii_case(b"BDAT") {
         Ok(bdat(argument))
+    } else if is_bdat(verb) {
+        Ok(Command::BdatOfUnknownSize)
     } else if verb.eq_ignore_ascii_case(b"AUTH") {
         auth(argument, dialect)
     } else {
-        other(verb, argument, dialect)
+        other(verb, argument, dialect).map_err(|reply| of_greeting(reply, verb))
     }
+}
+
+/// What a line that is too long is taken for, by how it begins.
+pub(super) fn of_too_long(beginning: &[u8]) -> Result<Command, Reply> {
+    let (verb, _) = split_word(beginning.trim_ascii());
+    if is_bdat(verb) { Ok(Command::BdatOfUnknownSize) } else { Err(of_greeting(Reply::LINE_TOO_LONG, verb)) }
+}
+
+/// What a line with a bare CR or LF is taken for, by what stands before that.
+pub(super) fn of_bare_end(beginning: &[u8]) -> Result<Command, Reply> {
+    let (verb, _) = split_word(beginning.trim_ascii());
+    if is_bdat(verb) {
+        return Ok(Command::BdatOfUnknownSize);
+    }
+    let has_path = verb.eq_ignore_ascii_case(b"MAIL") || verb.eq_ignore_ascii_case(b"RCPT");
+    Err(if has_path { Reply::BARE_IN_PATH } else { of_greeting(Reply::BARE_LINE_END, verb) })
+}
+
+/// No reply to HELO or EHLO has an enhanced status code (RFC 2034 section 4); LHLO is EHLO (RFC 2033 section 4.1).
+fn of_greeting(reply: Reply, verb: &[u8]) -> Reply {
+    let is_greeting = [&b"HELO"[..], b"EHLO", b"LHLO"].iter().any(|greeting| verb.eq_ignore_ascii_case(greeting));
+    if is_greeting { reply.without_status() } else { reply }
+}
+
+/// Whether somebody may take it for BDAT: octets follow that must not be taken for commands.
+fn is_bdat(text: &[u8]) -> bool {
+    text.get(..4).is_some_and(|verb| verb.eq_ignore_ascii_case(b"BDAT"))
 }
 
 fn mail(argument: &[u8], dialect: Dialect) -> Result<Mail, Reply> {
@@ -107,8 +136,14 @@ fn mail(argument: &[u8], dialect: Dialect) -> Result<Mail, Reply> {
     for word in words(parameters) {
         text.push(b' ');
         match word.split_at_checked(5) {
-            Some((name, digits)) if name.eq_ignore_ascii_case(b"SIZE=") && is_huge(digits) => {
-                size_octets = Some(u64::MAX);
+            Some((name, digits)) if name.eq_ignore_ascii_case(b"SIZE=") => {
+                let digits = without_zeros(digits);
+                if is_huge(digits) {
+                    size_octets = Some(u64::MAX);
+                } else {
+                    text.extend_from_slice(name);
+                    text.extend_from_slice(digits);
+                }
             }
             _ => text.extend_from_slice(word),
         }
@@ -237,6 +272,12 @@ fn refusal(error: &Error) -> Reply {
 fn name(host: Cow<'_, str>) -> Result<String, Reply> {
     let is_name = host.len() <= NAME_OCTETS_MAX && host.bytes().all(|octet| octet.is_ascii_graphic());
     if is_name { Ok(host.into_owned()) } else { Err(Reply::HELO_NAME) }
+}
+
+/// The zeros in front of a number say nothing.
+fn without_zeros(digits: &[u8]) -> &[u8] {
+    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+    &digits[zeros.min(digits.len().saturating_sub(1))..]
 }
 
 fn is_huge(digits: &[u8]) -> bool {

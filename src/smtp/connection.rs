@@ -23,13 +23,15 @@ use crate::model::{Delivery, Envelope};
 const READ_OCTETS: usize = 8 * 1024;
 /// What one read takes from a client that has filled the small buffer.
 const READ_OCTETS_MAX: usize = 64 * 1024;
+/// What is kept of the memory for replies once they are written: most of them are short.
+const REPLIES_OCTETS_KEPT: usize = 1024;
 /// How long, and how many octets, a client that was cut short may go on sending into the void.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_OCTETS_MAX: usize = 1024 * 1024;
 
 /// Serves one client until either side has had enough.
 pub(super) async fn run(arrival: Arrival, dialect: Dialect, receiver: &Receiver, shutdown: &CancellationToken) {
-    let Arrival { stream, client, place, seating, tls, has_spoken } = arrival;
+    let Arrival { mut stream, client, place, seating, tls } = arrival;
     let began_at = receiver.clock.boot();
     let now = || receiver.clock.now();
     let rules = Rules {
@@ -46,15 +48,25 @@ pub(super) async fn run(arrival: Arrival, dialect: Dialect, receiver: &Receiver,
     }
     if let Err(refusal) = receiver.settings.policy.client(client) {
         session.refuse(&refusal);
-    } else if has_spoken {
+    } else if stream.has_spoken().await {
         session.spoke_first();
     }
     let tally = Tally::new(&receiver.counters, client, began_at);
     let limits = receiver.settings.pace_limits();
-    let mut connection =
-        Connection { stream, client, receiver, shutdown, session, tally, seating, limits, writing_since: None };
-    let end = connection.converse().await;
-    connection.tally.end(&connection.session, end, receiver.clock.boot());
+    let mut connection = Connection {
+        stream,
+        client,
+        receiver,
+        shutdown,
+        session,
+        tally,
+        seating,
+        limits,
+        writing_since: None,
+        end: None,
+    };
+    connection.end = Some(connection.converse().await);
+    drop(connection);
     drop(place);
 }
 
@@ -69,6 +81,16 @@ struct Connection<'a> {
     limits: PaceLimits,
     /// When the first reply since the last read, or the last answer of the store, began to be written.
     writing_since: Option<Duration>,
+    /// Why it ended; `None` until it has.
+    end: Option<End>,
+}
+
+/// However a session ends, it is counted and has its line in the log.
+impl Drop for Connection<'_> {
+    fn drop(&mut self) {
+        let unforeseen = if std::thread::panicking() { End::Panicked } else { End::CutOff };
+        self.tally.end(&self.session, self.end.unwrap_or(unforeseen), self.receiver.clock.boot());
+    }
 }
 
 impl Connection<'_> {
@@ -79,6 +101,8 @@ impl Connection<'_> {
         loop {
             if self.shutdown.is_cancelled() {
                 self.session.stop();
+            } else if self.seating.pace().is_over(&self.limits, self.receiver.clock.boot()) {
+                self.session.begin_no_more();
             }
             let mut input = &buffer[unread.clone()];
             let step = self.session.advance(&mut input);
@@ -95,10 +119,11 @@ impl Connection<'_> {
                 }
                 Step::Read => {
                     was_in_data = self.session.is_in_data();
-                    // A buffer that was filled to the brim is too small for this client.
-                    if unread.end == buffer.len() {
-                        buffer.resize(READ_OCTETS_MAX, 0);
-                    }
+                    // A large buffer is for a message that comes faster than it is read, and for no longer than it does: who
+                    // is waited for has a small one.
+                    let is_fast = was_in_data && unread.end >= READ_OCTETS && self.stream.has_octets();
+                    buffer.resize(if is_fast { READ_OCTETS_MAX } else { READ_OCTETS }, 0);
+                    buffer.shrink_to_fit();
                     match self.read(&mut buffer).await {
                         Ok(octets) => unread = 0..octets,
                         Err(end) => return end,
@@ -113,10 +138,13 @@ impl Connection<'_> {
                     }
                 }
                 Step::Close(end) => {
-                    let is_cut_short = was_in_data
-                        || !unread.is_empty()
-                        || matches!(end, End::TooManyErrors | End::SpokeFirst | End::Refused);
-                    self.close(&mut buffer, is_cut_short && end != End::Quit).await;
+                    let may_go_on = match end {
+                        End::Quit => false,
+                        // Its place is wanted.
+                        End::MadeRoom | End::Stressed => was_in_data || self.stream.has_octets(),
+                        _ => true,
+                    };
+                    self.close(&mut buffer, may_go_on).await;
                     return end;
                 }
             }
@@ -129,6 +157,7 @@ impl Connection<'_> {
             is_in_data: self.session.is_in_data(),
             transaction: self.session.open_transaction(),
             has_answered: !self.session.replies().is_empty(),
+            progress: self.session.progress(),
         };
         self.seating.pace().turn(turn, self.receiver.clock.boot());
     }
@@ -202,6 +231,7 @@ impl Connection<'_> {
             Err(Cut::MadeRoom) => Err(End::MadeRoom),
         };
         replies.clear();
+        replies.shrink_to(REPLIES_OCTETS_KEPT);
         written
     }
 
@@ -230,14 +260,14 @@ impl Connection<'_> {
         self.session.stored(outcome);
     }
 
-    /// Closes our direction. A client that was cut short may still be sending: closing with octets unread makes the
+    /// Closes our direction. A client that did not say QUIT may still be sending: closing with octets unread makes the
     /// kernel reset the connection, and the last reply could be lost with it, so for a moment they are read and dropped.
-    async fn close(&mut self, buffer: &mut [u8], is_cut_short: bool) {
+    async fn close(&mut self, buffer: &mut [u8], may_go_on: bool) {
         let stream = &mut self.stream;
         let close = async {
             stream.shutdown().await?;
             let mut dropped = 0;
-            while is_cut_short && dropped < LINGER_OCTETS_MAX {
+            while may_go_on && dropped < LINGER_OCTETS_MAX {
                 match stream.read(buffer).await? {
                     0 => break,
                     octets => dropped += octets,

@@ -42,8 +42,6 @@ pub(super) struct Arrival {
     pub(super) seating: Seating,
     /// What secures it already.
     pub(super) tls: Option<TlsSession>,
-    /// Octets were there before the greeting.
-    pub(super) has_spoken: bool,
 }
 
 /// Why a connection from a proxy is closed without a word.
@@ -63,7 +61,7 @@ impl Newcomer {
     /// Takes a connection in, as far as that is decided at once. `None`: it has been turned away.
     pub(super) fn receive(stream: Stream, peer: IpAddr, service: Service, receiver: &Receiver) -> Option<Self> {
         let refused = |bound| turn_away(&stream, peer, service, bound, receiver);
-        let place = if is_from_proxy(&stream, peer, receiver) {
+        let place = if is_from_proxy(&stream, peer, service, receiver) {
             None
         } else {
             Some(admit(&stream, peer, receiver).map_err(refused).ok()?)
@@ -107,12 +105,10 @@ impl Newcomer {
             return None;
         };
         if service != Service::Smtps {
-            let has_spoken = stream.has_octets();
-            return Some(Arrival { stream, client, place, seating, tls: None, has_spoken });
+            return Some(Arrival { stream, client, place, seating, tls: None });
         }
         match secure(&mut stream, &seating, receiver, shutdown).await {
-            // Behind a handshake nobody else can have spoken, and a client may have sent its first command with it.
-            Ok(tls) => Some(Arrival { stream, client, place, seating, tls: Some(tls), has_spoken: false }),
+            Ok(tls) => Some(Arrival { stream, client, place, seating, tls: Some(tls) }),
             Err(end) => {
                 if end == End::MadeRoom {
                     receiver.counters.refuse(Bound::Connections);
@@ -160,14 +156,19 @@ fn turn_away(stream: &Stream, client: IpAddr, service: Service, bound: Bound, re
     tracing::debug!(%client, bound = bound.as_str(), "smtp connection refused");
     // In place of a handshake a reply in the clear would mean nothing.
     if service != Service::Smtps {
-        let mut reply = Vec::new();
-        Reply::of_admission(bound).write(&mut reply);
-        let _ = stream.try_write(&reply);
+        let (reply, mut octets) = (Reply::of_admission(bound), Vec::new());
+        reply.write(&mut octets);
+        if stream.try_write(&octets).is_ok() {
+            receiver.counters.say(&reply);
+        }
     }
 }
 
-fn is_from_proxy(stream: &Stream, peer: IpAddr, receiver: &Receiver) -> bool {
-    matches!(stream, Stream::Tcp(_)) && receiver.settings.proxy_from.iter().any(|network| network.contains(&peer))
+/// LMTP is for an MTA in front, which is the client by itself, often on the machine of the proxy.
+fn is_from_proxy(stream: &Stream, peer: IpAddr, service: Service, receiver: &Receiver) -> bool {
+    matches!(stream, Stream::Tcp(_))
+        && service != Service::Lmtp
+        && receiver.settings.proxy_from.iter().any(|network| network.contains(&peer))
 }
 
 /// Reads a header of the PROXY protocol and not an octet more.

@@ -1,15 +1,15 @@
 //! How many servers a message has come through: its Received fields (RFC 5321 section 6.3).
 
-use memchr::memchr;
+use memchr::memmem;
 
-/// How many lines of the header section begin a Received field. Reads each octet of that section once and none behind it;
-/// a line there ends with LF, with or without CR, as somebody before us may have taken it.
+/// How many lines of the header section begin a Received field. Reads each octet of that section once and none behind it.
+/// Lines end with CRLF and with nothing else, as everywhere in a message; who takes one in adds its field with CRLF.
 pub(super) fn count(raw: &[u8]) -> usize {
     let mut rest = raw;
     let mut hops = 0;
-    while !matches!(rest, [] | [b'\n', ..] | [b'\r', b'\n', ..]) {
+    while !matches!(rest, [] | [b'\r', b'\n', ..]) {
         hops += usize::from(is_received(rest));
-        rest = memchr(b'\n', rest).map_or(&[], |end| &rest[end + 1..]);
+        rest = memmem::find(rest, b"\r\n").map_or(&[], |end| &rest[end + 2..]);
     }
     hops
 }
@@ -36,7 +36,9 @@ mod tests {
             ("\r\nReceived: a\r\n", 0),
             ("Received: a\r\n\r\nReceived: b\r\n", 1),
             ("Received: a\n\nReceived: b\n", 1),
-            ("Received: a\nReceived: b\n", 2),
+            ("Received: a\nReceived: b\n", 1),
+            ("X: a\n\nb\r\nReceived: c\r\n", 1),
+            ("\nReceived: a\r\nReceived: b\r\n", 1),
             ("X: a\rReceived: b\r\n", 0),
         ] {
             assert_eq!(count(raw.as_bytes()), hops, "{raw:?}");

@@ -1,7 +1,8 @@
 //! Command lines out of octets.
 //!
 //! A line ends with CRLF and with nothing else. A line that holds a CR or LF apart from the other, or that is too long,
-//! is reported once, as soon as that shows, and what is left of it up to its CRLF is dropped: one CRLF, one reply.
+//! is reported once, as soon as that shows, with what came before; what is left of it up to its CRLF is dropped: one CRLF,
+//! one reply.
 
 use memchr::{memchr2, memmem};
 
@@ -14,10 +15,10 @@ pub(super) const LINE_OCTETS_MAX: usize = 2048;
 pub(super) enum Framed<'a> {
     /// A whole line without its CRLF.
     Line(&'a [u8]),
-    /// The line has become too long.
-    TooLong,
-    /// The line holds a bare CR or a bare LF.
-    BareEnd,
+    /// The line has become too long; it began with this.
+    TooLong(&'a [u8]),
+    /// The line holds a bare CR or a bare LF behind this.
+    BareEnd(&'a [u8]),
     /// The octets are used up and no line is complete.
     Incomplete,
 }
@@ -56,8 +57,9 @@ impl Lines {
         let room = (octets_max - 2).saturating_sub(self.partial.len());
         let end = memchr2(b'\r', b'\n', input);
         if end.unwrap_or(input.len()) > room {
+            self.keep(&input[..room]);
             *input = &input[room + 1..];
-            return self.bad(Framed::TooLong);
+            return Framed::TooLong(self.bad());
         }
         let Some(end) = end else {
             self.keep(input);
@@ -66,8 +68,9 @@ impl Lines {
         };
         let (text, rest) = (&input[..end], &input[end + 1..]);
         if input[end] == b'\n' {
+            self.keep(text);
             *input = rest;
-            return self.bad(Framed::BareEnd);
+            return Framed::BareEnd(self.bad());
         }
         // The common case: the whole line is in the input and need not be copied.
         if let ([b'\n', rest @ ..], true) = (rest, self.partial.is_empty()) {
@@ -92,7 +95,7 @@ impl Lines {
             }
             [..] => {
                 self.has_cr = false;
-                self.bad(Framed::BareEnd)
+                Framed::BareEnd(self.bad())
             }
         }
     }
@@ -101,10 +104,11 @@ impl Lines {
         self.partial.extend_from_slice(text);
     }
 
-    fn bad(&mut self, framed: Framed<'static>) -> Framed<'static> {
-        self.partial.clear();
+    /// Drops what is left of the line; how it began is all there is of it.
+    fn bad(&mut self) -> &[u8] {
         self.is_bad = true;
-        framed
+        self.is_spent = true;
+        &self.partial
     }
 
     /// Drops octets up to the bad line's CRLF; `false` if that has not come.
@@ -155,8 +159,8 @@ mod tests {
             loop {
                 match lines.next(&mut input, LINE_OCTETS_MAX) {
                     Framed::Line(line) => found.push(line.escape_ascii().to_string()),
-                    Framed::TooLong => found.push("<too long>".into()),
-                    Framed::BareEnd => found.push("<bare>".into()),
+                    Framed::TooLong(start) => found.push(format!("<too long> {}", start.escape_ascii())),
+                    Framed::BareEnd(start) => found.push(format!("<bare> {}", start.escape_ascii())),
                     Framed::Incomplete => break,
                 }
             }
@@ -173,12 +177,12 @@ mod tests {
             ("\r\n", &[""]),
             ("NOOP", &[]),
             ("NOOP\r", &[]),
-            ("NOOP\nQUIT\r\n", &["<bare>"]),
-            ("NOOP\rQUIT\r\nRSET\r\n", &["<bare>", "RSET"]),
-            ("NOOP\r\r\nRSET\r\n", &["<bare>", "RSET"]),
-            ("NOOP\n\r\nRSET\r\n", &["<bare>", "RSET"]),
-            ("a\nb\nc\rd\r\nRSET\r\n", &["<bare>", "RSET"]),
-            ("\n", &["<bare>"]),
+            ("NOOP\nQUIT\r\n", &["<bare> NOOP"]),
+            ("NOOP\rQUIT\r\nRSET\r\n", &["<bare> NOOP", "RSET"]),
+            ("NOOP\r\r\nRSET\r\n", &["<bare> NOOP", "RSET"]),
+            ("NOOP\n\r\nRSET\r\n", &["<bare> NOOP", "RSET"]),
+            ("a\nb\nc\rd\r\nRSET\r\n", &["<bare> a", "RSET"]),
+            ("\n", &["<bare> "]),
         ] {
             assert_eq!(frame(&[octets.as_bytes()]), expected, "{octets:?}");
         }
@@ -188,7 +192,8 @@ mod tests {
     fn a_line_may_have_2048_octets() {
         let most = "x".repeat(LINE_OCTETS_MAX - 2);
         assert_eq!(frame(&[format!("{most}\r\n").as_bytes()]), [most.as_str()]);
-        assert_eq!(frame(&[format!("{most}y\r\nRSET\r\n").as_bytes()]), ["<too long>", "RSET"]);
+        let too_long = format!("<too long> {most}");
+        assert_eq!(frame(&[format!("{most}y\r\nRSET\r\n").as_bytes()]), [&*too_long, "RSET"]);
         assert_eq!(frame(&[format!("{most}\r\n").as_bytes(), b"RSET\r\n"]), [most.as_str(), "RSET"]);
     }
 
@@ -196,7 +201,7 @@ mod tests {
     fn an_endless_line_is_reported_once_and_takes_no_memory() {
         let flood = [b'x'; 5000];
         let cuts = vec![&flood[..]; 100];
-        assert_eq!(frame(&cuts), ["<too long>"]);
+        assert_eq!(frame(&cuts), [format!("<too long> {}", "x".repeat(LINE_OCTETS_MAX - 2))]);
     }
 
     proptest! {

@@ -121,7 +121,8 @@ pub struct SmtpSettings {
     pub bounds: SmtpBounds,
     /// How long a TLS handshake may take.
     pub handshake_timeout: Duration,
-    /// Networks whose connections must begin with a header of the PROXY protocol; from no other one is taken.
+    /// Networks whose connections, those for LMTP excepted, must begin with a header of the PROXY protocol; from no other one
+    /// is taken.
     pub proxy_from: Vec<IpNet>,
     /// How long such a header may take.
     pub proxy_timeout: Duration,

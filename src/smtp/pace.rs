@@ -78,6 +78,8 @@ pub(super) struct Turn {
     pub(super) transaction: Option<u64>,
     /// Something was answered, so that what is waited for is new.
     pub(super) has_answered: bool,
+    /// A number that changes when the client has come nearer to a message that is stored.
+    pub(super) progress: u64,
 }
 
 /// How a client has kept time so far.
@@ -87,11 +89,21 @@ pub(super) struct Pace {
     heard_at: Duration,
     awaited: Awaited,
     transaction: Option<(u64, Flow)>,
+    progress: u64,
+    /// Since the last progress, with the octets of messages that have come.
+    stalled: Flow,
 }
 
 impl Pace {
     pub(super) const fn new(now: Duration) -> Self {
-        Self { began_at: now, heard_at: now, awaited: Awaited::Command { since: now }, transaction: None }
+        Self {
+            began_at: now,
+            heard_at: now,
+            awaited: Awaited::Command { since: now },
+            transaction: None,
+            progress: 0,
+            stalled: Flow::from(now),
+        }
     }
 
     /// So many octets have come.
@@ -99,6 +111,7 @@ impl Pace {
         self.heard_at = now;
         if let Awaited::Message(flow) = &mut self.awaited {
             flow.octets += octets as u64;
+            self.stalled.octets += octets as u64;
             if let Some((_, transaction)) = &mut self.transaction {
                 transaction.octets += octets as u64;
             }
@@ -120,12 +133,22 @@ impl Pace {
         if turn.has_answered {
             self.heard_at = now;
         }
+        if turn.progress != self.progress {
+            self.progress = turn.progress;
+            self.stalled = Flow::from(now);
+        }
     }
 
     /// A handshake has ended; its time is no command's.
     pub(super) const fn secured(&mut self, now: Duration) {
         self.heard_at = now;
         self.awaited = Awaited::Command { since: now };
+        self.stalled = Flow::from(now);
+    }
+
+    /// Whether the session has lasted so long that no transaction is to begin.
+    pub(super) fn is_over(&self, limits: &PaceLimits, now: Duration) -> bool {
+        now >= self.began_at + limits.life
     }
 
     /// Whatever comes next, the client is not waited for.
@@ -154,23 +177,18 @@ impl Pace {
             Awaited::Nothing => {}
         }
         match self.transaction {
-            Some((_, transaction)) => {
-                or(transaction.ends_at(limits.message, limits), End::SlowMessage);
-                // One that was begun after the end is no reason to go on.
-                if transaction.since > self.began_at + limits.life {
-                    or(self.began_at + limits.life, End::LifeOver);
-                }
-            }
+            Some((_, transaction)) => or(transaction.ends_at(limits.message, limits), End::SlowMessage),
             None => or(self.began_at + limits.life, End::LifeOver),
         }
         first
     }
 
-    /// Since when the client has kept this server waiting; `None` for one that does not: its message keeps the rate, or
-    /// it is its turn to be answered.
+    /// Since when the client has kept this server waiting, by silence or by commands that lead to no message for longer
+    /// than the timeout under stress; `None` for one that does not: its message keeps the rate, or it is its turn to be
+    /// answered.
     pub(super) fn waits_since(&self, limits: &PaceLimits, now: Duration) -> Option<Duration> {
         match self.awaited {
-            Awaited::Command { since } => Some(since),
+            Awaited::Command { since } => Some(since.min(self.stalled.ends_at(limits.stress, limits))),
             Awaited::Message(flow) => Some(flow.ends_at(Duration::ZERO, limits)).filter(|since| *since <= now),
             Awaited::Nothing => None,
         }
@@ -190,7 +208,7 @@ mod tests {
         life: Duration::from_secs(3600),
         stress: Duration::from_secs(10),
     };
-    const COMMAND: Turn = Turn { is_in_data: false, transaction: None, has_answered: true };
+    const COMMAND: Turn = Turn { is_in_data: false, transaction: None, has_answered: true, progress: 0 };
     const MAIL: Turn = Turn { transaction: Some(1), ..COMMAND };
     const DATA: Turn = Turn { is_in_data: true, ..MAIL };
 
@@ -307,9 +325,28 @@ mod tests {
             pace.turn(Turn { transaction: Some(number), ..COMMAND }, now);
             assert_eq!(pace.deadline(&LIMITS, false), (now + LIMITS.idle, End::Idle));
         }
-        // One that is begun when the session's life is over does not lengthen it.
-        pace.turn(Turn { transaction: Some(8), ..COMMAND }, seconds(3601));
-        assert_eq!(pace.deadline(&LIMITS, false), (seconds(3600), End::LifeOver));
+        assert!(!pace.is_over(&LIMITS, seconds(3599)) && pace.is_over(&LIMITS, seconds(3600)));
+    }
+
+    #[test]
+    fn commands_that_lead_to_no_message_keep_a_place_for_a_while_only() {
+        let mut busy = after(&[]);
+        let mut getting_on = after(&[]);
+        for second in 1..=60 {
+            busy.turn(COMMAND, seconds(second));
+            getting_on.turn(Turn { progress: second / 9, ..COMMAND }, seconds(second));
+        }
+        assert_eq!(
+            busy.waits_since(&LIMITS, seconds(60)),
+            Some(seconds(10)),
+            "since the timeout under stress was over"
+        );
+        assert_eq!(getting_on.waits_since(&LIMITS, seconds(60)), Some(seconds(60)));
+        // A message that was refused in the end has come all the same.
+        let mut sent = after(&[MAIL, DATA]);
+        sent.heard(20_000, seconds(40));
+        sent.turn(COMMAND, seconds(41));
+        assert_eq!(sent.waits_since(&LIMITS, seconds(42)), Some(seconds(40)), "its octets have their time at the rate");
     }
 
     #[test]

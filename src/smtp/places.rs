@@ -211,7 +211,7 @@ mod tests {
         life: Duration::from_secs(3600),
         stress: Duration::from_secs(10),
     };
-    const DATA: Turn = Turn { is_in_data: true, transaction: Some(1), has_answered: true };
+    const DATA: Turn = Turn { is_in_data: true, transaction: Some(1), has_answered: true, progress: 0 };
 
     fn seconds(seconds: u64) -> Duration {
         Duration::from_secs(seconds)
@@ -290,7 +290,7 @@ mod tests {
     async fn who_has_moved_since_the_look_is_not_the_idlest_any_more() {
         let (places, seats) = taken(3);
         assert!(begun(turn(&places, 9)).is_pending());
-        seats[1].pace().turn(Turn { is_in_data: false, transaction: None, has_answered: true }, seconds(9));
+        seats[1].pace().turn(Turn { is_in_data: false, transaction: None, ..DATA }, seconds(9));
         assert!(begun(turn(&places, 9)).is_pending());
         assert!(is_told_to_go(&seats[0]) && !is_told_to_go(&seats[1]) && is_told_to_go(&seats[2]));
     }

@@ -14,6 +14,9 @@ use crate::store::StoreError;
 /// The longest line of a reply in octets, CRLF included (RFC 5321 section 4.5.3.1.5).
 const LINE_OCTETS_MAX: usize = 512;
 
+/// The text of every reply to a line that is too long.
+const LINE_TOO_LONG: &str = "Line too long";
+
 /// An enhanced status code (RFC 3463): class, subject, detail.
 type Status = [u8; 3];
 
@@ -74,16 +77,19 @@ impl Reply {
         Self::fixed(452, [4, 5, 3], "Too many recipients; send the message to the others separately");
 
     pub(super) const UNKNOWN_COMMAND: Self = Self::fixed(500, [5, 5, 2], "Command not recognized");
-    pub(super) const LINE_TOO_LONG: Self = Self::fixed(500, [5, 5, 2], "Line too long");
+    pub(super) const LINE_TOO_LONG: Self = Self::fixed(500, [5, 5, 2], LINE_TOO_LONG);
     pub(super) const BARE_LINE_END: Self =
         Self::fixed(500, [5, 5, 2], "A line ends with CR LF; this one has one without the other");
-    pub(super) const AUTH_LINE_TOO_LONG: Self = Self::fixed(500, [5, 5, 6], "Line too long");
+    pub(super) const BARE_IN_PATH: Self =
+        Self::fixed(501, [5, 5, 2], "CR and LF stand together and end the line; a path holds neither");
+    pub(super) const AUTH_LINE_TOO_LONG: Self = Self::fixed(500, [5, 5, 6], LINE_TOO_LONG);
     pub(super) const AUTH_CANCELLED: Self = Self::fixed(501, [5, 0, 0], "Authentication cancelled");
     pub(super) const NOT_BASE64: Self = Self::fixed(501, [5, 5, 2], "The response is not valid base64");
     pub(super) const NOT_PLAIN: Self = Self::fixed(501, [5, 5, 2], "The response is not a message of PLAIN");
     pub(super) const CHUNK_SYNTAX: Self = Self::syntax("Syntax: BDAT octets [LAST]");
     pub(super) const NO_PARAMETERS: Self = Self::fixed(501, [5, 5, 4], "The command takes no parameters");
-    pub(super) const HELO_NAME: Self = Self::fixed(501, [5, 5, 4], "A host name in printable ASCII must follow");
+    pub(super) const HELO_NAME: Self =
+        Self { code: 501, status: None, text: Cow::Borrowed("A host name in printable ASCII must follow") };
     pub(super) const PARAMETER_VALUE: Self = Self::fixed(501, [5, 5, 4], "The value of a parameter is not valid");
     pub(super) const SENDER_SYNTAX: Self = Self::fixed(501, [5, 1, 7], "The sender is not a valid address");
     pub(super) const RECIPIENT_SYNTAX: Self = Self::fixed(501, [5, 1, 3], "The recipient is not a valid address");
@@ -125,6 +131,11 @@ impl Reply {
         Self::made(220, None, format!("{hostname} {protocol} tempmail"))
     }
 
+    /// The same where no enhanced status code may stand.
+    pub(super) fn without_status(self) -> Self {
+        Self { status: None, ..self }
+    }
+
     /// What asks for the client's name.
     pub(super) const fn greeting_first(is_lmtp: bool) -> Self {
         Self::fixed(503, [5, 5, 1], if is_lmtp { "Send LHLO first" } else { "Send HELO or EHLO first" })
@@ -135,10 +146,10 @@ impl Reply {
         Self { code: 334, status: None, text: Cow::Borrowed(text) }
     }
 
-    /// The commands of a dialect.
-    pub(super) fn help(dialect: Dialect) -> Self {
+    /// The commands that a dialect has at the moment.
+    pub(super) fn help(dialect: Dialect, is_secured: bool) -> Self {
         let greetings = if dialect.is_lmtp() { "LHLO" } else { "HELO EHLO" };
-        let tls = if dialect.offers_tls { " STARTTLS" } else { "" };
+        let tls = if dialect.offers_tls && !is_secured { " STARTTLS" } else { "" };
         let auth = if dialect.offers_auth { " AUTH" } else { "" };
         let text = format!("Commands: {greetings}{tls}{auth} MAIL RCPT DATA BDAT RSET NOOP QUIT VRFY HELP");
         Self::made(214, Some([2, 0, 0]), text)
@@ -227,7 +238,7 @@ impl Reply {
             (452, _) if *self == Self::NO_MEMORY => Some(Bound::Memory),
             (452, _) if *self == Self::NO_MEMORY_OF_ADDRESS => Some(Bound::MemoryOfAddress),
             (452, _) if *self == Self::NO_MEMORY_OF_NETWORK => Some(Bound::MemoryOfNetwork),
-            (500, _) if *self == Self::LINE_TOO_LONG || *self == Self::AUTH_LINE_TOO_LONG => Some(Bound::Line),
+            (500, _) if self.text == LINE_TOO_LONG => Some(Bound::Line),
             (552, Some([5, 3, 4])) => Some(Bound::Size),
             (554, _) if *self == Self::TOO_MANY_HOPS => Some(Bound::Hops),
             _ => None,

@@ -73,6 +73,12 @@ pub struct Session<'a> {
     refusals: u64,
     /// How many transactions were begun.
     transactions: u64,
+    /// No other is to begin.
+    is_over: bool,
+    /// How often the client has come nearer to a message that is stored.
+    progress: u64,
+    /// The most recipients that a transaction has had since the last one that was stored.
+    recipients_most: usize,
     said: Said,
 }
 
@@ -95,6 +101,9 @@ impl<'a> Session<'a> {
             errors: 0,
             refusals: 0,
             transactions: 0,
+            is_over: false,
+            progress: 0,
+            recipients_most: 0,
             said: Said::default(),
         };
         session.answer(&Reply::greeting(&settings.hostname, dialect.is_lmtp()));
@@ -141,6 +150,12 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// A number that grows when a message is stored, and with each recipient beyond those that were accepted at once since
+    /// then: who begins anew again and again gets nowhere.
+    pub(super) const fn progress(&self) -> u64 {
+        self.progress
+    }
+
     /// Whether octets of a message are to come next.
     pub const fn is_in_data(&self) -> bool {
         matches!(self.state, State::Data(..) | State::Chunk(_))
@@ -180,8 +195,8 @@ impl<'a> Session<'a> {
                     let progress = match self.lines.next(input, auth::LINE_OCTETS_MAX) {
                         Framed::Incomplete => return Step::Read,
                         Framed::Line(line) => exchange.respond(line),
-                        Framed::TooLong => Err(Reply::AUTH_LINE_TOO_LONG),
-                        Framed::BareEnd => Err(Reply::BARE_LINE_END),
+                        Framed::TooLong(_) => Err(Reply::AUTH_LINE_TOO_LONG),
+                        Framed::BareEnd(_) => Err(Reply::BARE_LINE_END),
                     };
                     self.state = State::Command;
                     let reply = progress.map_or_else(|refusal| refusal, |progress| self.authenticate(progress));
@@ -191,8 +206,8 @@ impl<'a> Session<'a> {
                     let command = match self.lines.next(input, line::LINE_OCTETS_MAX) {
                         Framed::Incomplete => return Step::Read,
                         Framed::Line(line) => command::parse(line, self.dialect),
-                        Framed::TooLong => Err(Reply::LINE_TOO_LONG),
-                        Framed::BareEnd => Err(Reply::BARE_LINE_END),
+                        Framed::TooLong(beginning) => command::of_too_long(beginning),
+                        Framed::BareEnd(beginning) => command::of_bare_end(beginning),
                     };
                     if let Some(reply) = command.map_or_else(Some, |command| self.obey(command)) {
                         self.answer(&reply);
@@ -209,6 +224,8 @@ impl<'a> Session<'a> {
             // The only place that accepts a message; from here on it is ours.
             Ok(()) => {
                 self.errors = 0;
+                self.progress += 1;
+                self.recipients_most = 0;
                 Some(Reply::STORED)
             }
             Err(error) => Reply::of_store_error(&error),
@@ -234,6 +251,11 @@ impl<'a> Session<'a> {
     /// Ends the session because the service stops. A message that has not come in whole is forgotten.
     pub fn stop(&mut self) {
         self.end(&Reply::STOPPING, End::Stopping);
+    }
+
+    /// The session has lasted long enough: MAIL ends it.
+    pub(super) const fn begin_no_more(&mut self) {
+        self.is_over = true;
     }
 
     /// Ends the session because of how its client kept time. A message that has not come in whole is forgotten.
@@ -277,6 +299,7 @@ impl<'a> Session<'a> {
     fn answer(&mut self, reply: &Reply) {
         match reply.code() {
             221 => return self.end(reply, End::Quit),
+            421 if *reply == Reply::LIFE_OVER => return self.end(reply, End::LifeOver),
             421 => return self.end(reply, End::Stopping),
             _ => self.say(reply),
         }

@@ -1,5 +1,6 @@
 //! What a session reads from and writes to: a socket, with TLS in between or without.
 
+use std::future::poll_fn;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
@@ -39,17 +40,28 @@ impl Stream {
         }
     }
 
-    /// Whether octets have come in the clear. The system is asked, not the runtime, which may have yet to hear of this socket;
-    /// nothing is taken and nobody waits.
+    /// Whether octets have come that are unread in the socket, secured or not. The system is asked, not the runtime, which may
+    /// have yet to hear of this socket; nothing is taken and nobody waits.
     pub(super) fn has_octets(&self) -> bool {
         let peek =
             |socket: BorrowedFd<'_>| rustix::net::recv(socket, &mut [0; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT);
         let octets = match self {
             Self::Tcp(stream) => peek(stream.as_fd()),
             Self::Unix(stream) => peek(stream.as_fd()),
-            Self::Tls(_) | Self::Closed => return false,
+            Self::Tls(stream) => return stream.get_ref().0.has_octets(),
+            Self::Closed => return false,
         };
         octets.is_ok_and(|(octets, _)| octets > 0)
+    }
+
+    /// Whether the client has said something before its greeting. What came by TLS is taken for it: that client is refused.
+    pub(super) async fn has_spoken(&mut self) -> bool {
+        let Self::Tls(stream) = self else { return self.has_octets() };
+        let mut octet = [0];
+        let mut octet = ReadBuf::new(&mut octet);
+        // Once, without waiting: records that are no data may lie there as well.
+        let _ = poll_fn(|cx| Poll::Ready(Pin::new(&mut *stream).poll_read(cx, &mut octet))).await;
+        !octet.filled().is_empty()
     }
 
     /// Becomes a secured stream by the server's side of a handshake. What was read before must be thrown away by the

@@ -126,6 +126,13 @@ impl Counters {
         self.proxy_headers_refused.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Counts a reply that no session has said.
+    pub(super) fn say(&self, reply: &Reply) {
+        let mut said = Said::default();
+        said.add(reply);
+        self.add(&said);
+    }
+
     pub(super) fn add(&self, said: &Said) {
         let counts = said.classes.iter().zip(&self.classes).chain(said.refused.iter().zip(&self.refused));
         for (count, counter) in counts.filter(|(count, _)| **count > 0) {
@@ -234,6 +241,7 @@ mod tests {
             (Reply::UNKNOWN_COMMAND, "5yz", None),
             (Reply::LINE_TOO_LONG, "5yz", Some(Bound::Line)),
             (Reply::AUTH_LINE_TOO_LONG, "5yz", Some(Bound::Line)),
+            (Reply::LINE_TOO_LONG.without_status(), "5yz", Some(Bound::Line)),
             (Reply::message_too_large(1), "5yz", Some(Bound::Size)),
             (Reply::TOO_MANY_HOPS, "5yz", Some(Bound::Hops)),
         ] {

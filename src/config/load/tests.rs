@@ -269,6 +269,14 @@ fn values_that_contradict_each_other_are_refused() {
             "--smtp-auth: any credentials are accepted only while SMTP listens on loopback, and [::]:25 is not",
         ),
         (
+            World::new().flag("domain", "*.example.test").flag("proxy-from", "127.0.0.1"),
+            "--domain: '*.example.test' takes mail for any domain, but with proxy-from clients from anywhere may come through a proxy; unset proxy-from or set accept-any-domain",
+        ),
+        (
+            World::new().flag("smtp-auth", "accept-any").flag("proxy-from", "127.0.0.1"),
+            "--smtp-auth: any credentials are accepted only from this machine, but with proxy-from clients from anywhere may come through a proxy",
+        ),
+        (
             World::new().flag("http-listen", "127.0.0.1:2525"),
             "--http-listen: 127.0.0.1:2525 is listed twice among smtp-listen, smtps-listen, lmtp-listen and http-listen",
         ),
@@ -313,6 +321,7 @@ fn values_that_only_just_agree_are_accepted() {
         World::new().flag("smtp-body-budget", "2MB").flag("max-message-size", "2MB"),
         World::new().flag("domain", "*"),
         World::new().flag("domain", "*").flag("smtp-listen", "0.0.0.0:25").flag("accept-any-domain", "true"),
+        World::new().flag("domain", "*").flag("proxy-from", "127.0.0.1").flag("accept-any-domain", "true"),
         World::new().flag("smtp-listen", "127.0.0.1:0").flag("http-listen", "127.0.0.1:0"),
     ] {
         world.config();

@@ -28,7 +28,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "accept-local-part",
         Shape::Several,
         "PATTERN",
-        "Local part that mail is taken for, '*' for any characters and '?' for one; postmaster always is",
+        "Local part that mail is taken for, '*' for any characters and '?' for one; postmaster and role addresses always are",
         |c, v| each(v, local_part_pattern).map(|all| c.accepted_local_parts = all),
         |c| texts(&c.accepted_local_parts),
     )

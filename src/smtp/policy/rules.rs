@@ -7,7 +7,7 @@ use ipnet::IpNet;
 use super::Policy;
 use crate::config::Config;
 use crate::domains::{DomainTable, Served};
-use crate::model::{Address, DomainName, DomainPattern, LocalPartPattern, Mailbox, Timestamp};
+use crate::model::{Address, DomainName, DomainPattern, LocalPartPattern, Mailbox, RoleAddresses, Timestamp};
 use crate::smtp::SmtpSettings;
 use crate::smtp::budget::{Budget, Share};
 use crate::smtp::reply::Reply;
@@ -23,8 +23,10 @@ pub struct PolicySettings {
     pub refused_clients: Vec<IpNet>,
     /// Domains whose reverse-paths are refused; the null sender never is.
     pub refused_senders: Vec<DomainPattern>,
-    /// The local parts that mail is received for, beside `postmaster`; empty: all.
+    /// The local parts that mail is received for, beside `postmaster` and the role addresses; empty: all.
     pub accepted_local_parts: Vec<LocalPartPattern>,
+    /// Who writes to them has business with whoever runs the service (RFC 2142), not with its users.
+    pub role_addresses: RoleAddresses,
 }
 
 impl PolicySettings {
@@ -34,6 +36,7 @@ impl PolicySettings {
             refused_clients: config.refused_clients.clone(),
             refused_senders: config.refused_senders.clone(),
             accepted_local_parts: config.accepted_local_parts.clone(),
+            role_addresses: config.role_addresses.clone(),
         }
     }
 
@@ -58,6 +61,7 @@ impl PolicySettings {
         let accepted = &self.accepted_local_parts;
         let is_accepted = accepted.is_empty()
             || mailbox.local_part() == POSTMASTER
+            || self.role_addresses.contains(mailbox)
             || accepted.iter().any(|pattern| pattern.matches(mailbox));
         if is_accepted { Ok(()) } else { Err(Reply::MAILBOX_UNKNOWN) }
     }
@@ -172,11 +176,19 @@ mod tests {
             ("postmaster", true, true),
             ("PostMaster", true, true),
             ("postmaster2", false, false),
+            // A role address is one where a certificate can be had, and nowhere else.
+            ("abuse", false, false),
         ] {
             let address: Address = format!("{local_part}@example.test").parse().expect(local_part);
             let is = |subaddressing| settings.mailbox(&address.mailbox(subaddressing)).is_ok();
             assert_eq!(is(Subaddressing::Keep), is_accepted, "{local_part}");
             assert_eq!(is(Subaddressing::Strip), is_accepted_without_tag, "{local_part}");
         }
+        let is = |address: &str| {
+            let address: Address = address.parse().expect("address");
+            settings.mailbox(&address.mailbox(Subaddressing::Keep)).is_ok()
+        };
+        assert!(is("Abuse@example.org") && is("security@example.org"));
+        assert!(!is("sales@example.org"));
     }
 }

@@ -32,7 +32,7 @@ impl Session<'_> {
             }
             Command::Noop => Ok(Reply::OK),
             Command::Vrfy => Ok(Reply::NOT_TOLD),
-            Command::Help => Ok(Reply::help(self.dialect)),
+            Command::Help => Ok(Reply::help(self.dialect, self.tls.is_some())),
             Command::Quit => Ok(Reply::BYE),
         };
         Some(done.unwrap_or_else(|refusal| refusal))

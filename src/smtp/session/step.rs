@@ -70,11 +70,15 @@ pub enum End {
     Stopping,
     /// The store could not tell whether it kept a message, so there was nothing true to say.
     OutcomeUnknown,
+    /// It had not ended when the service had waited long enough for it.
+    CutOff,
+    /// By a panic.
+    Panicked,
 }
 
 impl End {
     /// Every reason, each at the place of its number.
-    pub(in crate::smtp) const ALL: [Self; 16] = [
+    pub(in crate::smtp) const ALL: [Self; 18] = [
         Self::Quit,
         Self::Gone,
         Self::Idle,
@@ -91,6 +95,8 @@ impl End {
         Self::TlsFailed,
         Self::Stopping,
         Self::OutcomeUnknown,
+        Self::CutOff,
+        Self::Panicked,
     ];
 
     /// The word for counters.
@@ -112,6 +118,8 @@ impl End {
             Self::TlsFailed => "tlsFailed",
             Self::Stopping => "stopping",
             Self::OutcomeUnknown => "outcomeUnknown",
+            Self::CutOff => "cutOff",
+            Self::Panicked => "panicked",
         }
     }
 
@@ -134,6 +142,8 @@ impl End {
             Self::TlsFailed => "TLS failed",
             Self::Stopping => "stopping",
             Self::OutcomeUnknown => "outcome unknown",
+            Self::CutOff => "cut off",
+            Self::Panicked => "panic",
         }
     }
 }

@@ -35,6 +35,9 @@ impl Session<'_> {
         if self.transaction.is_some() {
             return Err(Reply::NESTED_MAIL);
         }
+        if self.is_over {
+            return Err(Reply::LIFE_OVER);
+        }
         if mail.size_octets.is_some_and(|size| size > self.settings.message_octets_max) {
             return Err(Reply::message_too_large(self.settings.message_octets_max));
         }
@@ -68,6 +71,10 @@ impl Session<'_> {
             ForwardPath::AddressLiteral => return Err(Reply::ADDRESS_LITERAL),
         };
         transaction.recipients.push(address);
+        if transaction.recipients.len() > self.recipients_most {
+            self.recipients_most = transaction.recipients.len();
+            self.progress += 1;
+        }
         Ok(Reply::RECIPIENT_OK)
     }
 

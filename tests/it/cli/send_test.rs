@@ -92,3 +92,15 @@ fn smtp_that_is_not_there_is_exit_code_6() {
     service.held().smtp_listen.clear();
     assert_eq!(service.run_local(&["send-test", TO]).code, Some(6));
 }
+
+#[test]
+fn smtp_that_waits_for_a_proxy_is_told_from_one_that_is_not_there() {
+    let service = Service::start();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
+    let address = listener.local_addr().expect("address").to_string();
+    std::thread::spawn(move || drop(listener.accept()));
+    let outcome = service.run(&["send-test", TO, "--smtp", &address]);
+    assert_eq!(outcome.code, Some(6), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("without a reply"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("proxy-from"), "{}", outcome.stderr);
+}

@@ -3,9 +3,12 @@
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::support::binary::{Binary, serve_command};
+use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
 
 /// How long a start that is to be refused may take.
@@ -96,6 +99,40 @@ async fn no_connection_is_refused_while_the_daemon_is_replaced() {
     let inbox = second.tempmail(&["inbox", "hello@example.test", "-o", "id"]);
     assert_eq!(inbox.stdout.lines().count(), 4, "{inbox:?}");
     second.stop();
+}
+
+/// Clients come and go all the time; each of them is served by the one daemon or the other, whole.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_who_comes_during_a_replacement_is_refused_or_cut_short() {
+    let dir = tempfile::tempdir().expect("directory");
+    let manager = Manager::new();
+    let mut daemon = manager.serve(dir.path());
+    let (address, is_over) = (manager.smtp(), Arc::<AtomicBool>::default());
+    let clients: Vec<_> = (0..4)
+        .map(|number| {
+            let is_over = Arc::clone(&is_over);
+            tokio::spawn(async move {
+                let (to, mut delivered) = (format!("c{number}@example.test"), 0_u64);
+                while !is_over.load(Ordering::Relaxed) {
+                    // A session that the stop ends has been told so; what was not accepted by then is sent again.
+                    delivered += u64::from(SmtpPeer::connect(address).await.delivers(&to, "hi\r\n").await);
+                }
+                (to, delivered)
+            })
+        })
+        .collect();
+    for _ in 0..3 {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        daemon.stop();
+        daemon = manager.serve(dir.path());
+    }
+    is_over.store(true, Ordering::Relaxed);
+    for client in clients {
+        let (to, delivered) = client.await.expect("neither refused nor reset");
+        assert!(delivered > 0);
+        assert_eq!(http::total(daemon.http, &to).await, delivered, "{to}");
+    }
+    daemon.stop();
 }
 
 #[test]

@@ -48,6 +48,7 @@ async fn a_message_without_its_memory_is_refused_before_it_is_sent_and_taken_lat
     first.command("DATA", "354").await;
     second.command("DATA", "354").await;
     third.command("DATA", "452 4.3.1").await;
+    receiver.until_counted("refused", "memory", 1).await;
     small.command("DATA", "354").await;
     small.command(".", "250 2.0.0").await;
     // The transaction is still there; nothing was lost by asking.

@@ -150,6 +150,36 @@ async fn a_message_below_the_rate_is_ended_and_one_that_keeps_it_is_not() {
 }
 
 #[tokio::test]
+async fn no_transaction_begins_when_the_life_of_its_session_is_over() {
+    let receiver = TestReceiver::bounded(|settings| settings.bounds.session_life = Duration::from_millis(100)).await;
+    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    peer.begin_data(TO).await;
+    peer.expect_silence().await;
+    // In one write: nothing is read between the two transactions.
+    peer.send(format!(".\r\nMAIL FROM:<>\r\nRCPT TO:<{TO}>\r\nDATA\r\n")).await;
+    peer.expect("250 2.0.0").await;
+    peer.expect("421 4.4.2 The session").await;
+    peer.expect_closed().await;
+    receiver.until_counted("ended", "lifeOver", 1).await;
+}
+
+/// What comes behind the last word is read for a moment: else the connection would be reset, and the word could be lost.
+#[tokio::test]
+async fn the_last_word_is_not_lost_to_a_client_that_goes_on() {
+    let receiver = TestReceiver::bounded(|settings| settings.bounds.idle_timeout = Duration::from_millis(200)).await;
+    for (says, hears) in [("BDAT x\r\n", "501 5.5.4"), ("NOOP\r\n", "250 2.0.0")] {
+        let mut peer = SmtpPeer::greeted(receiver.address).await;
+        peer.send(says).await;
+        peer.expect(hears).await;
+        let _ = peer.reply().await;
+        for _ in 0..5 {
+            peer.send("NOOP\r\n").await;
+        }
+        peer.expect_closed().await;
+    }
+}
+
+#[tokio::test]
 async fn a_session_ends_of_age_between_transactions_only() {
     let receiver = TestReceiver::bounded(|settings| settings.bounds.session_life = Duration::from_millis(100)).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;

@@ -88,13 +88,14 @@ impl TestReceiver {
     }
 
     /// Waits until something was counted so often: a session is counted a moment after its last word.
-    async fn until_counted(&self, name: &str, label: &'static str, value: u64) {
+    async fn until_counted(&self, name: &str, label: impl Into<Option<&'static str>>, value: u64) {
+        let label = label.into();
         let counted = async {
             while self.count(name, label) != value {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        let last = || format!("{name}.{label} is {}", self.count(name, label));
+        let last = || format!("{name} {label:?} is {}", self.count(name, label));
         tokio::time::timeout(Duration::from_secs(20), counted).await.unwrap_or_else(|_| panic!("{}", last()));
     }
 

@@ -77,6 +77,31 @@ async fn the_idlest_makes_room_for_who_knocks_and_a_message_under_way_does_not()
 }
 
 #[tokio::test]
+async fn who_talks_without_end_and_sends_nothing_makes_room() {
+    let receiver = TestReceiver::bounded(|settings| {
+        one_place(settings);
+        settings.bounds.stress_timeout = Duration::from_secs(2);
+    })
+    .await;
+    let mut talking = from(GREEDY, receiver.address).await;
+    talking.expect("220").await;
+    let talk = async {
+        loop {
+            // Well within what anybody may be silent for.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            drop(from(OTHER, receiver.address).await);
+            let reply = talking.try_exchange("NOOP\r\n").await;
+            if !reply.starts_with("250") {
+                return reply;
+            }
+        }
+    };
+    let word = tokio::time::timeout(Duration::from_secs(20), talk).await.expect("an end");
+    assert!(word.starts_with("421 4.3.2 All places"), "{word}");
+    receiver.until_counted("ended", "madeRoom", 1).await;
+}
+
+#[tokio::test]
 async fn who_is_silent_before_a_handshake_makes_room() {
     let (tls, connector, _dir) = kept();
     let receiver = TestReceiver::of(Service::Smtps, Some(tls), FaultyStore::open(), one_place).await;

@@ -82,6 +82,7 @@ async fn a_proxy_that_tells_nothing_is_told_nothing() {
         let mut peer = SmtpPeer::connect(receiver.address).await;
         assert_eq!(peer.try_exchange(bad).await, "", "{bad:?}");
     }
+    receiver.until_counted("proxyHeadersRefused", None, 5).await;
 }
 
 #[tokio::test]
@@ -98,6 +99,16 @@ async fn nobody_else_may_say_who_the_client_is() {
     peer.expect("500 5.5.2").await;
     peer.deliver("bob@example.test", "hi\r\n").await;
     assert_eq!(receiver.stop().await.kept()[0].envelope.client.to_string(), "127.0.0.1");
+}
+
+#[tokio::test]
+async fn an_mta_in_front_is_no_proxy() {
+    let receiver = TestReceiver::of(Service::Lmtp, None, FaultyStore::open(), trusting).await;
+    let mut peer = SmtpPeer::greeted(receiver.address).await;
+    peer.command("LHLO mta.test", "250").await;
+    let mut liar = SmtpPeer::greeted(receiver.address).await;
+    liar.send(V1).await;
+    liar.expect("500 5.5.2").await;
 }
 
 #[tokio::test]

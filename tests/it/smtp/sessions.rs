@@ -77,6 +77,8 @@ async fn one_connection_too_many_is_turned_away() {
     let mut third = SmtpPeer::connect(receiver.address).await;
     third.expect("421 4.3.2").await;
     third.expect_closed().await;
+    receiver.until_counted("refused", "connections", 1).await;
+    receiver.until_counted("replies", "4yz", 1).await;
     second.command("NOOP", "250").await;
     first.command("QUIT", "221").await;
     first.expect_closed().await;

@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestRunner;
 
+use tempmail::smtp::Service;
+
 use super::TestReceiver;
 use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
@@ -195,13 +197,20 @@ async fn data_within_chunks_begins_no_message() {
 
 #[tokio::test]
 async fn a_client_that_speaks_before_the_greeting_is_refused() {
-    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
-    for early in ["EHLO client.test\r\nMAIL FROM:<>\r\n", "GET / HTTP/1.1\r\n\r\n", "\x16\x03\x01"] {
+    for (service, early) in [
+        (Service::Smtp, "EHLO client.test\r\nMAIL FROM:<>\r\n"),
+        (Service::Smtp, "GET / HTTP/1.1\r\n\r\n"),
+        (Service::Smtp, "\x16\x03\x01"),
+        (Service::Lmtp, "LHLO client.test\r\nMAIL FROM:<>\r\n"),
+    ] {
+        let receiver = TestReceiver::of(service, None, FaultyStore::open(), |_| ()).await;
         // On this runtime of one thread the receiver accepts after this has been sent.
         let mut peer = SmtpPeer::connect_saying(receiver.address, early);
         peer.expect("554 5.5.1").await;
         peer.expect_closed().await;
+        receiver.until_counted("ended", "spokeFirst", 1).await;
     }
+    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
     // Who waits is served.
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data("bob@example.test").await;

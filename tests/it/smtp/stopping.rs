@@ -52,7 +52,9 @@ async fn a_store_that_does_not_answer_holds_nobody_up() {
     peer.begin_data("bob@example.test").await;
     peer.send(".\r\n").await;
     receiver.store.wait_for_arrivals(1).await;
-    let store = receiver.stop().await;
+    receiver.shutdown.cancel();
     peer.expect_closed().await;
+    receiver.until_counted("ended", "cutOff", 1).await;
+    let store = receiver.stop().await;
     assert_eq!(store.kept(), []);
 }

@@ -170,6 +170,7 @@ async fn a_panic_costs_one_session_only() {
     peer.begin_data("bob@example.test").await;
     peer.send(".\r\n").await;
     peer.expect_closed().await;
+    receiver.until_counted("ended", "panicked", 1).await;
     other.begin_data("bob@example.test").await;
     other.command(".", "250 2.0.0").await;
     SmtpPeer::greeted(receiver.address).await;

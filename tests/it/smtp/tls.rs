@@ -141,6 +141,7 @@ async fn a_handshake_has_its_time() {
             peer.command("STARTTLS", "220 2.0.0").await;
         }
         peer.expect_closed().await;
+        receiver.until_counted("tlsHandshakesFailed", None, 1).await;
     }
 }
 
@@ -176,6 +177,18 @@ async fn tls_from_the_first_octet_says_nothing_in_the_clear() {
     peer.command("QUIT", "221").await;
     peer.expect_closed().await;
     assert_eq!(receiver.stop().await.kept().len(), 1);
+}
+
+/// Its first command comes with the last octets of its handshake.
+#[tokio::test]
+async fn a_client_waits_for_the_greeting_behind_a_handshake_as_well() {
+    let (tls, connector, _dir) = kept();
+    let receiver = start(Service::Smtps, &tls, |_| ()).await;
+    let peer = SmtpPeer::connect(receiver.address).await;
+    let mut peer = peer.secure_saying(&connector, "EHLO client.test\r\n").await.expect("a handshake");
+    peer.expect("554 5.5.1 A client waits").await;
+    peer.expect_closed().await;
+    receiver.until_counted("ended", "spokeFirst", 1).await;
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use rustls::ClientConnection;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -43,6 +44,13 @@ impl SmtpPeer {
         assert!(self.stream.buffer().is_empty(), "unexpected {:?}", self.stream.buffer().escape_ascii().to_string());
         let name = "localhost".try_into().expect("a name");
         Ok(Self::over(connector.connect(name, self.stream.into_inner()).await?))
+    }
+
+    /// The same; these octets, as data, go out with the last ones of the handshake.
+    pub(crate) async fn secure_saying(self, connector: &TlsConnector, octets: &str) -> std::io::Result<Self> {
+        let name = "localhost".try_into().expect("a name");
+        let say = |tls: &mut ClientConnection| tls.writer().write_all(octets.as_bytes()).expect("room");
+        Ok(Self::over(connector.connect_with(name, self.stream.into_inner(), say).await?))
     }
 
     /// Connects, if somebody listens there.
@@ -126,6 +134,25 @@ impl SmtpPeer {
         let message = message.replace("\r\n.", "\r\n..");
         self.send(format!("{message}\r\n.\r\n")).await;
         self.expect("250 2.0.0").await;
+    }
+
+    /// Waits for the greeting and delivers a message; `false` if the service said 421 first, as one that stops does. Nothing
+    /// else may be said, and no connection be lost.
+    pub(crate) async fn delivers(mut self, recipient: &str, message: &str) -> bool {
+        let (mail, rcpt) = ("MAIL FROM:<ann@sender.test>", format!("RCPT TO:<{recipient}>"));
+        let message = format!("{message}.");
+        let dialog = [("EHLO client.test", "250"), (mail, "250"), (&rcpt, "250"), ("DATA", "354"), (&message, "250")];
+        let mut wanted = "220";
+        for (says, next) in dialog.into_iter().chain([("QUIT", "")]) {
+            let reply = self.reply().await;
+            if reply.starts_with("421") {
+                return false;
+            }
+            assert!(reply.starts_with(wanted), "expected {wanted}, got {reply:?}");
+            self.send(format!("{says}\r\n")).await;
+            wanted = next;
+        }
+        true
     }
 
     /// The next reply must begin like this.

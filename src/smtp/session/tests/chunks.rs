@@ -115,6 +115,19 @@ fn a_chunk_of_unknown_size_ends_the_session() {
     }
 }
 
+/// Each of them may be a BDAT for whoever sent it, and then a chunk follows.
+#[test]
+fn a_line_that_may_announce_a_chunk_ends_the_session() {
+    let long = format!("BDAT 86 LAST{}", " ".repeat(3000));
+    for line in
+        [&long, "BDAT 86 LAST\n", "BDAT 86\r LAST", "bdat 86 LAST\r", "BDAT\x0c86 LAST", "BDAT86 LAST", "BDAT\0 86"]
+    {
+        let played = play(&format!("{EHLO}{MAIL}{RCPT}{line}\r\nRSET\r\n{MAIL}{RCPT}BDAT 4 LAST\r\nevil"));
+        assert_eq!(codes(&played.replies)[3..], ["501 5.5.4", "421 4.5.0"], "{line:?}");
+        assert_eq!((played.messages.len(), played.end), (0, Some(End::OutOfStep)), "{line:?}");
+    }
+}
+
 #[test]
 fn memory_is_set_aside_before_the_first_chunk_and_given_back() {
     let dialog = format!("{EHLO}{MAIL}{RCPT}BDAT 3\r\noneBDAT 3 LAST\r\ntwo");

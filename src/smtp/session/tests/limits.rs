@@ -50,8 +50,20 @@ fn a_stored_message_forgives_the_errors_before_it() {
 fn bad_lines_get_one_reply_each() {
     let long = "x".repeat(10_000);
     assert_codes(&format!("{long}\r\nNOOP\r\n"), &["500 5.5.2", "250 2.0.0"]);
+    assert_codes(&format!("EHLO {long}\r\nNOOP\r\nHELO a\nb\r\n"), &["500", "250 2.0.0", "500"]);
     assert_codes("NOOP\nNOOP\r\nNOOP\r\n", &["500 5.5.2", "250 2.0.0"]);
     assert_codes("NOOP\rNOOP\r\nNOOP\r\n", &["500 5.5.2", "250 2.0.0"]);
+}
+
+#[test]
+fn a_path_that_holds_half_a_line_end_is_an_error_of_its_own() {
+    for path in ["a\r@example.test", "a\n@example.test", "a@example.test\n", "\"a\r\"@example.test", "\n"] {
+        assert_codes(&format!("{EHLO}MAIL FROM:<{path}>\r\n{MAIL}"), &["250", "501 5.5.2", "250 2.1.0"]);
+        assert_codes(
+            &format!("{EHLO}{MAIL}rcpt to:<{path}>\r\n{RCPT}"),
+            &["250", "250 2.1.0", "501 5.5.2", "250 2.1.5"],
+        );
+    }
 }
 
 #[test]

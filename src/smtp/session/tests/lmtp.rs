@@ -13,7 +13,7 @@ fn play_lmtp(dialog: &str, outcome: Result<(), StoreError>) -> Played {
 #[test]
 fn the_greeting_is_its_own() {
     let played = play_lmtp("EHLO a\r\nHELO a\r\nMAIL FROM:<>\r\nLHLO client.test\r\nHELP\r\n", Ok(()));
-    assert_eq!(codes(&played.replies), ["500 5.5.2", "500 5.5.2", "503 5.5.1", "250", "214 2.0.0"]);
+    assert_eq!(codes(&played.replies), ["500", "500", "503 5.5.1", "250", "214 2.0.0"]);
     assert!(played.replies.starts_with("220 mx.test LMTP tempmail\r\n"));
     assert!(played.replies.contains("Commands: LHLO MAIL"));
     for extension in ["PIPELINING", "ENHANCEDSTATUSCODES", "8BITMIME", "SMTPUTF8", "CHUNKING"] {

@@ -21,11 +21,13 @@ fn it_is_announced_where_it_can_be_had_until_it_is_there() {
     let (settings, policy) = (settings(), OneDomain::default());
     let mut session = Session::new(&settings, OFFERED, &policy);
     assert!(say(&mut session, "EHLO a\r\n").1.contains("STARTTLS\r\n"));
+    assert!(say(&mut session, "HELP\r\n").1.contains(" STARTTLS "));
     assert_eq!(say(&mut session, "STARTTLS\r\n"), (Step::StartTls, "220 2.0.0 Ready to start TLS\r\n".into()));
     session.secured(tls());
     let (step, replies) = say(&mut session, "EHLO a\r\nSTARTTLS\r\n");
     assert_eq!(step, Step::Read);
     assert!(!replies.contains("STARTTLS") && replies.contains("503 5.5.1"), "{replies}");
+    assert!(!say(&mut session, "HELP\r\n").1.contains("STARTTLS"));
     let mut plain = Session::new(&settings, PLAIN, &policy);
     let replies = say(&mut plain, "EHLO a\r\nSTARTTLS\r\n").1;
     assert!(!replies.contains("STARTTLS") && replies.contains("502 5.5.1"), "{replies}");

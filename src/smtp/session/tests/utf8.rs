@@ -22,7 +22,7 @@ fn others_are_refused() {
         (format!("{MAIL}RCPT TO:<a@b\u{fc}cher.test>\r\n"), "553 5.6.7"),
         (format!("{MAIL_UTF8}RCPT TO:<a@b\u{fc}cher.test>\r\n"), "550 5.1.2"),
         (format!("{MAIL_UTF8}RCPT TO:<a\u{85}@example.test>\r\n"), "501 5.1.3"),
-        ("EHLO b\u{fc}cher.test\r\n".to_owned(), "501 5.5.4"),
+        ("EHLO b\u{fc}cher.test\r\n".to_owned(), "501"),
         ("VRFY d\u{f6}rte SMTPUTF8\r\n".to_owned(), "252 2.0.0"),
     ] {
         let replies = play(&format!("{EHLO}{dialog}")).replies;
