@@ -20,7 +20,7 @@ const CALLS: &str = "trace=fdatasync,fsync,pwrite64,pwritev,write,writev,sendto,
 /// Attaches strace to a process and all its threads; `None` where that is refused.
 fn follow(strace: &Path, process: u32, trace: &Path) -> Option<Child> {
     let mut command = Command::new(strace);
-    command.args(["-f", "-y", "-s", "65536", "-e", CALLS, "-p", &process.to_string(), "-o"]).arg(trace);
+    command.args(["-f", "-y", "-s", "4096", "-e", CALLS, "-p", &process.to_string(), "-o"]).arg(trace);
     let mut child = command.stderr(Stdio::piped()).spawn().expect("strace");
     let said = BufReader::new(child.stderr.take().expect("stderr")).lines().map_while(Result::ok);
     let mut refusal = String::new();
@@ -62,7 +62,9 @@ async fn fdatasync_returns_before_the_reply_is_written() {
     let Some(strace) = programs::find("strace", TEST) else { return };
     let dir = tempfile::tempdir().expect("directory");
     let trace = dir.path().join("trace");
-    let daemon = Binary::serve(&dir.path().join("data"), &[]);
+    // What strace writes down of segments that are filled with zeros is little.
+    let small = ["--segment-size", "1MB", "--max-message-size", "10KB"];
+    let daemon = Binary::serve(&dir.path().join("data"), &small);
     let Some(mut following) = follow(&strace, daemon.process(), &trace) else { return };
     let mut peer = SmtpPeer::greeted(daemon.smtp).await;
     peer.deliver("ann@example.test", &format!("Subject: order\r\n\r\n{MARK}")).await;

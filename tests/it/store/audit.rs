@@ -1,12 +1,10 @@
 //! What a check finds in an index that contradicts itself.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use redb::{ReadableTable, TableDefinition};
 use tempmail::model::Timestamp;
 use tempmail::store::check::{FindingKind, check};
-use tempmail::store::disk::{Directory, Disk};
 use tempmail::store::{EmbeddedStore, Store};
 
 use super::embedded::options;
@@ -17,7 +15,7 @@ const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const HEAVY: TableDefinition<&[u8; 24], ()> = TableDefinition::new("heavy");
 
 fn findings(dir: &Path) -> Vec<String> {
-    let disk: Arc<dyn Disk> = Arc::new(Directory::lock(dir).expect("lock"));
+    let disk = super::locked(dir);
     let report = check(&disk, &options(), &mut |_, _| {}).expect("a report");
     assert!(report.findings.iter().all(|finding| finding.kind == FindingKind::Rows), "{report:?}");
     report.findings.into_iter().map(|finding| finding.detail).collect()

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tempmail::model::{Caps, Delivery, EmailId, Timestamp, WhenFull};
 use tempmail::store::check::check;
-use tempmail::store::disk::{Directory, Disk};
+use tempmail::store::disk::Disk;
 use tempmail::store::{EmbeddedStore, Outbox, Part, Store, StoreError, StoreOptions};
 
 use super::embedded::options;
@@ -294,7 +294,7 @@ async fn no_race_gets_past_a_cap() {
         assert_eq!(texts(&store, A, NOW).await.len(), 10);
         store.close().await.expect("close");
         drop(store);
-        let disk: Arc<dyn Disk> = Arc::new(Directory::lock(dir.path()).expect("lock"));
+        let disk = super::locked(dir.path());
         let report = check(&disk, &with(caps), &mut |_, _| ()).expect("check");
         assert!(report.is_clean(), "{report:?}");
     }

@@ -3,13 +3,11 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use futures_util::StreamExt;
 use tempmail::model::Timestamp;
 use tempmail::store::backup::BackupRecord;
 use tempmail::store::check::{FindingKind, check};
-use tempmail::store::disk::{Directory, Disk};
 use tempmail::store::{EmbeddedStore, Part, Store, StoreError};
 
 use super::embedded::options;
@@ -66,7 +64,7 @@ async fn back_up(store: &EmbeddedStore) -> Result<usize, StoreError> {
 
 /// What a check of a stopped store finds, and where.
 fn checked(dir: &Path) -> Vec<(FindingKind, Option<u64>, Option<u64>)> {
-    let disk: Arc<dyn Disk> = Arc::new(Directory::lock(dir).expect("lock"));
+    let disk = super::locked(dir);
     let report = check(&disk, &options(), &mut |_, _| ()).expect("check");
     report.findings.iter().map(|finding| (finding.kind, finding.segment, finding.offset)).collect()
 }

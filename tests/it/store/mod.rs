@@ -23,3 +23,22 @@ mod readers;
 mod space;
 mod starting;
 mod writer;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tempmail::store::disk::{Directory, Disk};
+
+/// The directory of a store that is closed. A program that another test is just starting may have the lock's file open
+/// still.
+fn locked(dir: &Path) -> Arc<dyn Disk> {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        match Directory::lock(dir) {
+            Ok(directory) => return Arc::new(directory),
+            Err(error) => assert!(Instant::now() < deadline, "{error}"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempmail::model::Timestamp;
-use tempmail::store::disk::{Directory, Disk};
+use tempmail::store::disk::Disk;
 use tempmail::store::{EmbeddedStore, Part, Store, StoreOptions};
 use tokio::task::JoinSet;
 
@@ -168,7 +168,7 @@ async fn an_index_that_is_mostly_free_is_compacted_when_the_store_is_opened() {
     let part = Part::Offset { offset: 0, limit: 1 };
     assert_eq!(store.list(&mailbox("user7@example.test"), part, START.plus(HOUR)).await.expect("list").total, 10);
     drop(store);
-    let disk: Arc<dyn Disk> = Arc::new(Directory::lock(dir.path()).expect("lock"));
+    let disk = super::locked(dir.path());
     let compacted = EmbeddedStore::compact(&disk, &large).expect("compact");
     assert_eq!(compacted.after_octets, index_octets(dir.path()));
     assert!(compacted.after_octets <= after && compacted.before_octets <= before, "{compacted:?}");
