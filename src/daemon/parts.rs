@@ -100,7 +100,7 @@ mod tests {
         let started_at = Instant::now();
         let stop = shutdown.clone();
         let running = tokio::spawn(async move { parts.run(&stop).await });
-        has_begun_anew.notified().await;
+        tokio::time::timeout(REST_FIRST * 20, has_begun_anew.notified()).await.expect("it begins anew");
         assert!(started_at.elapsed() >= REST_FIRST);
         assert!(!shutdown.is_cancelled());
         shutdown.cancel();
