@@ -35,11 +35,11 @@
 //! | What does a change do to the index? | `store/index/apply.rs` |
 //! | What happens when the index or the writer fails? | `store/embedded/recovery.rs`, `daemon/mod.rs` (`stop_with_writer`) |
 //! | What happens after a crash? | `store/embedded/open.rs`, `store/journal/replay.rs` |
-//! | How many connections may a client have, how long may it take? | `smtp/admission.rs`, `smtp/pace.rs`; `config/bounds.rs` |
+//! | How many connections may a client have, how long may it take? | `smtp/admission.rs`, `smtp/pace.rs`, `smtp/patience.rs`; `config/bounds.rs` |
 //! | Who goes when all places are taken? | `smtp/places.rs` |
 //! | What is logged and counted of sessions? | `smtp/tally.rs` |
 //! | What is a metric called, what counts it? | `http/metrics/catalogue.rs`; the room's `Counters`, read through `model/count.rs` |
-//! | How much memory may messages take that are coming in? | `smtp/budget.rs` |
+//! | How much memory may messages take that are coming in, all and of one client? | `smtp/budget.rs` |
 //! | How fast does expired mail go, when does it wait for the clock? | `expiry/pace.rs`, `expiry/guard.rs`, `expiry/kept.rs` |
 //! | When does mail go, when does its space come back? When does an idle webhook go? | `expiry/mod.rs`, `expiry/sweep.rs`; `store/embedded/checkpoint.rs`, `store/embedded/punching.rs` |
 //! | When is mail refused for want of space? | `store/embedded/shared.rs` (`accepts`), `store/embedded/room.rs`, `store/journal/spare.rs` |
@@ -65,8 +65,8 @@
 //! # The way of a message
 //!
 //! ```text
-//! peer -> smtp/listener    a place of max-smtp-connections (smtp/places), or 421
-//!      -> smtp/entrance    PROXY header from trusted networks, then smtp/admission: the client's own limits, or 421;
+//! peer -> smtp/entrance    smtp/admission: the client's own limits, or 421; a place of max-smtp-connections (smtp/places),
+//!                          free or made free, or 421; where a proxy is trusted its header comes before either;
 //!                          TLS where it comes first
 //!      -> smtp/connection  reads and writes with a timeout; the only part of SMTP that waits
 //!      -> smtp/session     EHLO MAIL RCPT DATA or BDAT (pure: octets in, replies and steps out)
@@ -124,8 +124,9 @@
 //! service manager that asks for it (`daemon/supervisor`).
 //!
 //! SIGTERM or SIGINT cancels one token. Listeners close and the workers end at once; sessions and requests have 8 s for
-//! their last answers, attempts to tell webhooks 3 s for their ends; then the store closes: what is queued is committed, a checkpoint is made, the index is closed. A
-//! part that ends early by a panic, or the store's writer, cancels the token for all, and the program ends with 1. Panics
+//! their last answers, attempts to tell webhooks 3 s for their ends; then the store closes: what is queued is committed, a checkpoint is made, the index is closed.
+//! Verification, webhooks, the watch over the certificate and expiry begin anew after a panic, with growing rests; a part
+//! that listens and ends by one, or the store's writer, cancels the token for all, and the program ends with 1. Panics
 //! are logged and counted by a hook ([`panics`]). A second signal ends the process; the next start replays.
 //!
 //! # The store
@@ -163,7 +164,7 @@
 //!    one place that says it. After any 4yz the message is not in the store; where that is not certain, nothing is said.
 //! 2. A MIME error never loses, refuses or delays a mail. Any octets give an Email with what could be read.
 //! 3. What must survive a crash is in the journal, in the same record as its cause.
-//! 4. `model`, `mime`, the protocol of SMTP (`session` and what it is made of), its bounds (`admission`, `pace`), `policy`,
+//! 4. `model`, `mime`, the protocol of SMTP (`session` and what it is made of), its bounds (`admission`, `holdings`, `pace`), `policy`,
 //!    `dns/mx`, `domains/round` and, of `webhook`, `sign`, `schedule`, `ranges`, `target`, `pacing`, `kept`, `attempt` and
 //!    `outcome` do no I/O and read no clock: `now`
 //!    is an argument. (`policy` asks the store whether there is room on the disk and under the caps, through its trait; the

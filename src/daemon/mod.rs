@@ -153,8 +153,8 @@ impl Daemon {
     /// Runs until `shutdown` is cancelled; then every open transaction and request gets its answer, and the store is
     /// closed. Bounded by the drain timeouts of SMTP and HTTP.
     ///
-    /// A part that ends early by a panic, or the end of the store's writer, stops the others in the same way, and is the
-    /// error.
+    /// What works on the store by itself begins anew after a panic. Where a part that listens ends by one, or the store's
+    /// writer does, the others stop in the same way, and that is the error.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
         let Self { assembled, listeners, tls, controls, clock, store, supervisor, counters } = self;
         let Assembled { config, registry, delivery, router } = assembled;
@@ -164,7 +164,6 @@ impl Daemon {
         let limits = HttpLimits::from_config(&config);
         let Running { mail, http, files: mut socket_files } = listeners.run()?;
         let watch = Watch::begin(&*store, &*clock, &config.data_dir).await;
-        let sweep = Sweep::new(store.clone(), outlived(&config), clock.boot());
         // The workers stop at once; mail and requests that are under way still need the store.
         let mut parts = Parts::default();
         parts.spawn("SMTP", smtp::serve(mail, receiver, shutdown.clone()));
@@ -174,19 +173,40 @@ impl Daemon {
             socket_files.push(file);
             parts.spawn("the control socket", http::serve_unix(listener, router.clone(), limits, shutdown.clone()));
         }
-        parts.spawn("verification", verifier::run(registry, shutdown.clone()));
+        let stop = shutdown.clone();
+        parts.spawn_anew("verification", &shutdown, move || verifier::run(Arc::clone(&registry), stop.clone()));
         if config.revision == Revision::Two {
             let pacing = PacingLimits {
                 in_flight_per_endpoint: PacingLimits::IN_FLIGHT_PER_ENDPOINT,
                 in_flight: config.webhook_in_flight_max,
                 per_minute: config.webhook_per_origin_per_minute,
             };
-            parts.spawn("webhooks", dispatcher::run(delivery, pacing, shutdown.clone()));
+            let stop = shutdown.clone();
+            parts.spawn_anew("webhooks", &shutdown, move || {
+                dispatcher::run(Arc::clone(&delivery), pacing, stop.clone())
+            });
         }
         if let Some(tls) = tls {
-            parts.spawn("the certificate", tls::watch(tls, Arc::clone(&clock), shutdown.clone()));
+            let (stop, clock) = (shutdown.clone(), Arc::clone(&clock));
+            parts.spawn_anew("the certificate", &shutdown, move || {
+                tls::watch(Arc::clone(&tls), Arc::clone(&clock), stop.clone())
+            });
         }
-        parts.spawn("expiry", expiry::run(store.clone(), clock, watch, sweep, shutdown.clone()));
+        parts.spawn_anew("expiry", &shutdown, {
+            let (store, stop, mut first) = (Arc::clone(&store), shutdown.clone(), Some(watch));
+            move || {
+                let (store, clock, stop, first) = (Arc::clone(&store), Arc::clone(&clock), stop.clone(), first.take());
+                let (outlived, data_dir) = (outlived(&config), config.data_dir.clone());
+                async move {
+                    let watch = match first {
+                        Some(watch) => watch,
+                        None => Watch::begin(&*store, &*clock, &data_dir).await,
+                    };
+                    let sweep = Sweep::new(store.clone(), outlived, clock.boot());
+                    expiry::run(store, clock, watch, sweep, stop).await;
+                }
+            }
+        });
         parts.spawn("the store's writer", stop_with_writer(Arc::clone(&store), shutdown.clone()));
         if let Some(supervisor) = supervisor {
             parts.spawn("the service manager", supervisor.run(store.clone(), shutdown.clone()));

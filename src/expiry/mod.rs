@@ -1,7 +1,7 @@
 //! Removing what has expired: sleeps until something is due, then removes in small steps between the writer's groups.
 //!
 //! Whether an Email is readable never waits for this; it is decided when it is read. Here only its space comes back. What
-//! of webhooks goes with time goes here as well: see [`sweep`].
+//! of webhooks goes with time goes here as well: see `sweep`.
 
 mod guard;
 mod kept;
@@ -37,7 +37,7 @@ pub async fn run(
 ) {
     let mut worker = Worker { store, clock, watch, sweep, pace: Pace::default(), shutdown };
     while !worker.shutdown.is_cancelled() {
-        let sleep = match worker.remove_due().await {
+        let pause = match worker.remove_due().await {
             Ok(next_due_at) => next_due_at.map_or(SLEEP_MAX, |due| due.since(worker.clock.now())),
             Err(StoreError::Stopping) => return,
             Err(error) => {
@@ -45,7 +45,7 @@ pub async fn run(
                 SLEEP_MAX
             }
         };
-        worker.sleep(sleep.clamp(SLEEP_MIN, SLEEP_MAX)).await;
+        worker.sleep(pause.clamp(SLEEP_MIN, SLEEP_MAX)).await;
     }
 }
 

@@ -59,25 +59,25 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// What is removed in `seconds`, when a step takes a hundredth of a second and as long again for each 125 Emails, and
-    /// `due` Emails become due each second.
-    fn removed(pace: &mut Pace, seconds: u32, due: usize) -> (usize, usize) {
-        let (mut now, mut removed, end) = (Duration::ZERO, 0, seconds * SECOND);
-        while now < end {
-            let took = SECOND / 100 + SECOND / 100 * u32::try_from(pace.step() / 125).expect("a number");
+    /// How many are removed in `seconds` and how many become due, `due` of them each second, when a step takes a hundredth
+    /// of a second and as long again for each 125 Emails.
+    fn removed(pace: &mut Pace, seconds: u64, due: u64) -> (u64, u64) {
+        let (mut now, mut removed) = (0, 0);
+        while now < 1000 * seconds {
+            let step = pace.step() as u64;
+            let took = 10 + 10 * (step / 125);
             now += took;
-            removed += pace.step();
-            let late = now.as_secs_f64() - removed as f64 / due as f64;
-            if late <= 0.0 {
-                removed = (now.as_secs_f64() * due as f64) as usize;
+            removed += step;
+            if removed * 1000 >= now * due {
+                removed = now * due / 1000;
                 pace.note_done();
-                now += SECOND / 10;
+                now += 100;
             } else {
-                pace.note_late(now, Duration::from_secs_f64(late));
+                pace.note_late(Duration::from_millis(now), Duration::from_millis(now - removed * 1000 / due));
             }
-            now += pace.pause(took);
+            now += u64::try_from(pace.pause(Duration::from_millis(took)).as_millis()).expect("a short time");
         }
-        (removed, due * seconds as usize)
+        (removed, due * seconds)
     }
 
     #[test]

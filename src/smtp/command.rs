@@ -10,6 +10,7 @@ use smtp_proto::{Error, MAIL_BODY_BINARYMIME, MAIL_SMTPUTF8, Request};
 
 use super::Dialect;
 use super::auth::{self, Progress};
+use super::line::{is_blank, trim_blanks, trim_blanks_start};
 use super::path::{self, ForwardPath};
 use super::reply::Reply;
 use crate::model::Greeting;
@@ -75,7 +76,7 @@ pub(super) struct Mail {
 
 /// Reads a line without its CRLF; the error is the reply to it.
 pub(super) fn parse(line: &[u8], dialect: Dialect) -> Result<Command, Reply> {
-    let (verb, argument) = split_word(line.trim_ascii());
+    let (verb, argument) = split_word(trim_blanks(line));
     if verb.eq_ignore_ascii_case(b"MAIL") {
         mail(argument, dialect).map(Command::Mail)
     } else if verb.eq_ignore_ascii_case(b"RCPT") {
@@ -124,6 +125,10 @@ fn mail(argument: &[u8], dialect: Dialect) -> Result<Mail, Reply> {
     let (reverse_path, parameters) = path::split(argument).ok_or(Reply::SENDER_SYNTAX)?;
     if !path::is_reverse_path(reverse_path) {
         return Err(Reply::SENDER_SYNTAX);
+    }
+    // RFC 5321 section 4.1.2: esmtp-value. smtp-proto takes them in some.
+    if parameters.iter().any(|&octet| octet.is_ascii_control() && !is_blank(octet)) {
+        return Err(Reply::PARAMETER_VALUE);
     }
     let is_ascii = argument[..argument.len() - parameters.len()].is_ascii();
     let mut text = b"MAIL FROM:<>".to_vec();
@@ -204,8 +209,11 @@ fn auth(argument: &[u8], dialect: Dialect) -> Result<Command, Reply> {
 }
 
 fn other(verb: &[u8], argument: &[u8], dialect: Dialect) -> Result<Command, Reply> {
-    let mut text = [verb, b" ", argument].concat();
-    text.truncate(text.trim_ascii_end().len());
+    // smtp-proto takes form feed for a blank.
+    if !verb.iter().all(u8::is_ascii_graphic) {
+        return Err(Reply::UNKNOWN_COMMAND);
+    }
+    let mut text = if argument.is_empty() { verb.to_vec() } else { [verb, b" ", argument].concat() };
     text.push(b'\n');
     let bare = |command| if argument.is_empty() { Ok(command) } else { Err(Reply::NO_PARAMETERS) };
     match Request::parse(&mut text.iter()) {
@@ -280,10 +288,6 @@ fn is_parameter(word: &[u8], name: &[u8]) -> bool {
     word.split(|&octet| octet == b'=').next().is_some_and(|keyword| keyword.eq_ignore_ascii_case(name))
 }
 
-fn is_blank(octet: u8) -> bool {
-    matches!(octet, b' ' | b'\t')
-}
-
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|&octet| is_blank(octet)).filter(|word| !word.is_empty())
 }
@@ -291,7 +295,7 @@ fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// The first word and what follows it, without the blanks between.
 fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().position(|&octet| is_blank(octet)).unwrap_or(text.len());
-    (&text[..end], text[end..].trim_ascii_start())
+    (&text[..end], trim_blanks_start(&text[end..]))
 }
 
 /// What follows `keyword` and a colon, with or without blanks before the colon.
@@ -300,7 +304,7 @@ fn after_keyword<'a>(text: &'a [u8], keyword: &[u8]) -> Option<&'a [u8]> {
     if !word.eq_ignore_ascii_case(keyword) {
         return None;
     }
-    rest.trim_ascii_start().strip_prefix(b":")
+    trim_blanks_start(rest).strip_prefix(b":")
 }
 
 #[cfg(test)]

@@ -128,6 +128,22 @@ impl Lines {
     }
 }
 
+/// Whether an octet separates the words of a line. Form feed and the other control characters do not.
+pub(super) const fn is_blank(octet: u8) -> bool {
+    matches!(octet, b' ' | b'\t')
+}
+
+/// A line without the blanks around it.
+pub(super) fn trim_blanks(line: &[u8]) -> &[u8] {
+    let end = line.iter().rposition(|&octet| !is_blank(octet)).map_or(0, |last| last + 1);
+    trim_blanks_start(&line[..end])
+}
+
+/// A part of a line without the blanks before it.
+pub(super) fn trim_blanks_start(text: &[u8]) -> &[u8] {
+    &text[text.iter().position(|&octet| !is_blank(octet)).unwrap_or(text.len())..]
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

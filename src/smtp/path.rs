@@ -3,6 +3,7 @@
 //! smtp-proto takes the quotes off a local part, knows no address literals, and gives `<>` and `<postmaster>` the same
 //! meaning, so the path is read here and only what follows it goes there.
 
+use super::line::{is_blank, trim_blanks_start};
 use crate::model::{Address, AddressError, DomainName};
 
 /// The longest reverse-path in octets (RFC 5321 section 4.5.3.1.3, without the angle brackets).
@@ -24,7 +25,7 @@ pub(super) enum ForwardPath {
 /// Clients at large put blanks around the path and leave the brackets out; both are taken. `None`: no path can be made
 /// out, or it holds a control character or is no UTF-8. Whether it may be more than ASCII is for the caller to say.
 pub(super) fn split(argument: &[u8]) -> Option<(&str, &[u8])> {
-    let argument = argument.trim_ascii_start();
+    let argument = trim_blanks_start(argument);
     let (path, parameters) = if let Some(inner) = argument.strip_prefix(b"<") {
         let end = find_unquoted(inner, |octet| octet == b'>')?;
         (&inner[..end], &inner[end + 1..])
@@ -73,10 +74,6 @@ pub(super) fn forward_path(path: &str) -> Option<ForwardPath> {
         }
         Err(_) => None,
     }
-}
-
-fn is_blank(octet: u8) -> bool {
-    matches!(octet, b' ' | b'\t')
 }
 
 /// Where the first octet outside a quoted string is that `is_end` accepts.

@@ -322,7 +322,7 @@ mod tests {
         seats[0].pace().occupied();
         let idle_at = seconds(1) + LIMITS.stress / STRESS_PART;
         let send_away = |now| places.seated().send_away_idlest(&LIMITS, now);
-        assert!(!send_away(idle_at - LOOK_EVERY / 2), "nobody is idle yet");
+        assert!(!send_away(idle_at.saturating_sub(LOOK_EVERY / 2)), "nobody is idle yet");
         assert!(!send_away(idle_at), "a look that soon");
         assert!(send_away(idle_at + LOOK_EVERY / 2));
     }

@@ -192,8 +192,9 @@ pub trait Store: Send + Sync + 'static {
 /// Settings of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreOptions {
-    /// How long an Email is readable; applied to what is already there if that shortens its life.
-    pub retention: Duration,
+    /// How long an Email is readable; applied to what is already there if that shortens its life, for good. `None`, for
+    /// whoever opens the store in passing: every life is left as it is.
+    pub retention: Option<Duration>,
     /// The largest message in octets.
     pub message_octets_max: u64,
     /// Size of a segment of the journal in octets, at least twice `message_octets_max`.
@@ -217,10 +218,12 @@ impl StoreOptions {
     pub const CHECKPOINT_QUIET: Duration = Duration::from_secs(2);
 
     /// The options for a process that opens the store for one command: its segments are as small as messages permit, so
-    /// that a look at an inbox does not write 128 MB of zeros.
+    /// that a look at an inbox does not write megabytes of zeros, and it shortens no life, since it need not know the
+    /// settings of the daemon whose store it is.
     pub fn for_a_moment(config: &Config) -> Self {
         let options = Self::from_config(config);
         Self {
+            retention: None,
             segment_octets: options.segment_octets.min(journal::least_segment_octets(config.message_octets_max)),
             ..options
         }
@@ -242,7 +245,7 @@ impl StoreOptions {
             Revision::Two => config.outbox_events_max,
         };
         Self {
-            retention: config.retention,
+            retention: Some(config.retention),
             message_octets_max: config.message_octets_max,
             segment_octets: config.segment_octets,
             index_cache_octets: config.index_cache_octets,

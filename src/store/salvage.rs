@@ -103,7 +103,7 @@ fn replay(files: &SegmentFiles, from: Position, loader: &mut Loader) -> Result<u
             let Step::Group { number: group, records, .. } = step else { continue };
             for record in records.into_iter().filter(|_| group >= from.group) {
                 let WalkedContent::Whole(content) = record.content else { continue };
-                let change = within(record.change, loader);
+                let change = again(record.change);
                 loader.push(change, &content).map_err(to_open_error)?;
                 replayed += 1;
             }
@@ -112,11 +112,10 @@ fn replay(files: &SegmentFiles, from: Position, loader: &mut Loader) -> Result<u
     Ok(replayed)
 }
 
-/// A change with what today's retention makes of it.
-fn within(change: Change, loader: &Loader) -> Change {
+/// A change as it is done again in another store.
+fn again(change: Change) -> Change {
     match change {
         Change::Received { envelope, received_at, expires_at, outbox, .. } => {
-            let expires_at = expires_at.min(received_at.plus(loader.retention()));
             // Rather one Email too many than one too few, and as many events, unless nobody was told of any.
             let outbox = if outbox.events_per_webhook == 0 { outbox } else { OutboxLimits::UNBOUNDED };
             Change::Received { envelope, received_at, expires_at, caps: Caps::default(), outbox }

@@ -170,3 +170,52 @@ pub async fn watch(keeper: Arc<Keeper>, clock: Arc<dyn Clock>, shutdown: Cancell
         seen = looked.unwrap_or(seen);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use rcgen::{CertificateParams, KeyPair};
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(0);
+
+    /// A fresh certificate and its key, in PEM.
+    fn pair() -> (String, String) {
+        let key = KeyPair::generate().expect("a key");
+        let params = CertificateParams::new(["localhost".to_owned()]).expect("names");
+        (params.self_signed(&key).expect("a certificate").pem(), key.serialize_pem())
+    }
+
+    #[test]
+    fn files_that_are_being_written_are_left_alone_until_they_stay_the_same() {
+        let dir = tempfile::tempdir().expect("directory");
+        let files = Files { certificate: dir.path().join("cert.pem"), key: dir.path().join("key.pem") };
+        let put = |(certificate, key): (Option<&str>, Option<&str>)| {
+            for (path, text) in [(&files.certificate, certificate), (&files.key, key)] {
+                if let Some(text) = text {
+                    fs::write(path, text).expect("write");
+                }
+            }
+        };
+        let (certificate, key) = pair();
+        put((Some(&certificate), Some(&key)));
+        let keeper = Keeper::open(Source::Files(files.clone()), NOW).expect("a keeper");
+        let first = keeper.certificate();
+        let is_first = || Arc::ptr_eq(&keeper.certificate(), &first);
+
+        let (certificate, key) = pair();
+        let seen = keeper.look(None, NOW);
+        put((Some(&certificate), None));
+        let seen = keeper.look(seen, NOW);
+        put((None, Some(&key)));
+        let seen = keeper.look(seen, NOW);
+        assert!(is_first() && keeper.fault().is_none(), "read while it was written: {:?}", keeper.fault());
+        let seen = keeper.look(seen, NOW);
+        assert!(!is_first() && keeper.fault().is_none(), "not read: {:?}", keeper.fault());
+        let second = keeper.certificate();
+        keeper.look(seen, NOW);
+        assert!(Arc::ptr_eq(&keeper.certificate(), &second), "read again without a change");
+    }
+}

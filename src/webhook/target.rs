@@ -18,7 +18,7 @@ pub const URL_OCTETS_MAX: usize = 2048;
 pub struct Target {
     url: Url,
     endpoint: Endpoint,
-    request_target: Uri,
+    path_and_query: Uri,
     authority: HeaderValue,
 }
 
@@ -82,9 +82,9 @@ impl Target {
             return Err(UrlError::TooLong);
         }
         let endpoint = Endpoint::of(&url).ok_or(UrlError::Malformed)?;
-        let request_target = url[Position::BeforePath..].parse().map_err(|_| UrlError::Malformed)?;
+        let path_and_query = url[Position::BeforePath..].parse().map_err(|_| UrlError::Malformed)?;
         let authority = endpoint.authority().try_into().map_err(|_| UrlError::Malformed)?;
-        Ok(Self { url, endpoint, request_target, authority })
+        Ok(Self { url, endpoint, path_and_query, authority })
     }
 
     /// The URL in canonical form.
@@ -104,7 +104,7 @@ impl Target {
 
     /// What a request line has of it: path and query (RFC 9112 section 3.2.1).
     pub(super) fn request_target(&self) -> &Uri {
-        &self.request_target
+        &self.path_and_query
     }
 
     /// What the header `Host` has of it: the host, and the port where it is not the scheme's.

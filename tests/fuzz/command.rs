@@ -142,7 +142,7 @@ fn check_line(line: &[u8]) -> TestCaseResult {
         let is_accepted = codes.get(expected - 2).is_some_and(|code| *code < 300);
         let has_path = verb.len() > 4 && [b"MAIL", b"RCPT"].iter().any(|name| verb[..4].eq_ignore_ascii_case(*name));
         let is_bare = |octet: &u8| octet.is_ascii_control() && *octet != b'\t';
-        prop_assert!(!(is_accepted && has_path && line.trim_ascii().iter().any(is_bare)), "a control character passed");
+        prop_assert!(!(is_accepted && has_path && line.iter().any(is_bare)), "a control character passed");
     }
     Ok(())
 }

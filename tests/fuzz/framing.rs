@@ -32,7 +32,7 @@ fn line<'a>(wire: &mut &'a [u8]) -> Option<&'a [u8]> {
 pub(crate) fn contents(mut wire: &[u8], codes: &[u16]) -> Vec<Vec<u8>> {
     let mut contents = Vec::new();
     let mut codes = codes.iter().copied().skip(1);
-    let mut chunks = Vec::new();
+    let mut chunks: Option<Vec<u8>> = None;
     let mut is_answer = false;
     while let Some(line) = line(&mut wire) {
         let is_command = !is_answer && line.len() + 2 <= LINE_OCTETS_MAX && !line.iter().any(|o| b"\r\n".contains(o));
@@ -41,16 +41,17 @@ pub(crate) fn contents(mut wire: &[u8], codes: &[u16]) -> Vec<Vec<u8>> {
             wire = rest;
             let Some(code) = codes.next() else { break };
             if is_last {
-                let whole = [std::mem::take(&mut chunks), content.to_vec()].concat();
+                let whole = [chunks.take().unwrap_or_default(), content.to_vec()].concat();
                 contents.extend(MESSAGE_END_CODES.contains(&code).then_some(whole));
             } else if code == 250 {
-                chunks.extend_from_slice(content);
+                chunks.get_or_insert_default().extend_from_slice(content);
             }
             continue;
         }
         let Some(code) = codes.next() else { break };
         is_answer = code == 334;
         if code == 354 {
+            assert!(chunks.is_none(), "DATA within chunks");
             let (content, Some(rest)) = transparency::reference(wire) else { break };
             wire = &wire[wire.len() - rest.len()..];
             let Some(code) = codes.next() else { break };
@@ -58,7 +59,7 @@ pub(crate) fn contents(mut wire: &[u8], codes: &[u16]) -> Vec<Vec<u8>> {
         }
         let verb = line.trim_ascii().get(..4).unwrap_or_default().to_ascii_uppercase();
         if is_command && code == 250 && matches!(&verb[..], b"RSET" | b"HELO" | b"EHLO") {
-            chunks.clear();
+            chunks = None;
         }
     }
     contents

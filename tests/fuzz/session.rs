@@ -20,7 +20,7 @@ fn chunk() -> impl Strategy<Value = Vec<u8>> {
         vec![b"\r\n.\r\n", b"\n.\n", b".", b"\r", b"\n", b"\0", b"QUIT\r\n", b"BDAT 3 LAST\r\n", b"RSET\r\n", b"x"];
     let content = prop_oneof![
         4 => proptest::collection::vec(select(fragments), 0..8).prop_map(|fragments| fragments.concat()),
-        1 => (any::<u8>(), 0..MESSAGE_OCTETS_MAX as usize + 2).prop_map(|(octet, length)| vec![octet; length]),
+        1 => (any::<u8>(), 0..2 + usize::try_from(MESSAGE_OCTETS_MAX).expect("a small number")).prop_map(|(octet, length)| vec![octet; length]),
     ];
     let off_by = prop_oneof![12 => Just(0_isize), 1 => -3..4_isize];
     let verb = select(vec!["BDAT ", "bdat ", " BDAT  0"]);

@@ -53,6 +53,7 @@ const RULES: &[Rule] = &[
             "smtp/session",
             "smtp/line",
             "smtp/admission",
+            "smtp/holdings",
             "smtp/pace",
             "smtp/tally",
             "smtp/command",
@@ -278,6 +279,22 @@ fn modules_know_only_whom_they_may() {
         }
     }
     assert!(violations.is_empty(), "{}", violations.join("\n"));
+}
+
+/// The sender is told that its message is kept in one place, so that there is one place to look at for when that is true.
+#[test]
+fn a_message_is_answered_250_in_one_place() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut all = Vec::new();
+    sources(&root, &root, &mut all);
+    all.retain(|(file, _)| !file.contains("/tests/"));
+    let said_in = |words: &str| -> Vec<&str> {
+        let times = |(file, source)| production(source).matches(words).map(|_| file).collect::<Vec<_>>();
+        all.iter().flat_map(|(file, source)| times((file.as_str(), source))).collect()
+    };
+    assert_eq!(said_in("\"Stored\""), ["smtp/reply.rs"]);
+    assert_eq!(said_in("Reply::STORED"), ["smtp/session.rs"]);
+    assert_eq!(said_in("Self::STORED"), [""; 0]);
 }
 
 #[test]

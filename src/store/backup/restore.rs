@@ -80,7 +80,6 @@ pub(in crate::store) fn load(loader: &mut Loader, item: BackupItem) -> Result<()
         BackupRecord::Mail { envelope, received_at, expires_at, living } => {
             let dead: Vec<_> =
                 envelope.recipients.iter().map(|recipient| recipient.id).filter(|id| !living.contains(id)).collect();
-            let expires_at = expires_at.min(received_at.plus(loader.retention()));
             // The envelope stays whole, since it shows in the message's trace; who deleted their Email doesn't get it back.
             // It was there beside all the others.
             let (caps, outbox) = (Caps::default(), OutboxLimits::UNBOUNDED);

@@ -30,12 +30,15 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Makes the directory with its parents if it is missing, for the owner alone.
+    /// Makes the directory with its parents if it is missing, for the owner alone; durable when this returns.
     pub fn create(path: &Path) -> Result<(), OpenError> {
+        let missing: Vec<&Path> =
+            path.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
         std::fs::DirBuilder::new()
             .recursive(true)
             .mode(DIRECTORY_MODE)
             .create(path)
+            .and_then(|()| missing.into_iter().try_for_each(sync_parent))
             .map_err(|error| OpenError::from_io(path, &error))
     }
 
@@ -82,6 +85,15 @@ fn open_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(FILE_MODE);
     options
+}
+
+/// Makes the name of a file or directory durable.
+fn sync_parent(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        None => Ok(()),
+        Some(parent) if parent.as_os_str().is_empty() => File::open(".")?.sync_all(),
+        Some(parent) => File::open(parent)?.sync_all(),
+    }
 }
 
 impl Disk for Directory {

@@ -54,6 +54,11 @@ pub(in crate::store) fn is_there(path: &Path) -> bool {
 
 /// Carries out what a replacement left to be done. The caller holds the lock.
 pub(super) fn settle(path: &Path) -> io::Result<()> {
+    settle_by(path, &mut sync)
+}
+
+/// The same with another way to make a directory durable.
+fn settle_by(path: &Path, sync: &mut dyn FnMut(&Path) -> io::Result<()>) -> io::Result<()> {
     remove_all(&path.join(STAGING))?;
     let arriving = path.join(ARRIVING);
     for (marker, old) in [(REPLACING, OldFiles::Go), (SAVING, OldFiles::AreKept)] {
@@ -67,6 +72,10 @@ pub(super) fn settle(path: &Path) -> io::Result<()> {
                 (Some(kept), OldFiles::AreKept) => fs::rename(path.join(&name), kept.join(&name))?,
                 _ => fs::remove_file(path.join(&name))?,
             }
+        }
+        // A file that has moved must be found in one of the two, whenever the power goes.
+        if let (Some(kept), OldFiles::AreKept) = (&kept, old) {
+            sync(kept)?;
         }
         sync(path)?;
         fs::rename(&marker, &arriving)?;
@@ -217,5 +226,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// What a directory has lost durably the other one has durably.
+    #[test]
+    fn old_files_that_are_kept_are_durable_where_they_went_before_they_are_gone_where_they_were() {
+        let dir = tempfile::tempdir().expect("directory");
+        let kept = dir.path().join("damaged-1");
+        replaced_up_to(2, OldFiles::AreKept, dir.path()).expect("steps");
+        let (mut durable, mut looks) = (Vec::new(), 0);
+        let mut look = |path: &Path| {
+            let there = read(&kept);
+            if path == kept {
+                durable = there;
+            } else {
+                looks += 1;
+                assert!(there.iter().all(|file| durable.contains(file)), "{there:?}, and durable {durable:?}");
+            }
+            Ok(())
+        };
+        settle_by(dir.path(), &mut look).expect("settled");
+        assert!(looks > 0);
+        assert_eq!((read(&kept), read(dir.path())), (all(&OLD, "old"), all(&NEW, "new")));
     }
 }

@@ -1,16 +1,19 @@
 //! Backing up and counting an embedded store while it is in use.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream;
 use tokio::sync::mpsc;
 
+use super::EmbeddedStore;
 use super::shared::Shared;
+use crate::model::Timestamp;
 use crate::store::backup::{BackupItem, Damage, Source};
-use crate::store::index::{IndexError, View};
+use crate::store::index::{IndexError, TABLES, View};
 use crate::store::journal::SegmentFiles;
-use crate::store::{BackupStream, StoreError, Survey};
+use crate::store::{BackupStream, Store, StoreError, Survey};
 
 /// A batch is handed over once its messages have this many octets, or it has this many records.
 const BATCH_OCTETS: usize = 256 << 10;
@@ -24,7 +27,9 @@ pub(super) fn stream(shared: Arc<Shared>) -> BackupStream {
     let reader = sender.clone();
     tokio::task::spawn_blocking(move || {
         let mut batch = Batch { sender: reader, items: Vec::new(), octets: 0 };
-        let done = run(&shared, &mut batch).and_then(|()| batch.send());
+        let read = AssertUnwindSafe(|| run(&shared, &mut batch).and_then(|()| batch.send()));
+        // Whoever takes it must see that it is not all.
+        let done = catch_unwind(read).unwrap_or_else(|_| Err(StoreError::Failed("a backup's reader panicked".into())));
         if let Err(error) = done {
             // Whoever went away does not want to know.
             let _ = sender.blocking_send(Err(error));
@@ -62,15 +67,30 @@ impl Batch {
     }
 }
 
-impl Shared {
-    pub(super) fn survey(&self) -> Result<Survey, StoreError> {
-        let counted = self.read(View::count)?;
-        let stats = self.stats()?;
+impl EmbeddedStore {
+    /// A survey in many reads, none of which lasts long; dropped, it ends with the one under way.
+    pub(super) async fn survey_in_pieces(&self) -> Result<Survey, StoreError> {
+        let counted = self.read(View::count).await?;
+        let mut used_octets = 0;
+        for octets in TABLES {
+            used_octets += self.read(octets).await?;
+        }
+        let (mut oldest, mut newest) = (None, None);
+        let mut next = Some([0; 24]);
+        while let Some(from) = next {
+            let (span, rest) = self.read(move |view| view.received(from)).await?;
+            if let Some((first, last)) = span {
+                oldest = Some(oldest.map_or(first, |oldest: Timestamp| oldest.min(first)));
+                newest = newest.max(Some(last));
+            }
+            next = rest;
+        }
+        let stats = self.stats().await?;
         Ok(Survey {
             domains: counted.domains,
-            index_free_octets: stats.index_octets.saturating_sub(counted.used_octets),
-            oldest: counted.oldest,
-            newest: counted.newest,
+            index_free_octets: stats.index_octets.saturating_sub(used_octets),
+            oldest,
+            newest,
             stats,
         })
     }

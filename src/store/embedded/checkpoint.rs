@@ -100,7 +100,7 @@ impl Writer {
     pub(super) fn finish(&mut self, deadline: Instant) {
         loop {
             self.checkpoint();
-            let Some((batch, punched)) = self.punching.take() else { return };
+            let Some((batch, punched)) = self.punching.take_by(deadline) else { return };
             self.forget(batch, &punched);
             if punched.len() < batch || Instant::now() >= deadline {
                 return;

@@ -1,13 +1,12 @@
 //! Filling a store with known changes, many to an fdatasync: what a restore does in place of a writer.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::open::{self, Opened};
 use crate::store::change::Change;
 use crate::store::disk::Disk;
 use crate::store::index::Index;
-use crate::store::journal::{Group, least_segment_octets};
+use crate::store::journal::{Group, group_room};
 use crate::store::{OpenError, StoreError, StoreOptions};
 
 /// A group is written once it has this many octets, or this many changes.
@@ -18,7 +17,6 @@ const GROUP_CHANGES: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct Loader {
     opened: Opened,
-    retention: Duration,
     /// How many octets a group may have before its last record.
     room: u64,
     group: Group,
@@ -29,21 +27,11 @@ impl Loader {
     /// Makes a store on an empty disk, under the secret of the one that it stands in for. `options` must be for the largest
     /// message to come.
     pub(crate) fn begin(disk: &Arc<dyn Disk>, options: &StoreOptions, secret: [u8; 16]) -> Result<Self, OpenError> {
-        drop(Index::create_keyed(disk, options, secret)?);
-        let opened = open::open(disk, options)?;
-        let room = options.segment_octets.saturating_sub(least_segment_octets(options.message_octets_max));
-        Ok(Self {
-            opened,
-            retention: options.retention,
-            room: room.min(GROUP_OCTETS),
-            group: Group::new(),
-            changes: Vec::new(),
-        })
-    }
-
-    /// How long an Email is readable in this store.
-    pub(crate) fn retention(&self) -> Duration {
-        self.retention
+        // How long mail is kept is for the daemon to say, at its next start.
+        let options = StoreOptions { retention: None, ..*options };
+        drop(Index::create_keyed(disk, &options, secret)?);
+        let opened = open::open(disk, &options)?;
+        Ok(Self { opened, room: group_room(&options).min(GROUP_OCTETS), group: Group::new(), changes: Vec::new() })
     }
 
     /// Adds a change; it is made at the latest by [`Loader::finish`].

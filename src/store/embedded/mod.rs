@@ -14,7 +14,7 @@ mod shared;
 mod writer;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -56,8 +56,9 @@ impl EmbeddedStore {
     /// Opens the store on any disk. Blocks on it.
     pub fn open_on(disk: Arc<dyn Disk>, options: &StoreOptions) -> Result<Self, OpenError> {
         let opened = open::open(&disk, options)?;
-        let shared = Arc::new(Shared::new(&opened, *options));
-        let queue = writer::start(Arc::clone(&shared), opened)?;
+        let (sender, messages) = mpsc::channel();
+        let shared = Arc::new(Shared::new(&opened, *options, sender.clone()));
+        let queue = writer::start(Arc::clone(&shared), opened, sender, messages)?;
         Ok(Self { shared, queue })
     }
 
@@ -255,8 +256,7 @@ impl Store for EmbeddedStore {
     }
 
     async fn survey(&self) -> Result<Survey, StoreError> {
-        let shared = Arc::clone(&self.shared);
-        blocking(move || shared.survey()).await
+        self.survey_in_pieces().await
     }
 
     fn backup(&self) -> BackupStream {

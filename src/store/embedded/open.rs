@@ -34,15 +34,17 @@ pub(super) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Opene
     if end.group > start.group {
         tracing::info!(groups = end.group - start.group, "replayed the journal");
     }
-    index.shorten_lives_to(options.retention)?;
+    if let Some(retention) = options.retention {
+        index.shorten_lives_to(retention)?;
+    }
     let checkpoint = index.checkpoint()?;
     remove_unneeded(&found, &checkpoint)?;
     let before_octets = octets_of_index(disk)?;
-    if index.compact_if_worthwhile(before_octets)? {
+    if index.compact_if_worthwhile(before_octets, index::AT_START_OCTETS_MAX)? {
         index.checkpoint()?;
         tracing::info!(before_octets, after_octets = octets_of_index(disk)?, "compacted the index");
     }
-    let journal = Journal::begin(found.segments().clone(), end, false, options.segment_octets)?;
+    let journal = Journal::begin(found.segments().clone(), end, false, options)?;
     Ok(Opened { index: Arc::new(index), journal })
 }
 
@@ -57,7 +59,7 @@ pub(super) fn compact(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Co
     Ok(Compacted { before_octets, after_octets: octets_of_index(disk)? })
 }
 
-fn index_missing() -> OpenError {
+pub(super) fn index_missing() -> OpenError {
     OpenError::Index("index.redb is missing".into())
 }
 
@@ -77,8 +79,10 @@ fn begin_new(disk: &Arc<dyn Disk>, found: &FoundJournal, options: &StoreOptions)
         // There is none, or its creation was cut off: it is begun again. What can't be read is not known to be new.
         None => Index::create(disk, options)?,
     };
-    index.shorten_lives_to(options.retention)?;
-    let journal = Journal::begin(found.segments().clone(), Position::START, true, options.segment_octets)?;
+    if let Some(retention) = options.retention {
+        index.shorten_lives_to(retention)?;
+    }
+    let journal = Journal::begin(found.segments().clone(), Position::START, true, options)?;
     Ok(Opened { index: Arc::new(index), journal })
 }
 

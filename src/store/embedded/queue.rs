@@ -37,6 +37,8 @@ pub(super) enum Message {
     Change(Job),
     /// Say so: the writer works.
     Answer(oneshot::Sender<()>),
+    /// A read of the index failed: see whether it must be opened again.
+    LookAtIndex,
     /// Finish, and drop the sender when everything is durable.
     Close(oneshot::Sender<()>),
 }
@@ -44,8 +46,7 @@ pub(super) enum Message {
 /// The senders' end. Dropping it closes the store as [`Queue::close`] does.
 #[derive(Debug)]
 pub(super) struct Queue {
-    /// `None` only while it is dropped.
-    sender: Option<mpsc::Sender<Message>>,
+    sender: mpsc::Sender<Message>,
     room: Arc<Semaphore>,
     counters: Arc<Counters>,
     writer: Option<JoinHandle<()>>,
@@ -54,12 +55,11 @@ pub(super) struct Queue {
 impl Queue {
     pub(super) fn new(sender: mpsc::Sender<Message>, counters: Arc<Counters>, writer: JoinHandle<()>) -> Self {
         let room = Arc::new(Semaphore::new(UNITS_MAX as usize));
-        Self { sender: Some(sender), room, counters, writer: Some(writer) }
+        Self { sender, room, counters, writer: Some(writer) }
     }
 
     fn send(&self, message: Message) -> Result<(), StoreError> {
-        let ended = || StoreError::WriterEnded;
-        self.sender.as_ref().ok_or_else(ended)?.send(message).map_err(|_| ended())
+        self.sender.send(message).map_err(|_| StoreError::WriterEnded)
     }
 
     /// Hands a change over, waits for room if there is none, and then for what became of it.
@@ -109,6 +109,8 @@ pub(super) fn gather(messages: &Receiver<Message>, jobs: &mut Vec<Job>) -> Optio
             Ok(Message::Answer(answer)) => {
                 let _ = answer.send(());
             }
+            // The writer looks by itself before it rests.
+            Ok(Message::LookAtIndex) => {}
             Ok(Message::Close(done)) => return Some(done),
             Err(TryRecvError::Empty | TryRecvError::Disconnected) => return None,
         }
@@ -132,7 +134,8 @@ impl Drop for Queue {
     /// Blocks until the writer has let go of the files, for as long as a checkpoint takes: whoever drops a store may open
     /// it again at once. After [`Queue::close`], which an async caller awaits before, the thread has nothing left to do.
     fn drop(&mut self) {
-        self.sender = None;
+        // Readers have senders too, so that the writer would wait for messages for ever.
+        let _ = self.send(Message::Close(oneshot::channel().0));
         if let Some(writer) = self.writer.take() {
             let _ = writer.join();
         }

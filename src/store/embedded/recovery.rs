@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::open::index_missing;
 use super::queue::Job;
 use super::writer::Writer;
 use crate::store::change::{Change, Outcome};
@@ -10,6 +11,8 @@ use crate::store::index::{Applied, Index, IndexError};
 use crate::store::journal::{FoundJournal, Position, RecordPlace};
 use crate::store::{OpenError, StoreError};
 
+/// How long the writer waits for readers to let go of an index that is to be reopened.
+const READERS_GRACE: Duration = Duration::from_secs(5);
 /// How often an index that failed is reopened before its group is given up, and the wait before each try.
 const REOPEN_WAITS: [Duration; 4] =
     [Duration::ZERO, Duration::from_millis(50), Duration::from_millis(250), Duration::from_secs(1)];
@@ -101,12 +104,16 @@ impl Writer {
 
     /// Opens an index that failed again, now or after a while.
     pub(super) fn recover_index(&mut self, error: &IndexError) {
-        let cause = error.to_store_error();
-        self.make_room_for_index(&cause);
+        self.make_room_for_index(&error.to_store_error());
+        self.open_index_anew();
+    }
+
+    /// Opens the index again, after which what failed is not tried without a pause.
+    pub(super) fn open_index_anew(&mut self) {
         if let Err(error) = self.journal.settle().and_then(|()| Ok(self.reopen_index(None)?)) {
             tracing::error!(%error, "the index is away");
         }
-        // Also when it could be opened: what failed is not to be tried without a pause.
+        // Also when it could be opened.
         self.backoff.failed();
     }
 
@@ -119,42 +126,73 @@ impl Writer {
 
     /// Opens the index again and replays what it lost; what the changes of group `wanted` did, if it was among them.
     ///
-    /// After an error the index is away: one that lacks groups must neither be read nor be written.
+    /// After an error the index is away: one that lacks groups must neither be read nor be written. Another stands in for
+    /// it where readers are concerned, which lacks the group `wanted`, since that may still be given up.
     fn reopen_index(&mut self, wanted: Option<u64>) -> Result<Option<Applied>, Behind> {
         let reopened = self.reopen(wanted);
         if let Err(behind) = &reopened {
+            let end = wanted.unwrap_or(self.journal.position().group);
+            match self.stand_in(end) {
+                Ok(index) => self.shared.set_stand_in(Arc::new(index)),
+                Err(Behind { cause, .. }) => tracing::error!(error = %cause, "the index can't be read either"),
+            }
             self.shared.set_trouble(behind.cause.clone());
         }
         reopened
     }
 
     fn reopen(&self, wanted: Option<u64>) -> Result<Option<Applied>, Behind> {
-        self.shared.close_index()?;
+        self.shared.clear_trouble();
+        self.shared.close_index(READERS_GRACE)?;
+        let end = self.journal.position().group;
+        let index = Index::open(self.shared.segments().disk(), self.shared.options())?.ok_or_else(index_missing)?;
+        let CaughtUp { applied, journal_end } = self.catch_up(&index, end, wanted)?;
+        if journal_end.group != end {
+            return Err(Behind { reached: index.position().ok(), ..incomplete(journal_end).into() });
+        }
+        self.shared.set_index(Arc::new(index));
+        Ok(applied)
+    }
+
+    /// An index for reading alone, complete up to group `end`. What redb writes to it stays in memory: its file may be what
+    /// can't be written.
+    fn stand_in(&self, end: u64) -> Result<Index, Behind> {
         let disk = self.shared.segments().disk();
-        let index = Index::open(disk, self.shared.options())
-            .and_then(|index| index.ok_or(OpenError::Index("index.redb is missing".into())))?;
+        let index = Index::open_untouched(disk, self.shared.options())?.ok_or_else(index_missing)?;
+        self.catch_up(&index, end, None)?;
+        Ok(index)
+    }
+
+    /// Applies the groups before number `end` that an index lacks; what the changes of group `wanted` did, if it was among
+    /// them.
+    fn catch_up(&self, index: &Index, end: u64, wanted: Option<u64>) -> Result<CaughtUp, Behind> {
         let mut position = index.position()?;
-        let found = FoundJournal::open(Arc::clone(disk))
+        let found = FoundJournal::open_again(Arc::clone(self.shared.segments().disk()))
             .map_err(|error| Behind { cause: error.to_store_error(), reached: Some(position) })?;
         let mut applied = None;
-        let result = found.run(position, |records, end| {
-            let of_group = index.apply(records.iter().map(|record| (&record.change, record.place)), end)?;
-            if wanted == Some(position.group) {
-                applied = Some(of_group);
+        let result = found.run(position, |records, next| {
+            if position.group < end {
+                let of_group = index.apply(records.iter().map(|record| (&record.change, record.place)), next)?;
+                if wanted == Some(position.group) {
+                    applied = Some(of_group);
+                }
+                position = next;
             }
-            position = end;
             Ok::<(), Behind>(())
         });
-        let is_complete = position.group == self.journal.position().group;
         match result {
-            Ok(_) if is_complete => {
-                self.shared.set_index(Arc::new(index));
-                Ok(applied)
-            }
+            Ok(journal_end) if position.group == end => Ok(CaughtUp { applied, journal_end }),
             Ok(_) => Err(Behind { reached: index.position().ok(), ..incomplete(position).into() }),
             Err(behind) => Err(Behind { reached: index.position().ok(), ..behind }),
         }
     }
+}
+
+/// What bringing an index up to date came to.
+struct CaughtUp {
+    applied: Option<Applied>,
+    /// Where the journal ends.
+    journal_end: Position,
 }
 
 /// What can be said of a change that is in the index although nobody saw it go in.

@@ -1,4 +1,9 @@
 //! Room for the index: looked for before a group goes into the journal, since what is durable there must get into the index.
+//!
+//! It is looked for and not taken: redb grows by doubling, so taking it beforehand would cost every store as much again as
+//! its index. Another program can fill the disk between the look and the growth. Then the index gets the room of the next
+//! segment, which suffices while the index is smaller than that. Where it is not, a group that is durable can be neither
+//! shown nor, without a next segment, cut off: its senders get no answer, and it is there once there is room.
 
 use super::shared::Shared;
 use super::writer::Writer;

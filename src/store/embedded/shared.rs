@@ -1,7 +1,7 @@
 //! What the writer and the readers of an embedded store share.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
@@ -10,14 +10,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::counters::Counters;
 use super::open::Opened;
+use super::queue::Message;
 use crate::model::{Mailbox, Timestamp};
 use crate::store::change::{Change, Outcome};
 use crate::store::index::{Index, IndexError, View};
 use crate::store::journal::{Segments, SpareView};
 use crate::store::{OutboxVersion, StoreError, StoreOptions, StoreStats};
 
-/// How long the writer waits for readers to let go of an index that is to be reopened.
-const READERS_GRACE: Duration = Duration::from_secs(5);
 /// How long a reader waits for an index that is being reopened, as long as that has not failed.
 const REOPENING_PATIENCE: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_millis(1);
@@ -27,8 +26,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(1);
 pub(super) struct Shared {
     /// Empty while the index is being reopened and after the close.
     index: ArcSwapOption<Index>,
+    /// For readers alone, while the index can't be opened.
+    stand_in: ArcSwapOption<Index>,
     /// Why the index is away.
     trouble: ArcSwapOption<StoreError>,
+    writer: mpsc::Sender<Message>,
     writer_ended: CancellationToken,
     index_octets: AtomicU64,
     segments: Segments,
@@ -41,10 +43,12 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(opened: &Opened, options: StoreOptions) -> Self {
+    pub(super) fn new(opened: &Opened, options: StoreOptions, writer: mpsc::Sender<Message>) -> Self {
         let shared = Self {
             index: ArcSwapOption::from(Some(Arc::clone(&opened.index))),
+            stand_in: ArcSwapOption::empty(),
             trouble: ArcSwapOption::empty(),
+            writer,
             writer_ended: CancellationToken::new(),
             index_octets: AtomicU64::new(0),
             segments: opened.journal.segments().clone(),
@@ -103,6 +107,12 @@ impl Shared {
         self.outbox_version.fetch_add(1, Ordering::SeqCst);
     }
 
+    /// Has reads answered by an index that is complete and that nobody writes, as long as there is no other.
+    pub(super) fn set_stand_in(&self, index: Arc<Index>) {
+        self.stand_in.store(Some(index));
+        self.outbox_version.fetch_add(1, Ordering::SeqCst);
+    }
+
     /// Notes why the index can't be opened.
     pub(super) fn set_trouble(&self, cause: StoreError) {
         self.trouble.store(Some(Arc::new(cause)));
@@ -117,7 +127,7 @@ impl Shared {
     fn index_in_a_moment(&self) -> Result<Arc<Index>, StoreError> {
         let deadline = Instant::now() + REOPENING_PATIENCE;
         loop {
-            match self.index() {
+            match self.index().or_else(|| self.stand_in.load_full()) {
                 Some(index) => return Ok(index),
                 None if self.trouble.load().is_some() || Instant::now() >= deadline => return Err(self.index_away()),
                 None => std::thread::sleep(LOOK_EVERY),
@@ -130,32 +140,32 @@ impl Shared {
         &self.writer_ended
     }
 
-    /// Closes the index. Readers that are at it are waited for, since the file can be opened only once.
-    pub(super) fn close_index(&self) -> Result<(), StoreError> {
-        let Some(mut index) = self.index.swap(None) else { return Ok(()) };
-        let deadline = Instant::now() + READERS_GRACE;
-        loop {
-            match Arc::try_unwrap(index) {
-                Ok(index) => {
-                    drop(index);
-                    return Ok(());
-                }
-                Err(shared) if Instant::now() < deadline => {
-                    index = shared;
-                    std::thread::sleep(LOOK_EVERY);
-                }
-                Err(shared) => {
-                    self.index.store(Some(shared));
-                    return Err(StoreError::Failed("a reader holds the index".into()));
-                }
-            }
-        }
+    /// Closes the index, or what stands in for it. Readers that are at it are waited for, up to `grace`, since whoever
+    /// opens the file again writes to it.
+    pub(super) fn close_index(&self, grace: Duration) -> Result<(), StoreError> {
+        let deadline = Instant::now() + grace;
+        close(&self.index, deadline)?;
+        close(&self.stand_in, deadline)
+    }
+
+    /// Notes that the index is about to be opened again: readers wait for it.
+    pub(super) fn clear_trouble(&self) {
+        self.trouble.store(None);
     }
 
     pub(super) fn read<T>(&self, read: impl FnOnce(&View) -> Result<T, IndexError>) -> Result<T, StoreError> {
-        let index = self.index_in_a_moment()?;
-        let view = index.view().map_err(|error| error.to_store_error())?;
-        read(&view).map_err(|error| error.to_store_error())
+        self.ask(&*self.index_in_a_moment()?, read)
+    }
+
+    /// Has an index asked. After an error of the disk it reads nothing more, and the writer has to know.
+    fn ask<T>(&self, index: &Index, read: impl FnOnce(&View) -> Result<T, IndexError>) -> Result<T, StoreError> {
+        index.view().and_then(|view| read(&view)).map_err(|error| {
+            if index.note_failure(&error) {
+                // A writer that has ended opens nothing again.
+                let _ = self.writer.send(Message::LookAtIndex);
+            }
+            error.to_store_error()
+        })
     }
 
     pub(super) fn spare(&self) -> &SpareView {
@@ -198,8 +208,11 @@ impl Shared {
             return Ok(());
         }
         let index = self.index().ok_or_else(|| self.index_away())?;
-        let takes = index.view().and_then(|view| view.takes(mailboxes, &self.options.caps, now));
-        if takes.map_err(|error| error.to_store_error())? { Ok(()) } else { Err(StoreError::MailboxFull) }
+        if self.ask(&index, |view| view.takes(mailboxes, &self.options.caps, now))? {
+            Ok(())
+        } else {
+            Err(StoreError::MailboxFull)
+        }
     }
 
     pub(super) fn stats(&self) -> Result<StoreStats, StoreError> {
@@ -212,5 +225,25 @@ impl Shared {
         // A file that is removed meanwhile counts no more.
         stats.disk_octets = names.iter().filter_map(|name| disk.open(name).ok()?.size().ok()).sum();
         Ok(stats)
+    }
+}
+
+fn close(slot: &ArcSwapOption<Index>, deadline: Instant) -> Result<(), StoreError> {
+    let Some(mut index) = slot.swap(None) else { return Ok(()) };
+    loop {
+        match Arc::try_unwrap(index) {
+            Ok(index) => {
+                drop(index);
+                return Ok(());
+            }
+            Err(shared) if Instant::now() < deadline => {
+                index = shared;
+                std::thread::sleep(LOOK_EVERY);
+            }
+            Err(shared) => {
+                slot.store(Some(shared));
+                return Err(StoreError::Failed("a reader holds the index".into()));
+            }
+        }
     }
 }

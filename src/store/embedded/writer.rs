@@ -4,8 +4,8 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
@@ -18,15 +18,21 @@ use super::recovery::Backoff;
 use super::shared::Shared;
 use crate::store::change::Outcome;
 use crate::store::index::{Applied, IndexError};
-use crate::store::journal::{AppendError, Group, Journal, RecordPlace, least_segment_octets};
-use crate::store::{OpenError, StoreError, StoreOptions};
+use crate::store::journal::{AppendError, Group, Journal, RecordPlace, group_room};
+use crate::store::{OpenError, StoreError};
 
-/// How long a close goes on with taking off the disk what was deleted; the next start does the rest.
-const PUNCH_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a close goes on with taking off the disk what was deleted, and waits for readers; the next start does the rest.
+const CLOSE_PATIENCE: Duration = Duration::from_millis(1500);
+/// What readers have at least.
+const LAST_READERS_GRACE: Duration = Duration::from_millis(200);
 
 /// Starts the writer of an opened store.
-pub(super) fn start(shared: Arc<Shared>, opened: Opened) -> Result<Queue, OpenError> {
-    let (sender, messages) = mpsc::channel();
+pub(super) fn start(
+    shared: Arc<Shared>,
+    opened: Opened,
+    sender: Sender<Message>,
+    messages: Receiver<Message>,
+) -> Result<Queue, OpenError> {
     let Opened { index, journal } = opened;
     let counters = Arc::clone(shared.counters());
     // The shared state holds the one handle; the writer borrows it per group, so that the index can be reopened.
@@ -97,6 +103,7 @@ impl Writer {
                         self.checkpoint();
                     }
                 }
+                Ok(Message::LookAtIndex) => {}
                 Ok(Message::Close(done)) => closing = Some(done),
                 Err(RecvTimeoutError::Timeout) => self.rest(),
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -108,9 +115,12 @@ impl Writer {
                 answer(job, Err(StoreError::Stopping));
             }
         }
-        self.finish(Instant::now() + PUNCH_PATIENCE);
+        let deadline = Instant::now() + CLOSE_PATIENCE;
+        self.finish(deadline);
         self.shared.set_trouble(StoreError::Stopping);
-        if let Err(error) = self.shared.close_index() {
+        // What a checkpoint has made durable needs no close.
+        let grace = deadline.saturating_duration_since(Instant::now()).max(LAST_READERS_GRACE);
+        if let Err(error) = self.shared.close_index(grace) {
             tracing::warn!(%error, "the index was left open");
         }
         closing
@@ -118,7 +128,7 @@ impl Writer {
 
     /// When there is something to do even if nothing comes in.
     fn rest_at(&self) -> Option<Instant> {
-        if self.shared.index().is_none() {
+        if self.shared.index().is_none_or(|index| index.has_failed()) {
             return Some(self.backoff.until());
         }
         let quiet = self.shared.options().checkpoint_quiet;
@@ -129,6 +139,10 @@ impl Writer {
 
     /// What there is to do while nothing comes in.
     fn rest(&mut self) {
+        if self.shared.index().is_some_and(|index| index.has_failed()) {
+            tracing::error!("the index could not be read and is opened again");
+            return self.open_index_anew();
+        }
         if let Err(error) = self.ensure_index() {
             let wait = self.backoff.failed();
             tracing::error!(%error, again_in_ms = wait.as_millis(), "the index is still away");
@@ -143,8 +157,7 @@ impl Writer {
 
     /// Commits the changes of `jobs` and answers each: in one group, or in as many as a segment's size makes it.
     fn commit(&mut self, jobs: Vec<Job>) {
-        let StoreOptions { segment_octets, message_octets_max, .. } = *self.shared.options();
-        let room = segment_octets.saturating_sub(least_segment_octets(message_octets_max));
+        let room = group_room(self.shared.options());
         let mut jobs = jobs.into_iter().peekable();
         while jobs.peek().is_some() {
             let mut group = Group::new();

@@ -113,6 +113,7 @@ impl<'t> Apply<'t> {
             Change::Received { envelope, received_at, expires_at, caps, outbox } => {
                 self.limits = *outbox;
                 if self.is_known(envelope)? {
+                    self.punch(place)?;
                     return Ok(Outcome::Received { has_events: false, has_dropped: false });
                 }
                 if !self.make_way(envelope, caps, *received_at, place)? {
@@ -313,19 +314,17 @@ impl<'t> Apply<'t> {
         } else {
             self.mail.insert(&head_key(key), &head.encode()[..])?;
         }
-        if row.is_shared && self.release_share(row.place)? {
-            return Ok(());
-        }
-        self.let_go(row.place, removal)
+        let removal = if row.is_shared { self.release_share(row.place, removal)? } else { Some(removal) };
+        removal.map_or(Ok(()), |removal| self.let_go(row.place, removal))
     }
 
     /// Ends the share that an event has in a record.
     pub(super) fn release_event(&mut self, place: RecordPlace) -> Result<(), IndexError> {
-        if self.release_share(place)? {
-            return Ok(());
+        match self.release_share(place, Removal::Expire)? {
+            None => Ok(()),
+            // The Email is gone already, and may have been deleted.
+            Some(_) => self.let_go(place, Removal::Delete),
         }
-        // The Email is gone already, and may have been deleted.
-        self.let_go(place, Removal::Delete)
     }
 
     /// Gives an event a share in the record of an Email that is still there and known to be shared.
@@ -351,9 +350,9 @@ impl<'t> Apply<'t> {
         Ok(())
     }
 
-    /// Whether other Emails or events still share the record.
-    fn release_share(&mut self, place: RecordPlace) -> Result<bool, IndexError> {
-        self.shares.release((place.segment, place.offset))
+    /// Ends a share; how far the removal of the record goes, `None` if other Emails or events still share it.
+    fn release_share(&mut self, place: RecordPlace, removal: Removal) -> Result<Option<Removal>, IndexError> {
+        self.shares.release((place.segment, place.offset), removal)
     }
 
     fn count(&mut self, place: RecordPlace, messages: i64) {

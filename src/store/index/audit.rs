@@ -10,8 +10,9 @@ use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 use super::emails_of::CountedOf;
 use super::read::View;
 use super::tables::{
-    ATTEMPTS, DOMAINS, DUE, EVENTS, EXPIRY, EXPIRY_ROW_KEYS, HeadRow, IDS, MAIL, MailKey, MailRow, PUNCHES, SEGMENTS,
-    SHARED, WEBHOOKS, WEBHOOKS_OF, due_key, expiry_second, mailbox_hash, sequence_of, webhook_of_key,
+    ATTEMPTS, DOMAINS, DUE, EVENTS, EXPIRY, EXPIRY_ROW_KEYS, HEAVY, HEAVY_UNIT, HeadRow, IDS, MAIL, MailKey, MailRow,
+    PUNCHES, SEGMENTS, SHARE_DELETED, SHARED, WEBHOOKS, WEBHOOKS_OF, due_key, expiry_second, heavy_key, mailbox_hash,
+    sequence_of, webhook_of_key,
 };
 use super::{HashKey, IndexError, decode_attempt, decode_domain, decode_event, decode_webhook};
 use crate::model::WebhookId;
@@ -258,7 +259,7 @@ impl Audit<'_> {
         let mut kept: HashMap<Start, u32> = HashMap::new();
         for row in self.transaction.open_table(SHARED)?.iter()? {
             let (start, number) = row?;
-            kept.insert(start.value(), number.value());
+            kept.insert(start.value(), number.value() & !SHARE_DELETED);
         }
         for (start, need) in needs {
             let has = kept.remove(start);
@@ -314,6 +315,8 @@ impl Audit<'_> {
         found: &mut dyn FnMut(Finding),
     ) -> Result<(), IndexError> {
         let (table, of) = (self.transaction.open_table(WEBHOOKS)?, self.transaction.open_table(WEBHOOKS_OF)?);
+        let heavy = self.transaction.open_table(HEAVY)?;
+        let mut are_heavy = 0;
         let mut lines: HashMap<[u8; 16], u32> = HashMap::new();
         for row in self.transaction.open_table(ATTEMPTS)?.iter()? {
             let attempt = decode_attempt(row?.1.value())?;
@@ -326,6 +329,11 @@ impl Audit<'_> {
             let name = row.record.id;
             if (row.events, row.octets) != waiting.get(&id).copied().unwrap_or_default() {
                 found(rows(format!("webhook {name} counts {} events, and others wait", row.events)));
+            }
+            let weight = row.octets / HEAVY_UNIT;
+            are_heavy += u64::from(weight > 0);
+            if weight > 0 && heavy.get(&heavy_key(weight, name))?.is_none() {
+                found(rows(format!("webhook {name} is not found among those that hold much")));
             }
             if row.attempts != lines.get(&id).copied().unwrap_or_default() {
                 found(rows(format!("webhook {name} counts {} lines of its log, and has others", row.attempts)));
@@ -340,6 +348,9 @@ impl Audit<'_> {
                 let name = WebhookId::from_octets(*id);
                 found(rows(format!("something is kept for webhook {name}, which is not there")));
             }
+        }
+        if heavy.len()? != are_heavy {
+            found(rows(format!("{} webhooks are said to hold much, and {are_heavy} do", heavy.len()?)));
         }
         if of.len()? != table.len()? {
             found(rows(format!("{} webhooks are found by mailbox, and there are {}", of.len()?, table.len()?)));

@@ -1,13 +1,15 @@
 //! Giving free pages of the index back to the file system, while nothing else uses the store.
 
-use redb::{Database, Durability};
+use redb::{Database, Durability, ReadTransaction, ReadableDatabase, ReadableTableMetadata, TableDefinition};
 
+use super::tables::{ATTEMPTS, DUE, EVENTS, IDS, MAIL, MailRow, WEBHOOKS};
 use super::{Index, IndexError};
 
 /// An index smaller than this is left as it is.
 const LEAST_OCTETS: u64 = 1 << 20;
-/// A larger one is left to a person when the store is opened: a start must not take long.
-const AT_START_OCTETS_MAX: u64 = 512 << 20;
+/// One with more octets in its rows is left to a person when the store is opened: a start must not take long, and has to
+/// read and may have to write what is in use. What is free costs nothing.
+pub(crate) const AT_START_OCTETS_MAX: u64 = 32 << 20;
 
 /// What a compaction did to the file of the index, in octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,11 +21,12 @@ pub struct Compacted {
 }
 
 impl Index {
-    /// Compacts an index of `octets` of which more than half is free, unless it is too small to matter or too large for
-    /// a start. Whether it did.
-    pub(crate) fn compact_if_worthwhile(&mut self, octets: u64) -> Result<bool, IndexError> {
-        // Counting what is used reads the whole index.
-        if !(LEAST_OCTETS..=AT_START_OCTETS_MAX).contains(&octets)
+    /// Compacts an index of `octets` of which more than half is free, unless it is too small to matter or has more than
+    /// about `used_octets_max` in use. Whether it did.
+    pub(crate) fn compact_if_worthwhile(&mut self, octets: u64, used_octets_max: u64) -> Result<bool, IndexError> {
+        // Counting what is used reads all of that.
+        if octets < LEAST_OCTETS
+            || octets_of_rows(&self.database)? > used_octets_max
             || used_octets(&self.database)?.saturating_mul(2) > octets
         {
             return Ok(false);
@@ -40,6 +43,26 @@ impl Index {
     }
 }
 
+/// Octets of the tables that grow with what is kept, at the least, without reading them.
+fn octets_of_rows(database: &Database) -> Result<u64, IndexError> {
+    const KEY_OCTETS: u64 = 24;
+    /// Of an event, an attempt or a webhook; most have more.
+    const OTHERS_OCTETS: u64 = 64;
+    let transaction = database.begin_read()?;
+    let mail = rows(&transaction, MAIL)? * (KEY_OCTETS + MailRow::OCTETS as u64);
+    let ids = rows(&transaction, IDS)? * (16 + KEY_OCTETS);
+    let due = rows(&transaction, DUE)? * 32;
+    let others = rows(&transaction, EVENTS)? + rows(&transaction, ATTEMPTS)? + rows(&transaction, WEBHOOKS)?;
+    Ok(mail + ids + due + others * (KEY_OCTETS + OTHERS_OCTETS))
+}
+
+fn rows<K: redb::Key, V: redb::Value>(
+    transaction: &ReadTransaction,
+    table: TableDefinition<K, V>,
+) -> Result<u64, IndexError> {
+    Ok(transaction.open_table(table)?.len()?)
+}
+
 /// Octets of the pages in use.
 fn used_octets(database: &Database) -> Result<u64, IndexError> {
     let mut transaction = database.begin_write()?;
@@ -47,4 +70,51 @@ fn used_octets(database: &Database) -> Result<u64, IndexError> {
     let stats = transaction.stats()?;
     transaction.abort()?;
     Ok(stats.allocated_pages().saturating_mul(stats.page_size() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::config::{Config, Revision};
+    use crate::store::StoreOptions;
+    use crate::store::disk::{Directory, Disk};
+    use crate::store::index::tables::mail_key;
+
+    /// Keeps the rows of mail whose number is below `kept`, of 50,000.
+    fn thinned(disk: &Arc<dyn Disk>, path: &std::path::Path, kept: u64) -> Index {
+        let options = StoreOptions::from_config(&Config::of_revision(Revision::Two, path.into()));
+        let index = Index::create(disk, &options).expect("create");
+        for is_kept in [|_, _| true, |number: u64, kept: u64| number < kept] {
+            let transaction = index.database.begin_write().expect("write");
+            {
+                let mut mail = transaction.open_table(MAIL).expect("table");
+                for number in 0..50_000 {
+                    mail.insert(&mail_key([1; 16], number), &[7; MailRow::OCTETS][..]).expect("insert");
+                }
+                mail.retain(|key, _| is_kept(super::super::tables::sequence_of(key), kept)).expect("retain");
+            }
+            transaction.commit().expect("commit");
+        }
+        index
+    }
+
+    #[test]
+    fn an_index_with_little_in_it_is_compacted_and_one_with_more_is_not_even_read() {
+        let dir = tempfile::tempdir().expect("directory");
+        let disk: Arc<dyn Disk> = Arc::new(Directory::lock(dir.path()).expect("lock"));
+        let mut index = thinned(&disk, dir.path(), 1_000);
+        let octets = Index::octets(&disk).expect("octets");
+        assert!(octets > 4 << 20, "{octets}");
+        assert!(!index.compact_if_worthwhile(octets, 50_000).expect("compact"), "its rows have 77,000 octets");
+        assert_eq!(Index::octets(&disk).expect("octets"), octets);
+        assert!(index.compact_if_worthwhile(octets, 100_000).expect("compact"));
+        assert!(Index::octets(&disk).expect("octets") * 4 < octets);
+        let octets = Index::octets(&disk).expect("octets");
+        assert!(
+            !index.compact_if_worthwhile(octets, u64::MAX).expect("compact"),
+            "half of it is in use, or it is small"
+        );
+    }
 }

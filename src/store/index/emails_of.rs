@@ -86,9 +86,8 @@ fn unexpired(
     now: Timestamp,
     enough: u64,
 ) -> Result<u64, IndexError> {
-    let changed = |key: &DomainKey| changes.get(key).copied().unwrap_or(0);
     let all = domain_key(domain, ALL);
-    let emails = kept(table, &all)?.saturating_add_signed(changed(&all));
+    let emails = kept(table, &all)?.saturating_add_signed(changes.get(&all).copied().unwrap_or(0));
     let minute = u64::try_from(now.millis()).unwrap_or(0) / MINUTE_MILLIS;
     if emails < enough || minute == ALL {
         return Ok(emails);
@@ -98,8 +97,8 @@ fn unexpired(
     for row in table.range::<&DomainKey>(&first..=&last)? {
         expired += row?.1.value();
     }
-    let changed: i64 = changes.range(first..=last).map(|(_, change)| change).sum();
-    Ok(emails.saturating_sub(expired.saturating_add_signed(changed)))
+    let of_group: i64 = changes.range(first..=last).map(|(_, change)| change).sum();
+    Ok(emails.saturating_sub(expired.saturating_add_signed(of_group)))
 }
 
 impl View {
@@ -134,6 +133,46 @@ impl CountedOf {
     pub(super) fn add(&mut self, domain: [u8; 16], expires_at: Timestamp) {
         for number in [ALL, expiry_minute(expires_at)] {
             *self.0.entry(domain_key(domain, number)).or_default() += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use redb::Database;
+    use redb::backends::InMemoryBackend;
+
+    use super::*;
+
+    const DOMAIN: [u8; 16] = [7; 16];
+
+    fn at(minute: i64) -> Timestamp {
+        Timestamp::from_millis(60_000 * minute)
+    }
+
+    /// What a group has changed counts as what is written does.
+    #[test]
+    fn what_has_expired_is_not_counted_whether_written_or_not() {
+        let database = Database::builder().create_with_backend(InMemoryBackend::new()).expect("database");
+        let transaction = database.begin_write().expect("write");
+        let mut emails_of = EmailsOf::open(&transaction).expect("open");
+        for is_written in [false, true] {
+            let unexpired =
+                |emails_of: &EmailsOf<'_>, minute| emails_of.unexpired(DOMAIN, at(minute), 0).expect("read");
+            for minute in [10, 10, 20] {
+                emails_of.add(DOMAIN, at(minute));
+            }
+            if is_written {
+                emails_of.flush().expect("flush");
+            }
+            assert_eq!([9, 10, 19, 20].map(|minute| unexpired(&emails_of, minute)), [3, 1, 1, 0]);
+            emails_of.remove(DOMAIN, at(10));
+            assert_eq!([9, 10, 19, 20].map(|minute| unexpired(&emails_of, minute)), [2, 1, 1, 0]);
+            emails_of.remove(DOMAIN, at(10));
+            emails_of.remove(DOMAIN, at(20));
+            assert_eq!([9, 10, 20].map(|minute| unexpired(&emails_of, minute)), [0, 0, 0]);
+            emails_of.flush().expect("flush");
+            assert_eq!(emails_of.table.len().expect("length"), 0);
         }
     }
 }

@@ -27,6 +27,7 @@ mod webhook_rows;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
@@ -34,12 +35,14 @@ use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 use apply::Apply;
 pub(crate) use audit::Audit;
 use backend::Backend;
+pub(crate) use compaction::AT_START_OCTETS_MAX;
 pub use compaction::Compacted;
 use emails_of::EmailsOf;
 pub(crate) use lanes::Due;
 use outbox::Outbox;
 use overlay::Overlay;
 pub(crate) use read::View;
+pub(crate) use survey::TABLES;
 pub(crate) use tables::record_place;
 use tables::{
     DOMAINS, EXPIRY, EventRow, FORMAT, HashKey, IDS, MAIL, META, META_FORMAT, META_HASH_KEY, META_RETENTION,
@@ -78,6 +81,11 @@ impl<E: Into<redb::Error>> From<E> for IndexError {
 }
 
 impl IndexError {
+    /// Whether the disk failed, now or before.
+    fn is_of_disk(&self) -> bool {
+        matches!(self, Self::Redb(error) if matches!(**error, redb::Error::Io(_) | redb::Error::PreviousIo))
+    }
+
     /// What the error means for a caller whose change it befell.
     pub(crate) fn to_store_error(&self) -> StoreError {
         match self {
@@ -101,6 +109,7 @@ impl From<IndexError> for OpenError {
 pub(crate) struct Index {
     database: Database,
     hash_key: HashKey,
+    has_failed: AtomicBool,
 }
 
 /// What a group did.
@@ -144,7 +153,7 @@ impl Index {
             .map_err(IndexError::from)?;
         initialize(&database, &hash_key)?;
         disk.sync_dir().map_err(|error| failed(&error))?;
-        Ok(Self { database, hash_key })
+        Ok(Self { database, hash_key, has_failed: AtomicBool::new(false) })
     }
 
     /// Opens the index of an existing store; `Ok(None)` if there is no file, or one whose creation was cut off. Opening
@@ -185,7 +194,7 @@ impl Index {
             .and_then(|row| row.try_into().ok())
             .ok_or(OpenError::Index("its hash key is missing".into()))?;
         drop((meta, transaction));
-        Ok(Some(Self { database, hash_key }))
+        Ok(Some(Self { database, hash_key, has_failed: AtomicBool::new(false) }))
     }
 
     /// Whether redb finds every page of its file as it wrote it.
@@ -201,6 +210,17 @@ impl Index {
     /// Up to where of the journal the index is complete.
     pub(crate) fn position(&self) -> Result<Position, IndexError> {
         Ok(read_state(&self.database)?.position())
+    }
+
+    /// Takes note of an error that befell a read. After one of the disk redb reads what is in memory alone, until the file
+    /// is opened again. Whether it is the first of those.
+    pub(crate) fn note_failure(&self, error: &IndexError) -> bool {
+        error.is_of_disk() && !self.has_failed.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether a read failed that way.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
     }
 
     /// One consistent view for a reader. It must not outlive the reader's request: it keeps pages from being freed.

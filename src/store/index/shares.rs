@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
-use super::tables::SHARED;
+use super::apply::Removal;
+use super::tables::{SHARE_DELETED, SHARED};
 
 /// A record: segment and offset.
 type Record = (u64, u32);
@@ -51,11 +52,15 @@ impl<'t> Shares<'t> {
         Ok(())
     }
 
-    /// Takes one away; whether others are left.
-    pub(super) fn release(&mut self, record: Record) -> Result<bool, IndexError> {
-        let shares = self.row(record)?;
-        *shares = shares.filter(|shares| *shares > 1).map(|shares| shares - 1);
-        Ok(shares.is_some())
+    /// Takes one away by `removal`; how far that of the record goes, `None` if others are left. What one of several deleted
+    /// is remembered until the last one goes.
+    pub(super) fn release(&mut self, record: Record, removal: Removal) -> Result<Option<Removal>, IndexError> {
+        let row = self.row(record)?;
+        let (shares, was_deleted) = row.map_or((0, 0), |row| (row & !SHARE_DELETED, row & SHARE_DELETED));
+        let deleted = if removal == Removal::Delete { SHARE_DELETED } else { was_deleted };
+        *row = (shares > 1).then(|| (shares - 1) | deleted);
+        let end = if deleted == 0 { Removal::Expire } else { Removal::Delete };
+        Ok(row.is_none().then_some(end))
     }
 
     /// Writes what has changed.

@@ -1,41 +1,63 @@
-//! Counting what the index holds: more than a status may cost, in one read.
+//! Counting what the index holds: more than a status may cost, in several reads.
 
-use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata, TableDefinition};
+use redb::{ReadableTableMetadata, TableDefinition};
 
 use super::IndexError;
 use super::read::View;
 use super::tables::{
-    ATTEMPTS, DOMAINS, DUE, EVENTS, EXPIRY, HEAVY, IDS, MAIL, META, MailRow, PUNCHES, SEGMENTS, SHARED, WEBHOOKS,
-    WEBHOOKS_OF, sequence_of,
+    ATTEMPTS, DOMAINS, DUE, EMAILS_OF, EVENTS, EXPIRY, HEAVY, IDS, MAIL, META, MailKey, MailRow, PUNCHES, SEGMENTS,
+    SHARED, WEBHOOKS, WEBHOOKS_OF, sequence_of,
 };
 use crate::model::Timestamp;
+
+/// Rows of mail that one read looks at: whoever has the index opened again waits for readers.
+const ROWS_AT_ONCE: usize = 20_000;
 
 /// What the index knows of a survey.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counted {
     pub(crate) domains: u64,
-    /// Octets of the file that rows take.
-    pub(crate) used_octets: u64,
-    pub(crate) oldest: Option<Timestamp>,
-    pub(crate) newest: Option<Timestamp>,
 }
 
-fn octets<K: redb::Key, V: redb::Value>(
-    transaction: &ReadTransaction,
-    table: TableDefinition<K, V>,
-) -> Result<u64, IndexError> {
-    let stats = transaction.open_table(table)?.stats()?;
-    Ok(stats.stored_bytes() + stats.metadata_bytes() + stats.fragmented_bytes())
-}
+/// When the oldest and the newest of some Emails were received.
+pub(crate) type Span = (Timestamp, Timestamp);
+
+/// Octets of the file that the rows of a table take. Reads its pages.
+pub(crate) type TableOctets = fn(&View) -> Result<u64, IndexError>;
+
+/// One for each table.
+pub(crate) const TABLES: [TableOctets; 15] = [
+    |view| view.octets(META),
+    |view| view.octets(MAIL),
+    |view| view.octets(IDS),
+    |view| view.octets(EXPIRY),
+    |view| view.octets(SHARED),
+    |view| view.octets(SEGMENTS),
+    |view| view.octets(PUNCHES),
+    |view| view.octets(EMAILS_OF),
+    |view| view.octets(DOMAINS),
+    |view| view.octets(WEBHOOKS),
+    |view| view.octets(WEBHOOKS_OF),
+    |view| view.octets(EVENTS),
+    |view| view.octets(DUE),
+    |view| view.octets(ATTEMPTS),
+    |view| view.octets(HEAVY),
+];
 
 impl View {
-    /// Reads every row of mail.
+    /// What can be counted without a look at every row of mail.
     pub(crate) fn count(&self) -> Result<Counted, IndexError> {
-        let of = &self.transaction;
-        let mut counted = Counted { domains: of.open_table(DOMAINS)?.len()?, ..Counted::default() };
-        let mut span: Option<(Timestamp, Timestamp)> = None;
-        for row in of.open_table(MAIL)?.iter()? {
+        Ok(Counted { domains: self.transaction.open_table(DOMAINS)?.len()? })
+    }
+
+    /// When some Emails were received, from the key `from` on, and where to go on; `None` at the end.
+    pub(crate) fn received(&self, from: MailKey) -> Result<(Option<Span>, Option<MailKey>), IndexError> {
+        let mut span: Option<Span> = None;
+        for (nth, row) in self.transaction.open_table(MAIL)?.range::<&MailKey>(&from..)?.enumerate() {
             let (key, row) = row?;
+            if nth == ROWS_AT_ONCE {
+                return Ok((span, Some(*key.value())));
+            }
             if sequence_of(key.value()) == 0 {
                 continue;
             }
@@ -43,21 +65,11 @@ impl View {
             let (oldest, newest) = span.unwrap_or((row.received_at, row.received_at));
             span = Some((oldest.min(row.received_at), newest.max(row.received_at)));
         }
-        (counted.oldest, counted.newest) = span.unzip();
-        counted.used_octets = octets(of, META)?
-            + octets(of, MAIL)?
-            + octets(of, IDS)?
-            + octets(of, EXPIRY)?
-            + octets(of, SHARED)?
-            + octets(of, SEGMENTS)?
-            + octets(of, PUNCHES)?
-            + octets(of, DOMAINS)?
-            + octets(of, WEBHOOKS)?
-            + octets(of, WEBHOOKS_OF)?
-            + octets(of, EVENTS)?
-            + octets(of, DUE)?
-            + octets(of, ATTEMPTS)?
-            + octets(of, HEAVY)?;
-        Ok(counted)
+        Ok((span, None))
+    }
+
+    fn octets<K: redb::Key, V: redb::Value>(&self, table: TableDefinition<K, V>) -> Result<u64, IndexError> {
+        let stats = self.transaction.open_table(table)?.stats()?;
+        Ok(stats.stored_bytes() + stats.metadata_bytes() + stats.fragmented_bytes())
     }
 }

@@ -30,8 +30,11 @@ pub(super) const IDS: TableDefinition<&[u8; 16], &MailKey> = TableDefinition::ne
 /// (second from which they have expired, sequence of the first) to keys in [`MAIL`], one after the other. One row holds
 /// what one group brought for one second.
 pub(super) const EXPIRY: TableDefinition<(u64, u64), &[u8]> = TableDefinition::new("expiry");
-/// (segment, offset) of a record to the number of Emails and events that share it, where there may be more than one.
+/// (segment, offset) of a record to the number of Emails and events that share it, where there may be more than one, and
+/// [`SHARE_DELETED`].
 pub(super) const SHARED: TableDefinition<(u64, u32), u32> = TableDefinition::new("shared");
+/// Somebody deleted their Email of the record: with the last share its octets leave the disk, however that ends.
+pub(super) const SHARE_DELETED: u32 = 1 << 31;
 /// Segment to the number and octets of the messages alive in it.
 pub(super) const SEGMENTS: TableDefinition<u64, (u64, u64)> = TableDefinition::new("segments");
 /// (segment, offset) of a record whose content was deleted to (its length, its content's).

@@ -5,6 +5,7 @@
 
 mod record;
 mod replay;
+mod search;
 mod segments;
 mod spare;
 mod walk;
@@ -23,6 +24,7 @@ use spare::Spare;
 pub(crate) use spare::SpareView;
 pub(crate) use walk::{Content as WalkedContent, SegmentFiles, Step, Walk, WalkedRecord};
 
+use super::StoreOptions;
 use super::change::Change;
 use super::disk::DiskFile;
 use super::error::{OpenError, StoreError};
@@ -31,6 +33,9 @@ use super::error::{OpenError, StoreError};
 const FREEING_RESERVE_OCTETS: u64 = 1 << 20;
 /// What a record takes at most beside the message: an envelope of 100 recipients, each address twice and at its longest.
 const RECORD_OVERHEAD_OCTETS: u64 = 96 << 10;
+
+/// What the first segment of a process has room for beside its last record: it is made while a start waits for it.
+const FIRST_ROOM_OCTETS: u64 = 16 << 20;
 
 /// A place between two groups. Ordered as the journal is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,6 +76,16 @@ pub(crate) fn segment_number(name: &str) -> Option<u64> {
 /// The smallest segment that takes a message of the largest size.
 pub(crate) fn least_segment_octets(message_octets_max: u64) -> u64 {
     u64::from(GROUPS_START) + GROUP_HEADER_OCTETS as u64 + message_octets_max + RECORD_OVERHEAD_OCTETS
+}
+
+/// Octets of the segment that a process begins with, and begins with again when one could not be made. Every group fits.
+fn first_segment_octets(options: &StoreOptions) -> u64 {
+    options.segment_octets.min(least_segment_octets(options.message_octets_max) + FIRST_ROOM_OCTETS)
+}
+
+/// Octets that a group may have before its last record, so that it fits into every segment.
+pub(crate) fn group_room(options: &StoreOptions) -> u64 {
+    first_segment_octets(options).saturating_sub(least_segment_octets(options.message_octets_max))
 }
 
 /// Octets of a group that is being put together.
@@ -160,7 +175,8 @@ pub(crate) struct Journal {
     active: Active,
     next_group: u64,
     spare: Spare,
-    segment_octets: u64,
+    /// No segment is smaller, but for one on a full disk.
+    first_octets: u64,
 }
 
 impl Journal {
@@ -169,7 +185,7 @@ impl Journal {
         segments: Segments,
         end: Position,
         is_new: bool,
-        segment_octets: u64,
+        options: &StoreOptions,
     ) -> Result<Self, OpenError> {
         let number = if is_new { end.segment } else { end.segment + 1 };
         let disk = Arc::clone(segments.disk());
@@ -185,11 +201,13 @@ impl Journal {
             seal(end.segment, &*file, end.offset);
             predecessor_end = u64::from(end.offset);
         }
-        let spare = Spare::start(Arc::clone(&disk), segment_octets, number).map_err(failed)?;
+        let first_octets = first_segment_octets(options);
+        let octets = first_octets..=options.segment_octets;
+        let spare = Spare::start(Arc::clone(&disk), octets, number).map_err(failed)?;
         let taken = spare.take(number).map_err(failed)?;
         let active = activate(taken, number, predecessor_end, end.group).map_err(failed)?;
         segments.add(number, Arc::clone(&active.file));
-        Ok(Self { segments, active, next_group: end.group, spare, segment_octets })
+        Ok(Self { segments, active, next_group: end.group, spare, first_octets })
     }
 
     /// Where the next group goes.
@@ -261,7 +279,7 @@ impl Journal {
     /// Goes on in a new segment if the one in use has no room for a group, as [`Journal::append`] does.
     pub(crate) fn make_room(&mut self, group: &Group) -> Result<(), AppendError> {
         let octets = group.octets.len() as u64;
-        if u64::from(GROUPS_START) + octets > self.segment_octets {
+        if u64::from(GROUPS_START) + octets > self.first_octets {
             return Err(AppendError::Failed(StoreError::Failed("a group is larger than a segment".into())));
         }
         self.settle().map_err(AppendError::Failed)?;
@@ -271,7 +289,7 @@ impl Journal {
         match self.spare.view().failure() {
             Some(failure)
                 if !group.frees_space_only
-                    && !self.fits(octets + FREEING_RESERVE_OCTETS.min(self.segment_octets / 4)) =>
+                    && !self.fits(octets + FREEING_RESERVE_OCTETS.min(self.first_octets / 4)) =>
             {
                 Err(AppendError::NoRoom(failure.to_store_error()))
             }

@@ -4,11 +4,15 @@
 //! durable) or *damage* (something later says that it had been durable). Torn ends are left behind; damage stops.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
 
 use super::record::{GROUP_HEADER_OCTETS, GroupHeader, SegmentHeader, decode_record};
+use super::search::{find_header, header_at};
 use super::{Position, RecordPlace, Segments};
 use crate::store::change::Change;
-use crate::store::disk::Disk;
+use crate::store::disk::{Disk, DiskFile};
 use crate::store::error::OpenError;
 
 /// One record of a replayed group.
@@ -25,13 +29,20 @@ pub(crate) struct FoundJournal {
     headers: BTreeMap<u64, SegmentHeader>,
     /// Numbers of files that were made ahead of need and never used.
     blank: Vec<u64>,
+    /// Another process wrote it, of which it is not known what it had synced.
+    is_of_another: bool,
 }
 
 impl FoundJournal {
-    /// Opens the segments of a directory.
-    pub(crate) fn open(disk: std::sync::Arc<dyn Disk>) -> Result<Self, OpenError> {
+    /// Opens the segments of a directory that another process left behind.
+    pub(crate) fn open(disk: Arc<dyn Disk>) -> Result<Self, OpenError> {
         let (segments, headers, blank) = Segments::open(disk)?;
-        Ok(Self { segments, headers, blank })
+        Ok(Self { segments, headers, blank, is_of_another: true })
+    }
+
+    /// Opens the segments again that this process writes, all of whose groups it has synced.
+    pub(crate) fn open_again(disk: Arc<dyn Disk>) -> Result<Self, OpenError> {
+        Ok(Self { is_of_another: false, ..Self::open(disk)? })
     }
 
     /// Removes the files that were made ahead of need, so that the index has their room while it takes the replay. One
@@ -90,29 +101,32 @@ impl FoundJournal {
         let (Some(file), Some(header)) = (self.segments.file(start.segment), self.headers.get(&start.segment)) else {
             return Err(damaged(start, "the segment is missing").into());
         };
-        let io = |error: std::io::Error| OpenError::of_file(&super::segment_name(start.segment), &error);
-        // What the last process wrote and did not live to sync may be read from memory; nobody may see it before it is durable.
-        file.sync().map_err(io)?;
+        let io = |error: io::Error| OpenError::of_file(&super::segment_name(start.segment), &error);
         let size = file.size().map_err(io)?;
         let end = counts_up_to.unwrap_or(size);
         if u64::from(start.offset) > end || end > size {
             return Err(damaged(start, "the index is ahead of the journal").into());
         }
-        let mut octets = vec![0; usize::try_from(end - u64::from(start.offset)).unwrap_or(usize::MAX)];
-        file.read_at(u64::from(start.offset), &mut octets).map_err(io)?;
-
         let mut position = start;
-        let mut rest = &octets[..];
-        while !rest.is_empty() {
-            let Some((records, length)) = read_group(rest, header.salt, position) else {
+        while u64::from(position.offset) < end {
+            let group = group_octets(&*file, header.salt, position, end).map_err(io)?;
+            let Some(records) = group.as_deref().and_then(|octets| read_group(octets, header.salt, position)) else {
+                let rest = u64::from(position.offset)..end;
                 // A segment that has a successor counts to the octet that the successor names.
-                if counts_up_to.is_some() || was_durable(rest, header.salt, position) {
+                if counts_up_to.is_some() || was_durable(&*file, header.salt, rest).map_err(io)? {
                     return Err(damaged(position, "a group that had been durable does not read back").into());
                 }
                 return Ok(position);
             };
-            rest = &rest[length..];
-            position.offset += u32::try_from(length).unwrap_or(u32::MAX);
+            let octets = group.unwrap_or_default();
+            let next = u64::from(position.offset) + octets.len() as u64;
+            // A group that no later header calls synced may be read from memory and be nowhere else, be it that the sync was
+            // not lived to see or that it failed: then the kernel takes the pages for written, and another sync does nothing.
+            let is_in_doubt = self.is_of_another && counts_up_to.is_none();
+            if is_in_doubt && header_at(&*file, header.salt, next, end).map_err(io)?.is_none() {
+                file.write_at(u64::from(position.offset), &octets).and_then(|()| file.sync()).map_err(io)?;
+            }
+            position.offset = u32::try_from(next).unwrap_or(u32::MAX);
             position.group += 1;
             apply(records, position)?;
         }
@@ -124,11 +138,22 @@ fn damaged(at: Position, what: &'static str) -> OpenError {
     OpenError::Damaged { segment: at.segment, offset: u64::from(at.offset), what }
 }
 
-/// The records of the group at the start of `octets`, and its length; `None` if any part does not read back.
-fn read_group(octets: &[u8], salt: u64, at: Position) -> Option<(Vec<ReplayedRecord>, usize)> {
-    let header = GroupHeader::decode(octets, salt)?;
+/// The octets of the group at a position, as many as its header says; `None` if there is no header or they are not there.
+fn group_octets(file: &dyn DiskFile, salt: u64, at: Position, end: u64) -> io::Result<Option<Vec<u8>>> {
+    let start = u64::from(at.offset);
+    let Some(header) = header_at(file, salt, start, end)? else { return Ok(None) };
     let length = GROUP_HEADER_OCTETS + header.length as usize;
-    let group = octets.get(..length)?;
+    if start + length as u64 > end {
+        return Ok(None);
+    }
+    let mut octets = vec![0; length];
+    file.read_at(start, &mut octets)?;
+    Ok(Some(octets))
+}
+
+/// The records of the group that `octets` are; `None` if any part does not read back.
+fn read_group(group: &[u8], salt: u64, at: Position) -> Option<Vec<ReplayedRecord>> {
+    let header = GroupHeader::decode(group, salt)?;
     if header.number != at.group || header.synced > at.offset {
         return None;
     }
@@ -147,16 +172,11 @@ fn read_group(octets: &[u8], salt: u64, at: Position) -> Option<(Vec<ReplayedRec
         });
         start += record.length;
     }
-    (start == length).then_some((records, length))
+    (start == group.len()).then_some(records)
 }
 
-/// Whether a group header further on says that the octets at `position` had been durable.
-fn was_durable(octets: &[u8], salt: u64, position: Position) -> bool {
-    let salt_octets = salt.to_le_bytes();
-    octets
-        .windows(salt_octets.len())
-        .enumerate()
-        .filter(|(_, window)| *window == salt_octets)
-        .filter_map(|(at, _)| GroupHeader::decode(&octets[at..], salt))
-        .any(|header| header.synced > position.offset)
+/// Whether a group header in the `rest` of a segment says that the octets at its start had been durable.
+fn was_durable(file: &dyn DiskFile, salt: u64, rest: Range<u64>) -> io::Result<bool> {
+    let start = rest.start;
+    Ok(find_header(file, salt, rest, |_, header| u64::from(header.synced) > start)?.is_some())
 }

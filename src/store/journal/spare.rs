@@ -1,6 +1,7 @@
 //! The next segment, made ahead of need by a thread of its own, so that no sender waits for it.
 
 use std::io;
+use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,6 +17,8 @@ use crate::store::error::is_out_of_space;
 const RETRY_EVERY: Duration = Duration::from_millis(500);
 /// What the first segment after an open makes do with on a full disk: enough to delete, which is what makes room.
 const LEAST_OCTETS: u64 = 128 << 10;
+/// By how much each segment may be larger than the one before, so that it is made sooner than that is full.
+const GROWTH: u64 = 4;
 
 /// The segment that will be used next.
 #[derive(Debug)]
@@ -28,7 +31,8 @@ pub(crate) struct Spare {
 #[derive(Debug)]
 struct Maker {
     disk: Arc<dyn Disk>,
-    octets: u64,
+    /// From the first segment to those that are made when all is well.
+    octets: RangeInclusive<u64>,
     /// Room that must be left on the disk beside the spare: the index's.
     reserved_octets: AtomicU64,
     state: Mutex<State>,
@@ -88,18 +92,18 @@ impl Maker {
     }
 
     /// The same for a store in use, which must keep what is reserved.
-    fn make_beside_reserve(&self, number: u64) -> io::Result<Arc<dyn DiskFile>> {
-        let needed = self.octets.saturating_add(self.reserved_octets.load(Ordering::Relaxed));
+    fn make_beside_reserve(&self, number: u64, octets: u64) -> io::Result<Arc<dyn DiskFile>> {
+        let needed = octets.saturating_add(self.reserved_octets.load(Ordering::Relaxed));
         if self.disk.free_octets()? < needed {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        self.make(number, self.octets)
+        self.make(number, octets)
     }
 
     /// The first one after an open: nothing waits yet, and without it nothing can be deleted.
-    fn make_first(&self, number: u64) -> io::Result<Arc<dyn DiskFile>> {
-        match self.make(number, self.octets) {
-            Err(error) if is_out_of_space(&error) => self.make(number, LEAST_OCTETS.min(self.octets)),
+    fn make_first(&self, number: u64, octets: u64) -> io::Result<Arc<dyn DiskFile>> {
+        match self.make(number, octets) {
+            Err(error) if is_out_of_space(&error) => self.make(number, LEAST_OCTETS.min(octets)),
             made => made,
         }
     }
@@ -127,12 +131,17 @@ impl Maker {
 
     fn run(&self) {
         let mut is_first = true;
+        let mut octets = *self.octets.start();
         while let Some(number) = self.next_wanted() {
-            let attempt = || if is_first { self.make_first(number) } else { self.make_beside_reserve(number) };
+            let attempt =
+                || if is_first { self.make_first(number, octets) } else { self.make_beside_reserve(number, octets) };
             // A panic costs this attempt; whoever waits for the segment would else wait for ever.
             let made = catch_unwind(AssertUnwindSafe(attempt));
             let made = made.unwrap_or_else(|_| Err(io::Error::other("making the next segment panicked")));
             is_first = false;
+            // After a failure somebody waits again.
+            let grown = octets.saturating_mul(GROWTH).min(*self.octets.end());
+            octets = if made.is_ok() { grown } else { *self.octets.start() };
             let mut state = self.state();
             let is_still_wanted = match &*state {
                 State::Wanted(wanted) | State::Failing(wanted, _) => *wanted == number,
@@ -150,8 +159,8 @@ impl Maker {
 }
 
 impl Spare {
-    /// Starts to make segment `number`.
-    pub(super) fn start(disk: Arc<dyn Disk>, octets: u64, number: u64) -> io::Result<Self> {
+    /// Starts to make segment `number`, which and each after a failure has the least of `octets`; they grow from there.
+    pub(super) fn start(disk: Arc<dyn Disk>, octets: RangeInclusive<u64>, number: u64) -> io::Result<Self> {
         let maker = Arc::new(Maker {
             disk,
             octets,
@@ -245,8 +254,7 @@ impl SpareView {
     /// How many octets the spare has, none while it is not there.
     pub(crate) fn octets(&self) -> u64 {
         match &*self.0.state() {
-            // Only the first one may be smaller, on a disk that is full: it is taken at once.
-            State::Ready(..) => self.0.octets,
+            State::Ready(_, file) => file.size().unwrap_or(0),
             State::Wanted(_) | State::Failing(..) | State::Stopped => 0,
         }
     }

@@ -10,13 +10,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::record::{FORMAT, FirstSector, GROUP_HEADER_OCTETS, GroupHeader, SegmentHeader, decode_meta};
+use super::search::{find_header, header_at};
 use super::{GROUPS_START, RecordPlace, Segments, segment_name, segment_number};
 use crate::store::change::Change;
 use crate::store::disk::{Disk, DiskFile};
 use crate::store::error::OpenError;
-
-/// How much is read at once in search of the next group.
-const SEARCH_OCTETS: usize = 1 << 20;
 
 /// The segments that were ever in use, each with its header if that reads back.
 #[derive(Debug, Default)]
@@ -204,14 +202,13 @@ impl Walk {
 
     /// The header of a group at `at` that may follow, and that ends by `end`.
     fn group_at(&self, at: u64, end: u64) -> io::Result<Option<GroupHeader>> {
-        if at + GROUP_HEADER_OCTETS as u64 > end {
-            return Ok(None);
-        }
-        let mut octets = [0; GROUP_HEADER_OCTETS];
-        self.file.read_at(at, &mut octets)?;
-        let header = GroupHeader::decode(&octets, self.salt);
-        let ends_by = |header: &GroupHeader| at + GROUP_HEADER_OCTETS as u64 + u64::from(header.length) <= end;
-        Ok(header.filter(|header| header.number >= self.group && u64::from(header.synced) <= at && ends_by(header)))
+        let header = header_at(&*self.file, self.salt, at, end)?;
+        Ok(header.filter(|header| self.may_follow(at, header, end)))
+    }
+
+    fn may_follow(&self, at: u64, header: &GroupHeader, end: u64) -> bool {
+        let ends_at = at + GROUP_HEADER_OCTETS as u64 + u64::from(header.length);
+        header.number >= self.group && u64::from(header.synced) <= at && ends_at <= end
     }
 
     fn group(&mut self, header: GroupHeader) -> io::Result<Step> {
@@ -238,22 +235,7 @@ impl Walk {
 
     /// The first place from `from` on where a group begins.
     fn search(&self, from: u64, end: u64) -> io::Result<Option<u64>> {
-        let salt = memchr::memmem::Finder::new(&self.salt.to_le_bytes()).into_owned();
-        let mut start = from;
-        while start + GROUP_HEADER_OCTETS as u64 <= end {
-            let length = usize::try_from(end - start).map_or(SEARCH_OCTETS, |left| left.min(SEARCH_OCTETS));
-            let mut octets = vec![0; length];
-            self.file.read_at(start, &mut octets)?;
-            for at in salt.find_iter(&octets) {
-                let at = start + at as u64;
-                if self.group_at(at, end)?.is_some() {
-                    return Ok(Some(at));
-                }
-            }
-            // The next piece begins with the last octets of this one: a salt may lie across.
-            start += (length as u64).saturating_sub(7).max(1);
-        }
-        Ok(None)
+        find_header(&*self.file, self.salt, from..end, |at, header| self.may_follow(at, header, end))
     }
 }
 

@@ -17,6 +17,8 @@ const ORDER: &str = "--crowd";
 const OCTET_EVERY: Duration = Duration::from_secs(10);
 /// How many of them share the sending: each of these groups has its turn within that time.
 const GROUPS: usize = 100;
+/// How many of them are connected at the same time.
+const HANDS: usize = 16;
 /// How many clients have addresses in one /24.
 const PER_NETWORK: usize = 100;
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -107,7 +109,7 @@ impl Orders {
     /// Connects, says how many were greeted, keeps to the habit until the input ends, and says how often one that was
     /// ended has connected again.
     pub(crate) fn obey(&self) -> Result<()> {
-        let mut clients = (0..self.clients).map(|number| self.begin(number)).collect::<Result<Vec<_>>>()?;
+        let mut clients = self.begin_all()?;
         println!("{}", clients.iter().flatten().count());
         let end = input_end();
         let mut again = 0;
@@ -132,6 +134,20 @@ impl Orders {
         Ok(())
     }
 
+    /// All of them, in the order of their numbers.
+    fn begin_all(&self) -> Result<Vec<Option<TcpStream>>> {
+        let begin = |hand: usize| {
+            let numbers = (hand..self.clients).step_by(HANDS);
+            numbers.map(|number| self.begin(number).ok().flatten()).collect::<Vec<_>>()
+        };
+        let mut of_hands: Vec<_> = thread::scope(|scope| {
+            let hands: Vec<_> = (0..HANDS).map(|hand| scope.spawn(move || begin(hand))).collect();
+            hands.into_iter().map(|hand| hand.join().map(Vec::into_iter)).collect::<std::result::Result<_, _>>()
+        })
+        .map_err(|_| "a hand of the crowd panicked")?;
+        Ok((0..self.clients).map(|number| of_hands[number % HANDS].next().flatten()).collect())
+    }
+
     /// A client that was greeted; every second slow one goes on to a message.
     fn begin(&self, number: usize) -> Result<Option<TcpStream>> {
         let mut stream = connect(address(number)?, self.server)?;
@@ -139,8 +155,8 @@ impl Orders {
             return Ok(None);
         }
         if matches!(self.habit, Habit::Slow) && number.is_multiple_of(2) {
-            for command in ["HELO crowd", "MAIL FROM:<>", "RCPT TO:<crowd@example.test>", "DATA"] {
-                write!(stream, "{command}\r\n")?;
+            stream.write_all(b"HELO crowd\r\nMAIL FROM:<>\r\nRCPT TO:<crowd@example.test>\r\nDATA\r\n")?;
+            for _ in 0..4 {
                 reply(&stream)?;
             }
         }

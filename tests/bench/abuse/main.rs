@@ -104,6 +104,7 @@ fn beside(daemon: &Daemon, habit: Habit, clients: usize) -> Result<()> {
         crowded.push(honest::rate(server, ROUND)?);
         memory_mb = memory_mb.max(rss_mb()?);
         again += crowd.disperse()?;
+        eprintln!("alone {alone:.0?}, beside the crowd {crowded:.0?} messages/s");
     }
     let (alone, crowded) = (median(alone), median(crowded));
     let (ratio, target) = (crowded / alone, habit.target());

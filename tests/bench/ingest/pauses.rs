@@ -142,7 +142,7 @@ async fn load(store: &Arc<EmbeddedStore>, name: &str, beside: impl Future<Output
     let senders: Vec<_> = (0..SENDERS).map(|sender| tokio::spawn(send(sender))).collect();
     let begun = Instant::now();
     beside.await?;
-    let seconds = begun.elapsed().as_secs_f64();
+    let time = begun.elapsed();
     stop.store(true, Ordering::Relaxed);
     let mut took = Vec::new();
     for sender in senders {
@@ -150,8 +150,8 @@ async fn load(store: &Arc<EmbeddedStore>, name: &str, beside: impl Future<Output
     }
     took.sort_unstable();
     let at = |percent: usize| took.get(took.len().saturating_sub(1) * percent / 100).copied().unwrap_or_default();
-    let receives = took.len() as f64 / seconds;
-    println!("{name:24} {seconds:9.1} {receives:10.0} {:9.2?} {:9.2?} {:9.2?}", at(50), at(99), at(100));
+    let (seconds, receives) = (time.as_secs_f64(), took.len() as u128 * 1000 / time.as_millis().max(1));
+    println!("{name:24} {seconds:9.1} {receives:10} {:9.2?} {:9.2?} {:9.2?}", at(50), at(99), at(100));
     Ok(())
 }
 

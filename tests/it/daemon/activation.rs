@@ -5,11 +5,14 @@ use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::support::binary::{Binary, serve_command};
 use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
+
+/// How long a start that is to be refused may take.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Two listening sockets of the manager; it keeps them.
 struct Manager {
@@ -59,6 +62,20 @@ impl Manager {
     fn serve(&self, data_dir: &std::path::Path) -> Binary {
         Binary::serve_with(data_dir, &[], |command| self.hand_over(command, "smtp:http"))
     }
+}
+
+/// How a start ends that is refused, and what it says. One that goes on is killed.
+fn refused(command: &mut Command) -> (Option<i32>, String) {
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("run");
+    let begun = Instant::now();
+    while child.try_wait().expect("wait").is_none() {
+        if begun.elapsed() > PATIENCE {
+            child.kill().expect("kill");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let output = child.wait_with_output().expect("output");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -124,9 +141,8 @@ fn a_socket_that_nothing_uses_stops_the_start() {
     let manager = Manager::new();
     let mut command = serve_command(dir.path());
     manager.hand_over(&mut command, "smtp:web");
-    let output = command.output().expect("run");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(78), "{said}");
+    let (code, said) = refused(&mut command);
+    assert_eq!(code, Some(78), "{said}");
     assert!(said.contains("'web'") && said.contains("FileDescriptorName="), "{said}");
 }
 
@@ -139,9 +155,8 @@ fn what_is_for_loopback_alone_does_not_go_with_a_socket_that_strangers_reach() {
         let mut command = serve_command(dir.path());
         command.args([&format!("--{setting}"), value]);
         everywhere.hand_over(&mut command, "smtp:http");
-        let output = command.output().expect("run");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(78), "{said}");
+        let (code, said) = refused(&mut command);
+        assert_eq!(code, Some(78), "{said}");
         assert!(said.contains(setting) && said.contains(&everywhere.smtp().to_string()), "{said}");
         let local = Manager::new();
         let args = [&format!("--{setting}"), value];

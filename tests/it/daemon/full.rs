@@ -8,6 +8,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::support::binary::Binary;
+use crate::support::exposition::Exposition;
 use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
 
@@ -80,6 +81,12 @@ async fn on_a_full_disk_mail_is_refused_for_now_and_all_else_goes_on() {
     assert_eq!(answer.status(), 503);
     assert_eq!(answer.json::<Value>().await.expect("JSON")["cause"], "storage_full");
     assert_eq!((&status()["acceptsMail"], &status()["cause"]), (&Value::Bool(false), &Value::from("storage_full")));
+    let metrics = Exposition::of(server.http).await;
+    let full = [("cause", "storage_full")];
+    assert_eq!(
+        (metrics.value("tempmail_store_accepts_mail", &[]), metrics.value("tempmail_store_trouble", &full)),
+        (0, 1)
+    );
     let inbox = http::inbox(server.http, TO).await;
     assert_eq!(inbox["emails"].as_array().expect("emails").len(), 4);
     let id = inbox["emails"][0]["id"].as_str().expect("id").to_owned();

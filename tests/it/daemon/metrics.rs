@@ -133,7 +133,7 @@ async fn what_webhooks_come_to_is_counted() {
     }
     let told = Exposition::until(server.http(), "all are told", |exposition| {
         exposition.value("tempmail_webhook_attempts_total", &[("result", "delivered")]) == 1
-            && exposition.value("tempmail_webhook_attempts_total", &[("result", "http_status")]) == 2
+            && exposition.value("tempmail_webhook_attempts_total", &[("result", "http_status")]) >= 2
             && exposition.value("tempmail_webhook_events_waiting", &[]) == 1
     })
     .await;

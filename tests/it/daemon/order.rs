@@ -79,6 +79,32 @@ async fn fdatasync_returns_before_the_reply_is_written() {
     daemon.stop();
 }
 
+/// A data directory whose name the power cut takes is a lost store, however durable what is in it.
+#[test]
+fn the_names_of_directories_that_are_made_are_synced() {
+    let test = "the_names_of_directories_that_are_made_are_synced";
+    let Some(strace) = programs::find("strace", test) else { return };
+    let dir = tempfile::tempdir().expect("directory");
+    let root = dir.path().canonicalize().expect("a path");
+    let (trace, data, backup) = (root.join("trace"), root.join("a/b"), root.join("no-backup"));
+    std::fs::write(&backup, "garbage").expect("write");
+    let mut command = Command::new(strace);
+    command.args(["-f", "-y", "-e", "trace=mkdir,mkdirat,fsync", "-o"]).arg(&trace);
+    // It makes the directory, and then refuses the file.
+    command.args([env!("CARGO_BIN_EXE_tempmail"), "db", "restore", "--yes", "--data-dir"]).arg(&data).arg(&backup);
+    let ended = command.env("XDG_CONFIG_HOME", &root).output().expect("strace");
+    let trace = std::fs::read_to_string(trace).unwrap_or_default();
+    if !data.is_dir() {
+        println!("skipped: {test} needs ptrace, which is refused: {}", String::from_utf8_lossy(&ended.stderr));
+        return;
+    }
+    let made = trace.find(&format!("{}\", 0700", data.display())).expect("mkdir");
+    for parent in [root.join("a"), root] {
+        let synced = trace[made..].find(&format!("<{}>)", parent.display()));
+        assert!(synced.is_some(), "{} is not synced:\n{trace}", parent.display());
+    }
+}
+
 #[test]
 fn a_trace_is_read_by_thread() {
     let wrote = format!("7 pwrite64(9</d/journal-1>, \"{MARK}\", 99, 512) = 99\n");

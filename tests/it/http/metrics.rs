@@ -1,12 +1,12 @@
 //! `/metrics`: who may read it, and its form.
 
+use axum::body::Body;
+use axum::http::{Request, header};
+use tempmail::http::Peer;
 use tempmail::store::StoreError;
 
 use super::{TestApi, public};
 use crate::support::exposition::Exposition;
-use axum::body::Body;
-use axum::http::{Request, header};
-use tempmail::http::Peer;
 
 #[tokio::test]
 async fn everybody_may_read_it_and_nobody_may_write() {

@@ -211,7 +211,8 @@ fn smtplib(job: &Job, command: &mut Command, connect: &str, options: &[&str]) ->
          with {connect} as s:\n    \
              s.sendmail('{sender}', [{:?}], mail, {options:?})\n\
          print('sent')\n",
-        job.certificate, job.to
+        job.certificate.to_str().expect("a path in UTF-8"),
+        job.to
     )
 }
 

@@ -1,6 +1,7 @@
 //! Mailboxes and domains have no more mail than they may, and a replay decides as it was decided.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,6 +46,13 @@ async fn texts(store: &EmbeddedStore, address: &str, now: Timestamp) -> Vec<Stri
         texts.push(String::from_utf8(email.raw.to_vec()).expect("text"));
     }
     texts
+}
+
+/// Whether a text is anywhere in the files of a directory.
+fn is_on_disk(dir: &Path, text: &str) -> bool {
+    let files = std::fs::read_dir(dir).expect("list").map(|file| file.expect("entry").path());
+    let octets: Vec<u8> = files.flat_map(|file| std::fs::read(file).expect("read")).collect();
+    octets.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
 /// Receives a message, after asking for one recipient after the other whether it would be, as a session does.
@@ -113,13 +121,20 @@ async fn the_oldest_makes_way_and_its_octets_go() {
     assert_eq!(texts(&store, B, NOW).await, ["the first of both"]);
     store.close().await.expect("close");
     drop(store);
-    let octets: Vec<u8> = std::fs::read_dir(dir.path())
-        .expect("list")
-        .flat_map(|file| std::fs::read(file.expect("entry").path()).expect("read"))
-        .collect();
-    let is_there = |wanted: &str| octets.windows(wanted.len()).any(|window| window == wanted.as_bytes());
-    assert!(is_there("the first of both"));
-    assert!(!is_there("a secret of two"));
+    assert!(is_on_disk(dir.path(), "the first of both"));
+    assert!(!is_on_disk(dir.path(), "a secret of two"));
+}
+
+#[tokio::test]
+async fn the_octets_of_a_message_that_found_no_room_go() {
+    let dir = tempfile::tempdir().expect("directory");
+    let store = EmbeddedStore::open(dir.path(), &with(reject(1, 0))).expect("open");
+    receive(&store, &[A], "a message that is kept").await.expect("kept");
+    assert_eq!(receive(&store, &[A], "a secret of two").await, Err(StoreError::MailboxFull));
+    store.close().await.expect("close");
+    drop(store);
+    assert!(is_on_disk(dir.path(), "a message that is kept"));
+    assert!(!is_on_disk(dir.path(), "a secret of two"));
 }
 
 #[tokio::test]
@@ -203,7 +218,7 @@ async fn a_shorter_retention_makes_room_in_a_domain() {
     receive(&store, &[A, B], "1").await.expect("room");
     store.close().await.expect("close");
     drop(store);
-    let minute = StoreOptions { retention: Duration::from_mins(1), ..with(reject(0, 2)) };
+    let minute = StoreOptions { retention: Some(Duration::from_mins(1)), ..with(reject(0, 2)) };
     let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &minute).expect("open");
     assert_eq!(receive(&store, &[A], "2").await, Err(StoreError::MailboxFull));
     receive_at(&store, &[A, B], "3", NOW.plus(Duration::from_mins(2))).await.expect("room");

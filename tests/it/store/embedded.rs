@@ -17,7 +17,7 @@ const FIRST_PAGE: Part = Part::Offset { offset: 0, limit: 20 };
 
 pub fn options() -> StoreOptions {
     StoreOptions {
-        retention: Duration::from_hours(24),
+        retention: Some(Duration::from_hours(24)),
         message_octets_max: 64 << 10,
         segment_octets: 1 << 20,
         index_cache_octets: 4 << 20,
@@ -125,6 +125,42 @@ async fn what_is_deleted_leaves_the_disk_and_what_is_not_stays() {
     assert!(contains(&octets, b"the-kept-mail"));
 }
 
+/// Where the last copy expired, the octets stayed that somebody had deleted, for as long as anything lived in the segment.
+#[tokio::test]
+async fn what_one_recipient_deleted_leaves_the_disk_when_it_expires_for_the_others() {
+    let dir = tempfile::tempdir().expect("tempdir");
+    let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+    let later = NOW.plus(Duration::from_mins(30));
+    let recipients = ["a@example.test", "b@example.test", "c@example.test"];
+    store.receive(delivery(&recipients, "the-deleted-secret", NOW)).await.expect("receive");
+    store.receive(delivery(&recipients, "nobody-deleted-this", NOW)).await.expect("receive");
+    store.receive(delivery(&["a@example.test"], "the-kept-mail", later)).await.expect("receive");
+    let id = store.list(&mailbox("a@example.test"), FIRST_PAGE, NOW).await.expect("list").emails[2].id;
+    assert!(store.delete(id, NOW).await.expect("delete"));
+    while store.expire(NOW.plus(Duration::from_hours(1)), 1).await.expect("expire").removed > 0 {}
+    store.close().await.expect("close");
+    let octets = octets_on_disk(dir.path());
+    assert!(!contains(&octets, b"the-deleted-secret"));
+    assert!(contains(&octets, b"the-kept-mail"));
+    assert!(contains(&octets, b"nobody-deleted-this"), "what only expires goes with its segment");
+}
+
+/// The second record of it was needed by nobody and deleted by nobody.
+#[tokio::test]
+async fn a_message_that_was_handed_over_twice_leaves_the_disk_whole() {
+    let dir = tempfile::tempdir().expect("tempdir");
+    let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+    let twice = delivery(&["a@example.test"], "the-deleted-secret", NOW);
+    store.receive(twice.clone()).await.expect("receive");
+    store.receive(twice).await.expect("receive again");
+    store.receive(delivery(&["b@example.test"], "the-kept-mail", NOW)).await.expect("receive");
+    assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await, Ok(1));
+    store.close().await.expect("close");
+    let octets = octets_on_disk(dir.path());
+    assert!(!contains(&octets, b"the-deleted-secret"));
+    assert!(contains(&octets, b"the-kept-mail"));
+}
+
 #[tokio::test]
 async fn segments_in_which_nothing_lives_are_removed() {
     let dir = tempfile::tempdir().expect("tempdir");
@@ -146,7 +182,7 @@ async fn a_shorter_retention_shortens_lives_and_a_longer_one_brings_nothing_back
     let dir = tempfile::tempdir().expect("tempdir");
     let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
     store.receive(delivery(&["a@example.test"], "an hour", NOW)).await.expect("receive");
-    let minute = StoreOptions { retention: Duration::from_mins(1), ..options() };
+    let minute = StoreOptions { retention: Some(Duration::from_mins(1)), ..options() };
     let store = reopen(store, dir.path(), &minute).await;
     let total = |store: Arc<EmbeddedStore>, at: Timestamp| async move {
         store.list(&mailbox("a@example.test"), FIRST_PAGE, at).await.expect("list").total
@@ -212,4 +248,17 @@ async fn a_journal_whose_last_segment_lost_its_header_is_refused() {
     files.get_mut("journal-0000000000000001").expect("segment")[..512].fill(0);
     let error = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(files)), &options()).expect_err("no header");
     assert!(matches!(error, OpenError::Damaged { segment: 1, .. }), "{error}");
+}
+
+#[tokio::test]
+async fn where_nothing_is_due_expiry_writes_nothing() {
+    let disk = RecordingDisk::default();
+    let rare = StoreOptions { checkpoint_quiet: Duration::from_hours(1), ..options() };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &rare).expect("open");
+    store.receive(delivery(&["a@example.test"], "m", NOW)).await.expect("receive");
+    let syncs = disk.syncs().len();
+    let due = store.expire(NOW, 10).await.expect("expire").next_due_at;
+    assert_eq!((due, disk.syncs().len()), (Some(NOW.plus(Duration::from_hours(1))), syncs));
+    store.expire(NOW.plus(Duration::from_hours(1)), 10).await.expect("expire");
+    assert!(disk.syncs().len() > syncs);
 }

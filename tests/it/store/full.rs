@@ -127,3 +127,45 @@ async fn a_store_that_had_a_spare_opens_on_a_disk_without_a_free_block() {
     assert_eq!(store.accepts(), Err(StoreError::Full));
     assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await, Ok(50));
 }
+
+/// Nothing tells beforehand that a user's quota is used up. What was durable by then and found no room in the index may get
+/// no answer, but nobody gets a wrong one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn under_a_quota_that_is_not_told_no_answer_is_wrong_and_the_store_comes_back() {
+    let disk = QuotaDisk::with_room_for(64 << 20);
+    // The index writes to its file with each group.
+    let uncached = StoreOptions { index_cache_octets: 0, ..options() };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &uncached).expect("open");
+    disk.hide();
+    let (mut kept, mut unknown, mut refused) = (0, 0, 0);
+    for round in 0..120 {
+        if round == 20 {
+            disk.fill();
+        }
+        let names: Vec<String> = (0..50).map(|n| format!("user{n}.{round}@example.test")).collect();
+        let mut recipients: Vec<&str> = names.iter().map(String::as_str).collect();
+        recipients.push("all@example.test");
+        match store.receive(delivery(&recipients, vec![b'x'; 3000], NOW)).await {
+            Ok(()) => kept += 1,
+            Err(StoreError::OutcomeUnknown) => unknown += 1,
+            Err(error) => {
+                assert!(matches!(error, StoreError::Full | StoreError::Failed(_)), "{error}");
+                refused += 1;
+            }
+        }
+        // Each of them waits for the index to come back.
+        if unknown + refused == 3 {
+            break;
+        }
+    }
+    assert!(kept >= 20, "{kept}");
+    disk.give_room(64 << 20);
+    let start = Instant::now();
+    while store.accepts().is_err() {
+        assert!(start.elapsed() < BACK_WITHIN, "there is room again");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let total = store.list(&mailbox("all@example.test"), PART, NOW).await.expect("list").total;
+    assert!((kept..=kept + unknown).contains(&total), "{kept} kept, {unknown} unknown, {total} there");
+    store.receive(delivery(&["all@example.test"], "m", NOW)).await.expect("receive");
+}

@@ -171,8 +171,13 @@ impl Drop for Binary {
 
 /// A command of the binary on a data directory of this machine.
 pub(crate) fn local(data_dir: &Path, args: &[&str]) -> Outcome {
+    local_with(data_dir, &[], args)
+}
+
+/// The same with these variables.
+pub(crate) fn local_with(data_dir: &Path, env: &[(&str, &str)], args: &[&str]) -> Outcome {
     let mut command = tempmail();
-    command.env("XDG_CONFIG_HOME", data_dir).env("TEMPMAIL_DATA_DIR", data_dir).args(args);
+    command.env("XDG_CONFIG_HOME", data_dir).env("TEMPMAIL_DATA_DIR", data_dir).envs(env.iter().copied()).args(args);
     command.output().expect("run").into()
 }
 

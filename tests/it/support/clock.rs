@@ -39,6 +39,11 @@ impl SetClock {
         self.times.lock().expect("clock").panics = true;
     }
 
+    /// Whether nobody has looked since.
+    pub(crate) fn will_panic(&self) -> bool {
+        self.times.lock().expect("clock").panics
+    }
+
     fn ticked(&self) -> Duration {
         self.ticks_since.map_or(Duration::ZERO, |since| since.elapsed())
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tempmail::store::disk::{Disk, DiskFile};
@@ -35,6 +36,13 @@ pub struct FaultyDisk {
     rule: Arc<Mutex<Rule>>,
     /// A write that fails has written its first half.
     is_cut_short: Arc<AtomicBool>,
+    held_read: Arc<Mutex<Option<HeldRead>>>,
+}
+
+/// The next read of the file `name` waits until the sender is gone.
+struct HeldRead {
+    name: String,
+    gate: Receiver<()>,
 }
 
 #[derive(Debug)]
@@ -48,7 +56,24 @@ impl FaultyDisk {
     /// A disk on which nothing fails yet.
     pub fn on(inner: impl Disk) -> Self {
         let rule: Rule = Box::new(|_, _| None);
-        Self { inner: Arc::new(inner), rule: Arc::new(Mutex::new(rule)), is_cut_short: Arc::default() }
+        Self {
+            inner: Arc::new(inner),
+            rule: Arc::new(Mutex::new(rule)),
+            is_cut_short: Arc::default(),
+            held_read: Arc::default(),
+        }
+    }
+
+    /// The next read of the file `name` does not return before what is given back is dropped.
+    pub fn hold_next_read_of(&self, name: &str) -> Sender<()> {
+        let (open, gate) = channel();
+        *self.held_read.lock().expect("no test panics here") = Some(HeldRead { name: name.into(), gate });
+        open
+    }
+
+    /// Whether a read is held, or has been.
+    pub fn has_held_read(&self) -> bool {
+        self.held_read.lock().expect("no test panics here").is_none()
     }
 
     /// A write that fails leaves its first half behind.
@@ -144,6 +169,11 @@ impl DiskFile for FaultyFile {
     }
 
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let held = self.disk.held_read.lock().expect("no test panics here").take_if(|held| held.name == self.name);
+        if let Some(HeldRead { gate, .. }) = held {
+            // An error means that it is open.
+            let _ = gate.recv();
+        }
         self.disk.check(Operation::Read(offset), &self.name)?;
         self.inner.read_at(offset, out)
     }

@@ -21,6 +21,7 @@ pub(crate) struct QuotaDisk {
 struct Blocks {
     taken: BTreeMap<String, BTreeSet<u64>>,
     room: usize,
+    is_hidden: bool,
 }
 
 #[derive(Debug)]
@@ -38,8 +39,17 @@ impl Blocks {
 
 impl QuotaDisk {
     pub(crate) fn with_room_for(octets: u64) -> Self {
-        let blocks = Blocks { taken: BTreeMap::new(), room: usize::try_from(octets / BLOCK_OCTETS).expect("small") };
+        let blocks = Blocks {
+            taken: BTreeMap::new(),
+            room: usize::try_from(octets / BLOCK_OCTETS).expect("small"),
+            is_hidden: false,
+        };
         Self { disk: RecordingDisk::default(), blocks: Arc::new(Mutex::new(blocks)) }
+    }
+
+    /// What is left is no longer told, as it is with a quota of the user: the file system has room.
+    pub(crate) fn hide(&self) {
+        self.blocks().is_hidden = true;
     }
 
     /// Somebody else takes all that is left.
@@ -113,6 +123,9 @@ impl Disk for QuotaDisk {
 
     fn free_octets(&self) -> io::Result<u64> {
         let blocks = self.blocks();
+        if blocks.is_hidden {
+            return Ok(u64::MAX);
+        }
         Ok(blocks.room.saturating_sub(blocks.used()) as u64 * BLOCK_OCTETS)
     }
 }

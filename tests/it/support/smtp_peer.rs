@@ -13,6 +13,9 @@ use tokio_rustls::TlsConnector;
 /// How long a test waits for what must come.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How many turns it takes at most until what was sent has been noticed, read and answered.
+const TURNS: usize = 8;
+
 /// What a peer talks over.
 pub(crate) trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
 
@@ -88,11 +91,14 @@ impl SmtpPeer {
         self.stream.write_all(octets.as_ref()).await.expect("write");
     }
 
-    /// Sends octets in pieces, each a segment of its own that the server can read before the next one comes.
+    /// Sends octets in pieces, each a segment of its own. A server on the same runtime of one thread reads each by itself:
+    /// it gets several turns before the next one is sent.
     pub(crate) async fn send_cut(&mut self, pieces: &[&[u8]]) {
         for piece in pieces {
             self.send(piece).await;
-            tokio::task::yield_now().await;
+            for _ in 0..TURNS {
+                tokio::task::yield_now().await;
+            }
         }
     }
 

@@ -199,12 +199,4 @@ impl TestServer {
         drop(store);
         dir
     }
-
-    /// Waits for it to end by itself: its directory, and why it ended.
-    pub(crate) async fn ended(self) -> (TempDir, DaemonError) {
-        let Self { dir, store, running, .. } = self;
-        let ended = tokio::time::timeout(PATIENCE, running).await.expect("an end in time");
-        drop(store);
-        (dir, ended.expect("no panic").expect_err("a bad end"))
-    }
 }

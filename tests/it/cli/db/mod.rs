@@ -3,6 +3,7 @@
 mod backup;
 mod check;
 mod refusals;
+mod retention;
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,12 @@ use crate::support::smtp_peer::SmtpPeer;
 
 /// A daemon whose segments are small.
 fn serve(dir: &Path) -> Binary {
-    Binary::serve(dir, &["--max-message-size", "64KB", "--segment-size", "1MB"])
+    serve_with(dir, &[])
+}
+
+/// The same with more settings.
+fn serve_with(dir: &Path, args: &[&str]) -> Binary {
+    Binary::serve(dir, &[&["--max-message-size", "64KB", "--segment-size", "1MB"], args].concat())
 }
 
 async fn send(daemon: &Binary, to: &str, message: &str) {

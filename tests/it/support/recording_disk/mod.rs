@@ -4,7 +4,7 @@
 
 mod power_cut;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -53,6 +53,11 @@ enum Operation {
         /// The operations that had been made when it was asked for.
         covers: usize,
     },
+    /// A sync whose pages the kernel takes for written from then on.
+    SyncFailed {
+        file: FileId,
+        covers: usize,
+    },
 }
 
 #[derive(Debug, Default)]
@@ -62,7 +67,11 @@ struct World {
     names: BTreeMap<String, FileId>,
     files: Vec<Vec<u8>>,
     log: Vec<Operation>,
+    /// The files in which a write changed something.
+    changed: BTreeSet<FileId>,
     forgetful: Option<String>,
+    /// The next sync of a file with a name that begins like this fails.
+    failing: Option<String>,
     /// How long a sync takes.
     sync_takes: Duration,
     /// Syncs of files with a name that begins like this wait.
@@ -135,6 +144,12 @@ impl RecordingDisk {
         self.world().forgetful = Some(prefix.into());
     }
 
+    /// The next sync of a file whose name begins with `prefix` fails. What it was to make durable can be read on, and no later
+    /// sync makes it durable: only what is written again is.
+    pub fn fail_next_sync_of(&self, prefix: &str) {
+        self.world().failing = Some(prefix.into());
+    }
+
     /// Until what is given back is dropped, no sync of files whose name begins with `prefix` returns.
     pub fn hold_syncs_of(&self, prefix: &str) -> Held {
         self.world().held = Some(prefix.into());
@@ -180,13 +195,10 @@ impl RecordingDisk {
         world.log.iter().enumerate().filter(|(_, operation)| is_meant(operation)).map(|(at, _)| at + 1).collect()
     }
 
-    /// The files that were there before the first operation and have been written since.
+    /// The files that were there before the first operation and in which a write has changed something since.
     pub fn rewritten(&self) -> Vec<String> {
         let world = self.world();
-        let is_written = |id: FileId| {
-            world.log.iter().any(|operation| matches!(operation, Operation::Write { file, .. } if *file == id))
-        };
-        world.base.keys().zip(0..).filter(|(_, id)| is_written(*id)).map(|(name, _)| name.clone()).collect()
+        world.base.keys().zip(0..).filter(|(_, id)| world.changed.contains(id)).map(|(name, _)| name.clone()).collect()
     }
 
     /// Waits until the file `name` was synced after operation `after`. Blocks the thread.
@@ -206,13 +218,13 @@ impl RecordingDisk {
     /// Of each file the offset of the last write that was synced before operation `cut`.
     pub fn last_synced_writes(&self, cut: usize) -> BTreeMap<String, usize> {
         let world = self.world();
-        let synced = world.synced(cut);
+        let durable = world.durable(cut);
         let mut names: BTreeMap<FileId, &str> = BTreeMap::new();
         let mut last = BTreeMap::new();
         for (at, operation) in world.log[..cut].iter().enumerate() {
             match operation {
                 Operation::Create { name, file } => drop(names.insert(*file, name)),
-                Operation::Write { file, offset, .. } if at < synced[*file] => {
+                Operation::Write { file, offset, .. } if durable[at] => {
                     last.insert(names[file].to_owned(), *offset);
                 }
                 _ => {}
@@ -318,6 +330,9 @@ impl DiskFile for RecordedFile {
     fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let offset = usize::try_from(offset).expect("a small file");
         let mut world = self.disk.live()?;
+        if world.files[self.file].get(offset..offset + data.len()) != Some(data) {
+            world.changed.insert(self.file);
+        }
         put(&mut world.files[self.file], offset, data);
         self.disk.log(world, Operation::Write { file: self.file, offset, data: data.to_vec() });
         Ok(())
@@ -332,7 +347,13 @@ impl DiskFile for RecordedFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        let world = self.disk.live()?;
+        let mut world = self.disk.live()?;
+        if world.failing.as_ref().is_some_and(|prefix| self.name.starts_with(prefix)) {
+            world.failing = None;
+            let covers = world.log.len();
+            self.disk.log(world, Operation::SyncFailed { file: self.file, covers });
+            return Err(io::Error::other("the disk failed"));
+        }
         if world.forgetful.as_ref().is_some_and(|prefix| self.name.starts_with(prefix)) {
             return Ok(());
         }

@@ -16,7 +16,7 @@ impl RecordingDisk {
         let log = &world.log[..cut];
         let dir_synced =
             log.iter().rposition(|operation| matches!(operation, Operation::SyncDir)).map_or(0, |at| at + 1);
-        let synced = world.synced(cut);
+        let durable = world.durable(cut);
         let mut names: BTreeMap<String, FileId> = world.base.keys().cloned().zip(0..).collect();
         let mut files: Vec<Vec<u8>> = world.base.values().cloned().collect();
         files.resize(world.files.len(), Vec::new());
@@ -36,7 +36,7 @@ impl RecordingDisk {
                     }
                 }
                 Operation::Write { file, offset, data } => {
-                    if at < synced[*file] {
+                    if durable[at] {
                         put(&mut files[*file], *offset, data);
                         continue;
                     }
@@ -47,7 +47,7 @@ impl RecordingDisk {
                     }
                 }
                 Operation::Zero { file, offset, octets } => {
-                    if at < synced[*file] {
+                    if durable[at] {
                         zero(&mut files[*file], *offset, *octets);
                         continue;
                     }
@@ -58,11 +58,11 @@ impl RecordingDisk {
                     }
                 }
                 Operation::SetLen { file, octets } => {
-                    if survives(at < synced[*file]) {
+                    if survives(durable[at]) {
                         files[*file].resize(*octets, 0);
                     }
                 }
-                Operation::Sync { .. } | Operation::SyncDir => {}
+                Operation::Sync { .. } | Operation::SyncFailed { .. } | Operation::SyncDir => {}
             }
         }
         names.into_iter().map(|(name, file)| (name, std::mem::take(&mut files[file]))).collect()
@@ -70,15 +70,29 @@ impl RecordingDisk {
 }
 
 impl World {
-    /// For each file how many of the first `cut` operations a sync of it covers.
-    pub(super) fn synced(&self, cut: usize) -> Vec<usize> {
-        let mut synced = vec![0; self.files.len()];
-        for operation in &self.log[..cut] {
-            if let Operation::Sync { file, covers } = operation {
-                synced[*file] = (*covers).max(synced[*file]);
+    /// Which of the first `cut` operations on files a sync has made durable by then.
+    pub(super) fn durable(&self, cut: usize) -> Vec<bool> {
+        let mut durable = vec![false; cut];
+        // What the kernel still has to write.
+        let mut dirty: Vec<Vec<usize>> = vec![Vec::new(); self.files.len()];
+        for (at, operation) in self.log[..cut].iter().enumerate() {
+            match operation {
+                Operation::Write { file, .. } | Operation::Zero { file, .. } | Operation::SetLen { file, .. } => {
+                    dirty[*file].push(at);
+                }
+                Operation::Sync { file, covers } => dirty[*file].retain(|write| {
+                    durable[*write] |= write < covers;
+                    write >= covers
+                }),
+                // The length is the file system's, which writes it with the next sync.
+                Operation::SyncFailed { file, covers } => {
+                    dirty[*file]
+                        .retain(|write| write >= covers || matches!(self.log[*write], Operation::SetLen { .. }));
+                }
+                Operation::Create { .. } | Operation::Remove { .. } | Operation::SyncDir => {}
             }
         }
-        synced
+        durable
     }
 }
 

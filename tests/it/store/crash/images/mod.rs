@@ -34,7 +34,7 @@ pub const SEED: &str = "TEMPMAIL_CRASH_SEED";
 /// Small segments and many checkpoints, so that a short workload has much of everything.
 pub fn options() -> StoreOptions {
     StoreOptions {
-        retention: Duration::from_hours(24),
+        retention: Some(Duration::from_hours(24)),
         message_octets_max: 64 << 10,
         segment_octets: 200_000,
         index_cache_octets: 4 << 20,

@@ -20,6 +20,7 @@ const MAIL: TableDefinition<&MailKey, &[u8]> = TableDefinition::new("mail");
 const IDS: TableDefinition<&[u8; 16], &MailKey> = TableDefinition::new("ids");
 const EXPIRY: TableDefinition<(u64, u64), &[u8]> = TableDefinition::new("expiry");
 const SHARED: TableDefinition<(u64, u32), u32> = TableDefinition::new("shared");
+const SHARE_DELETED: u32 = 1 << 31;
 const SEGMENTS: TableDefinition<u64, (u64, u64)> = TableDefinition::new("segments");
 const EMAILS_OF: TableDefinition<&[u8; 24], u64> = TableDefinition::new("emails-of");
 const META: TableDefinition<u8, &[u8]> = TableDefinition::new("meta");
@@ -165,7 +166,8 @@ impl Tables {
 
     /// Where more than one has a part in a record, it is written how many.
     fn check_shares(&self, transaction: &ReadTransaction) -> Result<(), String> {
-        let shares: BTreeMap<_, _> = rows(transaction, SHARED, |key, shares| (key, shares))?.into_iter().collect();
+        let number = |key, shares: u32| (key, shares & !SHARE_DELETED);
+        let shares: BTreeMap<_, _> = rows(transaction, SHARED, number)?.into_iter().collect();
         for (place, holders) in &self.records {
             let all = holders.emails + holders.events;
             let noted = shares.get(place).copied();

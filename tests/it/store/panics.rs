@@ -1,0 +1,64 @@
+//! A panic in one of the store's helpers costs what it was at, and nothing else.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use tempmail::model::Timestamp;
+use tempmail::store::backup::BackupRecord;
+use tempmail::store::{EmbeddedStore, Part, Store, StoreError};
+
+use super::embedded::options;
+use crate::support::faulty_disk::{FaultyDisk, Operation};
+use crate::support::mail::{delivery, mailbox};
+use crate::support::recording_disk::RecordingDisk;
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// From now on the first such operation on a segment panics.
+fn panic_once(disk: &FaultyDisk, is_meant: fn(Operation) -> bool) {
+    let mut has_panicked = false;
+    disk.fail(move |operation, name| {
+        if !has_panicked && is_meant(operation) && name.starts_with("journal-") {
+            has_panicked = true;
+            panic!("injected");
+        }
+        None
+    });
+}
+
+/// The stream just ended, without its last record and without an error.
+#[tokio::test]
+async fn a_backup_whose_reader_panics_ends_in_an_error() {
+    let disk = FaultyDisk::on(RecordingDisk::default());
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open");
+    store.receive(delivery(&["a@example.test"], "m1", NOW)).await.expect("receive");
+    panic_once(&disk, |operation| matches!(operation, Operation::Read(1..)));
+    let batches: Vec<_> = store.backup().collect().await;
+    assert!(matches!(batches.last(), Some(Err(StoreError::Failed(_)))), "{batches:?}");
+    let again: Vec<_> = store.backup().collect().await;
+    let last = again.last().and_then(|batch| batch.as_ref().ok()?.last()).expect("a record");
+    assert!(matches!(last.record, BackupRecord::End(_)));
+}
+
+#[tokio::test]
+async fn a_panic_while_octets_are_punched_out_costs_that_batch() {
+    let memory = RecordingDisk::default();
+    let disk = FaultyDisk::on(memory.clone());
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open");
+    let secret = "the-deleted-secret".repeat(20);
+    store.receive(delivery(&["a@example.test"], secret, NOW)).await.expect("receive");
+    panic_once(&disk, |operation| operation == Operation::Punch);
+    assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await, Ok(1));
+    let is_there =
+        || memory.files().values().any(|octets| octets.windows(18).any(|window| window == b"the-deleted-secret"));
+    let start = Instant::now();
+    while is_there() {
+        assert!(start.elapsed() < PATIENCE, "it is never tried again");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    store.receive(delivery(&["a@example.test"], "m2", NOW)).await.expect("the writer works");
+    let part = Part::Offset { offset: 0, limit: 9 };
+    assert_eq!(store.list(&mailbox("a@example.test"), part, NOW).await.expect("list").total, 1);
+}

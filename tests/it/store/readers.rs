@@ -1,0 +1,148 @@
+//! What readers see while the index fails under them: the same as before.
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tempmail::model::Timestamp;
+use tempmail::store::{EmbeddedStore, Part, Store, StoreError, StoreOptions};
+
+use super::embedded::options;
+use crate::support::faulty_disk::{FaultyDisk, Operation};
+use crate::support::mail::{delivery, mailbox};
+use crate::support::recording_disk::RecordingDisk;
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const INDEX: &str = "index.redb";
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Every read of the index is one of its file, and no checkpoint is made by itself.
+fn uncached() -> StoreOptions {
+    StoreOptions {
+        index_cache_octets: 0,
+        checkpoint_octets: u64::MAX,
+        checkpoint_quiet: Duration::from_hours(1),
+        ..options()
+    }
+}
+
+fn is_change(operation: Operation) -> bool {
+    matches!(operation, Operation::Write | Operation::SetLen | Operation::Sync)
+}
+
+async fn receive(store: &EmbeddedStore, text: &'static str) -> Result<(), StoreError> {
+    store.receive(delivery(&["a@example.test"], text, NOW)).await
+}
+
+async fn contents(store: &EmbeddedStore) -> Result<Vec<String>, StoreError> {
+    let part = store.list(&mailbox("a@example.test"), Part::Offset { offset: 0, limit: 100 }, NOW).await?;
+    let mut contents = Vec::new();
+    for listed in part.emails.iter().rev() {
+        let raw = store.load(listed).await?.expect("a listed email").raw;
+        contents.push(String::from_utf8_lossy(&raw).into_owned());
+    }
+    Ok(contents)
+}
+
+/// redb reads nothing more after one error of the disk. Only a change or a checkpoint had the index opened again, and in a
+/// quiet store neither came.
+#[tokio::test]
+async fn an_index_that_could_not_be_read_once_is_opened_again_though_nothing_changes() {
+    let disk = FaultyDisk::on(RecordingDisk::default());
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &uncached()).expect("open");
+    receive(&store, "m1").await.expect("receive");
+    let mut has_failed = false;
+    disk.fail(move |operation, name| {
+        let fails = !has_failed && matches!(operation, Operation::Read(_)) && name == INDEX;
+        has_failed |= fails;
+        fails.then_some(ErrorKind::Other)
+    });
+    assert!(matches!(contents(&store).await, Err(StoreError::Failed(_))));
+    let start = Instant::now();
+    while contents(&store).await.is_err() {
+        assert!(start.elapsed() < Duration::from_secs(5), "it can't be read any more");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(contents(&store).await, Ok(vec!["m1".to_owned()]));
+}
+
+/// To open an index is to write to it, so a fault of writes took the reads away as well, for as long as it lasted.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reads_go_on_while_the_index_can_not_be_written() {
+    let disk = FaultyDisk::on(RecordingDisk::default());
+    // A checkpoint for each group, which is the first to write to the file.
+    let options = StoreOptions { checkpoint_octets: 0, ..options() };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open");
+    receive(&store, "m1").await.expect("receive");
+    let tries = Arc::new(AtomicUsize::new(0));
+    disk.fail({
+        let tries = Arc::clone(&tries);
+        move |operation, name| {
+            let fails = is_change(operation) && name == INDEX;
+            tries.fetch_add(usize::from(fails), Ordering::Relaxed);
+            fails.then_some(ErrorKind::Other)
+        }
+    });
+    let mut wanted = vec!["m1".to_owned()];
+    // The checkpoint of the first may have failed by now, or it is that of this one which does.
+    if receive(&store, "m2").await.is_ok() {
+        wanted.push("m2".to_owned());
+    }
+    let start = Instant::now();
+    while tries.load(Ordering::Relaxed) < 4 {
+        assert_eq!(contents(&store).await.as_ref(), Ok(&wanted));
+        assert!(start.elapsed() < PATIENCE, "nobody tries to open it again");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(matches!(receive(&store, "m3").await, Err(StoreError::Failed(_))));
+    assert_eq!(contents(&store).await.as_ref(), Ok(&wanted));
+    disk.heal();
+    let start = Instant::now();
+    while receive(&store, "m4").await.is_err() {
+        assert!(start.elapsed() < Duration::from_secs(5), "the index stays away");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    wanted.push("m4".to_owned());
+    assert_eq!(contents(&store).await, Ok(wanted));
+}
+
+/// Whoever reads must not see what is answered with an error a moment later.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_group_that_is_given_up_is_never_shown() {
+    let disk = FaultyDisk::on(RecordingDisk::default());
+    let rare = StoreOptions { index_cache_octets: options().index_cache_octets, ..uncached() };
+    let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &rare).expect("open"));
+    // It can be opened and read, and not grow.
+    disk.fail(|operation, name| (operation == Operation::SetLen && name == INDEX).then_some(ErrorKind::Other));
+    let total = async || store.list(&mailbox("a@example.test"), Part::Offset { offset: 0, limit: 1 }, NOW).await;
+    let (mut kept, mut most, mut reads) = (0, 0, 0);
+    let answer = loop {
+        let names: Vec<String> = (0..99).map(|n| format!("user{n}.{kept}@example.test")).collect();
+        let mut recipients: Vec<&str> = names.iter().map(String::as_str).collect();
+        recipients.push("a@example.test");
+        let receiving = tokio::spawn({
+            let (store, sent) = (Arc::clone(&store), delivery(&recipients, "m", NOW));
+            async move { store.receive(sent).await }
+        });
+        while !receiving.is_finished() {
+            if let Ok(part) = total().await {
+                most = most.max(part.total);
+                reads += 1;
+            }
+        }
+        match receiving.await.expect("no panic") {
+            Ok(()) => kept += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(answer, StoreError::Failed(_)), "{answer:?}");
+    assert!(kept > 0 && reads > 0 && most <= kept, "{kept} kept, {most} seen in {reads} reads");
+    disk.heal();
+    let start = Instant::now();
+    while store.accepts().is_err() {
+        assert!(start.elapsed() < Duration::from_secs(5), "the index stays away");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(total().await.expect("list").total, kept);
+}

@@ -1,0 +1,49 @@
+//! What a start waits for.
+
+use std::io::ErrorKind;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use tempmail::model::Timestamp;
+use tempmail::store::{EmbeddedStore, Part, Store, StoreOptions};
+
+use super::embedded::options;
+use crate::support::faulty_disk::{FaultyDisk, Operation};
+use crate::support::mail::{delivery, mailbox};
+use crate::support::recording_disk::RecordingDisk;
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const PATIENCE: Duration = Duration::from_secs(20);
+/// More than the first segment has.
+const ROOM_OCTETS: u64 = 18 << 20;
+
+/// A start wrote a whole segment of zeros before it took mail, and so did the end of a fault: up to a gigabyte.
+#[tokio::test]
+async fn a_process_begins_with_a_small_segment_and_begins_again_with_one_after_a_failure() {
+    let disk = FaultyDisk::on(RecordingDisk::default());
+    let made = Arc::<Mutex<Vec<u64>>>::default();
+    disk.fail({
+        let made = Arc::clone(&made);
+        move |operation, _| {
+            let Operation::Allocate(octets) = operation else { return None };
+            made.lock().expect("sizes").push(octets);
+            (octets > ROOM_OCTETS).then_some(ErrorKind::StorageFull)
+        }
+    });
+    let large = StoreOptions { segment_octets: 200 << 20, ..options() };
+    let store = EmbeddedStore::open_on(Arc::new(disk), &large).expect("open");
+    let mails = 350;
+    let start = Instant::now();
+    let mut kept = 0;
+    // More than one of them takes.
+    while kept < mails {
+        kept += u64::from(store.receive(delivery(&["a@example.test"], vec![b'x'; 60_000], NOW)).await.is_ok());
+        assert!(start.elapsed() < PATIENCE, "{kept} messages, {made:?}");
+    }
+    let made = made.lock().expect("sizes").clone();
+    let first = made[0];
+    assert!(((16 << 20)..ROOM_OCTETS).contains(&first), "{made:?}");
+    assert_eq!(made[1..3], [4 * first, first], "they grow, and after a failure somebody waits again: {made:?}");
+    let part = Part::Offset { offset: 0, limit: 1 };
+    assert_eq!(store.list(&mailbox("a@example.test"), part, NOW).await.expect("list").total, mails);
+}
