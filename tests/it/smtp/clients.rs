@@ -28,6 +28,8 @@ struct Client {
     program: &'static str,
     /// The arguments, and what it reads.
     arrange: fn(&Job, &mut Command) -> String,
+    /// What it says before it reads: it hands over what it has read at once.
+    prompt: &'static str,
     /// What it says when all went well; nothing where its exit code says it.
     says: &'static str,
     /// What the Received field says that the mail came with.
@@ -42,6 +44,7 @@ const CLIENTS: &[Client] = &[
         name: "swaks",
         program: "swaks",
         arrange: |job, command| swaks(job.port, job, command, &[]),
+        prompt: "",
         says: "<-  250 2.0.0 Stored",
         with: "ESMTP",
     },
@@ -49,6 +52,7 @@ const CLIENTS: &[Client] = &[
         name: "swaks, pipelining",
         program: "swaks",
         arrange: |job, command| swaks(job.port, job, command, &["--pipeline"]),
+        prompt: "",
         says: "<-  250 2.0.0 Stored",
         with: "ESMTP",
     },
@@ -56,6 +60,7 @@ const CLIENTS: &[Client] = &[
         name: "swaks, HELO",
         program: "swaks",
         arrange: |job, command| swaks(job.port, job, command, &["--protocol", "SMTP"]),
+        prompt: "",
         says: "<-  250 2.0.0 Stored",
         with: "SMTP",
     },
@@ -63,6 +68,7 @@ const CLIENTS: &[Client] = &[
         name: "swaks, STARTTLS and pipelining",
         program: "swaks",
         arrange: |job, command| swaks(job.port, job, command, &["--tls", "--pipeline"]),
+        prompt: "",
         says: "<~  250 2.0.0 Stored",
         with: "ESMTPS",
     },
@@ -70,6 +76,7 @@ const CLIENTS: &[Client] = &[
         name: "swaks, TLS from the first octet",
         program: "swaks",
         arrange: |job, command| swaks(job.tls_port, job, command, &["--tls-on-connect"]),
+        prompt: "",
         says: "<~  250 2.0.0 Stored",
         with: "ESMTPS",
     },
@@ -77,6 +84,7 @@ const CLIENTS: &[Client] = &[
         name: "swaks, AUTH PLAIN",
         program: "swaks",
         arrange: |job, command| swaks(job.port, job, command, &["--auth", "PLAIN", "-au", "app", "-ap", "secret"]),
+        prompt: "",
         says: "<-  250 2.0.0 Stored",
         with: "ESMTPA",
     },
@@ -86,6 +94,7 @@ const CLIENTS: &[Client] = &[
         arrange: |job, command| {
             swaks(job.port, job, command, &["--tls", "--auth", "LOGIN", "-au", "app", "-ap", "secret"])
         },
+        prompt: "",
         says: "<~  250 2.0.0 Stored",
         with: "ESMTPSA",
     },
@@ -93,6 +102,7 @@ const CLIENTS: &[Client] = &[
         name: "msmtp",
         program: "msmtp",
         arrange: |job, command| msmtp(job.port, job, command, &["--tls=off"]),
+        prompt: "",
         says: "",
         with: "ESMTP",
     },
@@ -100,6 +110,7 @@ const CLIENTS: &[Client] = &[
         name: "msmtp, STARTTLS",
         program: "msmtp",
         arrange: |job, command| msmtp(job.port, job, command, &["--tls=on", "--tls-starttls=on"]),
+        prompt: "",
         says: "",
         with: "ESMTPS",
     },
@@ -107,14 +118,16 @@ const CLIENTS: &[Client] = &[
         name: "msmtp, TLS from the first octet",
         program: "msmtp",
         arrange: |job, command| msmtp(job.tls_port, job, command, &["--tls=on", "--tls-starttls=off"]),
+        prompt: "",
         says: "",
         with: "ESMTPS",
     },
-    Client { name: "curl", program: "curl", arrange: curl, says: "", with: "ESMTP" },
+    Client { name: "curl", program: "curl", arrange: curl, prompt: "", says: "", with: "ESMTP" },
     Client {
         name: "OpenSSL's s_client, STARTTLS",
         program: "openssl",
         arrange: |job, command| s_client(job.port, job, command, &["-starttls", "smtp"]),
+        prompt: "",
         says: "250 2.0.0 Stored",
         with: "ESMTPS",
     },
@@ -122,6 +135,7 @@ const CLIENTS: &[Client] = &[
         name: "OpenSSL's s_client, TLS from the first octet",
         program: "openssl",
         arrange: |job, command| s_client(job.tls_port, job, command, &[]),
+        prompt: "220 ",
         says: "250 2.0.0 Stored",
         with: "ESMTPS",
     },
@@ -129,6 +143,7 @@ const CLIENTS: &[Client] = &[
         name: "Python's smtplib",
         program: "python3",
         arrange: |job, command| smtplib(job, command, "smtplib.SMTP('localhost', PORT)", &[]),
+        prompt: "",
         says: "sent",
         with: "ESMTP",
     },
@@ -139,6 +154,7 @@ const CLIENTS: &[Client] = &[
         arrange: |job, command| {
             smtplib(job, command, "smtplib.SMTP('localhost', PORT)", &["SMTPUTF8", "BODY=8BITMIME"])
         },
+        prompt: "",
         says: "sent",
         with: "UTF8SMTP",
     },
@@ -146,6 +162,7 @@ const CLIENTS: &[Client] = &[
         name: "Python's smtplib, TLS from the first octet",
         program: "python3",
         arrange: |job, command| smtplib(job, command, "smtplib.SMTP_SSL('localhost', TLS_PORT, context=tls)", &[]),
+        prompt: "",
         says: "sent",
         with: "ESMTPS",
     },
@@ -215,7 +232,7 @@ async fn each_client_gets_its_mail_through() {
         let certificate = &files.certificate;
         let job = Job { port: daemon.smtp.port(), tls_port, certificate, to: &to, dir: of_client.path() };
         let input = (client.arrange)(&job, &mut command);
-        let output = programs::run(&mut command, &input);
+        let output = programs::run_after(client.prompt, &mut command, &input);
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(said.contains(client.says), "{}: {said}", client.name);
 

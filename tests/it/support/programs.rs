@@ -1,8 +1,11 @@
 //! Programs of others that some tests drive. `cargo test` needs none of them; with `CI=true` all of them must be there.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::thread;
+
+use memchr::memmem;
 
 /// The path of a program, or `None` after saying what is skipped. With `CI=true` a missing program is a failure.
 pub(crate) fn find(program: &str, test: &str) -> Option<PathBuf> {
@@ -32,11 +35,26 @@ fn skip(test: &str, need: &str) {
 
 /// Runs a program with `input`; it must succeed.
 pub(crate) fn run(command: &mut Command, input: &str) -> Output {
+    run_after("", command, input)
+}
+
+/// The same; it gets its input once it has said `prompt`, as from somebody who reads what it says.
+pub(crate) fn run_after(prompt: &str, command: &mut Command, input: &str) -> Output {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program");
-    // A program that reads nothing may be gone by now.
-    let _ = child.stdin.take().expect("stdin").write_all(input.as_bytes());
-    let output = child.wait_with_output().expect("its end");
+    let mut stdout = child.stdout.take().expect("stdout");
+    let (mut said, mut piece) = (Vec::new(), [0; 1024]);
+    while memmem::find(&said, prompt.as_bytes()).is_none() {
+        let octets = stdout.read(&mut piece).expect("read");
+        assert!(octets > 0, "{command:?} does not say {prompt:?}: {}", String::from_utf8_lossy(&said));
+        said.extend_from_slice(&piece[..octets]);
+    }
+    // A program that reads nothing may be gone by now. Who says much is read while it is written to.
+    let (mut stdin, input) = (child.stdin.take().expect("stdin"), input.to_owned());
+    let writing = thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+    stdout.read_to_end(&mut said).expect("read");
+    writing.join().expect("its end");
+    let output = Output { stdout: said, ..child.wait_with_output().expect("its end") };
     assert!(output.status.success(), "{command:?}: {output:?}");
     output
 }
