@@ -7,6 +7,7 @@ use super::ahead::{Queued, Rendered};
 use super::attempt::{address, render};
 use super::counters::Counters;
 use super::outcome::Verdict as Answered;
+use super::schedule::RETRY_AFTER_MAX;
 use super::steps::Steps;
 use super::{Bodies, Caller, End, Event, EventEmail, Outcome, Schedule, Target, prepare};
 use crate::clock::Clock;
@@ -50,6 +51,8 @@ pub(super) struct Attempt {
     pub(super) end: Option<End>,
     /// It is past its end by a clock that can't be relied on: it is neither sent nor ended until that can be.
     pub(super) rests: bool,
+    /// How long the receiver asks for no other event, cut to what is honoured.
+    pub(super) asked: Option<Duration>,
 }
 
 impl Delivery {
@@ -104,7 +107,11 @@ impl Delivery {
         let outcome = self.caller.call(prepared).await;
         self.counters.attempted(&outcome);
         let end = Some(End::of(&outcome));
-        Ok(Attempt { record: Some(self.record(event, at, outcome, steps)), end, rests: false })
+        let asked = match outcome.verdict() {
+            Answered::Retry { after } => after.map(|after| after.min(RETRY_AFTER_MAX)),
+            Answered::Delivered | Answered::Gone => None,
+        };
+        Ok(Attempt { record: Some(self.record(event, at, outcome, steps)), end, asked, rests: false })
     }
 
     /// Reads and renders an event that was not read ahead, or no more than its row was; `None` if it has ended.

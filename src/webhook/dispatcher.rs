@@ -138,6 +138,11 @@ impl Dispatcher {
                 self.unnoted.push(event);
                 continue;
             }
+            if self.intake.is_resting(event.0) {
+                self.lanes.done(&endpoint, None, self.delivery.clock.boot());
+                self.intake.let_go(event);
+                continue;
+            }
             let (delivery, steps) = (Arc::clone(&self.delivery), Arc::clone(&self.steps));
             self.attempts.spawn(async move {
                 // A panic is this event's alone, and its turn is given back. In the same task, so that a stop ends it.
@@ -157,6 +162,9 @@ impl Dispatcher {
         while let Some(attempted) = ended {
             let Attempted { endpoint, event, attempt } = returned(attempted);
             self.lanes.done(&endpoint, attempt.end, self.delivery.clock.boot());
+            if let Some(asked) = attempt.asked {
+                self.intake.rest(event.0, asked);
+            }
             match attempt.record {
                 Some(record) => {
                     if record.disables.is_some() {

@@ -8,7 +8,7 @@ use tempmail::clock::Clock;
 use tempmail::dns::{DnsResolver, ResolverSettings};
 use tempmail::expiry::StepGuard;
 use tempmail::mime::Parser;
-use tempmail::model::{Timestamp, Verdict, WebhookId, WebhookLimits};
+use tempmail::model::{AttemptRecord, Timestamp, Verdict, WebhookId, WebhookLimits};
 use tempmail::store::{EmbeddedStore, Outbox, Store};
 use tempmail::webhook::{
     Bodies, Caller, CallerSettings, Delivery, Guard, GuardSettings, PacingLimits, Schedule, dispatcher,
@@ -188,4 +188,41 @@ async fn an_event_that_fails_after_a_step_of_the_clock_is_tried_again() {
     let stepped = Stepped::to(end, SetClock::at(NOW), 500).await;
     let verdicts = stepped.verdicts(1).await;
     assert!(matches!(verdicts[..], [Verdict::Retry(at)] if at > end), "{verdicts:?}");
+}
+
+#[tokio::test]
+async fn a_receiver_that_asks_for_a_rest_has_it_from_the_whole_webhook() {
+    let (dir, sink) = (tempfile::tempdir().expect("tempdir"), WebhookSink::start().await);
+    let (store, id) = store(dir.path(), &sink).await;
+    let other = webhook("b@example.test", &sink.url("/other"));
+    store.register_webhook(other, WebhookLimits { per_recipient: 1, total: 2 }).await.expect("register");
+    sink.script("/other", Behaviour::status(200));
+    let busy = Behaviour::with_header(429, "retry-after", "3600");
+    sink.script("/", busy);
+    for _ in 0..60 {
+        store.receive(delivery(&["a@example.test"], "mail", NOW)).await.expect("receive");
+    }
+    let clock = Arc::new(SetClock::ticking_from(NOW));
+    let guard = watched(&*clock);
+    let sender = delivery_of(&store, Arc::clone(&clock) as Arc<dyn Clock>, CallerSettings::default().timeout);
+    tokio::spawn(dispatcher::run(sender, PACING, guard, CancellationToken::new()));
+    sink.wait_for(1).await;
+    // Each of these has its turn behind all that might be sent to the first.
+    for told in 1..=20 {
+        store.receive(delivery(&["b@example.test"], "mail", NOW)).await.expect("receive");
+        let others = || sink.requests().iter().filter(|request| request.path == "/other").count();
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+        while others() < told {
+            assert!(tokio::time::Instant::now() < deadline, "{told}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+    let refused = sink.requests().len() - 20;
+    assert!(refused <= PACING.in_flight_per_endpoint, "{refused} were under way");
+    let log = store.attempts(id, 1, clock.now()).await.expect("log");
+    let asked = NOW.plus(Duration::from_hours(1));
+    assert!(matches!(log[..], [AttemptRecord { verdict: Verdict::Retry(at), .. }] if at >= asked), "{log:?}");
+    sink.script("/", Behaviour::status(200));
+    clock.advance(Duration::from_mins(61));
+    assert!(sink.wait_for(80).await.len() >= 80, "the rest ends");
 }
