@@ -57,7 +57,7 @@
 //! | How is a request made, on which connection? | `webhook/call.rs`, `webhook/connection.rs`, `webhook/kept.rs` |
 //! | Which events are in memory, which are read next? | `webhook/intake.rs`, `webhook/ahead.rs` |
 //! | Whose turn is it, how many at once? | `webhook/dispatcher.rs`, `webhook/pacing.rs`, `webhook/pacing/standing.rs` |
-//! | When is an event tried again, when does it end? | `webhook/schedule.rs`, `webhook/outcome.rs`, `webhook/delivery.rs` |
+//! | When is an event tried again, when does it end? | `webhook/schedule.rs`, `webhook/outcome.rs`, `webhook/delivery.rs`; `webhook/steps.rs` |
 //! | When is a webhook disabled? Which ended events can be sent again? | `store/index/outbox.rs` (`note_attempt`), `store/index/replay.rs` |
 //! | Where may a webhook lead? | `webhook/target.rs`, `webhook/guard.rs`, `webhook/ranges.rs`, `webhook/dial.rs` |
 //! | How does a command reach the service? | `client/choice.rs`, `client/transport.rs` |
@@ -194,7 +194,7 @@
 //! client    http (the router's types), daemon (to assemble one in-process), config, store, model
 //! daemon    everybody: the only one who puts parts together
 //! http      store, domains, dns (reports), mime, webhook (the guard, a test), tls (its state), config, model
-//! webhook   store (the outbox), mime, dns (the resolver), tls (whom the machine trusts), config (how durations read), model
+//! webhook   store (the outbox), expiry (the guard against a clock that steps), mime, dns (the resolver), tls (whom the machine trusts), config (how durations read), model
 //! smtp      store, domains (the table), tls, config, model
 //! domains   dns, store, config, model
 //! expiry    store, model

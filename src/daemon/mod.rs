@@ -181,9 +181,9 @@ impl Daemon {
                 in_flight: config.webhook_in_flight_max,
                 per_minute: config.webhook_per_origin_per_minute,
             };
-            let stop = shutdown.clone();
+            let (guard, stop) = (watch.guard(), shutdown.clone());
             parts.spawn_anew("webhooks", &shutdown, move || {
-                dispatcher::run(Arc::clone(&delivery), pacing, stop.clone())
+                dispatcher::run(Arc::clone(&delivery), pacing, guard.clone(), stop.clone())
             });
         }
         if let Some(tls) = tls {

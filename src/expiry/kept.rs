@@ -47,6 +47,11 @@ impl Watch {
         Self { guard, file }
     }
 
+    /// What it knows of the clock so far, for a worker that has a guard of its own.
+    pub(crate) fn guard(&self) -> StepGuard {
+        self.guard.clone()
+    }
+
     /// See [`StepGuard::may_remove`].
     pub(super) fn may_remove(&mut self, now: Timestamp, boot: Duration) -> bool {
         let may_remove = self.guard.may_remove(now, boot);

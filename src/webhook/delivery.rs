@@ -7,6 +7,8 @@ use super::ahead::{Queued, Rendered};
 use super::attempt::{address, render};
 use super::counters::Counters;
 use super::outcome::Verdict as Answered;
+use super::schedule::RETRY_AFTER_MAX;
+use super::steps::Steps;
 use super::{Bodies, Caller, End, Event, EventEmail, Outcome, Schedule, Target, prepare};
 use crate::clock::Clock;
 use crate::mime::Parser;
@@ -47,13 +49,17 @@ pub(super) struct Attempt {
     pub(super) record: Option<AttemptRecord>,
     /// How it ended for the endpoint; `None` if that was not called.
     pub(super) end: Option<End>,
+    /// It is past its end by a clock that can't be relied on: it is neither sent nor ended until that can be.
+    pub(super) rests: bool,
+    /// How long the receiver asks for no other event, cut to what is honoured.
+    pub(super) asked: Option<Duration>,
 }
 
 impl Delivery {
-    /// Makes the next attempt of an event.
-    pub(super) async fn attempt(&self, queued: Queued) -> Attempt {
+    /// Makes the next attempt of an event; ends none by the time of day while `steps` says that it jumped.
+    pub(super) async fn attempt(&self, queued: Queued, steps: &Steps) -> Attempt {
         let Queued { event, rendered } = queued;
-        match self.try_attempt(&event, rendered).await {
+        match self.try_attempt(&event, rendered, steps).await {
             Ok(attempt) => attempt,
             Err(StoreError::Stopping) => Attempt::default(),
             Err(error) => {
@@ -64,8 +70,16 @@ impl Delivery {
         }
     }
 
-    async fn try_attempt(&self, event: &PendingEvent, rendered: Option<Rendered>) -> Result<Attempt, StoreError> {
+    async fn try_attempt(
+        &self,
+        event: &PendingEvent,
+        rendered: Option<Rendered>,
+        steps: &Steps,
+    ) -> Result<Attempt, StoreError> {
         if self.clock.now() > event.expires_at.plus(self.grace) {
+            if !steps.may_end(&*self.clock) {
+                return Ok(Attempt { rests: true, ..Attempt::default() });
+            }
             return Ok(self.given_up(event, AttemptRecord::TOO_LATE));
         }
         let rendered = match rendered {
@@ -93,7 +107,11 @@ impl Delivery {
         let outcome = self.caller.call(prepared).await;
         self.counters.attempted(&outcome);
         let end = Some(End::of(&outcome));
-        Ok(Attempt { record: Some(self.record(event, at, outcome)), end })
+        let asked = match outcome.verdict() {
+            Answered::Retry { after } => after.map(|after| after.min(RETRY_AFTER_MAX)),
+            Answered::Delivered | Answered::Gone => None,
+        };
+        Ok(Attempt { record: Some(self.record(event, at, outcome, steps)), end, asked, rests: false })
     }
 
     /// Reads and renders an event that was not read ahead, or no more than its row was; `None` if it has ended.
@@ -141,7 +159,7 @@ impl Delivery {
         }
     }
 
-    fn record(&self, event: &PendingEvent, at: Timestamp, outcome: Outcome) -> AttemptRecord {
+    fn record(&self, event: &PendingEvent, at: Timestamp, outcome: Outcome, steps: &Steps) -> AttemptRecord {
         let now = self.clock.now();
         let number = event.attempts.saturating_add(1);
         let mut disables = None;
@@ -152,7 +170,8 @@ impl Delivery {
                 Verdict::GivenUp
             }
             Answered::Retry { after } => {
-                let ends_at = event.expires_at.plus(self.grace);
+                let may_end = steps.may_end(&*self.clock);
+                let ends_at = if may_end { event.expires_at.plus(self.grace) } else { Timestamp::MAX };
                 let next = self.schedule.next(number, now, rand::random(), after, ends_at);
                 next.map_or(Verdict::GivenUp, Verdict::Retry)
             }
@@ -179,7 +198,7 @@ impl Delivery {
             verdict: Verdict::GivenUp,
             disables: None,
         };
-        Attempt { record: Some(record), end: None }
+        Attempt { record: Some(record), ..Attempt::default() }
     }
 
     /// Sends a sample event, marked as one, and notes it in the log. It is not tried again.

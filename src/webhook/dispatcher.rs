@@ -13,7 +13,9 @@ use tokio_util::sync::CancellationToken;
 use super::ahead::{Batch, Queued};
 use super::delivery::{Attempt, Delivery};
 use super::intake::{EventKey, Intake};
+use super::steps::Steps;
 use super::{Endpoint, Lanes, PacingLimits};
+use crate::expiry::StepGuard;
 use crate::model::{AttemptRecord, WebhookId};
 
 /// Attempts that are over and not noted yet, at most, before others start.
@@ -30,11 +32,13 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long an event rests whose attempt panicked.
 const PANIC_PAUSE: Duration = Duration::from_secs(5);
 
-/// Sends events until `shutdown` is cancelled; begins with what the last process left.
-pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, shutdown: CancellationToken) {
+/// Sends events until `shutdown` is cancelled; begins with what the last process left. While `guard` says that the time of
+/// day can't be relied on, none ends by it.
+pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, guard: StepGuard, shutdown: CancellationToken) {
     let hint = delivery.outbox.outbox_hint();
-    let mut dispatcher = Dispatcher::new(delivery, pacing);
+    let mut dispatcher = Dispatcher::new(delivery, pacing, guard);
     loop {
+        dispatcher.wake_if_clock_is_right();
         dispatcher.intake.look_if_due().await;
         dispatcher.start_attempts();
         dispatcher.start_noting();
@@ -79,10 +83,13 @@ struct Dispatcher {
     noting: usize,
     /// Webhooks that are disabled by what is not noted yet: nothing more is sent to them.
     ending: HashSet<WebhookId>,
+    steps: Arc<Steps>,
+    /// Events that are past their end by a clock that can't be relied on.
+    resting: Vec<EventKey>,
 }
 
 impl Dispatcher {
-    fn new(delivery: Arc<Delivery>, pacing: PacingLimits) -> Self {
+    fn new(delivery: Arc<Delivery>, pacing: PacingLimits, guard: StepGuard) -> Self {
         Self {
             intake: Intake::new(Arc::clone(&delivery)),
             delivery,
@@ -94,6 +101,15 @@ impl Dispatcher {
             notes: JoinSet::new(),
             noting: 0,
             ending: HashSet::new(),
+            steps: Arc::new(Steps::new(guard)),
+            resting: Vec::new(),
+        }
+    }
+
+    /// Looks at the clock in any case, so that a step is noticed when it comes.
+    fn wake_if_clock_is_right(&mut self) {
+        if self.steps.may_end(&*self.delivery.clock) {
+            self.resting.drain(..).for_each(|event| self.intake.let_go(event));
         }
     }
 
@@ -122,10 +138,15 @@ impl Dispatcher {
                 self.unnoted.push(event);
                 continue;
             }
-            let delivery = Arc::clone(&self.delivery);
+            if self.intake.is_resting(event.0) {
+                self.lanes.done(&endpoint, None, self.delivery.clock.boot());
+                self.intake.let_go(event);
+                continue;
+            }
+            let (delivery, steps) = (Arc::clone(&self.delivery), Arc::clone(&self.steps));
             self.attempts.spawn(async move {
                 // A panic is this event's alone, and its turn is given back. In the same task, so that a stop ends it.
-                let attempt = AssertUnwindSafe(delivery.attempt(queued)).catch_unwind().await;
+                let attempt = AssertUnwindSafe(delivery.attempt(queued, &steps)).catch_unwind().await;
                 if attempt.is_err() {
                     tracing::error!(webhook = %event.0, "an attempt ended early");
                     tokio::time::sleep(PANIC_PAUSE).await;
@@ -141,6 +162,9 @@ impl Dispatcher {
         while let Some(attempted) = ended {
             let Attempted { endpoint, event, attempt } = returned(attempted);
             self.lanes.done(&endpoint, attempt.end, self.delivery.clock.boot());
+            if let Some(asked) = attempt.asked {
+                self.intake.rest(event.0, asked);
+            }
             match attempt.record {
                 Some(record) => {
                     if record.disables.is_some() {
@@ -149,6 +173,7 @@ impl Dispatcher {
                     self.records.push(record);
                     self.unnoted.push(event);
                 }
+                None if attempt.rests => self.resting.push(event),
                 None => self.intake.let_go(event),
             }
             ended = self.attempts.try_join_next();

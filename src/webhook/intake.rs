@@ -56,6 +56,8 @@ struct Held {
 pub(super) struct Intake {
     delivery: Arc<Delivery>,
     held: HashMap<WebhookId, Held>,
+    /// Webhooks whose receivers asked for a rest, and until when, on the clock that never jumps.
+    resting: HashMap<WebhookId, Duration>,
     /// Webhooks whose events are to be read: those whose queue runs low, and those that a look has found.
     low: VecDeque<WebhookId>,
     found: VecDeque<WebhookId>,
@@ -75,6 +77,7 @@ impl Intake {
         Self {
             delivery,
             held: HashMap::new(),
+            resting: HashMap::new(),
             low: VecDeque::new(),
             found: VecDeque::new(),
             reads: JoinSet::new(),
@@ -109,6 +112,7 @@ impl Intake {
         }
         self.looking_since = Some(now);
         self.look_at = now + LOOK_EVERY_MAX;
+        self.resting.retain(|_, until| *until > now);
         match self.delivery.outbox.lanes().await {
             Ok(lanes) => lanes.into_iter().for_each(|(webhook, due_at)| self.find(webhook, due_at)),
             Err(StoreError::Stopping) => {}
@@ -121,12 +125,27 @@ impl Intake {
         if !self.is_due(due_at) {
             return self.look_when_due(due_at);
         }
+        if let Some(until) = self.resting.get(&webhook) {
+            self.look_at = self.look_at.min(*until).max(self.looked_at + self.look_pause());
+            return;
+        }
         let held = self.held.entry(webhook).or_default();
         held.has_more = true;
         if held.is_low() {
             held.is_listed = true;
             self.found.push_back(webhook);
         }
+    }
+
+    /// Nothing is sent to a webhook for so long: all of its events go to the receiver that asks for it. Others at the same
+    /// endpoint may be somebody else's.
+    pub(super) fn rest(&mut self, webhook: WebhookId, wait: Duration) {
+        let until = self.resting.entry(webhook).or_default();
+        *until = (*until).max(self.delivery.clock.boot() + wait);
+    }
+
+    pub(super) fn is_resting(&self, webhook: WebhookId) -> bool {
+        self.resting.get(&webhook).is_some_and(|until| *until > self.delivery.clock.boot())
     }
 
     /// A time further ahead than the schedule sets any was set before the clock was put back: nobody waits for it.
@@ -221,8 +240,9 @@ impl Intake {
 
     /// Sees to it that more is read of a webhook whose queue runs low, and forgets one that has nothing left.
     fn after(&mut self, webhook: WebhookId) {
+        let is_resting = self.is_resting(webhook);
         let Some(held) = self.held.get_mut(&webhook) else { return };
-        if held.has_more && held.is_low() {
+        if held.has_more && held.is_low() && !is_resting {
             held.is_listed = true;
             self.low.push_back(webhook);
         } else if held.sequences.is_empty() && !held.is_listed {

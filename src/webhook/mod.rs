@@ -22,6 +22,7 @@ pub mod pacing;
 pub mod ranges;
 pub mod schedule;
 pub mod sign;
+mod steps;
 pub mod target;
 
 pub use attempt::{Event, EventEmail, Prepared, prepare};

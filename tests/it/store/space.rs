@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempmail::model::Timestamp;
-use tempmail::store::disk::Disk;
 use tempmail::store::{EmbeddedStore, Part, Store, StoreOptions};
 use tokio::task::JoinSet;
 

@@ -9,7 +9,7 @@ use tempmail::store::{EmbeddedStore, Outbox, Store};
 use tempmail::webhook::dispatcher;
 use tokio_util::sync::CancellationToken;
 
-use super::ends::{NOW, PACING, delivery_of};
+use super::ends::{NOW, PACING, delivery_of, watched};
 use crate::store::embedded::options;
 use crate::store::outbox::webhook;
 use crate::support::clock::SetClock;
@@ -40,8 +40,9 @@ impl Running {
         let webhook = register(&store, "a@example.test", &sink.url("/hook")).await;
         receive(&store, "a@example.test").await;
         let clock: Arc<dyn Clock> = Arc::new(SetClock::ticking_from(NOW));
+        let guard = watched(&*clock);
         let (delivery, shutdown) = (delivery_of(&store, clock, Duration::from_secs(1)), CancellationToken::new());
-        let dispatcher = tokio::spawn(dispatcher::run(delivery, PACING, shutdown.clone()));
+        let dispatcher = tokio::spawn(dispatcher::run(delivery, PACING, guard, shutdown.clone()));
         (Self { store, sink, shutdown, dispatcher, _dir: dir }, webhook)
     }
 

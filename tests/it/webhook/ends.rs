@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use tempmail::clock::Clock;
 use tempmail::dns::{DnsResolver, ResolverSettings};
+use tempmail::expiry::StepGuard;
 use tempmail::mime::Parser;
-use tempmail::model::{Timestamp, WebhookId, WebhookLimits};
+use tempmail::model::{AttemptRecord, Timestamp, Verdict, WebhookId, WebhookLimits};
 use tempmail::store::{EmbeddedStore, Outbox, Store};
 use tempmail::webhook::{
     Bodies, Caller, CallerSettings, Delivery, Guard, GuardSettings, PacingLimits, Schedule, dispatcher,
@@ -58,12 +59,18 @@ pub fn delivery_to(outbox: Arc<dyn Outbox>, clock: Arc<dyn Clock>, timeout: Dura
     })
 }
 
+/// What has seen the clock go as it should.
+pub fn watched(clock: &dyn Clock) -> StepGuard {
+    StepGuard::settled(clock.now(), clock.boot())
+}
+
 /// Sends what waits, from `now` on, until `count` lines are in the log; these, the newest first.
 async fn dispatched(store: &Arc<EmbeddedStore>, webhook: WebhookId, now: Timestamp, count: usize) -> Vec<String> {
     let clock: Arc<dyn Clock> = Arc::new(SetClock::ticking_from(now));
+    let guard = watched(&*clock);
     let delivery = delivery_of(store, clock, CallerSettings::default().timeout);
     let shutdown = CancellationToken::new();
-    let running = tokio::spawn(dispatcher::run(delivery, PACING, shutdown.clone()));
+    let running = tokio::spawn(dispatcher::run(delivery, PACING, guard, shutdown.clone()));
     let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
     let mut log = store.attempts(webhook, 100, now).await.expect("log");
     while log.len() < count && tokio::time::Instant::now() < deadline {
@@ -113,4 +120,109 @@ async fn damaged_events_end_and_hold_up_no_other() {
     assert_eq!(log.iter().filter(|error| *error == "damaged").count(), 10, "{log:?}");
     assert_eq!(sink.requests().len(), 1);
     assert_eq!(store.lanes().await, Ok(vec![]));
+}
+
+/// What happens after the clock has stepped from `NOW` to `to`, with the mail of then waiting.
+struct Stepped {
+    store: Arc<EmbeddedStore>,
+    webhook: WebhookId,
+    sink: WebhookSink,
+    clock: Arc<SetClock>,
+    _dir: tempfile::TempDir,
+}
+
+impl Stepped {
+    async fn to(to: Timestamp, clock: SetClock, status: u16) -> Self {
+        let (dir, sink) = (tempfile::tempdir().expect("tempdir"), WebhookSink::start().await);
+        let (store, webhook) = store(dir.path(), &sink).await;
+        sink.script("/", Behaviour::status(status));
+        store.receive(delivery(&["a@example.test"], "before", NOW)).await.expect("receive");
+        let clock = Arc::new(clock);
+        let guard = watched(&*clock);
+        clock.step_to(to);
+        let sender = delivery_of(&store, Arc::clone(&clock) as Arc<dyn Clock>, CallerSettings::default().timeout);
+        tokio::spawn(dispatcher::run(sender, PACING, guard, CancellationToken::new()));
+        Self { store, webhook, sink, clock, _dir: dir }
+    }
+
+    /// The verdicts in the log, the newest first, once there are `count`.
+    async fn verdicts(&self, count: usize) -> Vec<Verdict> {
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+        loop {
+            let log = self.store.attempts(self.webhook, 100, self.clock.now()).await.expect("log");
+            if log.len() >= count {
+                return log.into_iter().map(|line| line.verdict).collect();
+            }
+            assert!(tokio::time::Instant::now() < deadline, "{log:?}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_event_that_only_a_step_of_the_clock_has_made_late_is_sent_once_it_is_put_right() {
+    let wrong = NOW.plus(Duration::from_hours(24));
+    let stepped = Stepped::to(wrong, SetClock::ticking_from(NOW), 200).await;
+    stepped.store.receive(delivery(&["a@example.test"], "while it is wrong", wrong)).await.expect("receive");
+    assert_eq!(stepped.verdicts(1).await, [Verdict::Delivered], "that one's time is not over by any clock");
+    stepped.clock.step_to(NOW);
+    stepped.store.receive(delivery(&["a@example.test"], "after it", NOW)).await.expect("receive");
+    assert_eq!(stepped.verdicts(3).await, [Verdict::Delivered; 3]);
+    assert_eq!(stepped.sink.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn an_event_is_late_once_the_clock_has_stayed_where_it_stepped_to() {
+    let stepped = Stepped::to(NOW.plus(Duration::from_hours(24)), SetClock::ticking_from(NOW), 200).await;
+    while stepped.clock.looks() < 10 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    stepped.clock.advance(Duration::from_mins(10));
+    assert_eq!(stepped.verdicts(1).await, [Verdict::GivenUp]);
+    assert_eq!(stepped.sink.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn an_event_that_fails_after_a_step_of_the_clock_is_tried_again() {
+    let end = NOW.plus(Duration::from_hours(1) + GRACE);
+    let stepped = Stepped::to(end, SetClock::at(NOW), 500).await;
+    let verdicts = stepped.verdicts(1).await;
+    assert!(matches!(verdicts[..], [Verdict::Retry(at)] if at > end), "{verdicts:?}");
+}
+
+#[tokio::test]
+async fn a_receiver_that_asks_for_a_rest_has_it_from_the_whole_webhook() {
+    let (dir, sink) = (tempfile::tempdir().expect("tempdir"), WebhookSink::start().await);
+    let (store, id) = store(dir.path(), &sink).await;
+    let other = webhook("b@example.test", &sink.url("/other"));
+    store.register_webhook(other, WebhookLimits { per_recipient: 1, total: 2 }).await.expect("register");
+    sink.script("/other", Behaviour::status(200));
+    let busy = Behaviour::with_header(429, "retry-after", "3600");
+    sink.script("/", busy);
+    for _ in 0..60 {
+        store.receive(delivery(&["a@example.test"], "mail", NOW)).await.expect("receive");
+    }
+    let clock = Arc::new(SetClock::ticking_from(NOW));
+    let guard = watched(&*clock);
+    let sender = delivery_of(&store, Arc::clone(&clock) as Arc<dyn Clock>, CallerSettings::default().timeout);
+    tokio::spawn(dispatcher::run(sender, PACING, guard, CancellationToken::new()));
+    sink.wait_for(1).await;
+    // Each of these has its turn behind all that might be sent to the first.
+    for told in 1..=20 {
+        store.receive(delivery(&["b@example.test"], "mail", NOW)).await.expect("receive");
+        let others = || sink.requests().iter().filter(|request| request.path == "/other").count();
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+        while others() < told {
+            assert!(tokio::time::Instant::now() < deadline, "{told}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+    let refused = sink.requests().len() - 20;
+    assert!(refused <= PACING.in_flight_per_endpoint, "{refused} were under way");
+    let log = store.attempts(id, 1, clock.now()).await.expect("log");
+    let asked = NOW.plus(Duration::from_hours(1));
+    assert!(matches!(log[..], [AttemptRecord { verdict: Verdict::Retry(at), .. }] if at >= asked), "{log:?}");
+    sink.script("/", Behaviour::status(200));
+    clock.advance(Duration::from_mins(61));
+    assert!(sink.wait_for(80).await.len() >= 80, "the rest ends");
 }

@@ -16,7 +16,7 @@ use tempmail::webhook::dispatcher;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::ends::{NOW, PACING, delivery_to};
+use super::ends::{NOW, PACING, delivery_to, watched};
 use crate::store::embedded::options;
 use crate::store::outbox::webhook;
 use crate::support::clock::SetClock;
@@ -151,10 +151,11 @@ async fn requests(meddling: Meddling) -> usize {
     store.register_webhook(record, limits).await.expect("register");
     store.receive(delivery(&["a@example.test"], "mail", NOW)).await.expect("receive");
     let clock: Arc<dyn Clock> = Arc::new(SetClock::ticking_from(NOW));
+    let guard = watched(&*clock);
     let meddled = Meddled { store: Arc::clone(&store), meddling, loads: AtomicUsize::new(0) };
     let delivery = delivery_to(Arc::new(meddled), clock, Duration::from_secs(20));
     let shutdown = CancellationToken::new();
-    let running = tokio::spawn(dispatcher::run(delivery, PACING, shutdown.clone()));
+    let running = tokio::spawn(dispatcher::run(delivery, PACING, guard, shutdown.clone()));
     let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
     while !store.lanes().await.expect("lanes").is_empty() {
         assert!(tokio::time::Instant::now() < deadline, "the event still waits");
