@@ -41,6 +41,10 @@ impl SmtpPeer {
 
     /// The client's side of a TLS handshake, for the name `localhost`. The error is that of the handshake.
     pub(crate) async fn secure(self, connector: &TlsConnector) -> std::io::Result<Self> {
+        // The server's alert may have come with its last reply.
+        if self.stream.buffer().starts_with(b"\x15\x03") {
+            return Err(std::io::ErrorKind::ConnectionAborted.into());
+        }
         assert!(self.stream.buffer().is_empty(), "unexpected {:?}", self.stream.buffer().escape_ascii().to_string());
         let name = "localhost".try_into().expect("a name");
         Ok(Self::over(connector.connect(name, self.stream.into_inner()).await?))
