@@ -24,7 +24,8 @@ fn watch(server: &TestServer) {
 async fn a_worker_that_panics_begins_anew_and_nothing_else_ends() {
     let server = TestServer::start().await;
     watch(&server);
-    // Before there is any session: those look at it as well.
+    // It has begun with its workers, and there is no session of SMTP: those look at the clock as well.
+    assert_eq!(http::total(server.http(), TO).await, 0);
     server.clock.panic_next();
     let start = Instant::now();
     // Expiry and webhooks look every 5 s.
