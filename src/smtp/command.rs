@@ -83,7 +83,7 @@ pub(super) fn parse(line: &[u8], dialect: Dialect) -> Result<Command, Reply> {
         rcpt(argument)
     } else if verb.eq_ignore_ascii_case(b"BDAT") {
         Ok(bdat(argument))
-    } else if is_bdat(verb) {
+    } else if is_bdat(verb.trim_ascii_start()) {
         Ok(Command::BdatOfUnknownSize)
     } else if verb.eq_ignore_ascii_case(b"AUTH") {
         auth(argument, dialect)

@@ -57,7 +57,7 @@ impl<'t> Shares<'t> {
     pub(super) fn release(&mut self, record: Record, removal: Removal) -> Result<Option<Removal>, IndexError> {
         let row = self.row(record)?;
         let (shares, was_deleted) = row.map_or((0, 0), |row| (row & !SHARE_DELETED, row & SHARE_DELETED));
-        let deleted = if removal == Removal::Delete { SHARE_DELETED } else { was_deleted };
+        let deleted = if removal == Removal::Expire { was_deleted } else { SHARE_DELETED };
         *row = (shares > 1).then(|| (shares - 1) | deleted);
         let end = if deleted == 0 { Removal::Expire } else { Removal::Delete };
         Ok(row.is_none().then_some(end))

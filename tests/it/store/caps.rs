@@ -19,6 +19,7 @@ const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const A: &str = "a@example.test";
 const B: &str = "b@example.test";
 const C: &str = "c@other.test";
+const D: &str = "d@other.test";
 
 fn reject(emails_per_mailbox: u32, emails_per_domain: u32) -> Caps {
     Caps { emails_per_mailbox, emails_per_domain, when_full: WhenFull::Reject }
@@ -119,10 +120,15 @@ async fn the_oldest_makes_way_and_its_octets_go() {
     }
     assert_eq!(texts(&store, A, NOW).await, ["three", "four"]);
     assert_eq!(texts(&store, B, NOW).await, ["the first of both"]);
+    receive(&store, &[C, D], "a secret of both").await.expect("kept");
+    for text in ["two", "three"] {
+        receive(&store, &[C, D], text).await.expect("kept");
+    }
     store.close().await.expect("close");
     drop(store);
     assert!(is_on_disk(dir.path(), "the first of both"));
     assert!(!is_on_disk(dir.path(), "a secret of two"));
+    assert!(!is_on_disk(dir.path(), "a secret of both"));
 }
 
 #[tokio::test]
