@@ -296,13 +296,13 @@ impl Workload {
         };
         let is_registered =
             self.store.domains().await.expect("domains").iter().any(|domain| domain.name == record.name);
-        let mut is_series = false;
+        // Webhooks of a domain go before it is registered, and before it is removed.
+        let mut is_series = !is_registered;
         if !is_registered {
             self.store.register_domain(record, 10).await.expect("register");
         } else if self.random.random_bool(0.6) {
             self.store.update_domain(record).await.expect("update");
         } else {
-            // Its webhooks go first.
             is_series = true;
             self.store.remove_domain(&record.name).await.expect("remove");
         }
