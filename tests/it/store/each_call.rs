@@ -109,7 +109,10 @@ async fn suffer(case: Case) {
     use_it(&store, &mut answers).await;
     // Nothing that was read is away for long, whatever can't be written.
     until_it_works(&store, false, &format!("{case:?}, while it fails")).await;
-    answers.check(&store, &format!("{case:?}, while it fails")).await;
+    // An index that fails is away again for the moment in which it is opened anew.
+    if first_failed.lock().expect("name").starts_with("journal-") {
+        answers.check(&store, &format!("{case:?}, while it fails")).await;
+    }
     disk.heal();
     until_it_works(&store, true, &format!("{case:?}")).await;
     answers.check(&store, &format!("{case:?}")).await;
