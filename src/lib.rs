@@ -172,8 +172,8 @@
 //! 5. `store` knows neither SMTP nor HTTP nor MIME nor how webhooks are sent; `smtp` and `http` do not know each other;
 //!    `webhook` knows neither.
 //! 6. Each of these dependencies has one home: redb in `store/index`, smtp-proto in `smtp`, mail-parser in `mime`, hickory in
-//!    `dns`, reqwest in `client`, comfy-table and indicatif in `cli/output`, clap in `cli` and `config`, hmac
-//!    and sha2 in `webhook/sign`, base64 there and in `smtp/auth`, rcgen and x509-cert in `tls`, listenfd in
+//!    `dns`, reqwest in `client`, comfy-table and indicatif in `cli/output`, clap in `cli` and `config`,
+//!    aws-lc-rs (which rustls brings along) in `webhook/sign`, base64 there and in `smtp/auth`, rcgen and x509-cert in `tls`, listenfd in
 //!    `daemon/inherited`, prometheus in `http/metrics`.
 //! 7. No statics, no globals: two daemons run in one process (the tests do that). Only the log and the hook for panics are the process's.
 //!    Counters are atomics in a struct that their room is given, read through [`model::Counts`].

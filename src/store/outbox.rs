@@ -66,7 +66,7 @@ impl Default for OutboxLimits {
 /// Which of the events that wait for a webhook to read.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Those that are due at this time.
+    /// Those that are due at this time, and all that were not tried yet.
     pub due_by: Timestamp,
     /// And those due later than this: so far ahead no time was set, so it was before the clock was put back.
     pub due_after: Timestamp,
@@ -121,8 +121,9 @@ pub trait Outbox: Send + Sync + 'static {
     /// Deletes the webhooks for which no mail has come since `idle_since`; how many.
     async fn delete_idle_webhooks(&self, idle_since: Timestamp) -> Result<usize, StoreError>;
 
-    /// The webhooks that have events waiting, each with the time at which its next attempt is due.
-    async fn lanes(&self) -> Result<Vec<(WebhookId, Timestamp)>, StoreError>;
+    /// The webhooks that have events waiting, each with the time at which its next attempt is due; `None` where one waits
+    /// for its first attempt, which is due whatever the clock says.
+    async fn lanes(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError>;
 
     /// The webhook and the events that it is to be told; `None` if there is no such webhook or it is disabled.
     async fn due_events(&self, webhook: WebhookId, wanted: Wanted) -> Result<Option<DueEvents>, StoreError>;

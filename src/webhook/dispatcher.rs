@@ -22,7 +22,7 @@ use crate::model::{AttemptRecord, WebhookId};
 const UNNOTED_MAX: usize = 1024;
 /// The shortest time from one note to the next, in which what is to be noted gathers: each costs a write to the disk, which
 /// mail that comes in pays as well.
-const NOTE_PAUSE: Duration = Duration::from_millis(1);
+const NOTE_PAUSE: Duration = Duration::from_millis(4);
 /// Octets of the bodies that are rendered before their turn.
 const RENDERED_OCTETS_MAX: usize = 16 << 20;
 /// The longest time in which nothing is done if nothing happens.

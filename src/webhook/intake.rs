@@ -15,10 +15,10 @@ use crate::store::StoreError;
 
 /// Events of one webhook that wait in memory for their turn at most; the others stay in the store until then. So webhooks
 /// that share an endpoint take turns there, however many events one of them has.
-const QUEUED_PER_WEBHOOK: usize = 16;
+const QUEUED_PER_WEBHOOK: usize = 32;
 /// The same with those in flight and those of which it is not noted yet what became of them: what a receiver may be told
 /// twice after a crash.
-const HELD_PER_WEBHOOK: usize = 32;
+const HELD_PER_WEBHOOK: usize = 64;
 /// Webhooks whose events are read at the same time, and how many of these because a look found them.
 const READS_MAX: usize = 4;
 const READS_OF_LOOK_MAX: usize = 2;
@@ -121,8 +121,8 @@ impl Intake {
         self.end_look_if_over();
     }
 
-    fn find(&mut self, webhook: WebhookId, due_at: Timestamp) {
-        if !self.is_due(due_at) {
+    fn find(&mut self, webhook: WebhookId, due_at: Option<Timestamp>) {
+        if let Some(due_at) = due_at.filter(|due_at| !self.is_due(*due_at)) {
             return self.look_when_due(due_at);
         }
         if let Some(until) = self.resting.get(&webhook) {

@@ -2,11 +2,10 @@
 //!
 //! Pure. The one place where the octets of a secret become a key.
 
+use aws_lc_rs::hmac::{Context, HMAC_SHA256, Key, Tag};
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
 
 /// What marks a secret in the form of Standard Webhooks: base64 follows.
 const STANDARD_PREFIX: &[u8] = b"whsec_";
@@ -34,7 +33,7 @@ pub struct Signatures {
 pub fn signatures(secret: &[u8], id: &str, at_seconds: i64, body: &[u8]) -> Signatures {
     let signed = format!("{id}.{at_seconds}.");
     Signatures {
-        hex: hex(&hmac(secret, &[body])),
+        hex: hex(hmac(secret, &[body]).as_ref()),
         standard: format!("v1,{}", BASE64.encode(hmac(&standard_key(secret), &[signed.as_bytes(), body]))),
     }
 }
@@ -44,12 +43,12 @@ fn standard_key(secret: &[u8]) -> Vec<u8> {
     decoded.filter(|key| !key.is_empty()).unwrap_or_else(|| secret.to_vec())
 }
 
-fn hmac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes a key of any length");
+fn hmac(key: &[u8], parts: &[&[u8]]) -> Tag {
+    let mut mac = Context::with_key(&Key::new(HMAC_SHA256, key));
     for part in parts {
         mac.update(part);
     }
-    mac.finalize().into_bytes().into()
+    mac.sign()
 }
 
 fn hex(octets: &[u8]) -> String {

@@ -59,7 +59,7 @@ impl Outbox for EmbeddedStore {
         self.sweep(Sweep::IdleSince(idle_since)).await
     }
 
-    async fn lanes(&self) -> Result<Vec<(WebhookId, Timestamp)>, StoreError> {
+    async fn lanes(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
         self.read(View::lanes).await
     }
 

@@ -92,7 +92,7 @@ impl<'t> Apply<'t> {
             return Err(IndexError::Corrupt("it lacks the groups before"));
         }
         self.flush_expiring()?;
-        self.trim_logs()?;
+        self.outbox.logs.flush(&mut self.outbox.webhooks)?;
         self.outbox.webhooks.flush()?;
         self.shares.flush()?;
         self.emails_of.flush()?;

@@ -8,13 +8,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
 use super::emails_of::CountedOf;
+use super::events::all_events;
+use super::log::count_lines;
 use super::read::View;
 use super::tables::{
-    ATTEMPTS, DOMAINS, DUE, EVENTS, EXPIRY, EXPIRY_ROW_KEYS, HEAVY, HEAVY_UNIT, HeadRow, IDS, MAIL, MailKey, MailRow,
-    PUNCHES, SEGMENTS, SHARE_DELETED, SHARED, WEBHOOKS, WEBHOOKS_OF, due_key, expiry_second, heavy_key, mailbox_hash,
-    sequence_of, webhook_of_key,
+    DOMAINS, DUE, EXPIRY, EXPIRY_ROW_KEYS, HEAVY, HEAVY_UNIT, HeadRow, IDS, MAIL, MailKey, MailRow, PUNCHES, SEGMENTS,
+    SHARE_DELETED, SHARED, WEBHOOKS, WEBHOOKS_OF, due_key, expiry_second, heavy_key, mailbox_hash, sequence_of,
+    webhook_of_key,
 };
-use super::{HashKey, IndexError, decode_attempt, decode_domain, decode_event, decode_webhook};
+use super::{HashKey, IndexError, decode_domain, decode_webhook};
 use crate::model::WebhookId;
 use crate::store::change::Change;
 use crate::store::check::{Finding, FindingKind};
@@ -54,8 +56,8 @@ impl View {
             segments.insert(number.value(), alive.value());
         }
         let mut awaited = HashMap::new();
-        for row in transaction.open_table(EVENTS)?.iter()? {
-            let place = decode_event(row?.1.value())?.place;
+        for event in all_events(transaction)? {
+            let place = event?.2.place;
             awaited.insert((place.segment, place.offset), false);
         }
         Ok(Audit { view: self, transaction, hash_key: self.hash_key, segments, borne_out: HashSet::new(), awaited })
@@ -227,14 +229,10 @@ impl Audit<'_> {
     ) -> Result<HashMap<[u8; 16], (u32, u64)>, IndexError> {
         let due = self.transaction.open_table(DUE)?;
         let mut waiting: HashMap<[u8; 16], (u32, u64)> = HashMap::new();
-        let mut events = 0;
-        for row in self.transaction.open_table(EVENTS)?.iter()? {
-            let (key, row) = row?;
-            let (key, event) = (*key.value(), decode_event(row.value())?);
-            let mut webhook = [0; 16];
-            webhook.copy_from_slice(&key[..16]);
-            events += 1;
-            let of = waiting.entry(webhook).or_default();
+        let mut tried = 0;
+        for event in all_events(self.transaction)? {
+            let (webhook, sequence, event) = event?;
+            let of = waiting.entry(webhook.octets()).or_default();
             *of = (of.0 + 1, of.1 + u64::from(event.place.content));
             let start = (event.place.segment, event.place.offset);
             let need = needs.entry(start).or_default();
@@ -243,13 +241,16 @@ impl Audit<'_> {
                 let what = format!("the message of the event about Email {} does not read back", event.email);
                 found(Finding::at(FindingKind::Event, start.0, u64::from(start.1), what));
             }
-            let id = WebhookId::from_octets(webhook);
-            if due.get(&due_key(id, event.due_at, sequence_of(&key)))?.is_none() {
-                found(rows(format!("the event about Email {} would never be sent", event.email)));
+            if event.is_fresh() {
+                continue;
+            }
+            tried += 1;
+            if due.get(&due_key(webhook, event.due_at, sequence))?.is_none() {
+                found(rows(format!("the event about Email {} would never be sent again", event.email)));
             }
         }
-        if due.len()? != events {
-            found(rows(format!("{} events are due and {events} wait", due.len()?)));
+        if due.len()? != tried {
+            found(rows(format!("{} events are due again and {tried} wait for it", due.len()?)));
         }
         Ok(waiting)
     }
@@ -317,11 +318,8 @@ impl Audit<'_> {
         let (table, of) = (self.transaction.open_table(WEBHOOKS)?, self.transaction.open_table(WEBHOOKS_OF)?);
         let heavy = self.transaction.open_table(HEAVY)?;
         let mut are_heavy = 0;
-        let mut lines: HashMap<[u8; 16], u32> = HashMap::new();
-        for row in self.transaction.open_table(ATTEMPTS)?.iter()? {
-            let attempt = decode_attempt(row?.1.value())?;
-            *lines.entry(attempt.webhook.octets()).or_default() += 1;
-        }
+        let lines: HashMap<[u8; 16], u32> =
+            count_lines(self.transaction)?.into_iter().map(|(webhook, lines)| (webhook.octets(), lines)).collect();
         for row in table.iter()? {
             let (id, row) = row?;
             let id = *id.value();

@@ -2,7 +2,7 @@
 
 use redb::{Database, Durability, ReadTransaction, ReadableDatabase, ReadableTableMetadata, TableDefinition};
 
-use super::tables::{ATTEMPTS, DUE, EVENTS, IDS, MAIL, MailRow, WEBHOOKS};
+use super::tables::{ATTEMPTS, DUE, FRESH_EVENTS, IDS, MAIL, MailRow, TRIED_EVENTS, WEBHOOKS};
 use super::{Index, IndexError};
 
 /// An index smaller than this is left as it is.
@@ -46,13 +46,14 @@ impl Index {
 /// Octets of the tables that grow with what is kept, at the least, without reading them.
 fn octets_of_rows(database: &Database) -> Result<u64, IndexError> {
     const KEY_OCTETS: u64 = 24;
-    /// Of an event, an attempt or a webhook; most have more.
+    /// Of an event, a page of attempts or a webhook; most have more.
     const OTHERS_OCTETS: u64 = 64;
     let transaction = database.begin_read()?;
     let mail = rows(&transaction, MAIL)? * (KEY_OCTETS + MailRow::OCTETS as u64);
     let ids = rows(&transaction, IDS)? * (16 + KEY_OCTETS);
     let due = rows(&transaction, DUE)? * 32;
-    let others = rows(&transaction, EVENTS)? + rows(&transaction, ATTEMPTS)? + rows(&transaction, WEBHOOKS)?;
+    let events = rows(&transaction, FRESH_EVENTS)? + rows(&transaction, TRIED_EVENTS)?;
+    let others = events + rows(&transaction, ATTEMPTS)? + rows(&transaction, WEBHOOKS)?;
     Ok(mail + ids + due + others * (KEY_OCTETS + OTHERS_OCTETS))
 }
 

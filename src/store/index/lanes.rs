@@ -1,17 +1,21 @@
 //! What readers ask about webhooks: who they are, what waits for them, what was tried.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use super::outbox::ATTEMPTS_AGE_MAX;
+use super::log::newest_lines;
 use super::read::View;
 use super::tables::{
-    ATTEMPTS, DUE, EVENTS, LaneKey, WEBHOOKS, WEBHOOKS_OF, due_key, event_id, lane_key, mailbox_hash, opaque_place,
-    read_due_key, webhook_of, webhook_of_key, webhook_of_lane,
+    DUE, EventRow, FRESH_EVENTS, LaneKey, TRIED_EVENTS, WEBHOOKS, WEBHOOKS_OF, due_key, event_id, lane_key,
+    mailbox_hash, opaque_place, read_due_key, sequence_of, webhook_of, webhook_of_key, webhook_of_lane,
 };
-use super::{IndexError, decode_attempt, decode_event, decode_webhook};
+use super::{IndexError, decode_event, decode_webhook};
 use crate::model::{AttemptRecord, Mailbox, PendingEvent, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::store::Wanted;
 use crate::store::change::Sweep;
+
+/// The sequence of an event and its row.
+type Waiting = Result<(u64, EventRow), IndexError>;
 
 /// Events that are due.
 pub(crate) struct Due {
@@ -74,21 +78,28 @@ impl View {
         Ok(ToSweep { next: None, ..found })
     }
 
-    /// Reads one row for each webhook that has events, however many it has.
-    pub(crate) fn lanes(&self) -> Result<Vec<(WebhookId, Timestamp)>, IndexError> {
-        let table = self.transaction.open_table(DUE)?;
-        let mut lanes = Vec::new();
+    /// Reads one row or two for each webhook that has events, however many it has.
+    pub(crate) fn lanes(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, IndexError> {
+        let mut lanes = BTreeMap::new();
+        let tried = self.transaction.open_table(DUE)?;
         let mut from = [0; 32];
-        while let Some(row) = table.range::<&[u8; 32]>(&from..)?.next() {
+        while let Some(row) = tried.range::<&[u8; 32]>(&from..)?.next() {
             let (webhook, due_at, _) = read_due_key(row?.0.value());
-            lanes.push((webhook, due_at));
+            lanes.insert(webhook, Some(due_at));
             from = due_key(webhook, Timestamp::MAX, u64::MAX);
         }
-        Ok(lanes)
+        let fresh = self.transaction.open_table(FRESH_EVENTS)?;
+        let mut from = [0; 24];
+        while let Some(row) = fresh.range::<&LaneKey>(&from..)?.next() {
+            let webhook = webhook_of_lane(row?.0.value());
+            lanes.insert(webhook, None);
+            from = lane_key(webhook, u64::MAX);
+        }
+        Ok(lanes.into_iter().collect())
     }
 
     pub(crate) fn due_events(&self, webhook: WebhookId, wanted: &Wanted) -> Result<Due, IndexError> {
-        let events = self.transaction.open_table(EVENTS)?;
+        let tried = self.transaction.open_table(TRIED_EVENTS)?;
         let table = self.transaction.open_table(DUE)?;
         let range = |from: Timestamp, to: Timestamp| {
             let (first, last) = (due_key(webhook, from, 0), due_key(webhook, to, u64::MAX));
@@ -99,67 +110,90 @@ impl View {
         if let Some(row) = range(after(wanted.due_by), wanted.due_after)?.next() {
             due.next_due_at = Some(read_due_key(row?.0.value()).1);
         }
-        let is_due = range(Timestamp::from_millis(0), wanted.due_by)?;
-        for row in is_due.chain(range(after(wanted.due_after), Timestamp::MAX)?) {
-            let (_, due_at, sequence) = read_due_key(row?.0.value());
-            if wanted.without.contains(&sequence) {
-                continue;
-            }
+        let is_wanted = |sequence: &u64| !wanted.without.contains(sequence);
+        let again = range(Timestamp::from_millis(0), wanted.due_by)?;
+        let again = again.chain(range(after(wanted.due_after), Timestamp::MAX)?);
+        let again = again.map(|row| Ok(read_due_key(row?.0.value()).2));
+        let again = again.filter(|row: &Result<_, IndexError>| row.as_ref().map_or(true, is_wanted));
+        let again = again.map(|row| -> Waiting {
+            let sequence = row?;
+            let event = tried.get(&lane_key(webhook, sequence))?;
+            let event = event.ok_or(IndexError::Corrupt("a due event is missing"))?;
+            Ok((sequence, decode_event(event.value())?))
+        });
+        let (first, last) = (lane_key(webhook, 0), lane_key(webhook, u64::MAX));
+        let fresh = self.transaction.open_table(FRESH_EVENTS)?.range::<&LaneKey>(&first..=&last)?;
+        let fresh = fresh.filter(|row| row.as_ref().map_or(true, |(key, _)| is_wanted(&sequence_of(key.value()))));
+        let fresh = fresh.map(|row| -> Waiting {
+            let (key, event) = row?;
+            Ok((sequence_of(key.value()), decode_event(event.value())?))
+        });
+        let (mut again, mut fresh) = (again.peekable(), fresh.peekable());
+        loop {
+            // Neither holds the other back for longer than it has waited itself.
+            let is_again_next = match (again.peek(), fresh.peek()) {
+                (None, None) => return Ok(due),
+                (Some(Ok((_, again))), Some(Ok((_, fresh)))) => again.due_at < fresh.due_at,
+                (again, _) => again.is_some(),
+            };
             if due.events.len() == wanted.limit {
                 due.has_more = true;
-                break;
+                return Ok(due);
             }
-            let row = events.get(&lane_key(webhook, sequence))?.ok_or(IndexError::Corrupt("a due event is missing"))?;
-            let event = decode_event(row.value())?;
-            due.events.push(PendingEvent {
-                id: event_id(&self.hash_key, webhook, event.email),
-                webhook,
-                email: event.email,
-                sequence,
-                attempts: event.attempts,
-                due_at,
-                received_at: event.received_at,
-                expires_at: event.expires_at,
-                size_octets: u64::from(event.place.content),
-                place: opaque_place(event.place),
-            });
+            let next = if is_again_next { again.next() } else { fresh.next() };
+            due.events.extend(next.transpose()?.map(|(sequence, event)| self.pending(webhook, sequence, &event)));
         }
-        Ok(due)
+    }
+
+    fn pending(&self, webhook: WebhookId, sequence: u64, event: &EventRow) -> PendingEvent {
+        PendingEvent {
+            id: event_id(&self.hash_key, webhook, event.email),
+            webhook,
+            email: event.email,
+            sequence,
+            attempts: event.attempts,
+            due_at: event.due_at,
+            received_at: event.received_at,
+            expires_at: event.expires_at,
+            size_octets: u64::from(event.place.content),
+            place: opaque_place(event.place),
+        }
     }
 
     /// Whether the event waits for a webhook that is told of it.
     pub(crate) fn is_pending(&self, webhook: WebhookId, sequence: u64) -> Result<bool, IndexError> {
-        let is_there = self.transaction.open_table(EVENTS)?.get(&lane_key(webhook, sequence))?.is_some();
+        let key = lane_key(webhook, sequence);
+        let is_there = self.transaction.open_table(FRESH_EVENTS)?.get(&key)?.is_some()
+            || self.transaction.open_table(TRIED_EVENTS)?.get(&key)?.is_some();
         Ok(is_there && self.webhook(webhook)?.is_some_and(|record| record.status == WebhookStatus::Active))
     }
 
     /// The webhooks whose oldest event nobody is told any more: they are disabled, or its Email expired before `expired_by`.
     pub(crate) fn with_ended_events(&self, expired_by: Timestamp) -> Result<Vec<WebhookId>, IndexError> {
-        let table = self.transaction.open_table(EVENTS)?;
-        let (mut found, mut from) = (Vec::new(), lane_key(WebhookId::from_octets([0; 16]), 0));
-        while let Some(row) = table.range::<&LaneKey>(&from..)?.next() {
-            let (key, row) = row?;
-            let webhook = webhook_of_lane(key.value());
-            let is_told = self.webhook(webhook)?.is_some_and(|record| record.status == WebhookStatus::Active);
-            if !is_told || decode_event(row.value())?.expires_at < expired_by {
-                found.push(webhook);
+        let mut found = BTreeSet::new();
+        for table in [FRESH_EVENTS, TRIED_EVENTS] {
+            let table = self.transaction.open_table(table)?;
+            let mut from = [0; 24];
+            while let Some(row) = table.range::<&LaneKey>(&from..)?.next() {
+                let (key, row) = row?;
+                let webhook = webhook_of_lane(key.value());
+                let is_told = self.webhook(webhook)?.is_some_and(|record| record.status == WebhookStatus::Active);
+                if !is_told || decode_event(row.value())?.expires_at < expired_by {
+                    found.insert(webhook);
+                }
+                from = lane_key(webhook, u64::MAX);
             }
-            from = lane_key(webhook, u64::MAX);
         }
-        Ok(found)
+        Ok(found.into_iter().collect())
     }
 
-    /// Those that are not too old at `now`.
+    /// Those that are not too old at `now`, the newest first.
     pub(crate) fn attempts(
         &self,
         webhook: WebhookId,
         limit: usize,
         now: Timestamp,
     ) -> Result<Vec<AttemptRecord>, IndexError> {
-        let (first, last) = (lane_key(webhook, 0), lane_key(webhook, u64::MAX));
-        let table = self.transaction.open_table(ATTEMPTS)?;
-        let lines = table.range::<&LaneKey>(&first..=&last)?.rev().take(limit);
-        let lines = lines.map(|row| decode_attempt(row?.1.value()));
-        lines.filter(|line| !line.as_ref().is_ok_and(|line| now.since(line.at) > ATTEMPTS_AGE_MAX)).collect()
+        newest_lines(&self.transaction, webhook, limit, now)
     }
 }

@@ -1,10 +1,12 @@
 //! What lives, as a backup asks: by record for mail, by cursor for what waits, all at once for what is small.
 
+use std::ops::Bound;
+
 use redb::ReadableTable;
 
 use super::read::View;
 use super::tables::{
-    EVENTS, HashKey, IDS, LaneKey, MAIL, MailRow, SEGMENTS, WEBHOOKS, lane_key, sequence_of, webhook_of_lane,
+    FRESH_EVENTS, HashKey, IDS, LaneKey, MAIL, MailRow, SEGMENTS, TRIED_EVENTS, WEBHOOKS, sequence_of, webhook_of_lane,
 };
 use super::{IndexError, decode_event, decode_webhook};
 use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookRecord};
@@ -95,29 +97,27 @@ impl View {
 
     /// The events behind `cursor`, at most `limit`.
     pub(crate) fn events_after(&self, cursor: Option<LaneKey>, limit: usize) -> Result<Vec<LivingEvent>, IndexError> {
-        let first = cursor.unwrap_or(lane_key(WebhookId::from_octets([0; 16]), 0));
-        let (table, ids) = (self.transaction.open_table(EVENTS)?, self.transaction.open_table(IDS)?);
-        let rows = table.range::<&LaneKey>(&first..)?;
+        let first = cursor.map_or(Bound::Unbounded, Bound::Excluded);
+        let ids = self.transaction.open_table(IDS)?;
         let mut events = Vec::new();
-        for row in rows {
-            let (key, row) = row?;
-            if events.len() == limit {
-                break;
+        for table in [FRESH_EVENTS, TRIED_EVENTS] {
+            let rows = self.transaction.open_table(table)?.range::<&LaneKey>((first.as_ref(), Bound::Unbounded))?;
+            for row in rows.take(limit) {
+                let (key, row) = row?;
+                let event = decode_event(row.value())?;
+                events.push(LivingEvent {
+                    webhook: webhook_of_lane(key.value()),
+                    cursor: *key.value(),
+                    email: event.email,
+                    attempts: event.attempts,
+                    due_at: event.due_at,
+                    has_email: ids.get(&event.email.octets())?.is_some(),
+                });
             }
-            let key = *key.value();
-            if Some(key) == cursor {
-                continue;
-            }
-            let event = decode_event(row.value())?;
-            events.push(LivingEvent {
-                webhook: webhook_of_lane(&key),
-                cursor: key,
-                email: event.email,
-                attempts: event.attempts,
-                due_at: event.due_at,
-                has_email: ids.get(&event.email.octets())?.is_some(),
-            });
         }
+        // One that is tried between two reads is behind the same cursor as before.
+        events.sort_by_key(|event| event.cursor);
+        events.truncate(limit);
         Ok(events)
     }
 }

@@ -10,8 +10,10 @@ mod backend;
 mod caps;
 mod compaction;
 mod emails_of;
+mod events;
 mod lanes;
 mod living;
+mod log;
 mod outbox;
 mod overlay;
 mod read;
@@ -55,7 +57,7 @@ use super::change::{Change, Outcome};
 use super::disk::{Disk, DiskFile};
 use super::error::{OpenError, StoreError, is_out_of_space};
 use super::journal::{Position, RecordPlace};
-use crate::model::{AttemptRecord, DomainRecord};
+use crate::model::DomainRecord;
 
 /// The file of the index.
 pub(crate) const NAME: &str = "index.redb";
@@ -344,10 +346,6 @@ fn read_state(database: &Database) -> Result<State, IndexError> {
 
 fn decode_event(row: &[u8]) -> Result<EventRow, IndexError> {
     postcard::from_bytes(row).map_err(|_| IndexError::Corrupt("an event does not read"))
-}
-
-fn decode_attempt(row: &[u8]) -> Result<AttemptRecord, IndexError> {
-    postcard::from_bytes(row).map_err(|_| IndexError::Corrupt("an attempt does not read"))
 }
 
 fn decode_webhook(row: &[u8]) -> Result<WebhookRow, IndexError> {

@@ -2,16 +2,16 @@
 //!
 //! An event is written by the change that receives its message, and holds a share in the message's record until it ends.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
 use super::apply::Apply;
+use super::events::Events;
+use super::log::Logs;
 use super::tables::{
-    ATTEMPTS, DUE, EVENTS, EventRow, HEAVY, LaneKey, WEBHOOKS_OF, WebhookRow, due_key, event_id, lane_key,
-    mailbox_hash, sequence_of, webhook_of, webhook_of_key,
+    EventRow, HEAVY, LaneKey, WEBHOOKS_OF, WebhookRow, event_id, mailbox_hash, webhook_of, webhook_of_key,
 };
 use super::webhook_rows::WebhookRows;
 use crate::model::{
@@ -21,10 +21,6 @@ use crate::model::{
 use crate::store::WebhookRegistration;
 use crate::store::change::{Outcome, Sweep};
 
-/// Lines of the delivery log that are kept of each webhook.
-const ATTEMPTS_KEPT: u32 = 100;
-/// How long they are shown at most, and kept while others follow.
-pub(super) const ATTEMPTS_AGE_MAX: Duration = Duration::from_hours(30 * 24);
 /// A webhook that has had nothing but failures for so long is disabled.
 const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
 /// Why, as it is shown.
@@ -34,12 +30,9 @@ const ALWAYS_FAILING: &str = "nothing but failures for 5 days";
 pub(super) struct Outbox<'t> {
     pub(super) webhooks: WebhookRows<'t>,
     of: Table<'t, &'static [u8; 32], ()>,
-    events: Table<'t, &'static LaneKey, &'static [u8]>,
-    due: Table<'t, &'static [u8; 32], ()>,
-    pub(super) attempts: Table<'t, &'static LaneKey, &'static [u8]>,
+    pub(super) events: Events<'t>,
+    pub(super) logs: Logs<'t>,
     pub(super) heavy: Table<'t, &'static LaneKey, ()>,
-    /// Webhooks to whose logs the group has added, each with the time of its last line.
-    logged: BTreeMap<WebhookId, Timestamp>,
 }
 
 impl<'t> Outbox<'t> {
@@ -48,59 +41,15 @@ impl<'t> Outbox<'t> {
         Ok(Self {
             webhooks: WebhookRows::open(transaction)?,
             of: transaction.open_table(WEBHOOKS_OF)?,
-            events: transaction.open_table(EVENTS)?,
-            due: transaction.open_table(DUE)?,
-            attempts: transaction.open_table(ATTEMPTS)?,
+            events: Events::open(transaction)?,
+            logs: Logs::open(transaction)?,
             heavy: transaction.open_table(HEAVY)?,
-            logged: BTreeMap::new(),
         })
     }
 
     /// A copy, to be changed and [`WebhookRows::put`] back.
     pub(super) fn row(&mut self, id: WebhookId) -> Result<Option<WebhookRow>, IndexError> {
         Ok(self.webhooks.get(id)?.cloned())
-    }
-
-    pub(super) fn event(&self, webhook: WebhookId, sequence: u64) -> Result<Option<EventRow>, IndexError> {
-        self.events.get(&lane_key(webhook, sequence))?.map(|row| super::decode_event(row.value())).transpose()
-    }
-
-    fn put_event(&mut self, webhook: WebhookId, sequence: u64, event: &EventRow) -> Result<(), IndexError> {
-        let value = postcard::to_stdvec(event).map_err(|_| IndexError::Corrupt("an event can't be written"))?;
-        self.events.insert(&lane_key(webhook, sequence), &value[..])?;
-        self.due.insert(&due_key(webhook, event.due_at, sequence), ())?;
-        Ok(())
-    }
-
-    /// Takes out the event that tells of `email`, if that is the one with this sequence.
-    fn take_event(
-        &mut self,
-        webhook: WebhookId,
-        sequence: u64,
-        email: EmailId,
-    ) -> Result<Option<EventRow>, IndexError> {
-        let key = lane_key(webhook, sequence);
-        let row = self.events.remove(&key)?.map(|row| super::decode_event(row.value())).transpose()?;
-        let Some(event) = row else { return Ok(None) };
-        if event.email != email {
-            // In a store that was made of another's journal the number may be another Email's.
-            self.put_event(webhook, sequence, &event)?;
-            return Ok(None);
-        }
-        self.due.remove(&due_key(webhook, event.due_at, sequence))?;
-        Ok(Some(event))
-    }
-
-    /// The event that waits longest.
-    pub(super) fn oldest(&self, webhook: WebhookId) -> Result<Option<(u64, EventRow)>, IndexError> {
-        let (first, last) = (lane_key(webhook, 0), lane_key(webhook, u64::MAX));
-        match self.events.range::<&LaneKey>(&first..=&last)?.next() {
-            None => Ok(None),
-            Some(row) => {
-                let (key, row) = row?;
-                Ok(Some((sequence_of(key.value()), super::decode_event(row.value())?)))
-            }
-        }
     }
 
     /// The webhooks of a mailbox.
@@ -139,7 +88,7 @@ impl Apply<'_> {
         let Some(mut row) = self.outbox.webhooks.take(webhook)? else { return Ok(false) };
         let octets = u64::from(event.place.content);
         self.share(event.place)?;
-        self.outbox.put_event(webhook, sequence, event)?;
+        self.outbox.events.put(webhook, sequence, event)?;
         row.events += 1;
         let waiting = row.octets + octets;
         self.outbox.weigh(&mut row, waiting)?;
@@ -155,7 +104,7 @@ impl Apply<'_> {
         sequence: u64,
         event: &EventRow,
     ) -> Result<(), IndexError> {
-        self.outbox.take_event(row.record.id, sequence, event.email)?;
+        self.outbox.events.take(row.record.id, sequence, event.email)?;
         self.settle(row, event)
     }
 
@@ -176,7 +125,8 @@ impl Apply<'_> {
         row: &mut WebhookRow,
         meant: impl Fn(&EventRow) -> bool,
     ) -> Result<bool, IndexError> {
-        while let Some((sequence, event)) = self.outbox.oldest(row.record.id)?.filter(|(_, event)| meant(event)) {
+        while let Some((sequence, event)) = self.outbox.events.oldest(row.record.id)?.filter(|(_, event)| meant(event))
+        {
             if self.ends_left == 0 {
                 return Ok(true);
             }
@@ -247,8 +197,7 @@ impl Apply<'_> {
             self.outbox.webhooks.put(row);
             return Ok((0, true));
         }
-        let (first, last) = (lane_key(id, 0), lane_key(id, u64::MAX));
-        self.outbox.attempts.retain_in::<&LaneKey, _>(&first..=&last, |_, _| false)?;
+        self.outbox.logs.remove(id)?;
         let mailbox = mailbox_hash(&self.hash_key, &row.record.mailbox);
         self.outbox.of.remove(&webhook_of_key(mailbox, id))?;
         self.outbox.webhooks.remove(id)?;
@@ -286,7 +235,7 @@ impl Apply<'_> {
     fn note_attempt(&mut self, attempt: &AttemptRecord) -> Result<Option<bool>, IndexError> {
         let Some(mut row) = self.outbox.webhooks.take(attempt.webhook)? else { return Ok(None) };
         if let Some(email) = attempt.email {
-            let Some(event) = self.outbox.take_event(attempt.webhook, attempt.sequence, email)? else {
+            let Some(event) = self.outbox.events.take(attempt.webhook, attempt.sequence, email)? else {
                 self.outbox.webhooks.put(row);
                 return Ok(None);
             };
@@ -294,7 +243,7 @@ impl Apply<'_> {
                 Verdict::Delivered | Verdict::GivenUp => self.settle(&mut row, &event)?,
                 Verdict::Retry(due_at) => {
                     let again = EventRow { attempts: attempt.number, due_at, ..event };
-                    self.outbox.put_event(attempt.webhook, attempt.sequence, &again)?;
+                    self.outbox.events.put(attempt.webhook, attempt.sequence, &again)?;
                 }
             }
         }
@@ -325,43 +274,11 @@ impl Apply<'_> {
         Ok(more)
     }
 
-    /// Adds a line to the log, which is trimmed when the group ends; the caller writes `row`.
-    pub(super) fn log(&mut self, row: &mut WebhookRow, attempt: &AttemptRecord) -> Result<(), IndexError> {
-        let value = postcard::to_stdvec(attempt).map_err(|_| IndexError::Corrupt("an attempt can't be written"))?;
-        self.outbox.attempts.insert(&lane_key(row.record.id, self.state.next_attempt), &value[..])?;
+    /// Adds a line to the log, which is written and trimmed when the group ends; the caller writes `row`.
+    pub(super) fn log(&mut self, row: &mut WebhookRow, line: &AttemptRecord) -> Result<(), IndexError> {
+        self.outbox.logs.add(self.state.next_attempt, line)?;
         self.state.next_attempt += 1;
         row.attempts += 1;
-        self.outbox.logged.insert(row.record.id, attempt.at);
-        Ok(())
-    }
-
-    /// Trims the logs that the group has added to.
-    pub(super) fn trim_logs(&mut self) -> Result<(), IndexError> {
-        for (webhook, now) in std::mem::take(&mut self.outbox.logged) {
-            if let Some(mut row) = self.outbox.webhooks.take(webhook)? {
-                self.trim_log(&mut row, now)?;
-                self.outbox.webhooks.put(row);
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes the oldest lines off the log while there are too many or they are too old at `now`.
-    fn trim_log(&mut self, row: &mut WebhookRow, now: Timestamp) -> Result<(), IndexError> {
-        let (first, last) = (lane_key(row.record.id, 0), lane_key(row.record.id, u64::MAX));
-        let mut trimmed = Vec::new();
-        for line in self.outbox.attempts.range::<&LaneKey>(&first..=&last)? {
-            let (key, line) = line?;
-            let has_too_many = (row.attempts as usize).saturating_sub(trimmed.len()) > ATTEMPTS_KEPT as usize;
-            if !has_too_many && now.since(super::decode_attempt(line.value())?.at) <= ATTEMPTS_AGE_MAX {
-                break;
-            }
-            trimmed.push(*key.value());
-        }
-        for key in &trimmed {
-            self.outbox.attempts.remove(key)?;
-        }
-        row.attempts = row.attempts.saturating_sub(u32::try_from(trimmed.len()).unwrap_or(u32::MAX));
         Ok(())
     }
 }

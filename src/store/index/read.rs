@@ -4,8 +4,8 @@ use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
 use super::caps::readable;
 use super::tables::{
-    DOMAINS, EVENTS, EXPIRY, HashKey, IDS, MAIL, META, META_STATE, MailKey, MailRow, SEGMENTS, State, mail_key,
-    mailbox_hash,
+    DOMAINS, EXPIRY, FRESH_EVENTS, HashKey, IDS, MAIL, META, META_STATE, MailKey, MailRow, SEGMENTS, State,
+    TRIED_EVENTS, mail_key, mailbox_hash,
 };
 use super::{IndexError, decode_domain};
 use crate::model::{DomainRecord, EmailId, Listed, Mailbox, Timestamp};
@@ -92,7 +92,8 @@ impl View {
         for segment in self.transaction.open_table(SEGMENTS)?.iter()? {
             messages += segment?.1.value().0;
         }
-        let events = self.transaction.open_table(EVENTS)?.len()?;
+        let events =
+            self.transaction.open_table(FRESH_EVENTS)?.len()? + self.transaction.open_table(TRIED_EVENTS)?.len()?;
         Ok(StoreStats { emails, mailboxes, messages, live_octets, webhooks, events, ..StoreStats::default() })
     }
 

@@ -4,7 +4,7 @@ use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::Apply;
-use super::tables::{EventRow, LaneKey, lane_key, sequence_of};
+use super::tables::{EventRow, sequence_of};
 use crate::model::{EmailId, Timestamp, Verdict, WebhookId, WebhookStatus};
 use crate::store::Replay;
 use crate::store::change::Outcome;
@@ -16,7 +16,7 @@ impl Apply<'_> {
             let Some(key) = self.ids.get(&email.octets())?.map(|key| *key.value()) else { continue };
             let Some(mail) = self.row(&key)? else { continue };
             let sequence = sequence_of(&key);
-            if mail.expires_at <= now || self.outbox.event(webhook, sequence)?.is_some() {
+            if mail.expires_at <= now || self.outbox.events.get(webhook, sequence)?.is_some() {
                 continue;
             }
             let event = EventRow {
@@ -41,11 +41,9 @@ impl Apply<'_> {
     }
 
     /// The Emails of the events in the log that `which` means, each once, the oldest first.
-    fn ended_emails(&self, webhook: WebhookId, which: &Replay) -> Result<Vec<EmailId>, IndexError> {
-        let (first, last) = (lane_key(webhook, 0), lane_key(webhook, u64::MAX));
+    fn ended_emails(&mut self, webhook: WebhookId, which: &Replay) -> Result<Vec<EmailId>, IndexError> {
         let mut emails: Vec<(EmailId, bool)> = Vec::new();
-        for line in self.outbox.attempts.range::<&LaneKey>(&first..=&last)? {
-            let attempt = super::decode_attempt(line?.1.value())?;
+        for attempt in self.outbox.logs.lines(webhook)? {
             let Some(email) = attempt.email else { continue };
             let is_meant = match which {
                 Replay::Event(event) => attempt.event == *event,

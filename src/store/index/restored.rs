@@ -22,7 +22,7 @@ impl Apply<'_> {
         let Some(key) = self.ids.get(&email.octets())?.map(|key| *key.value()) else { return nothing };
         let Some(mail) = self.row(&key)? else { return nothing };
         let sequence = sequence_of(&key);
-        if row.record.status != WebhookStatus::Active || self.outbox.event(webhook, sequence)?.is_some() {
+        if row.record.status != WebhookStatus::Active || self.outbox.events.get(webhook, sequence)?.is_some() {
             return nothing;
         }
         let event = EventRow {

@@ -76,7 +76,7 @@ impl Apply<'_> {
         self.ends_left -= 1;
         self.has_dropped = true;
         let Some(mut row) = self.outbox.row(webhook)? else { return Ok(false) };
-        let Some((sequence, event)) = self.outbox.oldest(webhook)? else { return Ok(false) };
+        let Some((sequence, event)) = self.outbox.events.oldest(webhook)? else { return Ok(false) };
         self.end_event(&mut row, sequence, &event)?;
         self.note_dropped(row, sequence, &event, now)?;
         Ok(true)

@@ -5,8 +5,8 @@ use redb::{ReadableTableMetadata, TableDefinition};
 use super::IndexError;
 use super::read::View;
 use super::tables::{
-    ATTEMPTS, DOMAINS, DUE, EMAILS_OF, EVENTS, EXPIRY, HEAVY, IDS, MAIL, META, MailKey, MailRow, PUNCHES, SEGMENTS,
-    SHARED, WEBHOOKS, WEBHOOKS_OF, sequence_of,
+    ATTEMPTS, DOMAINS, DUE, EMAILS_OF, EXPIRY, FRESH_EVENTS, HEAVY, IDS, MAIL, META, MailKey, MailRow, PUNCHES,
+    SEGMENTS, SHARED, TRIED_EVENTS, WEBHOOKS, WEBHOOKS_OF, sequence_of,
 };
 use crate::model::Timestamp;
 
@@ -26,7 +26,7 @@ pub(crate) type Span = (Timestamp, Timestamp);
 pub(crate) type TableOctets = fn(&View) -> Result<u64, IndexError>;
 
 /// One for each table.
-pub(crate) const TABLES: [TableOctets; 15] = [
+pub(crate) const TABLES: [TableOctets; 16] = [
     |view| view.octets(META),
     |view| view.octets(MAIL),
     |view| view.octets(IDS),
@@ -38,7 +38,8 @@ pub(crate) const TABLES: [TableOctets; 15] = [
     |view| view.octets(DOMAINS),
     |view| view.octets(WEBHOOKS),
     |view| view.octets(WEBHOOKS_OF),
-    |view| view.octets(EVENTS),
+    |view| view.octets(FRESH_EVENTS),
+    |view| view.octets(TRIED_EVENTS),
     |view| view.octets(DUE),
     |view| view.octets(ATTEMPTS),
     |view| view.octets(HEAVY),

@@ -11,7 +11,7 @@ use crate::model::{EmailId, EventId, Listed, Mailbox, Place, Timestamp, WebhookI
 use crate::store::journal::{Position, RecordPlace};
 
 /// The format that this version writes and reads.
-pub(super) const FORMAT: u32 = 3;
+pub(super) const FORMAT: u32 = 4;
 
 /// Single values: see the `META_…` keys.
 pub(super) const META: TableDefinition<u8, &[u8]> = TableDefinition::new("meta");
@@ -49,11 +49,14 @@ pub(super) const DOMAINS: TableDefinition<&str, &[u8]> = TableDefinition::new("d
 pub(super) const WEBHOOKS: TableDefinition<&[u8; 16], &[u8]> = TableDefinition::new("webhooks");
 /// (mailbox, webhook): which webhooks a mailbox has.
 pub(super) const WEBHOOKS_OF: TableDefinition<&[u8; 32], ()> = TableDefinition::new("webhooks-of");
-/// (webhook, sequence of the Email) to [`EventRow`]: the outbox.
-pub(super) const EVENTS: TableDefinition<&LaneKey, &[u8]> = TableDefinition::new("events");
-/// (webhook, millisecond in which it is due, sequence of the Email): the outbox in the order of time.
+/// (webhook, sequence of the Email) to [`EventRow`]: the events of the outbox that nobody was told of yet. They are due at
+/// once.
+pub(super) const FRESH_EVENTS: TableDefinition<&LaneKey, &[u8]> = TableDefinition::new("fresh-events");
+/// The same for those that are tried again.
+pub(super) const TRIED_EVENTS: TableDefinition<&LaneKey, &[u8]> = TableDefinition::new("tried-events");
+/// (webhook, millisecond in which it is due, sequence of the Email): those of [`TRIED_EVENTS`] in the order of time.
 pub(super) const DUE: TableDefinition<&[u8; 32], ()> = TableDefinition::new("due");
-/// (webhook, number of the attempt in this store) to an `AttemptRecord`: the delivery log.
+/// (webhook, number in this store of the first of them) to `AttemptRecord`s, one after the other: the delivery log.
 pub(super) const ATTEMPTS: TableDefinition<&LaneKey, &[u8]> = TableDefinition::new("attempts");
 
 /// (octets that wait for it in units of [`HEAVY_UNIT`], webhook), where it is at least one unit.
@@ -338,6 +341,13 @@ pub(super) struct EventRow {
     pub(super) received_at: Timestamp,
     pub(super) expires_at: Timestamp,
     pub(super) place: RecordPlace,
+}
+
+impl EventRow {
+    /// Nobody was told of it yet.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.attempts == 0
+    }
 }
 
 /// What every group rewrites.

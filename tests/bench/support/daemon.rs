@@ -107,6 +107,18 @@ impl Daemon {
         Ok(line.trim_matches(|c: char| !c.is_ascii_digit()).parse()?)
     }
 
+    /// Processor time that it has had.
+    #[allow(dead_code, reason = "not every benchmark asks")]
+    pub(crate) fn processor_time(&self) -> Result<Duration> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.server.0.id()))?;
+        // The name, in parentheses, may hold blanks; user and system time are the 14th and 15th field of all.
+        let fields = stat.rsplit_once(')').ok_or("no name")?.1;
+        let ticks: Result<Vec<u64>> =
+            fields.split_whitespace().skip(11).take(2).map(|field| Ok(field.parse()?)).collect();
+        let ticks_per_second = rustix::param::clock_ticks_per_second();
+        Ok(Duration::from_millis(ticks?.iter().sum::<u64>() * 1000 / ticks_per_second))
+    }
+
     pub(crate) fn data_dir(&self) -> PathBuf {
         self.dir.path().join("data")
     }

@@ -23,14 +23,14 @@ const TARGETS: (f64, f64) = (0.5, 5.0);
 pub(crate) fn run(after: Duration) -> Result<()> {
     println!("\nevents per second over {ORIGINS} origins, the receiver answers after {after:?}");
     println!(
-        "{:>6} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8}",
-        "round", "tempmail", "plain", "raw", "1 attempt", "1 plain", "/ plain", "/ 1"
+        "{:>6} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8} {:>9}",
+        "round", "tempmail", "plain", "raw", "1 attempt", "1 plain", "/ plain", "/ 1", "us/event"
     );
     let (mut to_plain, mut to_one) = (Vec::new(), Vec::new());
     for round in 1..=ROUNDS {
         let (mails, few) = if after.is_zero() { (MAILS, MAILS / 10) } else { (MAILS / 4, MAILS / 100) };
-        let (reached, example) = dispatched(ORIGINS * PER_ORIGIN, mails, after)?;
-        let (one, _) = dispatched(1, few, after)?;
+        let Dispatched { rate: reached, micros, example } = dispatched(ORIGINS * PER_ORIGIN, mails, after)?;
+        let one = dispatched(1, few, after)?.rate;
         let receiver = Receiver::start(ORIGINS, Conduct::Answers(after))?;
         let plain = plain::rate(receiver.addresses(), PER_ORIGIN, mails * ORIGINS, &example)?;
         let raw = plain::raw_rate(receiver.addresses(), PER_ORIGIN, mails * ORIGINS, &example)?;
@@ -38,7 +38,7 @@ pub(crate) fn run(after: Duration) -> Result<()> {
         to_plain.push(reached / plain);
         to_one.push(reached / one);
         println!(
-            "{round:>6} {reached:10.0} {plain:10.0} {raw:10.0} {one:10.0} {one_plain:10.0} {:8.2} {:8.1}",
+            "{round:>6} {reached:10.0} {plain:10.0} {raw:10.0} {one:10.0} {one_plain:10.0} {:8.2} {:8.1} {micros:9.1}",
             reached / plain,
             reached / one
         );
@@ -48,8 +48,16 @@ pub(crate) fn run(after: Duration) -> Result<()> {
     Ok(())
 }
 
-/// Events per second from the first answer to the last event, all of which wait in the outbox by then; and one of them.
-fn dispatched(in_flight: usize, mails: usize, after: Duration) -> Result<(f64, Example)> {
+struct Dispatched {
+    /// Events per second from the first answer to the last event, all of which wait in the outbox by then.
+    rate: f64,
+    /// Microseconds of the daemon's processor time for each of them.
+    micros: f64,
+    /// One of them.
+    example: Example,
+}
+
+fn dispatched(in_flight: usize, mails: usize, after: Duration) -> Result<Dispatched> {
     let receiver = Receiver::start(ORIGINS, Conduct::Answers(after))?;
     let daemon = Daemon::start(&[
         "--webhook-allow",
@@ -78,11 +86,14 @@ fn dispatched(in_flight: usize, mails: usize, after: Duration) -> Result<(f64, E
     sender::send(daemon.smtp_address(), 16, &to, mails, TEXT_OCTETS)?;
     receiver.wait_for(taken + in_flight)?;
     let events = mails * ORIGINS;
-    let begun = Instant::now();
+    let (begun, worked) = (Instant::now(), daemon.processor_time()?);
     receiver.let_go();
     let last = receiver.wait_for(taken + events)?;
     if receiver.connections() > 2 * in_flight.max(ORIGINS) {
         println!("{:>6} connections for {in_flight} attempts in flight", receiver.connections());
     }
-    Ok((per_second(events - in_flight, last - begun), receiver.example()))
+    let worked = daemon.processor_time()?.saturating_sub(worked);
+    let rate = per_second(events - in_flight, last - begun);
+    let micros = worked.as_secs_f64() * 1e6 / (rate * (last - begun).as_secs_f64());
+    Ok(Dispatched { rate, micros, example: receiver.example() })
 }

@@ -57,6 +57,30 @@ async fn so_many_as_are_wanted_are_read() {
 }
 
 #[tokio::test]
+async fn events_come_in_the_order_of_time_whether_they_were_tried_or_not() {
+    let (store, webhook) = store(2).await;
+    let events = pending(&store, webhook).await;
+    let (soon, later) = (NOW.plus(Duration::from_secs(5)), NOW.plus(Duration::from_secs(7)));
+    store.record_attempt(attempt(&events[1], Verdict::Retry(soon))).await.expect("record");
+    store.record_attempt(attempt(&events[0], Verdict::Retry(later))).await.expect("record");
+    store.receive(delivery(&[TO], "mail", NOW.plus(Duration::from_secs(6)))).await.expect("receive");
+    let all = due(&store, webhook, Wanted { due_by: later, ..wanted(9, &[]) }).await.events;
+    let found: Vec<_> = all.iter().map(|event| (event.attempts, event.due_at.since(NOW).as_secs())).collect();
+    assert_eq!(found, [(1, 5), (0, 6), (1, 7)]);
+    let one = due(&store, webhook, Wanted { due_by: later, ..wanted(1, &[&all[0]]) }).await;
+    assert_eq!((&one.events[0], one.events.len(), one.has_more), (&all[1], 1, true));
+}
+
+#[tokio::test]
+async fn an_event_that_was_not_tried_is_due_also_where_the_clock_was_put_back() {
+    let (store, webhook) = store(0).await;
+    store.receive(delivery(&[TO], "mail", NOW.plus(Duration::from_mins(10)))).await.expect("receive");
+    assert_eq!(store.lanes().await, Ok(vec![(webhook, None)]));
+    let all = due(&store, webhook, Wanted { due_after: NOW.plus(Duration::from_hours(1)), ..wanted(3, &[]) }).await;
+    assert_eq!((all.events.len(), all.next_due_at), (1, None));
+}
+
+#[tokio::test]
 async fn the_emails_of_events_are_read_in_their_order() {
     let (store, webhook) = store(3).await;
     let mut events = pending(&store, webhook).await;

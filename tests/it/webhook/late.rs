@@ -94,7 +94,7 @@ impl Outbox for Meddled {
         self.store.delete_idle_webhooks(idle_since).await
     }
 
-    async fn lanes(&self) -> Result<Vec<(WebhookId, Timestamp)>, StoreError> {
+    async fn lanes(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
         self.store.lanes().await
     }
 

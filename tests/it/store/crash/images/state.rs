@@ -163,10 +163,11 @@ impl Reader<'_> {
     async fn events(
         &mut self,
         webhook: WebhookId,
-        waiting: &mut BTreeSet<(WebhookId, Timestamp)>,
+        waiting: &mut BTreeSet<(WebhookId, Option<Timestamp>)>,
     ) -> Result<(), String> {
         let events = pending_events(self.store, webhook).await.map_err(failed)?;
-        waiting.extend(events.first().map(|event| (webhook, event.due_at)));
+        let has_fresh = events.iter().any(|event| event.attempts == 0);
+        waiting.extend(events.first().map(|event| (webhook, (!has_fresh).then_some(event.due_at))));
         for event in events {
             let key = format!("event {webhook} {}", event.email);
             let row = format!("{} {} {} {:?}", event.id, event.sequence, event.attempts, event.due_at);
