@@ -179,6 +179,16 @@ pub enum Contradiction {
         /// `max-message-size`, as it is written.
         message: String,
     },
+    /// An address may have more than its whole network.
+    #[error("{address} is more than {network_key}, which is {network}")]
+    BeyondNetwork {
+        /// What an address may have, as it is written.
+        address: String,
+        /// The key of what a network may have.
+        network_key: &'static str,
+        /// What a network may have, as it is written.
+        network: String,
+    },
     /// A wildcard domain where strangers can reach SMTP.
     #[error(
         "'{pattern}' takes mail for any domain, but mail is received on {listen}, which is not loopback; listen on loopback or set accept-any-domain"

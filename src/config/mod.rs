@@ -153,6 +153,8 @@ pub struct Config {
     pub smtp_bodies_octets_max: u64,
     /// The most recipients of one message.
     pub smtp_recipients_max: usize,
+    /// The longest line of a message after DATA in octets, CRLF included.
+    pub smtp_text_line_octets_max: u64,
     /// The most Received fields of a message.
     pub smtp_hops_max: usize,
     /// AUTH on SMTP and SMTPS.
@@ -255,6 +257,7 @@ impl Config {
             http_connections_max: 1_000,
             smtp_bodies_octets_max: 256 << 20,
             smtp_recipients_max: SMTP_RECIPIENTS_MAX,
+            smtp_text_line_octets_max: 64 << 10,
             smtp_hops_max: 100,
             smtp_auth: SmtpAuth::default(),
             smtp_bounds: SmtpBounds::default(),

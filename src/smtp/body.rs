@@ -16,7 +16,8 @@ pub(super) struct Body {
     raw: Vec<u8>,
     share: Share,
     octets_max: u64,
-    /// Why nothing is kept: it is too large, or larger than its share of the memory when no more is left.
+    /// Why nothing is kept: it is too large, or larger than its share of the memory when no more is left, or has a line that is
+    /// too long.
     refusal: Option<Reply>,
 }
 
@@ -45,12 +46,15 @@ impl Body {
         }
         match self.make_room(content.len()) {
             Ok(()) => self.raw.extend_from_slice(content),
-            Err(refusal) => {
-                self.refusal = Some(refusal);
-                self.raw = Vec::new();
-                self.share.shrink_to(0);
-            }
+            Err(refusal) => self.refuse(refusal),
         }
+    }
+
+    /// Keeps nothing of it, for this reason unless there was one.
+    pub(super) fn refuse(&mut self, refusal: Reply) {
+        self.refusal.get_or_insert(refusal);
+        self.raw = Vec::new();
+        self.share.shrink_to(0);
     }
 
     /// Itself, unless it is refused.

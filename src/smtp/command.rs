@@ -10,7 +10,7 @@ use smtp_proto::{Error, MAIL_BODY_BINARYMIME, MAIL_SMTPUTF8, Request};
 
 use super::Dialect;
 use super::auth::{self, Progress};
-use super::line::{is_blank, trim_blanks, trim_blanks_start};
+use super::line::{BDAT, is_blank, trim_blanks, trim_blanks_start};
 use super::path::{self, ForwardPath};
 use super::reply::Reply;
 use crate::model::Greeting;
@@ -81,7 +81,7 @@ pub(super) fn parse(line: &[u8], dialect: Dialect) -> Result<Command, Reply> {
         mail(argument, dialect).map(Command::Mail)
     } else if verb.eq_ignore_ascii_case(b"RCPT") {
         rcpt(argument)
-    } else if verb.eq_ignore_ascii_case(b"BDAT") {
+    } else if verb.eq_ignore_ascii_case(BDAT) {
         Ok(bdat(argument))
     } else if is_bdat(verb.trim_ascii_start()) {
         Ok(Command::BdatOfUnknownSize)
@@ -116,7 +116,7 @@ fn of_greeting(reply: Reply, verb: &[u8]) -> Reply {
 
 /// Whether somebody may take it for BDAT: octets follow that must not be taken for commands.
 fn is_bdat(text: &[u8]) -> bool {
-    text.get(..4).is_some_and(|verb| verb.eq_ignore_ascii_case(b"BDAT"))
+    text.get(..BDAT.len()).is_some_and(|verb| verb.eq_ignore_ascii_case(BDAT))
 }
 
 fn mail(argument: &[u8], dialect: Dialect) -> Result<Mail, Reply> {

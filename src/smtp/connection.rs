@@ -9,8 +9,8 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::entrance::{self, Arrival};
-use super::pace::{PaceLimits, Turn};
-use super::patience::{self, Cut};
+use super::pace::{PaceLimits, Prompt};
+use super::patience;
 use super::places::Seating;
 use super::policy::Rules;
 use super::session::{End, Message, Session, Step};
@@ -30,8 +30,8 @@ const LINGER: Duration = Duration::from_secs(1);
 const LINGER_OCTETS_MAX: usize = 1024 * 1024;
 
 /// Serves one client until either side has had enough.
-pub(super) async fn run(arrival: Arrival, dialect: Dialect, receiver: &Receiver, shutdown: &CancellationToken) {
-    let Arrival { mut stream, client, place, seating, tls } = arrival;
+pub(super) async fn run(arrival: Arrival<'_>, dialect: Dialect, receiver: &Receiver, shutdown: &CancellationToken) {
+    let Arrival { mut stream, client, place, seating, tls, counted } = arrival;
     let began_at = receiver.clock.boot();
     let now = || receiver.clock.now();
     let rules = Rules {
@@ -66,6 +66,8 @@ pub(super) async fn run(arrival: Arrival, dialect: Dialect, receiver: &Receiver,
         end: None,
     };
     connection.end = Some(connection.converse().await);
+    // Whoever gets the place is not counted beside this one.
+    drop(counted);
     drop(connection);
     drop(place);
 }
@@ -107,7 +109,7 @@ impl Connection<'_> {
             let mut input = &buffer[unread.clone()];
             let step = self.session.advance(&mut input);
             unread.start = unread.end - input.len();
-            self.turn();
+            self.prompt();
             if let Err(end) = self.write().await {
                 return end;
             }
@@ -152,58 +154,45 @@ impl Connection<'_> {
     }
 
     /// Notes what the client is to do next.
-    fn turn(&mut self) {
-        let turn = Turn {
+    fn prompt(&mut self) {
+        let prompt = Prompt {
             is_in_data: self.session.is_in_data(),
             transaction: self.session.open_transaction(),
             has_answered: !self.session.replies().is_empty(),
             progress: self.session.progress(),
         };
-        self.seating.pace().turn(turn, self.receiver.clock.boot());
-    }
-
-    /// When the session ends unless something comes, and why. Who holds memory while it is scarce is under stress as well.
-    fn deadline(&self) -> (Duration, End) {
-        let is_crowded = self.receiver.places.is_stressed();
-        match self.session.held_octets() {
-            held if held > 0 && self.receiver.bodies.is_scarce() => {
-                self.seating.pace().deadline(&self.limits.holding(held), true)
-            }
-            _ => self.seating.pace().deadline(&self.limits, is_crowded),
-        }
+        self.seating.pace().prompted(prompt, self.receiver.clock.boot());
     }
 
     /// Reads what has come. 0 octets: nothing more will be read, and the session has been told why.
     async fn read(&mut self, buffer: &mut [u8]) -> Result<usize, End> {
-        let clock = &self.receiver.clock;
+        let Self { receiver, seating, limits, .. } = self;
         self.writing_since = None;
-        loop {
-            let (deadline, end) = self.deadline();
-            let left = deadline.saturating_sub(clock.boot());
-            if left.is_zero() {
-                self.session.late(end);
+        let held = self.session.held_octets();
+        // Who holds memory while it is scarce is under stress as well.
+        let deadline = || match held {
+            1.. if receiver.bodies.is_scarce() => seating.pace().deadline(&limits.holding(held), true),
+            _ => seating.pace().deadline(limits, receiver.places.is_stressed()),
+        };
+        // Whoever sends without end is not read on once it must go.
+        let heard = tokio::select! {
+            biased;
+            () = self.shutdown.cancelled() => {
+                self.session.stop();
                 return Ok(0);
             }
-            // No longer than until stress would be felt, which may begin meanwhile.
-            let octets = tokio::select! {
-                biased;
-                () = self.shutdown.cancelled() => {
-                    self.session.stop();
-                    return Ok(0);
-                }
-                () = self.seating.must_leave() => {
-                    self.session.late(End::MadeRoom);
-                    return Ok(0);
-                }
-                octets = timeout(left.min(self.limits.stress), self.stream.read(buffer)) => octets,
-            };
-            match octets {
-                Ok(Ok(0) | Err(_)) => return Err(End::Gone),
-                Ok(Ok(octets)) => {
-                    self.seating.pace().heard(octets, clock.boot());
-                    return Ok(octets);
-                }
-                Err(_elapsed) => {}
+            () = seating.must_leave() => Err(End::MadeRoom),
+            heard = patience::wait(receiver, None, deadline, self.stream.read(buffer)) => heard,
+        };
+        match heard {
+            Ok(Ok(0) | Err(_)) => Err(End::Gone),
+            Ok(Ok(octets)) => {
+                seating.pace().heard(octets, receiver.clock.boot());
+                Ok(octets)
+            }
+            Err(end) => {
+                self.session.late(end);
+                Ok(0)
             }
         }
     }
@@ -215,30 +204,28 @@ impl Connection<'_> {
         if replies.is_empty() {
             return Ok(());
         }
-        self.receiver.counters.add(&said);
-        let stream = &mut self.stream;
+        let Self { receiver, seating, stream, .. } = self;
+        receiver.counters.add(&said);
         let write = async {
             stream.write_all(replies).await?;
             stream.flush().await
         };
         // All that is written between two reads has one allowance: a client that takes a little at a time gains nothing.
-        let began_at = *self.writing_since.get_or_insert_with(|| self.receiver.clock.boot());
-        let most = self.receiver.settings.bounds.reply_timeout;
-        let written = match patience::wait(self.receiver, Some(&self.seating), began_at, most, write).await {
-            Ok(done) => done.map_err(|_: io::Error| End::Gone),
-            Err(Cut::TooLong) => Err(End::RepliesUnread),
-            Err(Cut::Stressed) => Err(End::Stressed),
-            Err(Cut::MadeRoom) => Err(End::MadeRoom),
-        };
+        let began_at = *self.writing_since.get_or_insert_with(|| receiver.clock.boot());
+        let most = receiver.settings.bounds.reply_timeout;
+        let deadline = patience::allowance(receiver, began_at, most, End::RepliesUnread);
+        let written = patience::wait(receiver, Some(seating), deadline, write).await;
         replies.clear();
         replies.shrink_to(REPLIES_OCTETS_KEPT);
-        written
+        written?.map_err(|_: io::Error| End::Gone)?;
+        seating.pace().answered(receiver.clock.boot());
+        Ok(())
     }
 
     /// Hands a message to the store and its answer to the session. Stopping waits for this.
     async fn store(&mut self, message: Message) {
         let Receiver { settings, store, clock, .. } = self.receiver;
-        self.seating.pace().occupied();
+        self.seating.pace().occupied(clock.boot());
         let received_at = clock.now();
         let envelope = Envelope::new(
             self.client,

@@ -11,13 +11,13 @@ use tokio::io::AsyncReadExt;
 use tokio_util::sync::CancellationToken;
 
 use super::admission::Place;
-use super::patience::{self, Cut};
+use super::patience;
 use super::places::{Knock, Seating};
 use super::proxy::{self, Client, Progress};
 use super::reply::Reply;
 use super::session::End;
 use super::stream::Stream;
-use super::tally::Bound;
+use super::tally::{Bound, Counted};
 use super::{Dialect, Receiver, Service};
 use crate::model::TlsSession;
 
@@ -32,7 +32,7 @@ pub(super) struct Newcomer {
 }
 
 /// A connection that a session can begin on.
-pub(super) struct Arrival {
+pub(super) struct Arrival<'a> {
     pub(super) stream: Stream,
     /// The client's address; where a proxy has told it, that one.
     pub(super) client: IpAddr,
@@ -42,6 +42,8 @@ pub(super) struct Arrival {
     pub(super) seating: Seating,
     /// What secures it already.
     pub(super) tls: Option<TlsSession>,
+    /// It is one of those that are open.
+    pub(super) counted: Counted<'a>,
 }
 
 /// Why a connection from a proxy is closed without a word.
@@ -66,11 +68,7 @@ impl Newcomer {
         } else {
             Some(admit(&stream, peer, receiver).map_err(refused).ok()?)
         };
-        let knock = receiver.places.knock(receiver.clock.boot());
-        if matches!(knock, Knock::Full) {
-            refused(Bound::Connections);
-            return None;
-        }
+        let knock = receiver.places.knock(receiver.clock.boot()).ok_or(Bound::Connections).map_err(refused).ok()?;
         Some(Self { stream, peer, service, place, knock })
     }
 
@@ -85,33 +83,45 @@ impl Newcomer {
 
     /// Makes it a connection that a session can begin on. `None`: it has been closed, and the log says why where that is
     /// of use. Ends at once when `shutdown` is cancelled.
-    pub(super) async fn enter(self, receiver: &Receiver, shutdown: &CancellationToken) -> Option<Arrival> {
+    pub(super) async fn enter<'a>(self, receiver: &'a Receiver, shutdown: &CancellationToken) -> Option<Arrival<'a>> {
         let Self { mut stream, peer, service, place, knock } = self;
+        let counters = &receiver.counters;
+        let mut counted = if matches!(knock, Knock::Seated(_)) { counters.connected() } else { counters.waiting() };
         let (client, place) = if let Some(place) = place {
             (peer, Ok(place))
         } else {
             let client = shutdown.run_until_cancelled(told_client(&mut stream, peer, &knock, receiver)).await??;
             (client, admit(&stream, client, receiver))
         };
-        let refused = |bound| turn_away(&stream, client, service, bound, receiver);
-        let place = place.map_err(refused).ok()?;
+        let place = place.map_err(|bound| turn_away(&stream, client, service, bound, receiver)).ok()?;
         let seating = match knock {
-            Knock::Seated(seating) => Some(seating),
-            Knock::Waits(turn) => turn.vacated(&*receiver.clock).await,
-            Knock::Full => None,
-        };
-        let Some(seating) = seating else {
-            refused(Bound::Connections);
-            return None;
+            Knock::Seated(seating) => seating,
+            Knock::Waits(turn) => {
+                // Nobody goes for a client that is not served.
+                if let Err(refusal) = receiver.settings.policy.client(client) {
+                    say_at_once(&stream, service, &refusal, receiver);
+                    return None;
+                }
+                let Some(vacated) = shutdown.run_until_cancelled(turn.vacated(&*receiver.clock)).await else {
+                    say_at_once(&stream, service, &Reply::STOPPING, receiver);
+                    return None;
+                };
+                let Some(seating) = vacated else {
+                    turn_away(&stream, client, service, Bound::Connections, receiver);
+                    return None;
+                };
+                counted = counters.connected();
+                seating
+            }
         };
         if service != Service::Smtps {
-            return Some(Arrival { stream, client, place, seating, tls: None });
+            return Some(Arrival { stream, client, place, seating, tls: None, counted });
         }
         match secure(&mut stream, &seating, receiver, shutdown).await {
-            Ok(tls) => Some(Arrival { stream, client, place, seating, tls: Some(tls) }),
+            Ok(tls) => Some(Arrival { stream, client, place, seating, tls: Some(tls), counted }),
             Err(end) => {
                 if end == End::MadeRoom {
-                    receiver.counters.refuse(Bound::Connections);
+                    counters.refuse(Bound::Connections);
                 }
                 tracing::info!(%client, reason = end.as_str(), "smtp connection closed before its session");
                 None
@@ -150,17 +160,20 @@ fn admit(stream: &Stream, client: IpAddr, receiver: &Receiver) -> Result<Place, 
     }
 }
 
-/// Says 421 and closes. The socket is new, so its buffer takes the reply without waiting; if not, it goes without.
+/// Says 421 and closes.
 fn turn_away(stream: &Stream, client: IpAddr, service: Service, bound: Bound, receiver: &Receiver) {
     receiver.counters.refuse(bound);
     tracing::debug!(%client, bound = bound.as_str(), "smtp connection refused");
-    // In place of a handshake a reply in the clear would mean nothing.
-    if service != Service::Smtps {
-        let (reply, mut octets) = (Reply::of_admission(bound), Vec::new());
-        reply.write(&mut octets);
-        if stream.try_write(&octets).is_ok() {
-            receiver.counters.say(&reply);
-        }
+    say_at_once(stream, service, &Reply::of_admission(bound), receiver);
+}
+
+/// The only word to a connection. Its socket is new, so the buffer takes the reply without waiting; if not, it goes without.
+/// In place of a handshake a reply in the clear would mean nothing.
+fn say_at_once(stream: &Stream, service: Service, reply: &Reply, receiver: &Receiver) {
+    let mut octets = Vec::new();
+    reply.write(&mut octets);
+    if service != Service::Smtps && stream.try_write(&octets).is_ok() {
+        receiver.counters.say(reply);
     }
 }
 
@@ -190,11 +203,11 @@ async fn header(stream: &mut Stream, seating: Option<&Seating>, receiver: &Recei
             }
         }
     };
-    match patience::wait(receiver, seating, receiver.clock.boot(), receiver.settings.proxy_timeout, read).await {
-        Ok(client) => client,
-        Err(Cut::TooLong | Cut::Stressed) => Err(HeaderError::TooLong),
-        Err(Cut::MadeRoom) => Err(HeaderError::MadeRoom),
-    }
+    let (began_at, most) = (receiver.clock.boot(), receiver.settings.proxy_timeout);
+    let deadline = patience::allowance(receiver, began_at, most, End::Idle);
+    patience::wait(receiver, seating, deadline, read)
+        .await
+        .unwrap_or_else(|end| Err(if end == End::MadeRoom { HeaderError::MadeRoom } else { HeaderError::TooLong }))
 }
 
 /// The server's side of a handshake. What the client is waited for after it is a command.
@@ -206,19 +219,19 @@ pub(super) async fn secure(
 ) -> Result<TlsSession, End> {
     let Some(tls) = &receiver.tls else { return Err(End::TlsFailed) };
     let (began_at, most) = (receiver.clock.boot(), receiver.settings.handshake_timeout);
-    let handshake = patience::wait(receiver, Some(seating), began_at, most, stream.secure(tls.server_config()));
-    let failed = match shutdown.run_until_cancelled(handshake).await {
+    let deadline = patience::allowance(receiver, began_at, most, End::TlsFailed);
+    let handshake = patience::wait(receiver, Some(seating), deadline, stream.secure(tls.server_config()));
+    let (end, why) = match shutdown.run_until_cancelled(handshake).await {
         None => return Err(End::Stopping),
         Some(Ok(Ok(session))) => {
             seating.pace().secured(receiver.clock.boot());
             return Ok(session);
         }
-        Some(Err(Cut::MadeRoom)) => return Err(End::MadeRoom),
-        Some(Ok(Err(error))) => Some(error),
-        Some(Err(Cut::TooLong | Cut::Stressed)) => None,
+        Some(Err(End::MadeRoom)) => return Err(End::MadeRoom),
+        Some(Ok(Err(error))) => (End::TlsFailed, error.to_string()),
+        Some(Err(end)) => (end, "it took too long".to_owned()),
     };
-    let why = failed.map_or_else(|| "it took too long".to_owned(), |error| error.to_string());
     tracing::debug!(why, "TLS handshake failed");
     receiver.counters.tls_handshake_failed();
-    Err(End::TlsFailed)
+    Err(end)
 }

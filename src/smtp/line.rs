@@ -2,13 +2,17 @@
 //!
 //! A line ends with CRLF and with nothing else. A line that holds a CR or LF apart from the other, or that is too long,
 //! is reported once, as soon as that shows, with what came before; what is left of it up to its CRLF is dropped: one CRLF,
-//! one reply.
+//! one reply. The exception is BDAT behind a bare CR or LF: who takes that for a line end sends a chunk behind this line, so
+//! the line is reported again, as beginning with it.
 
-use memchr::{memchr2, memmem};
+use memchr::memchr2;
 
 /// The longest command line in octets, CRLF included. RFC 5321 section 4.5.3.1.4 asks for 512 and more for extensions;
 /// source routes take the rest.
 pub(super) const LINE_OCTETS_MAX: usize = 2048;
+
+/// The command that octets follow which are no lines (RFC 3030 section 2).
+pub(super) const BDAT: &[u8] = b"BDAT";
 
 /// What the octets at hand amount to.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,7 +21,7 @@ pub(super) enum Framed<'a> {
     Line(&'a [u8]),
     /// The line has become too long; it began with this.
     TooLong(&'a [u8]),
-    /// The line holds a bare CR or a bare LF behind this.
+    /// The line holds a bare CR or a bare LF behind this, or before it where this is [`BDAT`].
     BareEnd(&'a [u8]),
     /// The octets are used up and no line is complete.
     Incomplete,
@@ -34,6 +38,8 @@ pub(super) struct Lines {
     has_cr: bool,
     /// The line has been reported as bad; its octets are dropped.
     is_bad: bool,
+    /// How much of [`BDAT`] has come since the last bare CR or LF of the bad line; `None` if something else has.
+    hidden: Option<usize>,
 }
 
 impl Lines {
@@ -48,8 +54,12 @@ impl Lines {
             self.partial.clear();
             self.is_spent = false;
         }
-        if self.is_bad && !self.drop_line(input) {
-            return Framed::Incomplete;
+        if self.is_bad {
+            match self.drop_line(input) {
+                Dropped::Whole => {}
+                Dropped::Part => return Framed::Incomplete,
+                Dropped::UpToBdat => return Framed::BareEnd(BDAT),
+            }
         }
         if self.has_cr {
             return self.after_cr(input);
@@ -59,7 +69,7 @@ impl Lines {
         if end.unwrap_or(input.len()) > room {
             self.keep(&input[..room]);
             *input = &input[room + 1..];
-            return Framed::TooLong(self.bad());
+            return Framed::TooLong(self.bad(None));
         }
         let Some(end) = end else {
             self.keep(input);
@@ -70,7 +80,7 @@ impl Lines {
         if input[end] == b'\n' {
             self.keep(text);
             *input = rest;
-            return Framed::BareEnd(self.bad());
+            return Framed::BareEnd(self.bad(Some(0)));
         }
         // The common case: the whole line is in the input and need not be copied.
         if let ([b'\n', rest @ ..], true) = (rest, self.partial.is_empty()) {
@@ -95,7 +105,7 @@ impl Lines {
             }
             [..] => {
                 self.has_cr = false;
-                Framed::BareEnd(self.bad())
+                Framed::BareEnd(self.bad(Some(0)))
             }
         }
     }
@@ -105,27 +115,51 @@ impl Lines {
     }
 
     /// Drops what is left of the line; how it began is all there is of it.
-    fn bad(&mut self) -> &[u8] {
+    fn bad(&mut self, hidden: Option<usize>) -> &[u8] {
         self.is_bad = true;
         self.is_spent = true;
+        self.hidden = hidden;
         &self.partial
     }
 
-    /// Drops octets up to the bad line's CRLF; `false` if that has not come.
-    fn drop_line(&mut self, input: &mut &[u8]) -> bool {
-        if self.has_cr && input.first() == Some(&b'\n') {
-            *input = &input[1..];
-        } else if let Some(end) = memmem::find(input, b"\r\n") {
-            *input = &input[end + 2..];
-        } else {
-            self.has_cr = input.last().map_or(self.has_cr, |&last| last == b'\r');
-            *input = &[];
-            return false;
+    /// Drops octets up to the bad line's CRLF.
+    fn drop_line(&mut self, input: &mut &[u8]) -> Dropped {
+        while let [octet, rest @ ..] = *input {
+            if self.has_cr && *octet == b'\n' {
+                *input = rest;
+                self.has_cr = false;
+                self.is_bad = false;
+                return Dropped::Whole;
+            }
+            let is_end = matches!(octet, b'\r' | b'\n');
+            self.has_cr = *octet == b'\r';
+            self.hidden = match self.hidden {
+                _ if is_end => Some(0),
+                Some(0) if is_blank(*octet) => Some(0),
+                Some(seen) if octet.eq_ignore_ascii_case(&BDAT[seen]) => Some(seen + 1),
+                _ => None,
+            };
+            *input = match self.hidden {
+                Some(_) => rest,
+                None => &rest[memchr2(b'\r', b'\n', rest).unwrap_or(rest.len())..],
+            };
+            if self.hidden == Some(BDAT.len()) {
+                self.hidden = None;
+                return Dropped::UpToBdat;
+            }
         }
-        self.has_cr = false;
-        self.is_bad = false;
-        true
+        Dropped::Part
     }
+}
+
+/// How far a bad line was dropped.
+enum Dropped {
+    /// With its CRLF.
+    Whole,
+    /// As far as it has come.
+    Part,
+    /// Up to the [`BDAT`] that stands behind a bare CR or LF.
+    UpToBdat,
 }
 
 /// Whether an octet separates the words of a line. Form feed and the other control characters do not.
@@ -183,6 +217,11 @@ mod tests {
             ("NOOP\n\r\nRSET\r\n", &["<bare> NOOP", "RSET"]),
             ("a\nb\nc\rd\r\nRSET\r\n", &["<bare> a", "RSET"]),
             ("\n", &["<bare> "]),
+            ("NOOP\nBDAT 2 LAST\r\nhi", &["<bare> NOOP", "<bare> BDAT"]),
+            ("NOOP\r\r \tbdat\r\n", &["<bare> NOOP", "<bare> BDAT"]),
+            ("NOOP\n\nB\nBDA\rBDATA", &["<bare> NOOP", "<bare> BDAT"]),
+            ("NOOP\nBDA T\nXBDAT\nN BDAT\r\nRSET\r\n", &["<bare> NOOP", "RSET"]),
+            ("\nBDA\r\nT\r\n", &["<bare> ", "T"]),
         ] {
             assert_eq!(frame(&[octets.as_bytes()]), expected, "{octets:?}");
         }
@@ -193,6 +232,7 @@ mod tests {
         let most = "x".repeat(LINE_OCTETS_MAX - 2);
         assert_eq!(frame(&[format!("{most}\r\n").as_bytes()]), [most.as_str()]);
         let too_long = format!("<too long> {most}");
+        assert_eq!(frame(&[format!("{most}yBDAT\nBDAT 2\r\n").as_bytes()]), [&*too_long, "<bare> BDAT"]);
         assert_eq!(frame(&[format!("{most}y\r\nRSET\r\n").as_bytes()]), [&*too_long, "RSET"]);
         assert_eq!(frame(&[format!("{most}\r\n").as_bytes(), b"RSET\r\n"]), [most.as_str(), "RSET"]);
     }
@@ -212,6 +252,7 @@ mod tests {
             pieces in proptest::collection::vec(
                 prop_oneof![
                     Just("\r".to_owned()), Just("\n".to_owned()), Just("\r\n".to_owned()), Just("ab".to_owned()),
+                    Just("BD".to_owned()), Just("AT".to_owned()),
                     (2040usize..2050).prop_map(|n| "x".repeat(n)),
                 ],
                 0..12,

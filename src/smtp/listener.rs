@@ -103,12 +103,10 @@ impl Door {
         let (receiver, shutdown) = (self.receiver.clone(), self.shutdown.clone());
         let Some(newcomer) = Newcomer::receive(stream, peer, self.service, &receiver) else { return };
         sessions.spawn(async move {
-            let connected = receiver.counters.connected();
             let dialect = newcomer.dialect(&receiver);
             if let Some(arrival) = newcomer.enter(&receiver, &shutdown).await {
                 connection::run(arrival, dialect, &receiver, &shutdown).await;
             }
-            drop(connected);
         });
     }
 

@@ -5,7 +5,8 @@
 //! entrance    from accepted to served: the PROXY header, implicit TLS
 //!   proxy     headers of the PROXY protocol    stream  TCP, Unix and TLS as one type
 //! admission   connections by address, by network and per minute
-//! places      connections in all, and who makes room    pace    how long a client may take
+//! places      connections in all, and who makes room
+//! pace        how long a client may take                rate    octets of a message, and how fast they are to come
 //! patience    waiting for a client no longer than that
 //! connection  one socket: reads, writes, waits, hands messages to the store
 //! session     the protocol, without I/O: octets in, replies and steps out
@@ -13,6 +14,7 @@
 //!   path      reverse-paths, forward-paths   auth    exchanges of AUTH
 //!   data      octets after DATA              chunk   octets after BDAT
 //!   body      a message on its way in        hops    how many servers it came through
+//!   text      how long its lines are
 //! policy      who is refused and why         reply   what is said
 //! budget      memory for messages on their way in       tally   the log line of a session, counters
 //! holdings    what an address and a network have of connections and of memory
@@ -40,10 +42,12 @@ mod patience;
 mod places;
 mod policy;
 pub mod proxy;
+mod rate;
 mod reply;
 mod session;
 mod stream;
 mod tally;
+mod text;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,6 +57,7 @@ use ipnet::IpNet;
 use admission::{Admission, AdmissionLimits};
 use pace::PaceLimits;
 use places::Places;
+use rate::Rate;
 
 pub use budget::{Budget, Share};
 pub use data::Decoder;
@@ -107,6 +112,8 @@ pub struct SmtpSettings {
     pub hostname: DomainName,
     /// The largest message in octets, as RFC 1870 counts them.
     pub message_octets_max: u64,
+    /// The longest line of a message after DATA in octets, CRLF included; RFC 5321 section 4.5.3.1.6 asks for 1,000 at least.
+    pub text_line_octets_max: u64,
     /// The most octets of memory for all messages that are coming in; at least `message_octets_max`.
     pub bodies_octets_max: u64,
     /// The most recipients of one message; RFC 5321 section 4.5.3.1.8 asks for 100 at least.
@@ -147,6 +154,7 @@ impl SmtpSettings {
         Self {
             hostname: config.hostname.clone(),
             message_octets_max: config.message_octets_max,
+            text_line_octets_max: config.smtp_text_line_octets_max,
             bodies_octets_max: config.smtp_bodies_octets_max,
             recipients_max: config.smtp_recipients_max,
             hops_max: config.smtp_hops_max,
@@ -177,9 +185,11 @@ impl SmtpSettings {
             idle: self.bounds.idle_timeout,
             command: self.bounds.command_timeout,
             message: self.bounds.message_timeout,
-            rate_min: self.bounds.rate_min,
-            // Dots that are doubled come on top of what a message may have.
-            octets_max: self.message_octets_max.saturating_mul(2),
+            rate: Rate {
+                octets_per_second: self.bounds.rate_min,
+                // Dots that are doubled come on top of what a message may have.
+                octets_max: self.message_octets_max.saturating_mul(2),
+            },
             life: self.bounds.session_life,
             stress: self.bounds.stress_timeout,
         }

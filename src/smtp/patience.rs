@@ -6,29 +6,16 @@ use tokio::time::sleep;
 
 use super::Receiver;
 use super::places::Seating;
+use super::session::End;
 
-/// Why a wait ended before what was waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cut {
-    /// It took longer than it may.
-    TooLong,
-    /// It took longer than it may while most places are taken.
-    Stressed,
-    /// Somebody else is to have the place.
-    MadeRoom,
-}
-
-/// Waits for `work`, which began at `since` and may take `most`, under stress no longer than `smtp-stress-timeout`. A
-/// connection without a seat has no place to lose.
+/// Waits for `work` until `deadline`, which is asked again once stress would be felt: it may begin meanwhile. The error is
+/// why the wait is over: what the deadline says, or [`End::MadeRoom`]; without a seat there is no place to lose.
 pub(super) async fn wait<T>(
     receiver: &Receiver,
     seating: Option<&Seating>,
-    since: Duration,
-    most: Duration,
+    deadline: impl Fn() -> (Duration, End),
     work: impl Future<Output = T>,
-) -> Result<T, Cut> {
-    let Receiver { clock, places, settings, .. } = receiver;
-    let stress = settings.bounds.stress_timeout;
+) -> Result<T, End> {
     let must_leave = async {
         match seating {
             Some(seating) => seating.must_leave().await,
@@ -37,21 +24,34 @@ pub(super) async fn wait<T>(
     };
     tokio::pin!(work, must_leave);
     loop {
-        let taken = clock.boot().saturating_sub(since);
-        if taken >= most {
-            return Err(Cut::TooLong);
+        let (at, end) = deadline();
+        let left = at.saturating_sub(receiver.clock.boot());
+        if left.is_zero() {
+            return Err(end);
         }
-        if places.is_stressed() && taken >= stress {
-            return Err(Cut::Stressed);
-        }
-        // No longer than until stress would be felt, which may begin meanwhile.
-        let left = stress.saturating_sub(taken);
-        let pause = if left.is_zero() { stress } else { left }.min(most.saturating_sub(taken));
         tokio::select! {
             biased;
             done = &mut work => return Ok(done),
-            () = &mut must_leave => return Err(Cut::MadeRoom),
-            () = sleep(pause) => {}
+            () = &mut must_leave => return Err(End::MadeRoom),
+            () = sleep(left.min(receiver.settings.bounds.stress_timeout)) => {}
+        }
+    }
+}
+
+/// The deadline of what began at `since` and may take `most`, else it is the `end`; under stress no longer than
+/// `smtp-stress-timeout`.
+pub(super) fn allowance(
+    receiver: &Receiver,
+    since: Duration,
+    most: Duration,
+    end: End,
+) -> impl Fn() -> (Duration, End) + use<'_> {
+    move || {
+        let stress = receiver.settings.bounds.stress_timeout;
+        if stress < most && receiver.places.is_stressed() {
+            (since + stress, End::Stressed)
+        } else {
+            (since + most, end)
         }
     }
 }

@@ -38,8 +38,6 @@ pub(super) enum Knock {
     Seated(Seating),
     /// A turn to have the place of somebody else.
     Waits(Turn),
-    /// Nothing.
-    Full,
 }
 
 /// A turn to have the place of somebody else. Nobody has been told to go yet.
@@ -86,15 +84,13 @@ impl Places {
         self.permits.available_permits() * 4 < self.max
     }
 
-    /// Asks for a place.
-    pub(super) fn knock(self: &Arc<Self>, now: Duration) -> Knock {
+    /// Asks for a place; `None`: there is none, and enough others wait.
+    pub(super) fn knock(self: &Arc<Self>, now: Duration) -> Option<Knock> {
         if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
-            return Knock::Seated(self.seat(permit, now));
+            return Some(Knock::Seated(self.seat(permit, now)));
         }
-        match Arc::clone(&self.waiting).try_acquire_owned() {
-            Ok(turn) => Knock::Waits(Turn { places: Arc::clone(self), _turn: turn }),
-            Err(_) => Knock::Full,
-        }
+        let turn = Arc::clone(&self.waiting).try_acquire_owned().ok()?;
+        Some(Knock::Waits(Turn { places: Arc::clone(self), _turn: turn }))
     }
 
     /// Who has a seat may be told to go for somebody else.
@@ -198,7 +194,8 @@ mod tests {
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
 
-    use super::super::pace::Turn;
+    use super::super::pace::Prompt;
+    use super::super::rate::Rate;
     use super::*;
     use crate::model::Timestamp;
 
@@ -206,12 +203,11 @@ mod tests {
         idle: Duration::from_secs(300),
         command: Duration::from_secs(300),
         message: Duration::from_secs(600),
-        rate_min: 500,
-        octets_max: 1 << 30,
+        rate: Rate { octets_per_second: 500, octets_max: 1 << 30 },
         life: Duration::from_secs(3600),
         stress: Duration::from_secs(10),
     };
-    const DATA: Turn = Turn { is_in_data: true, transaction: Some(1), has_answered: true, progress: 0 };
+    const DATA: Prompt = Prompt { is_in_data: true, transaction: Some(1), has_answered: true, progress: 0 };
 
     fn seconds(seconds: u64) -> Duration {
         Duration::from_secs(seconds)
@@ -243,7 +239,7 @@ mod tests {
     fn taken(max: usize) -> (Arc<Places>, Vec<Seating>) {
         let places = Arc::new(Places::new(max, LIMITS));
         let seat = |at| match places.knock(seconds(at)) {
-            Knock::Seated(seating) => seating,
+            Some(Knock::Seated(seating)) => seating,
             other => panic!("{other:?}"),
         };
         let seats = (0..max as u64).map(seat).collect();
@@ -252,7 +248,7 @@ mod tests {
 
     /// Asks for the place of somebody else; the wait for it.
     fn turn(places: &Arc<Places>, at: u64) -> impl Future<Output = Option<Seating>> + use<> {
-        let Knock::Waits(turn) = places.knock(seconds(at)) else { panic!("a turn") };
+        let Some(Knock::Waits(turn)) = places.knock(seconds(at)) else { panic!("a turn") };
         async move { turn.vacated(&At(at)).await }
     }
 
@@ -274,9 +270,9 @@ mod tests {
     #[tokio::test]
     async fn the_idlest_make_room_and_nobody_who_keeps_time() {
         let (places, seats) = taken(4);
-        seats[0].pace().turn(DATA, seconds(0));
+        seats[0].pace().prompted(DATA, seconds(0));
         seats[0].pace().heard(1 << 20, seconds(1));
-        seats[1].pace().occupied();
+        seats[1].pace().occupied(seconds(1));
         assert!(matches!(begun(turn(&places, 2)), Poll::Ready(None)), "nobody was silent for a second");
         assert!(begun(turn(&places, 9)).is_pending());
         assert!(is_told_to_go(&seats[2]) && !is_told_to_go(&seats[3]));
@@ -290,7 +286,7 @@ mod tests {
     async fn who_has_moved_since_the_look_is_not_the_idlest_any_more() {
         let (places, seats) = taken(3);
         assert!(begun(turn(&places, 9)).is_pending());
-        seats[1].pace().turn(Turn { is_in_data: false, transaction: None, ..DATA }, seconds(9));
+        seats[1].pace().prompted(Prompt { is_in_data: false, transaction: None, ..DATA }, seconds(9));
         assert!(begun(turn(&places, 9)).is_pending());
         assert!(is_told_to_go(&seats[0]) && !is_told_to_go(&seats[1]) && is_told_to_go(&seats[2]));
     }
@@ -302,7 +298,7 @@ mod tests {
         let (got, ()) = tokio::join!(turn(&places, 9), async {
             seat.must_leave().await;
             drop(seat);
-            assert!(matches!(places.knock(seconds(9)), Knock::Waits(_)));
+            assert!(matches!(places.knock(seconds(9)), Some(Knock::Waits(_))));
         });
         assert!(got.is_some());
     }
@@ -311,15 +307,15 @@ mod tests {
     fn so_many_wait_and_no_more_and_a_turn_tells_nobody_to_go() {
         let (places, seats) = taken(1);
         let turns: Vec<_> = (0..WAITING_MAX).map(|_| places.knock(seconds(9))).collect();
-        assert!(turns.iter().all(|knock| matches!(knock, Knock::Waits(_))));
-        assert!(matches!(places.knock(seconds(9)), Knock::Full));
+        assert!(turns.iter().all(|knock| matches!(knock, Some(Knock::Waits(_)))));
+        assert!(places.knock(seconds(9)).is_none());
         assert!(!is_told_to_go(&seats[0]));
     }
 
     #[test]
     fn a_look_in_vain_is_not_repeated_at_once() {
         let (places, seats) = taken(2);
-        seats[0].pace().occupied();
+        seats[0].pace().occupied(seconds(0));
         let idle_at = seconds(1) + LIMITS.stress / STRESS_PART;
         let send_away = |now| places.seated().send_away_idlest(&LIMITS, now);
         assert!(!send_away(idle_at.saturating_sub(LOOK_EVERY / 2)), "nobody is idle yet");

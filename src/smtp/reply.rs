@@ -187,6 +187,11 @@ impl Reply {
         Self::made(552, Some([5, 3, 4]), format!("The message is larger than {message_octets_max} octets"))
     }
 
+    pub(super) fn text_line_too_long(octets_max: u64) -> Self {
+        let text = format!("A line of the message is longer than {octets_max} octets; lines end with CR LF");
+        Self::made(554, Some([5, 6, 0]), text)
+    }
+
     /// What a failed store means to the sender. `None`: nothing true can be said, so the connection closes without a
     /// reply and the sender tries again (RFC 5321 section 4.2.5).
     pub(super) fn of_store_error(error: &StoreError) -> Option<Self> {
@@ -240,6 +245,7 @@ impl Reply {
             (452, _) if *self == Self::NO_MEMORY_OF_NETWORK => Some(Bound::MemoryOfNetwork),
             (500, _) if self.text == LINE_TOO_LONG => Some(Bound::Line),
             (552, Some([5, 3, 4])) => Some(Bound::Size),
+            (554, Some([5, 6, 0])) => Some(Bound::TextLine),
             (554, _) if *self == Self::TOO_MANY_HOPS => Some(Bound::Hops),
             _ => None,
         }

@@ -17,6 +17,7 @@ use super::line::{self, Framed, Lines};
 use super::policy::Policy;
 use super::reply::Reply;
 use super::tally::Said;
+use super::text::TextLines;
 use super::{Dialect, SmtpSettings};
 use crate::model::{Greeting, TlsSession};
 use crate::store::StoreError;
@@ -40,7 +41,7 @@ enum State {
     /// AUTH has asked for more.
     Credentials(Exchange),
     /// After DATA.
-    Data(Decoder, Body),
+    Data(Decoder, TextLines, Body),
     /// After BDAT.
     Chunk(Chunk),
     Closed(End),
@@ -143,7 +144,7 @@ impl<'a> Session<'a> {
     /// How much memory is set aside for the message that is coming in.
     pub(super) fn held_octets(&self) -> u64 {
         match (&self.state, &self.transaction) {
-            (State::Data(_, body), _) => body.held_octets(),
+            (State::Data(_, _, body), _) => body.held_octets(),
             (State::Chunk(chunk), _) => chunk.held_octets(),
             (_, Some(transaction)) => transaction.held_octets(),
             (_, None) => 0,
@@ -174,8 +175,15 @@ impl<'a> Session<'a> {
             match &mut self.state {
                 State::Closed(end) => return Step::Close(*end),
                 State::Handshake => return Step::StartTls,
-                State::Data(decoder, body) => {
-                    if !decoder.decode(input, |content| body.push(content)) {
+                State::Data(decoder, lines, body) => {
+                    let take = |content: &[u8]| {
+                        if lines.take(content) {
+                            body.push(content);
+                        } else {
+                            body.refuse(Reply::text_line_too_long(lines.octets_max()));
+                        }
+                    };
+                    if !decoder.decode(input, take) {
                         return Step::Read;
                     }
                     if let Some(message) = self.end_of_data() {
@@ -310,9 +318,13 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Says the last word, unless it has been said.
+    /// Says the last word, unless it has been said. What is owed comes before it: who was promised a reply for each
+    /// recipient would take the last word for one of them.
     fn end(&mut self, reply: &Reply, end: End) {
         if !matches!(self.state, State::Closed(_)) {
+            if let Some((owed, times)) = self.owed.take() {
+                (0..times).for_each(|_| self.say(&owed));
+            }
             self.say(reply);
             self.state = State::Closed(end);
         }

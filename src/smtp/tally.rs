@@ -23,6 +23,8 @@ pub enum Bound {
     Minute,
     /// The length of a command line.
     Line,
+    /// `max-line-size`
+    TextLine,
     /// The number of recipients.
     Recipients,
     /// `max-message-size`
@@ -38,12 +40,13 @@ pub enum Bound {
 }
 
 impl Bound {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Connections,
         Self::Address,
         Self::Network,
         Self::Minute,
         Self::Line,
+        Self::TextLine,
         Self::Recipients,
         Self::Size,
         Self::Memory,
@@ -60,6 +63,7 @@ impl Bound {
             Self::Network => "connectionsPerNetwork",
             Self::Minute => "connectionsPerMinute",
             Self::Line => "lineLength",
+            Self::TextLine => "textLineLength",
             Self::Recipients => "recipients",
             Self::Size => "messageSize",
             Self::Memory => "memory",
@@ -92,10 +96,12 @@ impl Said {
     }
 }
 
-/// Counters of everything since the start. Each of them only grows, but for the connections that are open now.
+/// Counters of everything since the start. Each of them only grows, but for the connections that are open now or wait for
+/// a place.
 #[derive(Debug, Default)]
 pub struct Counters {
     connections: AtomicU64,
+    waiting: AtomicU64,
     sessions: AtomicU64,
     messages: AtomicU64,
     recipients: AtomicU64,
@@ -113,9 +119,13 @@ impl Counters {
     }
 
     /// Counts a connection that has a place as open until what is returned is dropped.
-    pub(super) fn connected(&self) -> Connected<'_> {
-        self.connections.fetch_add(1, Ordering::Relaxed);
-        Connected(self)
+    pub(super) fn connected(&self) -> Counted<'_> {
+        Counted::of(&self.connections)
+    }
+
+    /// Counts a connection that waits for a place until what is returned is dropped.
+    pub(super) fn waiting(&self) -> Counted<'_> {
+        Counted::of(&self.waiting)
     }
 
     pub(super) fn tls_handshake_failed(&self) {
@@ -141,13 +151,20 @@ impl Counters {
     }
 }
 
-/// A connection that is open.
+/// A connection, counted among others of its kind until this is dropped.
 #[derive(Debug)]
-pub(super) struct Connected<'a>(&'a Counters);
+pub(super) struct Counted<'a>(&'a AtomicU64);
 
-impl Drop for Connected<'_> {
+impl<'a> Counted<'a> {
+    fn of(kind: &'a AtomicU64) -> Self {
+        kind.fetch_add(1, Ordering::Relaxed);
+        Self(kind)
+    }
+}
+
+impl Drop for Counted<'_> {
     fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -162,6 +179,7 @@ impl Counts for Counters {
             one("tlsHandshakesFailed", &self.tls_handshakes_failed),
             one("proxyHeadersRefused", &self.proxy_headers_refused),
             one("connections", &self.connections),
+            one("waiting", &self.waiting),
         ];
         counts.extend(Count::family("replies", CLASSES, &self.classes));
         counts.extend(Count::family("refused", Bound::ALL.map(Bound::as_str), &self.refused));
@@ -243,6 +261,7 @@ mod tests {
             (Reply::AUTH_LINE_TOO_LONG, "5yz", Some(Bound::Line)),
             (Reply::LINE_TOO_LONG.without_status(), "5yz", Some(Bound::Line)),
             (Reply::message_too_large(1), "5yz", Some(Bound::Size)),
+            (Reply::text_line_too_long(1), "5yz", Some(Bound::TextLine)),
             (Reply::TOO_MANY_HOPS, "5yz", Some(Bound::Hops)),
         ] {
             let (counters, mut said) = (Counters::default(), Said::default());

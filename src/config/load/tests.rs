@@ -1,5 +1,6 @@
 //! Tests of the loader.
 
+mod clients;
 mod examples;
 mod file;
 
@@ -332,13 +333,6 @@ fn values_that_only_just_agree_are_accepted() {
 fn defaults_give_way_to_what_was_set() {
     assert_eq!(World::new().flag("page-size-max", "10").config().page_size_default, 10);
     assert_eq!(World::new().flag("max-message-size", "50MB").config().segment_octets, 100 << 20);
-    let of_client = |world: World| {
-        let bounds = world.config().smtp_bounds;
-        (bounds.bodies_octets_per_address_max >> 20, bounds.bodies_octets_per_network_max >> 20)
-    };
-    assert_eq!(of_client(World::new()), (64, 128));
-    assert_eq!(of_client(World::new().flag("smtp-body-budget", "100MB").flag("max-message-size", "30MB")), (30, 50));
-    assert_eq!(of_client(World::new().flag("smtp-body-budget-per-network", "1MB")), (64, 1));
     assert!(!World::new().flag("smtp-listen", "[::1]:2525").config().smtp_listen_is_default);
     assert_eq!(World::new().flag("mx-host", "mx.example.com").config().hostname.as_str(), "mx.example.com");
     assert_eq!(World::new().flag("mx-host", "mx.test").flag("hostname", "h.test").config().hostname.as_str(), "h.test");

@@ -16,10 +16,11 @@ pub(super) const SETTINGS: &[Setting] = &[
         "max-smtp-connections-per-address",
         Shape::One,
         "N",
-        "Most SMTP connections at once from one address, 1 to 100000",
+        "Most SMTP connections at once from one address, 1 to 100000, at most those of its network",
         |c, v| one(v, |t| value::number(t, 1..=100_000)).map(|n| c.smtp_bounds.connections_per_address_max = n),
         |c| vec![c.smtp_bounds.connections_per_address_max.to_string()],
-    ),
+    )
+    .with_default("50, or max-smtp-connections-per-network where that is less"),
     Setting::new(
         "max-smtp-connections-per-network",
         Shape::One,
@@ -27,7 +28,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Most SMTP connections at once from one /24 of IPv4 or /64 of IPv6, 1 to 100000",
         |c, v| one(v, |t| value::number(t, 1..=100_000)).map(|n| c.smtp_bounds.connections_per_network_max = n),
         |c| vec![c.smtp_bounds.connections_per_network_max.to_string()],
-    ),
+    )
+    .with_default("200, or max-smtp-connections-per-address where that is more"),
     Setting::new(
         "smtp-connections-per-minute",
         Shape::One,
@@ -40,11 +42,11 @@ pub(super) const SETTINGS: &[Setting] = &[
         "smtp-body-budget-per-address",
         Shape::One,
         "SIZE",
-        "Most of smtp-body-budget for messages from one address, 64KB to 1024GB, at least max-message-size",
+        "Most of smtp-body-budget for messages from one address, 64KB to 1024GB, at least max-message-size, at most that of its network",
         |c, v| one(v, |t| value::size(t, 64 * KB..=1024 * GB)).map(|n| c.smtp_bounds.bodies_octets_per_address_max = n),
         |c| vec![show_size(c.smtp_bounds.bodies_octets_per_address_max)],
     )
-    .with_default("a quarter of smtp-body-budget, or max-message-size where that is more"),
+    .with_default("a quarter of smtp-body-budget, but no less than max-message-size and no more than that of its network"),
     Setting::new(
         "smtp-body-budget-per-network",
         Shape::One,
@@ -53,7 +55,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         |c, v| one(v, |t| value::size(t, 64 * KB..=1024 * GB)).map(|n| c.smtp_bounds.bodies_octets_per_network_max = n),
         |c| vec![show_size(c.smtp_bounds.bodies_octets_per_network_max)],
     )
-    .with_default("half of smtp-body-budget, or max-message-size where that is more"),
+    .with_default("half of smtp-body-budget, or max-message-size or smtp-body-budget-per-address where that is more"),
     Setting::new(
         "limit-exempt",
         Shape::Several,

@@ -1,6 +1,6 @@
 //! Settings of SMTP.
 
-use super::{GB, MB, each, one, texts};
+use super::{GB, KB, MB, each, one, texts};
 use crate::config::parse::{domain_name, endpoint, file_mode, listen_address, listen_addresses, network, smtp_auth};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_size};
@@ -72,6 +72,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size",
         |c, v| one(v, |t| value::size(t, MB..=1024 * GB)).map(|octets| c.smtp_bodies_octets_max = octets),
         |c| vec![show_size(c.smtp_bodies_octets_max)],
+    ),
+    Setting::new(
+        "max-line-size",
+        Shape::One,
+        "SIZE",
+        "Longest line of a message after DATA, 1KB to 50MB; RFC 5321 asks for 1,000 octets",
+        |c, v| one(v, |t| value::size(t, KB..=50 * MB)).map(|octets| c.smtp_text_line_octets_max = octets),
+        |c| vec![show_size(c.smtp_text_line_octets_max)],
     ),
     Setting::new(
         "max-recipients",

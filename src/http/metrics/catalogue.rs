@@ -73,7 +73,8 @@ pub(super) const FAMILIES: &[Family] = &[
     counter("store", "removed", "tempmail_store_emails_removed_total", &["reason"], "Emails removed: deleted by somebody, expired, or dropped to make way under a cap."),
     counter("store", "indexReopened", "tempmail_store_index_reopened_total", &[], "How often the index failed and could be opened again."),
 
-    gauge("smtp", "connections", "tempmail_smtp_connections", &[], "Connections open now, those included that are still in a handshake."),
+    gauge("smtp", "connections", "tempmail_smtp_connections", &[], "Connections that have a place now, those included that are still in a handshake."),
+    gauge("smtp", "waiting", "tempmail_smtp_connections_waiting", &[], "Connections beside these that wait for a place, or for the header that names their client."),
     gauge("limits", "smtpConnections", "tempmail_smtp_connections_max", &[], "The most connections at once: max-smtp-connections."),
     counter("smtp", "sessions", "tempmail_smtp_sessions_total", &[], "Sessions begun."),
     counter("smtp", "ended", "tempmail_smtp_sessions_ended_total", &["reason"], "Sessions ended."),

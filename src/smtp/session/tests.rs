@@ -54,6 +54,7 @@ fn settings() -> SmtpSettings {
     SmtpSettings {
         hostname: "mx.test".parse().expect("name"),
         message_octets_max: 1000,
+        text_line_octets_max: 1 << 20,
         bodies_octets_max: 1 << 20,
         recipients_max: 100,
         hops_max: 3,
@@ -85,8 +86,18 @@ fn play_cut(cuts: &[&[u8]], policy: &OneDomain, outcomes: &[Result<(), StoreErro
 
 /// The same in any dialect.
 fn play_in(dialect: Dialect, cuts: &[&[u8]], policy: &OneDomain, outcomes: &[Result<(), StoreError>]) -> Played {
-    let settings = settings();
-    let mut session = Session::new(&settings, dialect, policy);
+    play_with(&settings(), dialect, cuts, policy, outcomes)
+}
+
+/// The same with any settings.
+fn play_with(
+    settings: &SmtpSettings,
+    dialect: Dialect,
+    cuts: &[&[u8]],
+    policy: &OneDomain,
+    outcomes: &[Result<(), StoreError>],
+) -> Played {
+    let mut session = Session::new(settings, dialect, policy);
     let mut outcomes = outcomes.iter().cloned();
     let mut played = Played { replies: String::new(), messages: Vec::new(), end: None };
     // The first cut is empty, so that the greeting is there even when nothing is said.

@@ -11,6 +11,7 @@ use crate::smtp::data::Decoder;
 use crate::smtp::hops;
 use crate::smtp::path::ForwardPath;
 use crate::smtp::reply::Reply;
+use crate::smtp::text::TextLines;
 
 /// What MAIL began.
 pub(super) struct Transaction {
@@ -92,7 +93,8 @@ impl Session<'_> {
         }
         let (size_octets, octets_max) = (transaction.mail.size_octets, self.settings.message_octets_max);
         let share = self.policy.memory(size_octets.unwrap_or(octets_max))?;
-        self.state = State::Data(Decoder::default(), Body::new(share, size_octets, octets_max));
+        let lines = TextLines::new(self.settings.text_line_octets_max);
+        self.state = State::Data(Decoder::default(), lines, Body::new(share, size_octets, octets_max));
         Ok(Reply::SEND_DATA)
     }
 
@@ -137,7 +139,7 @@ impl Session<'_> {
 
     /// Ends what DATA began; `None` if it has been answered.
     pub(super) fn end_of_data(&mut self) -> Option<Message> {
-        let State::Data(_, body) = mem::replace(&mut self.state, State::Command) else { return None };
+        let State::Data(_, _, body) = mem::replace(&mut self.state, State::Command) else { return None };
         self.end_of_message(Ok(body))
     }
 

@@ -10,8 +10,6 @@ use super::support::daemon::Daemon;
 
 const PIECE_OCTETS: usize = 1 << 20;
 const PIECES: usize = 1024;
-/// After so many pieces whatever is read with them has its buffers.
-const WARM_AFTER: usize = 4;
 
 /// Where in a dialog the line is.
 #[derive(Clone, Copy)]
@@ -48,11 +46,9 @@ pub(crate) fn endless(daemon: &Daemon, place: Place) -> Result<u64> {
     let before_kb = daemon.memory_kb("VmRSS:")?;
     let piece = vec![b'x'; PIECE_OCTETS];
     let mut most_kb = before_kb;
-    for number in 0..PIECES {
+    for _ in 0..PIECES {
         stream.write_all(&piece)?;
-        if number >= WARM_AFTER {
-            most_kb = most_kb.max(daemon.memory_kb("VmRSS:")?);
-        }
+        most_kb = most_kb.max(daemon.memory_kb("VmRSS:")?);
     }
     let refused = match place {
         Place::Command => {
@@ -61,7 +57,7 @@ pub(crate) fn endless(daemon: &Daemon, place: Place) -> Result<u64> {
         }
         Place::Header | Place::Body => {
             stream.write_all(b"\r\n.\r\n")?;
-            "552"
+            "554"
         }
     };
     let said = reply(&stream)?;

@@ -65,7 +65,16 @@ fn to(name: &str) -> String {
 }
 
 fn daemon(dir: &std::path::Path) -> Binary {
-    let args = ["--max-message-size", "10MB", "--webhook-allow", "127.0.0.0/8", "--webhook-timeout", "2m"];
+    let args = [
+        "--max-message-size",
+        "10MB",
+        "--max-line-size",
+        "10MB",
+        "--webhook-allow",
+        "127.0.0.0/8",
+        "--webhook-timeout",
+        "2m",
+    ];
     Binary::serve(dir, &args)
 }
 

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use tempmail::smtp::{Service, SmtpSettings};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
 use super::{TestReceiver, from};
@@ -107,12 +107,55 @@ async fn octet_by_octet_no_command_lasts_beyond_its_time() {
 
 #[tokio::test]
 async fn who_does_not_read_the_replies_is_not_waited_for() {
-    let receiver = TestReceiver::bounded(|settings| settings.bounds.reply_timeout = Duration::from_millis(200)).await;
-    let mut stream = TcpStream::connect(receiver.address).await.expect("connect");
-    stream.read_exact(&mut [0; 3]).await.expect("the greeting");
-    let flood = tokio::spawn(async move { while stream.write_all(&b"EHLO x\r\n".repeat(10_000)).await.is_ok() {} });
-    receiver.until_counted("ended", "repliesUnread", 1).await;
-    flood.abort();
+    let short = Duration::from_millis(200);
+    let calm = |settings: &mut SmtpSettings| settings.bounds.reply_timeout = short;
+    let stressed = |settings: &mut SmtpSettings| {
+        settings.connections_max = 1;
+        settings.bounds.stress_timeout = short;
+    };
+    for (receiver, end) in
+        [(TestReceiver::bounded(calm).await, "repliesUnread"), (TestReceiver::bounded(stressed).await, "stressed")]
+    {
+        let mut stream = TcpStream::connect(receiver.address).await.expect("connect");
+        stream.read_exact(&mut [0; 3]).await.expect("the greeting");
+        let flood = tokio::spawn(async move { while stream.write_all(&b"EHLO x\r\n".repeat(10_000)).await.is_ok() {} });
+        receiver.until_counted("ended", end, 1).await;
+        flood.abort();
+    }
+}
+
+#[tokio::test]
+async fn the_time_for_reading_replies_is_not_taken_from_the_next_command() {
+    const GREETINGS: u64 = 50_000;
+    let short = Duration::from_millis(300);
+    let receiver = TestReceiver::bounded(|settings| {
+        settings.bounds.idle_timeout = short;
+        settings.bounds.command_timeout = short;
+    })
+    .await;
+    let (read, mut write) = TcpStream::connect(receiver.address).await.expect("connect").into_split();
+    let mut lines = BufReader::new(read).lines();
+    assert!(lines.next_line().await.expect("read").is_some_and(|line| line.starts_with("220")));
+    let flood = tokio::spawn(async move {
+        write.write_all(&b"EHLO x\r\n".repeat(usize::try_from(GREETINGS).expect("few"))).await.expect("write");
+        write
+    });
+    // The server is waiting for its replies to be read, longer than for a command.
+    let mut said = 0;
+    while receiver.count("replies", "2yz") > said {
+        said = receiver.count("replies", "2yz");
+        tokio::time::sleep(short * 2).await;
+    }
+    assert!(said < GREETINGS, "the sockets took all of it");
+    let mut greetings = 0;
+    while greetings < GREETINGS {
+        let line = lines.next_line().await.expect("read").expect("a line");
+        assert!(line.starts_with('2'), "{line}");
+        greetings += u64::from(line == "250 HELP");
+    }
+    let mut write = flood.await.expect("all is sent");
+    write.write_all(b"QUIT\r\n").await.expect("write");
+    assert!(lines.next_line().await.expect("read").is_some_and(|line| line.starts_with("221")));
 }
 
 #[tokio::test]

@@ -140,6 +140,56 @@ async fn a_proxy_that_tells_nothing_makes_room() {
     assert_eq!((receiver.count("refused", "connections"), receiver.count("proxyHeadersRefused", None)), (1, 0));
 }
 
+/// The same handshake, for which nobody waits longer than for a command.
+#[tokio::test]
+async fn under_stress_a_handshake_has_less_time() {
+    let (tls, _connector, _dir) = kept();
+    let receiver = TestReceiver::of(Service::Smtp, Some(tls), FaultyStore::open(), |settings| {
+        one_place(settings);
+        settings.bounds.stress_timeout = Duration::from_millis(200);
+    })
+    .await;
+    let mut silent = SmtpPeer::greeted(receiver.address).await;
+    silent.command("EHLO client.test", "250").await;
+    silent.command("STARTTLS", "220").await;
+    silent.expect_closed().await;
+    receiver.until_counted("ended", "stressed", 1).await;
+    assert_eq!((receiver.count("ended", "tlsFailed"), receiver.count("tlsHandshakesFailed", None)), (0, 1));
+}
+
+#[tokio::test]
+async fn nobody_makes_room_for_a_client_that_is_refused() {
+    let receiver = TestReceiver::bounded(|settings| {
+        one_place(settings);
+        settings.policy.refused_clients = vec!["127.0.1.2/32".parse().expect("a network")];
+    })
+    .await;
+    let mut idle = from(GREEDY, receiver.address).await;
+    idle.expect("220").await;
+    for_a_second(&mut idle).await;
+    let mut refused = from(OTHER, receiver.address).await;
+    refused.expect("554 5.7.1").await;
+    refused.expect_closed().await;
+    idle.command("NOOP", "250").await;
+    assert_eq!((receiver.count("replies", "5yz"), receiver.count("connections", None)), (1, 1));
+}
+
+#[tokio::test]
+async fn who_waits_for_a_place_is_told_when_the_service_stops() {
+    let receiver = TestReceiver::bounded(one_place).await;
+    let mut idle = from(GREEDY, receiver.address).await;
+    idle.expect("220").await;
+    idle.begin_data(TO).await;
+    for_a_second(&mut idle).await;
+    let mut newcomer = from(OTHER, receiver.address).await;
+    // It has been told to go, and its place is free once it has closed its side, or a second later.
+    idle.expect("421 4.3.2 All places").await;
+    assert_eq!((receiver.count("connections", None), receiver.count("waiting", None)), (1, 1));
+    receiver.shutdown.cancel();
+    newcomer.expect("421 4.3.2 The service is stopping").await;
+    newcomer.expect_closed().await;
+}
+
 #[tokio::test]
 async fn nobody_makes_room_for_who_has_too_many_connections() {
     let receiver = TestReceiver::bounded(one_place).await;
@@ -171,6 +221,7 @@ async fn behind_a_proxy_nobody_makes_room_before_the_client_is_known() {
     for_a_second(&mut idle).await;
     let mut silent = SmtpPeer::connect(receiver.address).await;
     silent.expect_silence().await;
+    assert_eq!((receiver.count("connections", None), receiver.count("waiting", None)), (1, 1));
     connect("192.0.2.1").await.expect("421 4.7.0").await;
     idle.command("NOOP", "250").await;
     for_a_second(&mut idle).await;

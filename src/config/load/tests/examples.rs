@@ -16,7 +16,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "mx-host" => &["mx1.example.com", "mx2.example.com"],
         "hostname" => &["mail.example.com"],
         "retention" | "verify-every" | "webhook-grace" | "webhook-idle" => &["1h30m"],
-        "max-message-size" => &["2MB"],
+        "max-message-size" | "max-line-size" => &["2MB"],
         "segment-size"
         | "index-cache-size"
         | "outbox-size-per-webhook"

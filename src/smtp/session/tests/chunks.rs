@@ -128,6 +128,21 @@ fn a_line_that_may_announce_a_chunk_ends_the_session() {
     }
 }
 
+/// Who ends lines with less than CRLF sends the chunk behind this line; the octets of its CRLF may be the chunk's.
+#[test]
+fn a_chunk_that_half_a_line_end_hides_ends_the_session() {
+    let chunk = format!("RSET\r\n{MAIL}{RCPT}DATA\r\nevil\r\n.\r\n");
+    for line in ["NOOP\nBDAT 86 LAST", "NOOP\r bdat 86 LAST", "MAIL FROM:<>\nRSET\nBDAT 86"] {
+        let dialog = format!("{EHLO}{MAIL}{RCPT}{line}\r\n{chunk}");
+        for at in 0..=dialog.len() {
+            let (first, second) = dialog.as_bytes().split_at(at);
+            let played = play_cut(&[first, second], &OneDomain::default(), &[]);
+            assert_eq!(codes(&played.replies)[4..], ["501 5.5.4", "421 4.5.0"], "{line:?}");
+            assert_eq!((played.messages.len(), played.end), (0, Some(End::OutOfStep)), "{line:?}");
+        }
+    }
+}
+
 #[test]
 fn memory_is_set_aside_before_the_first_chunk_and_given_back() {
     let dialog = format!("{EHLO}{MAIL}{RCPT}BDAT 3\r\noneBDAT 3 LAST\r\ntwo");

@@ -26,6 +26,25 @@ fn a_size_over_the_limit_is_refused_as_soon_as_it_shows() {
 }
 
 #[test]
+fn a_message_with_a_line_that_is_too_long_is_refused_at_its_end_and_a_chunk_has_no_lines() {
+    let (mut settings, policy) = (settings(), OneDomain::default());
+    settings.text_line_octets_max = 102;
+    let line = "x".repeat(100);
+    for (content, expected) in [
+        (format!("DATA\r\n{line}\r\n{line}\r\n..{}\r\n.\r\n", &line[1..]), "250 2.0.0"),
+        (format!("DATA\r\nhi\r\n{line}x\r\n.\r\n"), "554 5.6.0"),
+        (format!("DATA\r\n{line}\n{line}\r{line}\r\n.\r\n"), "554 5.6.0"),
+        (format!("BDAT 300\r\n{line}{line}{line}BDAT 0 LAST\r\n"), "250 2.0.0"),
+    ] {
+        let dialog = format!("{EHLO}{MAIL}{RCPT}{content}{MAIL}");
+        let played = play_with(&settings, PLAIN, &[dialog.as_bytes()], &policy, &[]);
+        let codes = codes(&played.replies);
+        assert_eq!(codes[codes.len() - 2..], [expected, "250 2.1.0"], "{content}");
+        assert_eq!(played.messages.len(), usize::from(expected.starts_with("250")), "{content}");
+    }
+}
+
+#[test]
 fn twenty_errors_end_the_session() {
     let played = play(&format!("{}NOOP\r\n", "FOO\r\n".repeat(30)));
     let codes = codes(&played.replies);

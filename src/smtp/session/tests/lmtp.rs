@@ -85,3 +85,24 @@ fn ten_thousand_replies_do_not_pile_up_and_keep_their_order() {
     assert_eq!(stored.matches("250 2.0.0 Stored\r\n").count(), 9_999);
     assert!(stored.lines().last().is_some_and(|line| line.starts_with("214 ")));
 }
+
+#[test]
+fn no_recipient_goes_without_its_reply_when_the_service_stops_amid_them() {
+    let (settings, policy) = (settings(), OneDomain::default());
+    let mut session = Session::new(&settings, LMTP, &policy);
+    // Replies that wait already leave room for a part of those to the message.
+    let recipients = "RCPT TO:<a@example.test>\r\n".repeat(100);
+    let dialog = format!("LHLO a\r\nMAIL FROM:<>\r\n{recipients}DATA\r\n.\r\n");
+    let mut input = dialog.as_bytes();
+    let step = session.advance(&mut input);
+    assert!(matches!(step, Step::Store(_)), "{step:?}");
+    session.replies().resize(REPLIES_OCTETS_MAX - 100, b'-');
+    session.stored(Ok(()));
+    session.stop();
+    let replies = String::from_utf8(session.replies().clone()).expect("ASCII");
+    assert_eq!(replies.matches("250 2.0.0 Stored\r\n").count(), 100);
+    assert!(replies.ends_with("421 4.3.2 The service is stopping; try again later\r\n"), "{replies}");
+    session.replies().clear();
+    assert_eq!(session.advance(&mut input), Step::Close(End::Stopping));
+    assert_eq!(session.replies(), b"");
+}
