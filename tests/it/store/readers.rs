@@ -221,6 +221,33 @@ async fn reads_go_on_while_the_index_can_not_be_written() {
     assert_eq!(contents(&store).await, Ok(wanted));
 }
 
+/// Where the journal could not go on the index was not opened again, and what stands in for it was not either.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reads_go_on_where_nothing_can_be_written() {
+    let disk = FaultyDisk::on(RecordingDisk::default());
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &uncached()).expect("open");
+    receive(&store, "m1").await.expect("receive");
+    let mut has_failed = false;
+    disk.fail(move |operation, name| {
+        let is_index_read = matches!(operation, Operation::Read(_)) && name == INDEX;
+        let is_first = is_index_read && !has_failed && std::thread::current().name() != Some("store-writer");
+        has_failed |= is_first;
+        let is_read = matches!(operation, Operation::Read(_) | Operation::List | Operation::Open);
+        (is_first || !is_read).then_some(ErrorKind::Other)
+    });
+    // It can't be taken back either.
+    assert_eq!(receive(&store, "m2").await, Err(StoreError::OutcomeUnknown));
+    assert_eq!(contents(&store).await, Ok(vec!["m1".to_owned()]));
+    assert!(store.accepts().is_err());
+    disk.heal();
+    let start = Instant::now();
+    while receive(&store, "m3").await.is_err() {
+        assert!(start.elapsed() < Duration::from_secs(5), "the index stays away");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(contents(&store).await, Ok(vec!["m1".to_owned(), "m3".to_owned()]));
+}
+
 /// Whoever reads must not see what is answered with an error a moment later.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_group_that_is_given_up_is_never_shown() {
