@@ -153,6 +153,7 @@ async fn whichever_call_fails_every_answer_is_true_and_the_store_comes_back() {
     let is_whole = std::env::var("TEMPMAIL_FAULT_CALLS").is_ok_and(|which| which == "all");
     let stride = if is_whole { 1 } else { cases.len().div_ceil(CASES) };
     let first = rand::random_range(0..stride);
+    println!("{calls} calls, {} cases, every {stride}th from {first} on", cases.len());
     let room = Arc::new(Semaphore::new(AT_ONCE));
     let mut running = tokio::task::JoinSet::new();
     for case in cases.into_iter().skip(first).step_by(stride) {
