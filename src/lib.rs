@@ -143,7 +143,8 @@
 //! after 2 s of quiet, after 15 s at most, at the stop) makes it durable with quick repair; then segments in which
 //! nothing lives are unlinked, and what somebody deleted is punched out. If the index fails after a good fdatasync, the
 //! group stays unanswered while the index is opened again and replayed; a group that is given up is cut off the journal
-//! before its senders hear so.
+//! before its senders hear so. Meanwhile readers ask another that stands in for it: opened over the same file, which it
+//! does not write. Whoever reads an index whose file is opened again asks once more, so that nobody waits for readers.
 //!
 //! All I/O goes through the small trait [`store::disk::Disk`], which redb's storage is built on as well; crash images and
 //! faults are made there. The trait [`store::Store`] shows no type of redb, takes ids and times from its caller and

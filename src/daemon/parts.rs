@@ -26,7 +26,7 @@ impl Parts {
         self.names.push((self.running.spawn(part).id(), name));
     }
 
-    /// Starts a part that begins anew when it has panicked: one that has all it needs from the store.
+    /// Starts a part that begins anew when it, or its beginning, has panicked: one that has all it needs from the store.
     pub(super) fn spawn_anew<P>(
         &mut self,
         name: &'static str,
@@ -40,7 +40,7 @@ impl Parts {
             let mut rest = REST_FIRST;
             loop {
                 let begun_at = Instant::now();
-                if AssertUnwindSafe(begin()).catch_unwind().await.is_ok() {
+                if AssertUnwindSafe(async { begin().await }).catch_unwind().await.is_ok() {
                     return;
                 }
                 if begun_at.elapsed() > REST_MAX {
@@ -80,17 +80,18 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_part_begins_anew_after_a_panic_and_a_rest_and_the_others_go_on() {
+    async fn a_part_begins_anew_after_each_panic_and_a_rest_and_the_others_go_on() {
         let (shutdown, begun) = (CancellationToken::new(), Arc::<AtomicU32>::default());
         let has_begun_anew = Arc::<Notify>::default();
         let mut parts = Parts::default();
         parts.spawn_anew("panics", &shutdown, {
             let (begun, has_begun_anew) = (Arc::clone(&begun), Arc::clone(&has_begun_anew));
             move || {
-                let is_first = begun.fetch_add(1, Ordering::Relaxed) == 0;
+                let before = begun.fetch_add(1, Ordering::Relaxed);
+                assert!(before != 1, "on purpose, as it begins");
                 let has_begun_anew = Arc::clone(&has_begun_anew);
                 async move {
-                    assert!(!is_first, "on purpose");
+                    assert!(before != 0, "on purpose, at work");
                     has_begun_anew.notify_one();
                 }
             }
@@ -101,11 +102,11 @@ mod tests {
         let stop = shutdown.clone();
         let running = tokio::spawn(async move { parts.run(&stop).await });
         tokio::time::timeout(REST_FIRST * 20, has_begun_anew.notified()).await.expect("it begins anew");
-        assert!(started_at.elapsed() >= REST_FIRST);
+        assert!(started_at.elapsed() >= 3 * REST_FIRST, "one rest, and one twice as long");
         assert!(!shutdown.is_cancelled());
         shutdown.cancel();
         assert_eq!(running.await.expect("no panic"), None);
-        assert_eq!(begun.load(Ordering::Relaxed), 2);
+        assert_eq!(begun.load(Ordering::Relaxed), 3);
     }
 
     #[tokio::test]

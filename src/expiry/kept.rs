@@ -2,6 +2,7 @@
 //!
 //! Both clocks go on while no process looks at them, so a guard of the same boot of the machine goes on as if it had slept.
 //! After another boot the file says nothing. So it needs no fsync: whatever a power cut makes of it is of an earlier boot.
+//! It goes with the store that it was kept beside, since of mail that was received by another clock it knows nothing.
 //! It is written in place, since on a full disk there is room for no second one.
 
 use std::fs::{File, OpenOptions};
@@ -14,9 +15,7 @@ use super::StepGuard;
 use crate::clock::Clock;
 use crate::model::Timestamp;
 use crate::store::Store;
-
-/// The file in the data directory.
-const NAME: &str = "clock";
+use crate::store::disk::CLOCK_NAME;
 
 /// A guard, and the file that it is kept in.
 #[derive(Debug)]
@@ -36,7 +35,8 @@ impl Watch {
     /// The watch of a process that begins with `store`, kept in `directory`. Made before any mail is taken.
     pub(crate) async fn begin(store: &dyn Store, clock: &dyn Clock, directory: &Path) -> Self {
         let (now, boot) = (clock.now(), clock.boot());
-        let file = clock.boot_id().map(|boot_id| GuardFile { path: directory.join(NAME), boot_id, written: None });
+        let file =
+            clock.boot_id().map(|boot_id| GuardFile { path: directory.join(CLOCK_NAME), boot_id, written: None });
         let guard = match (file.as_ref().and_then(GuardFile::read), store.stats().await) {
             (Some(kept), _) => kept,
             // In an empty store nothing is due by a time that another clock set, so that nothing has to wait.
@@ -105,7 +105,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
     fn file(directory: &Path, boot_id: &str) -> GuardFile {
-        GuardFile { path: directory.join(NAME), boot_id: boot_id.into(), written: None }
+        GuardFile { path: directory.join(CLOCK_NAME), boot_id: boot_id.into(), written: None }
     }
 
     /// A watch that has seen the clocks at `NOW` and `HOUR`, and what the next process of a boot makes of it.
@@ -138,7 +138,7 @@ mod tests {
         let (dir, next) = kept(StepGuard::settled(NOW, HOUR));
         assert!(next("another").is_none());
         for text in ["", "this", "this \n", "this 1 2 3\n", "this 1 2 3 x\n", "this 1 2 3 4 5\n"] {
-            std::fs::write(dir.path().join(NAME), text).expect("write");
+            std::fs::write(dir.path().join(CLOCK_NAME), text).expect("write");
             assert!(next("this").is_none(), "{text:?}");
         }
     }
@@ -147,7 +147,7 @@ mod tests {
     fn what_changes_is_written_and_nothing_else_is() {
         let dir = tempfile::tempdir().expect("directory");
         let mut watch = Watch { guard: StepGuard::settled(NOW, HOUR), file: Some(file(dir.path(), "this")) };
-        let path = dir.path().join(NAME);
+        let path = dir.path().join(CLOCK_NAME);
         let mut writes = |now: Timestamp, boot: Duration| {
             let _ = std::fs::remove_file(&path);
             watch.may_remove(now, boot);

@@ -12,7 +12,7 @@ use std::io;
 use std::sync::Arc;
 
 pub use directory::Directory;
-pub use staging::OldFiles;
+pub use staging::{CLOCK_NAME, OldFiles};
 
 /// A directory that one process holds.
 pub trait Disk: Debug + Send + Sync + 'static {

@@ -21,6 +21,8 @@ const REPLACING: &str = ".tempmail-replacing";
 const SAVING: &str = ".tempmail-replacing-keeping";
 /// The old files are gone; these are to move up.
 const ARRIVING: &str = ".tempmail-arriving";
+/// What the daemon knows of the clock that the mail of this store was received by. It says nothing of another's.
+pub const CLOCK_NAME: &str = "clock";
 /// Where old files are kept aside, with a number behind it.
 const KEPT: &str = "damaged-";
 
@@ -72,6 +74,10 @@ fn settle_by(path: &Path, sync: &mut dyn FnMut(&Path) -> io::Result<()>) -> io::
                 (Some(kept), OldFiles::AreKept) => fs::rename(path.join(&name), kept.join(&name))?,
                 _ => fs::remove_file(path.join(&name))?,
             }
+        }
+        match fs::remove_file(path.join(CLOCK_NAME)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
         // A file that has moved must be found in one of the two, whenever the power goes.
         if let (Some(kept), OldFiles::AreKept) = (&kept, old) {
@@ -181,6 +187,7 @@ mod tests {
     fn replaced_up_to(steps: usize, old: OldFiles, path: &Path) -> Option<()> {
         let kept = path.join("damaged-1");
         write(path, &OLD, "old");
+        write(path, &[CLOCK_NAME], "old");
         write(&path.join(STAGING), &NEW, "new");
         let marker = path.join(if old == OldFiles::Go { REPLACING } else { SAVING });
         if old == OldFiles::AreKept {
@@ -196,6 +203,7 @@ mod tests {
                 OldFiles::AreKept => Box::new(move || fs::rename(path.join(name), kept.join(name))),
             });
         }
+        all.push(Box::new(|| fs::remove_file(path.join(CLOCK_NAME))));
         all.push(Box::new(|| fs::rename(&marker, &arriving)));
         for name in NEW {
             let arriving = &arriving;
@@ -220,6 +228,7 @@ mod tests {
                     assert_eq!(read(dir.path()), expected, "{old:?} cut off after {steps}, the {time} time");
                     let left = [STAGING, REPLACING, SAVING, ARRIVING];
                     assert!(left.iter().all(|name| !dir.path().join(name).exists()), "{old:?}, {steps}: left behind");
+                    assert_eq!(dir.path().join(CLOCK_NAME).exists(), steps == 0, "{old:?}, {steps}: of another store");
                     if old == OldFiles::AreKept && steps > 0 {
                         assert_eq!(read(&dir.path().join("damaged-1")), all(&OLD, "old"));
                     }

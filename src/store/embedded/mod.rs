@@ -105,7 +105,7 @@ impl EmbeddedStore {
     /// Runs a read on a thread that may block.
     async fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&View) -> Result<T, IndexError> + Send + 'static,
+        read: impl FnMut(&View) -> Result<T, IndexError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let shared = Arc::clone(&self.shared);
         blocking(move || shared.read(read)).await

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::store::journal::{RecordPlace, Segments};
 
 /// Records that are taken off the disk with one sync of their segment, before a batch looks whether it is to stop.
-const PIECE: usize = 512;
+const PIECE: usize = 128;
 
 /// A batch of records that are taken off the disk, if there is one.
 #[derive(Debug, Default)]

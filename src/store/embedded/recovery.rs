@@ -6,13 +6,11 @@ use std::time::{Duration, Instant};
 use super::open::index_missing;
 use super::queue::Job;
 use super::writer::Writer;
-use crate::store::change::{Change, Outcome};
+use crate::store::change::Outcome;
 use crate::store::index::{Applied, Index, IndexError};
 use crate::store::journal::{FoundJournal, Position, RecordPlace};
 use crate::store::{OpenError, StoreError};
 
-/// How long the writer waits for readers to let go of an index that is to be reopened.
-const READERS_GRACE: Duration = Duration::from_secs(5);
 /// How often an index that failed is reopened before its group is given up, and the wait before each try.
 const REOPEN_WAITS: [Duration; 4] =
     [Duration::ZERO, Duration::from_millis(50), Duration::from_millis(250), Duration::from_secs(1)];
@@ -61,28 +59,17 @@ impl Writer {
             Ok(applied) => return Ok(self.counted(applied)),
             Err(error) => error.to_store_error(),
         };
-        let mut reached = self.shared.index().and_then(|index| index.position().ok());
         for wait in REOPEN_WAITS {
             tracing::error!(error = %cause, "the index failed and is opened again");
             self.make_room_for_index(&cause);
             std::thread::sleep(wait);
             match self.reopen_index(Some(start.group)) {
-                Ok(Some(applied)) => return Ok(self.counted(applied)),
-                // The index had the group already; what its changes did was told to nobody.
-                Ok(None) => return Ok(jobs.iter().map(|job| outcome_by_kind(&job.change)).collect()),
-                Err(behind) => {
-                    cause = behind.cause;
-                    // An index that did not open is where it was.
-                    reached = behind.reached.or(reached);
-                }
+                Ok(applied) => return Ok(self.counted(applied)),
+                Err(error) => cause = error,
             }
         }
-        // The group is cut off the journal only if it is certain that the index lacks it.
-        if reached.is_some_and(|reached| reached.group <= start.group) {
-            return Err(self.journal.abandon(start, cause));
-        }
-        tracing::error!("the index can't be opened; the senders of a durable group get no answer");
-        Err(StoreError::OutcomeUnknown)
+        // The file of the index lacks it: only a checkpoint could have brought it there.
+        Err(self.journal.abandon(start, cause))
     }
 
     fn counted(&self, applied: Applied) -> Vec<Result<Outcome, StoreError>> {
@@ -95,11 +82,7 @@ impl Writer {
         if self.shared.index().is_some() {
             return Ok(());
         }
-        self.journal.settle()?;
-        self.reopen_index(None).map(|_| ()).map_err(|behind| {
-            self.make_room_for_index(&behind.cause);
-            behind.cause
-        })
+        self.reopen_index(None).map(|_| ()).inspect_err(|cause| self.make_room_for_index(cause))
     }
 
     /// Opens an index that failed again, now or after a while.
@@ -110,7 +93,7 @@ impl Writer {
 
     /// Opens the index again, after which what failed is not tried without a pause.
     pub(super) fn open_index_anew(&mut self) {
-        if let Err(error) = self.journal.settle().and_then(|()| Ok(self.reopen_index(None)?)) {
+        if let Err(error) = self.reopen_index(None) {
             tracing::error!(%error, "the index is away");
         }
         // Also when it could be opened.
@@ -124,120 +107,79 @@ impl Writer {
         }
     }
 
-    /// Opens the index again and replays what it lost; what the changes of group `wanted` did, if it was among them.
+    /// Opens the index again and replays what it lost; what the changes of group `wanted` did, which is among that.
     ///
     /// After an error the index is away: one that lacks groups must neither be read nor be written. Another stands in for
-    /// it where readers are concerned, which lacks the group `wanted`, since that may still be given up.
-    fn reopen_index(&mut self, wanted: Option<u64>) -> Result<Option<Applied>, Behind> {
-        let reopened = self.reopen(wanted);
-        if let Err(behind) = &reopened {
+    /// it where readers are concerned, also while the next try is under way. It lacks the group `wanted`, since that may
+    /// still be given up.
+    fn reopen_index(&mut self, wanted: Option<u64>) -> Result<Applied, StoreError> {
+        self.shared.let_go_of_index();
+        let reopened = self.journal.settle().and_then(|()| self.reopen(wanted));
+        if let Err(cause) = &reopened {
             let end = wanted.unwrap_or(self.journal.position().group);
-            match self.stand_in(end) {
-                Ok(index) => self.shared.set_stand_in(Arc::new(index)),
-                Err(Behind { cause, .. }) => tracing::error!(error = %cause, "the index can't be read either"),
+            if !self.shared.has_stand_in(end) {
+                match self.stand_in(end) {
+                    Ok(index) => self.shared.set_stand_in(Arc::new(index)),
+                    Err(error) => tracing::error!(%error, "the index can't be read either"),
+                }
             }
-            self.shared.set_trouble(behind.cause.clone());
+            self.shared.set_trouble(cause.clone());
         }
         reopened
     }
 
-    fn reopen(&self, wanted: Option<u64>) -> Result<Option<Applied>, Behind> {
+    fn reopen(&self, wanted: Option<u64>) -> Result<Applied, StoreError> {
         self.shared.clear_trouble();
-        self.shared.close_index(READERS_GRACE)?;
         let end = self.journal.position().group;
-        let index = Index::open(self.shared.segments().disk(), self.shared.options())?.ok_or_else(index_missing)?;
-        let CaughtUp { applied, journal_end } = self.catch_up(&index, end, wanted)?;
-        if journal_end.group != end {
-            return Err(Behind { reached: index.position().ok(), ..incomplete(journal_end).into() });
+        let disk = self.shared.segments().disk();
+        let opened = Index::open(disk, self.shared.options()).and_then(|index| index.ok_or_else(index_missing));
+        let index = opened.map_err(|error| error.to_store_error())?;
+        // Nothing is made durable before it is in its place, so that the pages which another one shows stay as they are.
+        match self.catch_up(&index, end, wanted) {
+            Ok((applied, journal_end)) if journal_end.group == end => {
+                self.shared.set_index(Arc::new(index));
+                Ok(applied)
+            }
+            caught_up => {
+                index.cut_off();
+                Err(caught_up.map_or_else(|error| error, |(_, journal_end)| incomplete(journal_end)))
+            }
         }
-        self.shared.set_index(Arc::new(index));
-        Ok(applied)
     }
 
     /// An index for reading alone, complete up to group `end`. What redb writes to it stays in memory: its file may be what
     /// can't be written.
-    fn stand_in(&self, end: u64) -> Result<Index, Behind> {
+    fn stand_in(&self, end: u64) -> Result<Index, StoreError> {
         let disk = self.shared.segments().disk();
-        let index = Index::open_untouched(disk, self.shared.options())?.ok_or_else(index_missing)?;
+        let opened =
+            Index::open_untouched(disk, self.shared.options()).and_then(|index| index.ok_or_else(index_missing));
+        let index = opened.map_err(|error| error.to_store_error())?;
         self.catch_up(&index, end, None)?;
         Ok(index)
     }
 
-    /// Applies the groups before number `end` that an index lacks; what the changes of group `wanted` did, if it was among
-    /// them.
-    fn catch_up(&self, index: &Index, end: u64, wanted: Option<u64>) -> Result<CaughtUp, Behind> {
-        let mut position = index.position()?;
-        let found = FoundJournal::open_again(Arc::clone(self.shared.segments().disk()))
-            .map_err(|error| Behind { cause: error.to_store_error(), reached: Some(position) })?;
-        let mut applied = None;
-        let result = found.run(position, |records, next| {
-            if position.group < end {
-                let of_group = index.apply(records.iter().map(|record| (&record.change, record.place)), next)?;
-                if wanted == Some(position.group) {
-                    applied = Some(of_group);
+    /// Applies the groups before number `end` that an index lacks: what the changes of group `wanted` did, and where the
+    /// journal ends.
+    fn catch_up(&self, index: &Index, end: u64, wanted: Option<u64>) -> Result<(Applied, Position), StoreError> {
+        let mut position = index.position().map_err(|error| error.to_store_error())?;
+        let mut applied = Applied::default();
+        let caught_up = FoundJournal::open_again(Arc::clone(self.shared.segments().disk())).and_then(|found| {
+            found.run(position, |records, next| {
+                if position.group < end {
+                    let of_group = index.apply(records.iter().map(|record| (&record.change, record.place)), next)?;
+                    if wanted == Some(position.group) {
+                        applied = of_group;
+                    }
+                    position = next;
                 }
-                position = next;
-            }
-            Ok::<(), Behind>(())
+                Ok::<(), OpenError>(())
+            })
         });
-        match result {
-            Ok(journal_end) if position.group == end => Ok(CaughtUp { applied, journal_end }),
-            Ok(_) => Err(Behind { reached: index.position().ok(), ..incomplete(position).into() }),
-            Err(behind) => Err(Behind { reached: index.position().ok(), ..behind }),
-        }
+        let journal_end = caught_up.map_err(|error| error.to_store_error())?;
+        if position.group == end { Ok((applied, journal_end)) } else { Err(incomplete(position)) }
     }
-}
-
-/// What bringing an index up to date came to.
-struct CaughtUp {
-    applied: Option<Applied>,
-    /// Where the journal ends.
-    journal_end: Position,
-}
-
-/// What can be said of a change that is in the index although nobody saw it go in.
-fn outcome_by_kind(change: &Change) -> Result<Outcome, StoreError> {
-    match change {
-        // Under caps it may have been refused.
-        Change::Received { caps, .. } if !caps.are_set() => {
-            Ok(Outcome::Received { has_events: true, has_dropped: true })
-        }
-        _ => Err(StoreError::OutcomeUnknown),
-    }
-}
-
-/// Why the index could not be brought up to date.
-#[derive(Debug)]
-struct Behind {
-    cause: StoreError,
-    /// Up to where it is complete, if it was open at all.
-    reached: Option<Position>,
 }
 
 fn incomplete(position: Position) -> StoreError {
     StoreError::Damaged { segment: position.segment, offset: u64::from(position.offset) }
-}
-
-impl From<StoreError> for Behind {
-    fn from(cause: StoreError) -> Self {
-        Self { cause, reached: None }
-    }
-}
-
-impl From<OpenError> for Behind {
-    fn from(error: OpenError) -> Self {
-        error.to_store_error().into()
-    }
-}
-
-impl From<IndexError> for Behind {
-    fn from(error: IndexError) -> Self {
-        error.to_store_error().into()
-    }
-}
-
-impl From<Behind> for StoreError {
-    fn from(behind: Behind) -> Self {
-        behind.cause
-    }
 }

@@ -17,8 +17,11 @@ use crate::store::index::{Index, IndexError, View};
 use crate::store::journal::{Segments, SpareView};
 use crate::store::{OutboxVersion, StoreError, StoreOptions, StoreStats};
 
-/// How long a reader waits for an index that is being reopened, as long as that has not failed.
-const REOPENING_PATIENCE: Duration = Duration::from_secs(1);
+/// How long a reader waits for an index that is being reopened, as long as that has not failed: longer than the writer rests
+/// before it tries.
+const REOPENING_PATIENCE: Duration = Duration::from_secs(3);
+/// How often a reader asks whose index fails under it: a page that can't be read is not asked for without end.
+const READ_TRIES: usize = 3;
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// The index while it is open, the segments, and what decides whether more mail is taken.
@@ -99,18 +102,36 @@ impl Shared {
         self.index.load_full()
     }
 
+    /// Puts the index in its place, which nothing was written to but what its journal lacked.
     pub(super) fn set_index(&self, index: Arc<Index>) {
         self.index.store(Some(index));
         self.trouble.store(None);
         self.counters.index_reopened();
         // What its replay changed was counted by nobody.
         self.outbox_version.fetch_add(1, Ordering::SeqCst);
+        self.remove_stand_in();
     }
 
-    /// Has reads answered by an index that is complete and that nobody writes, as long as there is no other.
+    /// Has reads answered by an index that nobody writes, as long as there is no other.
     pub(super) fn set_stand_in(&self, index: Arc<Index>) {
-        self.stand_in.store(Some(index));
+        let before = self.stand_in.swap(Some(index));
         self.outbox_version.fetch_add(1, Ordering::SeqCst);
+        if let Some(before) = before {
+            before.cut_off();
+        }
+    }
+
+    /// Whether what answers reads while there is no index is complete up to group `end`, and can be read.
+    pub(super) fn has_stand_in(&self, end: u64) -> bool {
+        let stand_in = self.stand_in.load();
+        stand_in.as_ref().is_some_and(|it| !it.has_failed() && it.position().is_ok_and(|at| at.group == end))
+    }
+
+    /// What it shows of its file is about to be written over.
+    fn remove_stand_in(&self) {
+        if let Some(index) = self.stand_in.swap(None) {
+            index.cut_off();
+        }
     }
 
     /// Notes why the index can't be opened.
@@ -123,11 +144,11 @@ impl Shared {
         trouble.as_deref().cloned().unwrap_or_else(|| StoreError::Failed("the index is being opened again".into()))
     }
 
-    /// The index for a reader, who may block.
-    fn index_in_a_moment(&self) -> Result<Arc<Index>, StoreError> {
-        let deadline = Instant::now() + REOPENING_PATIENCE;
+    /// The index for a reader, who may block: until `deadline` for one that can be read, if it `must_be_sound`, or for any.
+    fn index_by(&self, deadline: Instant, must_be_sound: bool) -> Result<Arc<Index>, StoreError> {
         loop {
-            match self.index().or_else(|| self.stand_in.load_full()) {
+            let known = [self.index(), self.stand_in.load_full()].into_iter().flatten();
+            match known.into_iter().find(|index| !must_be_sound || !index.has_failed()) {
                 Some(index) => return Ok(index),
                 None if self.trouble.load().is_some() || Instant::now() >= deadline => return Err(self.index_away()),
                 None => std::thread::sleep(LOOK_EVERY),
@@ -140,12 +161,31 @@ impl Shared {
         &self.writer_ended
     }
 
-    /// Closes the index, or what stands in for it. Readers that are at it are waited for, up to `grace`, since whoever
-    /// opens the file again writes to it.
-    pub(super) fn close_index(&self, grace: Duration) -> Result<(), StoreError> {
-        let deadline = Instant::now() + grace;
-        close(&self.index, deadline)?;
-        close(&self.stand_in, deadline)
+    /// Takes the index away from whoever reads it, since it is about to be opened again. What was not saved of it is lost to
+    /// its file: the journal has it.
+    pub(super) fn let_go_of_index(&self) {
+        if let Some(index) = self.index.swap(None) {
+            index.cut_off();
+        }
+    }
+
+    /// Closes the index for good. Readers are waited for until `deadline`, so that it can be saved; whether it was.
+    pub(super) fn close_index(&self, deadline: Instant) -> bool {
+        self.remove_stand_in();
+        let Some(mut index) = self.index.swap(None) else { return true };
+        loop {
+            match Arc::try_unwrap(index) {
+                Ok(_) => return true,
+                Err(shared) if Instant::now() < deadline => {
+                    index = shared;
+                    std::thread::sleep(LOOK_EVERY);
+                }
+                Err(shared) => {
+                    shared.cut_off();
+                    return false;
+                }
+            }
+        }
     }
 
     /// Notes that the index is about to be opened again: readers wait for it.
@@ -153,18 +193,26 @@ impl Shared {
         self.trouble.store(None);
     }
 
-    pub(super) fn read<T>(&self, read: impl FnOnce(&View) -> Result<T, IndexError>) -> Result<T, StoreError> {
-        self.ask(&*self.index_in_a_moment()?, read)
+    /// Has a question answered, which may be asked again where the index fails meanwhile: then by the one that comes next.
+    pub(super) fn read<T>(&self, mut read: impl FnMut(&View) -> Result<T, IndexError>) -> Result<T, StoreError> {
+        let deadline = Instant::now() + REOPENING_PATIENCE;
+        let mut tries = 1;
+        loop {
+            let index = self.index_by(deadline, tries > 1)?;
+            match self.ask(&index, &mut read) {
+                Err(error) if error.is_of_disk() && tries < READ_TRIES => tries += 1,
+                answer => return answer.map_err(|error| error.to_store_error()),
+            }
+        }
     }
 
     /// Has an index asked. After an error of the disk it reads nothing more, and the writer has to know.
-    fn ask<T>(&self, index: &Index, read: impl FnOnce(&View) -> Result<T, IndexError>) -> Result<T, StoreError> {
-        index.view().and_then(|view| read(&view)).map_err(|error| {
-            if index.note_failure(&error) {
+    fn ask<T>(&self, index: &Index, read: impl FnOnce(&View) -> Result<T, IndexError>) -> Result<T, IndexError> {
+        index.view().and_then(|view| read(&view)).inspect_err(|error| {
+            if error.is_of_disk() && index.note_failure() {
                 // A writer that has ended opens nothing again.
                 let _ = self.writer.send(Message::LookAtIndex);
             }
-            error.to_store_error()
         })
     }
 
@@ -208,10 +256,10 @@ impl Shared {
             return Ok(());
         }
         let index = self.index().ok_or_else(|| self.index_away())?;
-        if self.ask(&index, |view| view.takes(mailboxes, &self.options.caps, now))? {
-            Ok(())
-        } else {
-            Err(StoreError::MailboxFull)
+        match self.ask(&index, |view| view.takes(mailboxes, &self.options.caps, now)) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(StoreError::MailboxFull),
+            Err(error) => Err(error.to_store_error()),
         }
     }
 
@@ -225,25 +273,5 @@ impl Shared {
         // A file that is removed meanwhile counts no more.
         stats.disk_octets = names.iter().filter_map(|name| disk.open(name).ok()?.size().ok()).sum();
         Ok(stats)
-    }
-}
-
-fn close(slot: &ArcSwapOption<Index>, deadline: Instant) -> Result<(), StoreError> {
-    let Some(mut index) = slot.swap(None) else { return Ok(()) };
-    loop {
-        match Arc::try_unwrap(index) {
-            Ok(index) => {
-                drop(index);
-                return Ok(());
-            }
-            Err(shared) if Instant::now() < deadline => {
-                index = shared;
-                std::thread::sleep(LOOK_EVERY);
-            }
-            Err(shared) => {
-                slot.store(Some(shared));
-                return Err(StoreError::Failed("a reader holds the index".into()));
-            }
-        }
     }
 }

@@ -119,9 +119,8 @@ impl Writer {
         self.finish(deadline);
         self.shared.set_trouble(StoreError::Stopping);
         // What a checkpoint has made durable needs no close.
-        let grace = deadline.saturating_duration_since(Instant::now()).max(LAST_READERS_GRACE);
-        if let Err(error) = self.shared.close_index(grace) {
-            tracing::warn!(%error, "the index was left open");
+        if !self.shared.close_index(deadline.max(Instant::now() + LAST_READERS_GRACE)) {
+            tracing::warn!("a reader held the index; it was closed without being saved once more");
         }
         closing
     }

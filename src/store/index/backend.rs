@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::store::disk::DiskFile;
 
@@ -29,5 +30,58 @@ impl redb::StorageBackend for Backend {
 
     fn write(&self, offset: u64, data: &[u8]) -> Result<(), io::Error> {
         self.0.write_at(offset, data)
+    }
+}
+
+/// Whether a database may still use its file.
+#[derive(Debug, Default)]
+pub(super) struct Gate(AtomicBool);
+
+impl Gate {
+    /// From now on every call fails, those under way included that read.
+    pub(super) fn shut(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    fn check(&self) -> io::Result<()> {
+        if self.0.load(Ordering::SeqCst) {
+            return Err(io::Error::other("another index has taken the place of this one"));
+        }
+        Ok(())
+    }
+}
+
+/// A storage that can be taken away from a database which somebody still holds.
+#[derive(Debug)]
+pub(super) struct Gated<B> {
+    pub(super) backend: B,
+    pub(super) gate: Arc<Gate>,
+}
+
+impl<B: redb::StorageBackend> redb::StorageBackend for Gated<B> {
+    fn len(&self) -> Result<u64, io::Error> {
+        self.gate.check()?;
+        self.backend.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), io::Error> {
+        self.backend.read(offset, out)?;
+        // Afterwards: what was read meanwhile may be of whoever writes to the file now.
+        self.gate.check()
+    }
+
+    fn set_len(&self, len: u64) -> Result<(), io::Error> {
+        self.gate.check()?;
+        self.backend.set_len(len)
+    }
+
+    fn sync_data(&self) -> Result<(), io::Error> {
+        self.gate.check()?;
+        self.backend.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> Result<(), io::Error> {
+        self.gate.check()?;
+        self.backend.write(offset, data)
     }
 }

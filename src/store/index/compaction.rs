@@ -77,11 +77,16 @@ fn used_octets(database: &Database) -> Result<u64, IndexError> {
 mod tests {
     use std::sync::Arc;
 
+    use redb::TableHandle;
+
     use super::*;
     use crate::config::{Config, Revision};
     use crate::store::StoreOptions;
     use crate::store::disk::{Directory, Disk};
-    use crate::store::index::tables::mail_key;
+    use crate::store::index::TABLES;
+    use crate::store::index::tables::{
+        DOMAINS, EMAILS_OF, EXPIRY, HEAVY, PUNCHES, SEGMENTS, SHARED, WEBHOOKS_OF, mail_key,
+    };
 
     /// Keeps the rows of mail whose number is below `kept`, of 50,000.
     fn thinned(disk: &Arc<dyn Disk>, path: &std::path::Path, kept: u64) -> Index {
@@ -99,6 +104,46 @@ mod tests {
             transaction.commit().expect("commit");
         }
         index
+    }
+
+    /// Every table, with the number of its rows.
+    fn rows_of_tables(index: &Index) -> Vec<(String, u64)> {
+        let transaction = index.database.begin_read().expect("read");
+        let tables = transaction.list_tables().expect("tables");
+        let rows = |table| transaction.open_untyped_table(table).expect("table").len().expect("rows");
+        tables.map(|table| (table.name().to_owned(), rows(table))).collect()
+    }
+
+    #[test]
+    fn compaction_keeps_the_rows_of_every_table() {
+        let dir = tempfile::tempdir().expect("directory");
+        let disk: Arc<dyn Disk> = Arc::new(Directory::lock(dir.path()).expect("lock"));
+        let mut index = thinned(&disk, dir.path(), 1_000);
+        let transaction = index.database.begin_write().expect("write");
+        {
+            transaction.open_table(IDS).expect("ids").insert(&[1; 16], &[1; 24]).expect("insert");
+            transaction.open_table(EXPIRY).expect("expiry").insert((1, 1), &[1; 24][..]).expect("insert");
+            transaction.open_table(SHARED).expect("shared").insert((1, 1), 1).expect("insert");
+            transaction.open_table(SEGMENTS).expect("segments").insert(1, (1, 1)).expect("insert");
+            transaction.open_table(PUNCHES).expect("punches").insert((1, 1), (1, 1)).expect("insert");
+            transaction.open_table(EMAILS_OF).expect("emails").insert(&[1; 24], 1).expect("insert");
+            transaction.open_table(DOMAINS).expect("domains").insert("a.example", &[1][..]).expect("insert");
+            transaction.open_table(WEBHOOKS).expect("webhooks").insert(&[1; 16], &[1][..]).expect("insert");
+            transaction.open_table(WEBHOOKS_OF).expect("webhooks").insert(&[1; 32], ()).expect("insert");
+            transaction.open_table(EVENTS).expect("events").insert(&[1; 24], &[1][..]).expect("insert");
+            transaction.open_table(DUE).expect("due").insert(&[1; 32], ()).expect("insert");
+            transaction.open_table(ATTEMPTS).expect("attempts").insert(&[1; 24], &[1][..]).expect("insert");
+            transaction.open_table(HEAVY).expect("heavy").insert(&[1; 24], ()).expect("insert");
+        }
+        transaction.commit().expect("commit");
+        let before = rows_of_tables(&index);
+        assert_eq!(before.len(), TABLES.len());
+        assert!(before.iter().all(|(_, rows)| *rows > 0), "{before:?}");
+        let octets = Index::octets(&disk).expect("octets");
+        index.compact().expect("compact");
+        assert!(Index::octets(&disk).expect("octets") < octets);
+        assert_eq!(rows_of_tables(&index), before);
+        assert!(index.is_sound().expect("a look"));
     }
 
     #[test]

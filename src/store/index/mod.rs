@@ -36,7 +36,7 @@ use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
 use apply::Apply;
 pub(crate) use audit::Audit;
-use backend::Backend;
+use backend::{Backend, Gate, Gated};
 pub(crate) use compaction::AT_START_OCTETS_MAX;
 pub use compaction::Compacted;
 use emails_of::EmailsOf;
@@ -84,7 +84,7 @@ impl<E: Into<redb::Error>> From<E> for IndexError {
 
 impl IndexError {
     /// Whether the disk failed, now or before.
-    fn is_of_disk(&self) -> bool {
+    pub(crate) fn is_of_disk(&self) -> bool {
         matches!(self, Self::Redb(error) if matches!(**error, redb::Error::Io(_) | redb::Error::PreviousIo))
     }
 
@@ -112,10 +112,11 @@ pub(crate) struct Index {
     database: Database,
     hash_key: HashKey,
     has_failed: AtomicBool,
+    gate: Arc<Gate>,
 }
 
 /// What a group did.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Applied {
     /// Each change of it, in order.
     pub(crate) outcomes: Vec<Outcome>,
@@ -149,13 +150,14 @@ impl Index {
         // What a creation that was cut off left behind. The caller has made sure that no journal exists.
         let _ = disk.remove(NAME);
         let file = disk.create(NAME).map_err(|error| failed(&error))?;
+        let gate = Arc::<Gate>::default();
         let database = Database::builder()
             .set_cache_size(options.index_cache_octets)
-            .create_with_backend(Backend(file))
+            .create_with_backend(Gated { backend: Backend(file), gate: Arc::clone(&gate) })
             .map_err(IndexError::from)?;
         initialize(&database, &hash_key)?;
         disk.sync_dir().map_err(|error| failed(&error))?;
-        Ok(Self { database, hash_key, has_failed: AtomicBool::new(false) })
+        Ok(Self { database, hash_key, has_failed: AtomicBool::new(false), gate })
     }
 
     /// Opens the index of an existing store; `Ok(None)` if there is no file, or one whose creation was cut off. Opening
@@ -174,9 +176,10 @@ impl Index {
     }
 
     fn open_backend(backend: impl redb::StorageBackend, options: &StoreOptions) -> Result<Option<Self>, OpenError> {
+        let gate = Arc::<Gate>::default();
         let database = Database::builder()
             .set_cache_size(options.index_cache_octets)
-            .create_with_backend(backend)
+            .create_with_backend(Gated { backend, gate: Arc::clone(&gate) })
             .map_err(IndexError::from)?;
         let transaction = database.begin_read().map_err(IndexError::from)?;
         let meta = match transaction.open_table(META) {
@@ -196,7 +199,7 @@ impl Index {
             .and_then(|row| row.try_into().ok())
             .ok_or(OpenError::Index("its hash key is missing".into()))?;
         drop((meta, transaction));
-        Ok(Some(Self { database, hash_key, has_failed: AtomicBool::new(false) }))
+        Ok(Some(Self { database, hash_key, has_failed: AtomicBool::new(false), gate }))
     }
 
     /// Whether redb finds every page of its file as it wrote it.
@@ -214,15 +217,22 @@ impl Index {
         Ok(read_state(&self.database)?.position())
     }
 
-    /// Takes note of an error that befell a read. After one of the disk redb reads what is in memory alone, until the file
-    /// is opened again. Whether it is the first of those.
-    pub(crate) fn note_failure(&self, error: &IndexError) -> bool {
-        error.is_of_disk() && !self.has_failed.swap(true, Ordering::Relaxed)
+    /// Takes note of an error of the disk that befell a read: from then on redb reads what is in memory alone, until the
+    /// file is opened again. Whether it is the first.
+    pub(crate) fn note_failure(&self) -> bool {
+        !self.has_failed.swap(true, Ordering::Relaxed)
     }
 
     /// Whether a read failed that way.
     pub(crate) fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Relaxed)
+    }
+
+    /// Takes its file away: another is opened on it. Nothing is written any more, also by whoever drops it last; reads find
+    /// what is in memory, or fail.
+    pub(crate) fn cut_off(&self) {
+        self.gate.shut();
+        self.note_failure();
     }
 
     /// One consistent view for a reader. It must not outlive the reader's request: it keeps pages from being freed.

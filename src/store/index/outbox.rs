@@ -231,7 +231,7 @@ impl Apply<'_> {
     }
 
     /// `Some` if that disabled the webhook: whether events of it are left to be ended. Does nothing where the webhook or the
-    /// event is gone.
+    /// event is gone, or has the attempt already: whoever was not told that it is noted notes it again.
     fn note_attempt(&mut self, attempt: &AttemptRecord) -> Result<Option<bool>, IndexError> {
         let Some(mut row) = self.outbox.webhooks.take(attempt.webhook)? else { return Ok(None) };
         if let Some(email) = attempt.email {
@@ -241,6 +241,11 @@ impl Apply<'_> {
             };
             match attempt.verdict {
                 Verdict::Delivered | Verdict::GivenUp => self.settle(&mut row, &event)?,
+                Verdict::Retry(_) if attempt.number <= event.attempts => {
+                    self.outbox.put_event(attempt.webhook, attempt.sequence, &event)?;
+                    self.outbox.webhooks.put(row);
+                    return Ok(None);
+                }
                 Verdict::Retry(due_at) => {
                     let again = EventRow { attempts: attempt.number, due_at, ..event };
                     self.outbox.events.put(attempt.webhook, attempt.sequence, &again)?;

@@ -102,9 +102,11 @@ impl FoundJournal {
             return Err(damaged(start, "the segment is missing").into());
         };
         let io = |error: io::Error| OpenError::of_file(&super::segment_name(start.segment), &error);
-        // What the last process wrote and did not live to sync, a header alone too, may be read from memory; nobody may see it
-        // before it is durable.
-        file.sync().map_err(io)?;
+        if self.is_of_another {
+            // What the last process wrote and did not live to sync, a header alone too, may be read from memory; nobody may
+            // see it before it is durable.
+            file.sync().map_err(io)?;
+        }
         let size = file.size().map_err(io)?;
         let end = counts_up_to.unwrap_or(size);
         if u64::from(start.offset) > end || end > size {

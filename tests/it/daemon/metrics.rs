@@ -23,6 +23,7 @@ use crate::support::mail::delivery;
 use crate::support::quota_disk::QuotaDisk;
 use crate::support::recording_disk::RecordingDisk;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::steady::while_steady;
 use crate::support::test_server::TestServer;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
@@ -100,8 +101,9 @@ async fn mail_and_refusals_are_counted() {
         assert_eq!(after.value(name, labels), value, "{name} {labels:?}");
     }
     assert!(after.value("tempmail_store_commit_seconds_count", &[]) >= 4, "three messages and a deletion");
-    let kept = server.stats().await;
-    assert_eq!(after.value("tempmail_store_disk_bytes", &[]), kept.disk_octets);
+    let shown = async || Exposition::of(server.http()).await.value("tempmail_store_disk_bytes", &[]);
+    let (kept, shown) = while_steady(|| server.stats(), shown).await;
+    assert_eq!(shown, kept.disk_octets);
     assert!(kept.index_octets > 0 && kept.index_octets < kept.disk_octets, "{kept:?}");
     assert_eq!(cause(&after), None);
 
@@ -224,6 +226,8 @@ async fn readiness_status_and_metrics_tell_the_same_cause_at_the_end() {
         None
     });
     store.receive(delivery(&[TO], "text", START)).await.expect_err("nobody writes");
+    // Whoever waited for the writer learns that it has ended while it does.
+    store.writer_ended().await;
     assert_eq!(told_by(&router).await, ["writer_ended"; 3].map(|cause| Some(cause.to_owned())));
 }
 

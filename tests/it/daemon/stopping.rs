@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tempmail::daemon::LOCK_PATIENCE;
 use tempmail::store::disk::Directory;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::support::binary::{Binary, local, serve_command};
@@ -113,6 +113,52 @@ async fn hold_up(daemon: &Binary) -> TcpStream {
     request.read_exact(&mut interim).await.expect("the body is waited for");
     assert_eq!(&interim, b"HTTP/1.1 100");
     request
+}
+
+/// Asks for something large and reads no more than its first octets.
+async fn begin_to_read<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, path: &str) -> S {
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).await.expect("write");
+    let mut status = [0; 12];
+    stream.read_exact(&mut status).await.expect("an answer");
+    assert_eq!(&status, b"HTTP/1.1 200");
+    stream
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_who_is_slow_holds_a_stop_up() {
+    const DELETED: usize = 2_000;
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Binary::serve(dir.path(), &["--max-message-size", "10MB"]);
+    let large = format!("Subject: large\r\n\r\n{}.", "0123456789abcdef\r\n".repeat(500_000));
+    let mut sender = SmtpPeer::greeted(daemon.smtp).await;
+    sender.begin_data("large@example.test").await;
+    sender.command(&large, "250").await;
+    for _ in 0..DELETED {
+        sender.begin_data("deleted@example.test").await;
+        sender.command("Subject: small\r\n\r\n.", "250").await;
+    }
+    let id = http::inbox(daemon.http, "large@example.test").await["emails"][0]["id"].as_str().expect("id").to_owned();
+    // A message that stops half way, a request whose body does not come, a message and a backup that nobody reads on.
+    let mut stalled = SmtpPeer::greeted(daemon.smtp).await;
+    stalled.begin_data("stalled@example.test").await;
+    stalled.send("Subject: half\r\n\r\nhalf\r\n").await;
+    let _request = hold_up(&daemon).await;
+    let connection = TcpStream::connect(daemon.http).await.expect("connect");
+    let _message = begin_to_read(connection, &format!("/api/mail/messages/{id}/raw")).await;
+    let control = tokio::net::UnixStream::connect(dir.path().join("tempmail.sock")).await.expect("connect");
+    let _backup = begin_to_read(control, "/api/admin/backup").await;
+    // And much to be taken off the disk.
+    assert_eq!(daemon.tempmail(&["delete", "deleted@example.test", "--yes"]).code, Some(0));
+    daemon.signal(Signal::TERM);
+    let signalled = Instant::now();
+    let ended = tokio::task::spawn_blocking(move || (daemon.ended_within(STOP), signalled.elapsed()));
+    stalled.expect("421 4.3.2").await;
+    let (status, took) = ended.await.expect("the end");
+    assert_eq!(status.code(), Some(0), "{took:?}");
+    let daemon = Binary::serve(dir.path(), &[]);
+    let total = async |to: &str| http::total(daemon.http, &format!("{to}@example.test")).await;
+    assert_eq!([total("large").await, total("deleted").await, total("stalled").await], [1, 0, 0]);
+    daemon.stop();
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use tempmail::domains::DomainError;
 use tempmail::store::Store as _;
 
 use super::TestApi;
+use crate::support::steady::while_steady;
 
 #[tokio::test]
 async fn the_public_gets_401_whatever_the_path() {
@@ -77,9 +78,11 @@ async fn verification_is_asked_for_one_domain_or_all() {
 async fn the_status_says_what_runs_here() {
     let api = TestApi::with(|config| config.mx_hosts = vec!["mx.example.test".parse().expect("name")]);
     api.receive(&["ann@example.test"], "12345").await;
-    let stats = api.store.stats().await.expect("stats");
+    let stats = async || api.store.stats().await.expect("stats");
+    let shown = async || api.administrator("GET", "/api/admin/status", "").await.json();
+    let (stats, shown) = while_steady(stats, shown).await;
     assert_eq!(
-        api.administrator("GET", "/api/admin/status", "").await.json(),
+        shown,
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "revision": 2,
@@ -110,10 +113,12 @@ async fn the_status_says_what_runs_here() {
 async fn the_stats_say_how_much_is_kept() {
     let api = TestApi::new();
     api.receive(&["ann@example.test", "bob@example.test"], "12345").await;
-    let survey = api.store.survey().await.expect("survey");
+    let survey = async || api.store.survey().await.expect("survey");
+    let shown = async || api.administrator("GET", "/api/admin/stats", "").await.json();
+    let (survey, shown) = while_steady(survey, shown).await;
     let received_at = survey.oldest.expect("mail").to_interface();
     assert_eq!(
-        api.administrator("GET", "/api/admin/stats", "").await.json(),
+        shown,
         json!({
             "messages": 1, "emails": 2, "mailboxes": 2, "domains": 0, "webhooks": 0, "events": 0,
             "segments": survey.stats.segments, "liveOctets": 5, "diskOctets": survey.stats.disk_octets,

@@ -37,7 +37,7 @@ async fn a_close_does_not_wait_long_for_a_reader() {
         async move { store.list(&mailbox("a@example.test"), Part::Offset { offset: 0, limit: 9 }, NOW).await }
     });
     let start = Instant::now();
-    while !disk.has_held_read() {
+    while !disk.holds_one() {
         assert!(start.elapsed() < PATIENCE, "nobody reads");
         tokio::time::sleep(Duration::from_millis(1)).await;
     }

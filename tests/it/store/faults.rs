@@ -3,6 +3,7 @@
 
 use std::io::ErrorKind;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rand::RngExt;
@@ -257,6 +258,34 @@ async fn what_was_deleted_leaves_the_disk_whatever_a_power_cut_keeps() {
         let is_left = image.files().values().any(|octets| octets.windows(18).any(|part| part == &secret[..18]));
         assert!(!is_left, "cut {cut}, seed {seed}");
     }
+}
+
+/// A checkpoint that fails must be made again though nobody comes: else a deleted mail stays on the disk of a quiet store.
+#[tokio::test]
+async fn a_checkpoint_that_failed_is_made_again_in_a_store_that_nobody_uses() {
+    let memory = RecordingDisk::default();
+    let disk = FaultyDisk::on(memory.clone());
+    let options = StoreOptions { checkpoint_quiet: Duration::from_millis(50), ..options() };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open");
+    let secret = b"the-deleted-secret".repeat(500);
+    let failed = Arc::<AtomicUsize>::default();
+    disk.fail({
+        let failed = Arc::clone(&failed);
+        move |operation, name| {
+            let fails = operation == Operation::Sync && name == INDEX && failed.load(Ordering::Relaxed) == 0;
+            failed.fetch_add(usize::from(fails), Ordering::Relaxed);
+            fails.then_some(ErrorKind::Other)
+        }
+    });
+    receive(&store, secret.clone()).await.expect("receive");
+    store.delete_all(&mailbox("a@example.test"), NOW).await.expect("delete");
+    let is_left = || memory.files().values().any(|octets| octets.windows(18).any(|part| part == &secret[..18]));
+    let start = Instant::now();
+    while is_left() || failed.load(Ordering::Relaxed) == 0 {
+        assert!(start.elapsed() < Duration::from_secs(10), "it is not made again");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    drop(store);
 }
 
 /// A segment that could not be unlinked was forgotten until the next start.

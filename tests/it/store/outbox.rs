@@ -171,6 +171,10 @@ async fn an_attempt_moves_its_event_and_stands_in_the_log() {
     assert_eq!(store.lanes().await, Ok(vec![(id, Some(later))]));
     let record = store.webhook(id).await.expect("read").expect("webhook");
     assert_eq!((record.failures, record.failing_since), (1, Some(NOW)));
+    // Noted once more, as by who was not told that it is noted: it is one failure, and the event is due when it was.
+    store.record_attempt(attempt(&event, Verdict::Retry(NOW))).await.expect("record");
+    assert_eq!(pending(&store, id).await, std::slice::from_ref(&again));
+    assert_eq!(store.webhook(id).await.expect("read").expect("webhook").failures, 1);
     store.record_attempt(attempt(&again, Verdict::Delivered)).await.expect("record");
     let record = store.webhook(id).await.expect("read").expect("webhook");
     assert_eq!((record.failures, record.failing_since, record.last_delivery_at), (0, None, Some(NOW)));

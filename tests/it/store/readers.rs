@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tempmail::model::Timestamp;
@@ -16,6 +16,8 @@ use crate::support::recording_disk::RecordingDisk;
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const INDEX: &str = "index.redb";
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Less than anything waits for, and enough for a busy machine.
+const AT_ONCE: Duration = Duration::from_millis(2500);
 
 /// Every read of the index is one of its file, and no checkpoint is made by itself.
 fn uncached() -> StoreOptions {
@@ -45,26 +47,138 @@ async fn contents(store: &EmbeddedStore) -> Result<Vec<String>, StoreError> {
     Ok(contents)
 }
 
-/// redb reads nothing more after one error of the disk. Only a change or a checkpoint had the index opened again, and in a
-/// quiet store neither came.
+/// Waits until `is_so`.
+async fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < PATIENCE, "{what}");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// redb reads nothing more after one error of the disk. Only a change or a checkpoint had the index opened again, in a quiet
+/// store neither came, and whoever read meanwhile was told of an error.
 #[tokio::test]
-async fn an_index_that_could_not_be_read_once_is_opened_again_though_nothing_changes() {
+async fn an_index_that_could_not_be_read_once_is_opened_again_and_read_though_nothing_changes() {
     let disk = FaultyDisk::on(RecordingDisk::default());
     let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &uncached()).expect("open");
     receive(&store, "m1").await.expect("receive");
-    let mut has_failed = false;
-    disk.fail(move |operation, name| {
-        let fails = !has_failed && matches!(operation, Operation::Read(_)) && name == INDEX;
-        has_failed |= fails;
-        fails.then_some(ErrorKind::Other)
+    let has_failed = Arc::<AtomicBool>::default();
+    disk.fail({
+        let has_failed = Arc::clone(&has_failed);
+        move |operation, name| {
+            let is_read = matches!(operation, Operation::Read(_)) && name == INDEX;
+            (is_read && !has_failed.swap(true, Ordering::Relaxed)).then_some(ErrorKind::Other)
+        }
     });
+    assert_eq!(contents(&store).await, Ok(vec!["m1".to_owned()]));
+    assert!(has_failed.load(Ordering::Relaxed));
+}
+
+/// A page that can't be read is an error for whoever wants it, after few tries.
+#[tokio::test]
+async fn an_index_that_can_never_be_read_is_told_of() {
+    let disk = FaultyDisk::on(RecordingDisk::default());
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &uncached()).expect("open");
+    receive(&store, "m1").await.expect("receive");
+    disk.fail(|operation, name| (matches!(operation, Operation::Read(_)) && name == INDEX).then_some(ErrorKind::Other));
     assert!(matches!(contents(&store).await, Err(StoreError::Failed(_))));
+    disk.heal();
     let start = Instant::now();
     while contents(&store).await.is_err() {
         assert!(start.elapsed() < Duration::from_secs(5), "it can't be read any more");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    assert_eq!(contents(&store).await, Ok(vec!["m1".to_owned()]));
+}
+
+/// While it was tried to open the index again nothing answered reads: they waited, and then failed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reads_go_on_while_the_index_is_being_opened_again() {
+    let disk = FaultyDisk::on(RecordingDisk::default());
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &uncached()).expect("open");
+    receive(&store, "m1").await.expect("receive");
+    disk.fail(|operation, name| (is_change(operation) && name == INDEX).then_some(ErrorKind::Other));
+    while receive(&store, "m1").await.is_ok() {}
+    let wanted = contents(&store).await.expect("list");
+    let gate = disk.hold_next(|operation, name| is_change(operation) && name == INDEX);
+    wait_until("nobody tries to open it again", || disk.holds_one()).await;
+    let start = Instant::now();
+    assert_eq!(contents(&store).await.as_ref(), Ok(&wanted));
+    assert!(start.elapsed() < AT_ONCE, "{:?}", start.elapsed());
+    disk.heal();
+    drop(gate);
+    let start = Instant::now();
+    while receive(&store, "m1").await.is_err() {
+        assert!(start.elapsed() < Duration::from_secs(5), "the index stays away");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(contents(&store).await.expect("list").len(), wanted.len() + 1);
+}
+
+/// redb saves what it holds when it is let go of, and uses pages again that the one before had. So a try that came half way
+/// would write over what reads are answered from meanwhile.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_reads_are_answered_from_is_not_written_over_by_a_try_that_fails() {
+    const MAILS: u64 = 40;
+    let disk = FaultyDisk::on(RecordingDisk::default());
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &uncached()).expect("open");
+    for _ in 0..MAILS {
+        receive(&store, "m1").await.expect("receive");
+    }
+    disk.fail(|operation, name| (is_change(operation) && name == INDEX).then_some(ErrorKind::Other));
+    while receive(&store, "m1").await.is_ok() {}
+    let wanted = contents(&store).await.expect("list");
+    // It can be written again, but no try finds the whole journal.
+    let reads = Arc::new(AtomicUsize::new(0));
+    disk.fail({
+        let reads = Arc::clone(&reads);
+        move |operation, name| {
+            let is_group = matches!(operation, Operation::Read(1..)) && name.starts_with("journal-");
+            let is_writer = std::thread::current().name() == Some("store-writer");
+            let fails = is_group && is_writer && reads.fetch_add(1, Ordering::Relaxed) % 20 == 19;
+            fails.then_some(ErrorKind::Other)
+        }
+    });
+    let start = Instant::now();
+    while reads.load(Ordering::Relaxed) < 80 {
+        assert_eq!(contents(&store).await.as_ref(), Ok(&wanted));
+        assert!(start.elapsed() < PATIENCE, "nobody tries to open it again");
+    }
+    disk.heal();
+    let start = Instant::now();
+    while receive(&store, "m1").await.is_err() {
+        assert!(start.elapsed() < Duration::from_secs(5), "the index stays away");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(contents(&store).await.expect("list").len(), wanted.len() + 1);
+}
+
+/// The writer waited for readers before it opened an index again: up to 5 s for one that was slow, and that four times.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_reader_stalls_nobody_when_the_index_fails() {
+    let disk = FaultyDisk::on(RecordingDisk::default());
+    let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &uncached()).expect("open"));
+    receive(&store, "m1").await.expect("receive");
+    let gate = disk.hold_next_read_of(INDEX);
+    let reading = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { contents(&store).await }
+    });
+    wait_until("nobody reads", || disk.holds_one()).await;
+    let mut is_done = false;
+    disk.fail(move |operation, name| {
+        let fails = !is_done && matches!(operation, Operation::Read(_)) && name == INDEX;
+        is_done |= fails;
+        fails.then_some(ErrorKind::Other)
+    });
+    let start = Instant::now();
+    receive(&store, "m2").await.expect("the index is opened again for it");
+    assert!(start.elapsed() < AT_ONCE, "{:?}", start.elapsed());
+    receive(&store, "m3").await.expect("receive");
+    drop(gate);
+    // The file was written to under its read: it has to read again.
+    let seen = reading.await.expect("no panic").expect("list");
+    assert_eq!(seen, ["m1", "m2", "m3"]);
 }
 
 /// To open an index is to write to it, so a fault of writes took the reads away as well, for as long as it lasted.
@@ -105,6 +219,33 @@ async fn reads_go_on_while_the_index_can_not_be_written() {
     }
     wanted.push("m4".to_owned());
     assert_eq!(contents(&store).await, Ok(wanted));
+}
+
+/// Where the journal could not go on the index was not opened again, and what stands in for it was not either.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reads_go_on_where_nothing_can_be_written() {
+    let disk = FaultyDisk::on(RecordingDisk::default());
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &uncached()).expect("open");
+    receive(&store, "m1").await.expect("receive");
+    let mut has_failed = false;
+    disk.fail(move |operation, name| {
+        let is_index_read = matches!(operation, Operation::Read(_)) && name == INDEX;
+        let is_first = is_index_read && !has_failed && std::thread::current().name() != Some("store-writer");
+        has_failed |= is_first;
+        let is_read = matches!(operation, Operation::Read(_) | Operation::List | Operation::Open);
+        (is_first || !is_read).then_some(ErrorKind::Other)
+    });
+    // It can't be taken back either.
+    assert_eq!(receive(&store, "m2").await, Err(StoreError::OutcomeUnknown));
+    assert_eq!(contents(&store).await, Ok(vec!["m1".to_owned()]));
+    assert!(store.accepts().is_err());
+    disk.heal();
+    let start = Instant::now();
+    while receive(&store, "m3").await.is_err() {
+        assert!(start.elapsed() < Duration::from_secs(5), "the index stays away");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(contents(&store).await, Ok(vec!["m1".to_owned(), "m3".to_owned()]));
 }
 
 /// Whoever reads must not see what is answered with an error a moment later.

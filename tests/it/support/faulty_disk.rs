@@ -36,12 +36,12 @@ pub struct FaultyDisk {
     rule: Arc<Mutex<Rule>>,
     /// A write that fails has written its first half.
     is_cut_short: Arc<AtomicBool>,
-    held_read: Arc<Mutex<Option<HeldRead>>>,
+    held: Arc<Mutex<Option<Held>>>,
 }
 
-/// The next read of the file `name` by a reader waits until the sender is gone.
-struct HeldRead {
-    name: String,
+/// The next operation that `is_it` waits until the sender is gone.
+struct Held {
+    is_it: Box<dyn Fn(Operation, &str) -> bool + Send>,
     gate: Receiver<()>,
 }
 
@@ -60,21 +60,28 @@ impl FaultyDisk {
             inner: Arc::new(inner),
             rule: Arc::new(Mutex::new(rule)),
             is_cut_short: Arc::default(),
-            held_read: Arc::default(),
+            held: Arc::default(),
         }
     }
 
     /// The next read of the file `name` that is not the store's writer's does not return before what is given back is
     /// dropped.
     pub fn hold_next_read_of(&self, name: &str) -> Sender<()> {
+        let name = name.to_owned();
+        let is_writer = || std::thread::current().name() == Some("store-writer");
+        self.hold_next(move |operation, of| matches!(operation, Operation::Read(_)) && of == name && !is_writer())
+    }
+
+    /// The next operation that `is_it` is not begun before what is given back is dropped.
+    pub fn hold_next(&self, is_it: impl Fn(Operation, &str) -> bool + Send + 'static) -> Sender<()> {
         let (open, gate) = channel();
-        *self.held_read.lock().expect("no test panics here") = Some(HeldRead { name: name.into(), gate });
+        *self.held.lock().expect("no test panics here") = Some(Held { is_it: Box::new(is_it), gate });
         open
     }
 
-    /// Whether a read is held, or has been.
-    pub fn has_held_read(&self) -> bool {
-        self.held_read.lock().expect("no test panics here").is_none()
+    /// Whether an operation is held, or has been.
+    pub fn holds_one(&self) -> bool {
+        self.held.lock().expect("no test panics here").is_none()
     }
 
     /// A write that fails leaves its first half behind.
@@ -93,6 +100,11 @@ impl FaultyDisk {
     }
 
     fn check(&self, operation: Operation, name: &str) -> io::Result<()> {
+        let held = self.held.lock().expect("no test panics here").take_if(|held| (held.is_it)(operation, name));
+        if let Some(Held { gate, .. }) = held {
+            // An error means that it is open.
+            let _ = gate.recv();
+        }
         let mut rule = self.rule.lock().unwrap_or_else(PoisonError::into_inner);
         rule(operation, name).map_or(Ok(()), |kind| Err(kind.into()))
     }
@@ -170,13 +182,6 @@ impl DiskFile for FaultyFile {
     }
 
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let is_writer = std::thread::current().name() == Some("store-writer");
-        let is_it = |held: &mut HeldRead| !is_writer && held.name == self.name;
-        let held = self.disk.held_read.lock().expect("no test panics here").take_if(is_it);
-        if let Some(HeldRead { gate, .. }) = held {
-            // An error means that it is open.
-            let _ = gate.recv();
-        }
         self.disk.check(Operation::Read(offset), &self.name)?;
         self.inner.read_at(offset, out)
     }

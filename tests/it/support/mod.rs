@@ -17,5 +17,6 @@ pub mod programs;
 pub mod quota_disk;
 pub mod recording_disk;
 pub mod smtp_peer;
+pub mod steady;
 pub mod test_server;
 pub mod webhook_sink;
