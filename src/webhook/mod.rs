@@ -33,6 +33,6 @@ pub use delivery::Delivery;
 pub use guard::{Guard, GuardSettings, Refused};
 pub use kept::IDLE_CONNECTIONS_MAX;
 pub use outcome::{ErrorClass, Outcome, Verdict};
-pub use pacing::{End, Lanes, PacingLimits};
+pub use pacing::{End, Known, Lanes, PacingLimits, Place};
 pub use schedule::Schedule;
 pub use target::{Endpoint, Target, UrlError};
