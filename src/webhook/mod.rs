@@ -17,6 +17,7 @@ pub mod dispatcher;
 pub mod guard;
 mod intake;
 mod kept;
+mod metered;
 pub mod outcome;
 pub mod pacing;
 pub mod ranges;
