@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -52,17 +53,20 @@ impl Queued {
 }
 
 impl Delivery {
-    /// Reads at most `limit` events of `webhook` that are due, without those in `held`, and renders as many as fit
-    /// `octets_max`; `None` if there is nothing that could be sent.
+    /// Reads at most `limit` events of `webhook` that are due or rest for longer than `rests_max`
+    /// ([`Wanted::rests_max`]), without those in `held`, and renders as many as fit `octets_max`; `None` if there is nothing
+    /// that could be sent.
     pub(super) async fn read_ahead(
         &self,
         webhook: WebhookId,
+        rests_max: Vec<Duration>,
         held: HashSet<u64>,
         limit: usize,
         octets_max: u64,
     ) -> Result<Option<Batch>, StoreError> {
         let now = self.clock.now();
-        let wanted = Wanted { due_by: now, due_after: now.plus(self.schedule.longest()), without: held, limit };
+        let due_after = now.plus(self.schedule.longest());
+        let wanted = Wanted { due_by: now, due_after, rests_max, without: held, limit };
         let Some(due) = self.outbox.due_events(webhook, wanted).await? else { return Ok(None) };
         let Ok(target) = Target::parse(&due.webhook.url) else {
             tracing::error!(%webhook, "a webhook with a URL that does not read is passed over");

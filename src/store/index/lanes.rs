@@ -100,7 +100,9 @@ impl View {
             due.next_due_at = Some(read_due_key(row?.0.value()).1);
         }
         let is_due = range(Timestamp::from_millis(0), wanted.due_by)?;
-        for row in is_due.chain(range(after(wanted.due_after), Timestamp::MAX)?) {
+        let rests =
+            (!wanted.rests_max.is_empty()).then(|| range(after(wanted.due_by), wanted.due_after)).transpose()?;
+        for row in is_due.chain(range(after(wanted.due_after), Timestamp::MAX)?).chain(rests.into_iter().flatten()) {
             let (_, due_at, sequence) = read_due_key(row?.0.value());
             if wanted.without.contains(&sequence) {
                 continue;
@@ -111,6 +113,9 @@ impl View {
             }
             let row = events.get(&lane_key(webhook, sequence))?.ok_or(IndexError::Corrupt("a due event is missing"))?;
             let event = decode_event(row.value())?;
+            if !wanted.wants(event.attempts, due_at) {
+                continue;
+            }
             due.events.push(PendingEvent {
                 id: event_id(&self.hash_key, webhook, event.email),
                 webhook,
