@@ -56,7 +56,7 @@
 //! | What does an event look like, octet by octet? | `webhook/attempt.rs` (`prepare`), `webhook/sign.rs` |
 //! | How is a request made, on which connection? | `webhook/call.rs`, `webhook/connection.rs`, `webhook/kept.rs` |
 //! | Which events are in memory, which are read next? | `webhook/intake.rs`, `webhook/ahead.rs` |
-//! | Whose turn is it, how many at once? | `webhook/dispatcher.rs`, `webhook/pacing.rs`, `webhook/pacing/standing.rs` |
+//! | Whose turn is it, how many at once? | `webhook/dispatcher.rs`, `webhook/pacing.rs`, `webhook/pacing/places.rs`, `webhook/pacing/standing.rs` |
 //! | When is an event tried again, when does it end? | `webhook/schedule.rs`, `webhook/outcome.rs`, `webhook/delivery.rs`; `webhook/steps.rs` |
 //! | When is a webhook disabled? Which ended events can be sent again? | `store/index/outbox.rs` (`note_attempt`), `store/index/replay.rs` |
 //! | Where may a webhook lead? | `webhook/target.rs`, `webhook/guard.rs`, `webhook/ranges.rs`, `webhook/dial.rs` |
@@ -99,8 +99,8 @@
 //!                     row per webhook that has events, then at most 16 events of each
 //!      -> ahead       one read and one look into the parser for those 16, but for what other webhooks of the mailbox had
 //!                     rendered (webhook/bodies): their bodies, up to 16 MB of them
-//!      -> pacing      a lane per endpoint (scheme, host, port): 4 in flight, so many a minute; lanes take turns. Those that did
-//!                     not take their last event in time have 1, half of all together, and rest after failures
+//!      -> pacing      a lane per endpoint (scheme, host, port): 4 in flight, so many a minute; lanes take turns. Those that are
+//!                     not prompt have half of all places, and an endpoint rests after failures; who hangs is known in a second
 //!      -> delivery    reads what was not read ahead, and then the three steps
 //!           prepare   attempt, sign: body, headers, signatures (pure; the same body each time)
 //!           call      right before it the store says whether the event still waits; guard on the address that is dialled or

@@ -276,7 +276,7 @@ impl Config {
             outbox_events_max: 1_000,
             outbox_octets_per_webhook_max: 64 << 20,
             outbox_octets_max: 1 << 30,
-            webhook_in_flight_max: 64,
+            webhook_in_flight_max: 128,
             webhook_per_origin_per_minute: 600,
             segment_octets: 64 * 1024 * 1024,
             index_cache_octets: 32 * 1024 * 1024,

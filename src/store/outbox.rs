@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::sync::Notify;
@@ -70,10 +71,24 @@ pub struct Wanted {
     pub due_by: Timestamp,
     /// And those due later than this: so far ahead no time was set, so it was before the clock was put back.
     pub due_after: Timestamp,
+    /// And those that rest for longer than this, by how many attempts were made, the last one for all beyond; so each that
+    /// is not due is looked at. Empty: none is.
+    pub rests_max: Vec<Duration>,
     /// But these, by [`PendingEvent::sequence`].
     pub without: HashSet<u64>,
     /// How many at most.
     pub limit: usize,
+}
+
+impl Wanted {
+    /// Whether an event is wanted after so many attempts that is due then.
+    pub(crate) fn wants(&self, attempts: u32, due_at: Timestamp) -> bool {
+        let attempts = usize::try_from(attempts).unwrap_or(usize::MAX);
+        let rest_max = self.rests_max.get(attempts).or(self.rests_max.last());
+        due_at <= self.due_by
+            || due_at > self.due_after
+            || rest_max.is_some_and(|most| due_at.since(self.due_by) > *most)
+    }
 }
 
 /// A webhook and events that it is to be told, as of one moment.

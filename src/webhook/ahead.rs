@@ -5,12 +5,13 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 
 use super::attempt::render;
 use super::delivery::Delivery;
-use super::{Endpoint, EventEmail, Target};
+use super::{Endpoint, EventEmail, Known, Target};
 use crate::model::{PendingEvent, Timestamp, WebhookId, WebhookRecord};
 use crate::store::{OutboxVersion, StoreError, Wanted};
 
@@ -35,8 +36,8 @@ pub(super) struct Rendered {
 #[derive(Debug)]
 pub(super) struct Batch {
     pub(super) endpoint: Endpoint,
-    /// Whether the last attempt for the webhook was answered in time.
-    pub(super) was_prompt: bool,
+    /// What is known of it by the last attempt for the webhook.
+    pub(super) known: Known,
     pub(super) events: Vec<Queued>,
     /// Others are due.
     pub(super) has_more: bool,
@@ -52,23 +53,26 @@ impl Queued {
 }
 
 impl Delivery {
-    /// Reads at most `limit` events of `webhook` that are due, without those in `held`, and renders as many as fit
-    /// `octets_max`; `None` if there is nothing that could be sent.
+    /// Reads at most `limit` events of `webhook` that are due or rest for longer than `rests_max`
+    /// ([`Wanted::rests_max`]), without those in `held`, and renders as many as fit `octets_max`; `None` if there is nothing
+    /// that could be sent.
     pub(super) async fn read_ahead(
         &self,
         webhook: WebhookId,
+        rests_max: Vec<Duration>,
         held: HashSet<u64>,
         limit: usize,
         octets_max: u64,
     ) -> Result<Option<Batch>, StoreError> {
         let now = self.clock.now();
-        let wanted = Wanted { due_by: now, due_after: now.plus(self.schedule.longest()), without: held, limit };
+        let due_after = now.plus(self.schedule.longest());
+        let wanted = Wanted { due_by: now, due_after, rests_max, without: held, limit };
         let Some(due) = self.outbox.due_events(webhook, wanted).await? else { return Ok(None) };
         let Ok(target) = Target::parse(&due.webhook.url) else {
             tracing::error!(%webhook, "a webhook with a URL that does not read is passed over");
             return Ok(None);
         };
-        let was_prompt = due.webhook.last_delivery_at.is_some() && due.webhook.failures == 0;
+        let known = known_of(&due.webhook);
         let (record, target, version) = (Arc::new(due.webhook), Arc::new(target), due.version);
         let endpoint = target.endpoint().clone();
         let bodies = self.bodies_of(&due.events, octets_max).await?;
@@ -77,7 +81,7 @@ impl Delivery {
             Queued { event, rendered: body.map(|body| Rendered { webhook, target, body, version }) }
         };
         let events = due.events.into_iter().zip(bodies).map(with_body).collect();
-        Ok(Some(Batch { endpoint, was_prompt, events, has_more: due.has_more, next_due_at: due.next_due_at }))
+        Ok(Some(Batch { endpoint, known, events, has_more: due.has_more, next_due_at: due.next_due_at }))
     }
 
     /// The bodies of events, of those that are known or whose messages have no more than `octets_max` together.
@@ -101,5 +105,13 @@ impl Delivery {
         }
         self.bodies.keep(read.iter().filter_map(|(place, email)| Some((email.listed.id, bodies[*place].clone()?))));
         Ok(bodies)
+    }
+}
+
+fn known_of(webhook: &WebhookRecord) -> Known {
+    match (webhook.failures, webhook.last_delivery_at) {
+        (0, Some(_)) => Known::Good,
+        (0, None) => Known::Nothing,
+        _ => Known::Bad,
     }
 }

@@ -1,6 +1,6 @@
 //! The calling half of an attempt: one request, under bounds of time and size.
 //!
-//! What bounds it: the time for connecting, the time for the whole attempt, the octets and the time given to a response's
+//! What bounds it: the time for connecting, the time for the whole attempt, the octets of an answer and the time given to its
 //! body; and all its idle connections together (`webhook/kept.rs`). It follows no redirect, uses no proxy, keeps no cookie,
 //! decodes no compression and never repeats a request that a server can have seen; the schedule does that.
 
@@ -27,8 +27,6 @@ use crate::clock::Clock;
 use crate::dns::Resolver;
 use crate::tls::{self, CertificateError};
 
-/// How much of a response's body is read before the connection is dropped.
-const BODY_OCTETS_MAX: usize = 64 * 1024;
 /// How long a response's body may take. Its status has come by then and it is only read for the log, so that a slow one
 /// is not worth the place of another attempt.
 const BODY_WITHIN: Duration = Duration::from_secs(2);
@@ -204,20 +202,15 @@ fn request(prepared: Prepared) -> Request<Full<Bytes>> {
     request
 }
 
-/// Reads a response's body up to its end, the bound, the deadline or an error: what came until then is what is kept.
-/// Whether it came to its end.
+/// Reads a response's body up to its end, the connection's bound, the deadline or an error: what came until then is what is
+/// kept. Whether it came to its end.
 async fn read(connection: &mut Connection, mut body: Incoming, deadline: Instant) -> (String, bool) {
     let mut start = Vec::new();
-    let mut count = 0;
     let is_whole = loop {
         match timeout_at(deadline, connection.next_piece(&mut body)).await {
             Ok(Ok(Some(piece))) => {
                 let room = RESPONSE_OCTETS_KEPT - start.len();
                 start.extend_from_slice(&piece[..piece.len().min(room)]);
-                count += piece.len();
-                if count >= BODY_OCTETS_MAX {
-                    break false;
-                }
             }
             Ok(Ok(None)) => break true,
             Ok(Err(_)) | Err(_) => break false,

@@ -14,11 +14,17 @@ use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 
 use super::dial::{Dialled, Stream};
+use super::metered::{Meter, Metered};
 
-/// Fields of a response's header section.
+/// Octets that are read of an answer, its header section and interim answers included. Its status has come by then; what
+/// follows is only read for the log, and so that the connection can be used again.
+const ANSWER_OCTETS_MAX: usize = 64 * 1024;
+/// Octets of its header section: a longer one is a failure, from a piece of 4 KB beyond this at the latest.
+const HEAD_OCTETS_MAX: usize = 16 * 1024;
+/// Fields of it.
 const HEADERS_MAX: usize = 100;
 
-type Driver = http1::Connection<TokioIo<Box<dyn Stream>>, Full<Bytes>>;
+type Driver = http1::Connection<TokioIo<Metered<Box<dyn Stream>>>, Full<Bytes>>;
 
 /// A connection on which one request at a time is made.
 pub(super) struct Connection {
@@ -27,6 +33,7 @@ pub(super) struct Connection {
     /// The driver has ended and must not be polled again.
     is_over: bool,
     address: SocketAddr,
+    meter: Meter,
 }
 
 /// No answer to a request.
@@ -40,8 +47,12 @@ impl Connection {
     /// In a box: it is large, and handed to and fro.
     pub(super) async fn begin(dialled: Dialled) -> hyper::Result<Box<Self>> {
         let Dialled { stream, address } = dialled;
-        let (requests, driver) = http1::Builder::new().max_headers(HEADERS_MAX).handshake(TokioIo::new(stream)).await?;
-        Ok(Box::new(Self { requests, driver, is_over: false, address }))
+        let meter = Meter::default();
+        let stream = TokioIo::new(Metered::new(stream, meter.clone()));
+        let mut http = http1::Builder::new();
+        let (requests, driver) =
+            http.max_headers(HEADERS_MAX).max_header_size(HEAD_OCTETS_MAX).handshake(stream).await?;
+        Ok(Box::new(Self { requests, driver, is_over: false, address, meter }))
     }
 
     /// The address that it leads to.
@@ -61,6 +72,7 @@ impl Connection {
 
     /// Makes a request and waits for the header section of its answer.
     pub(super) async fn ask(&mut self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Unanswered> {
+        self.meter.set(ANSWER_OCTETS_MAX);
         let answered = self.requests.try_send_request(request);
         let answered = self.drive(answered).await;
         answered.map_err(|mut failed| {
@@ -69,7 +81,7 @@ impl Connection {
         })
     }
 
-    /// The next piece of an answer's body; `None` at its end.
+    /// The next piece of an answer's body; `None` at its end, an error where it is too long.
     pub(super) async fn next_piece(&mut self, body: &mut Incoming) -> hyper::Result<Option<Bytes>> {
         if body.is_end_stream() {
             return Ok(None);
@@ -92,5 +104,63 @@ impl Connection {
     fn poll_driver(&mut self, cx: &mut Context<'_>) {
         // What ended it is told to whoever waits for an answer.
         self.is_over = self.is_over || Pin::new(&mut self.driver).poll(cx).is_ready();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+    use super::*;
+
+    /// What lies between the two ends.
+    const BETWEEN: usize = 64;
+
+    async fn connection() -> (Box<Connection>, DuplexStream) {
+        let (stream, server) = duplex(BETWEEN);
+        let address = SocketAddr::from(([192, 0, 2, 1], 80));
+        let connection = Connection::begin(Dialled { stream: Box::new(stream), address }).await.expect("a connection");
+        (connection, server)
+    }
+
+    /// Sends `start` and then the letter `x` without an end; how many octets of all that were taken.
+    async fn endless(mut server: DuplexStream, start: &[u8]) -> usize {
+        let mut request = [0; 16];
+        assert!(server.read(&mut request).await.expect("a request") > 0);
+        let (mut taken, mut next) = (0, start);
+        while let Ok(count) = server.write(next).await {
+            taken += count;
+            next = if taken < start.len() { &start[taken..] } else { &[b'x'; BETWEEN] };
+        }
+        taken
+    }
+
+    #[tokio::test]
+    async fn no_more_than_64_kb_of_an_answer_are_read() {
+        let (mut connection, server) = connection().await;
+        let asking = async move {
+            let answer = connection.ask(Request::new(Full::default())).await.ok().expect("an answer");
+            let mut body = answer.into_body();
+            let mut octets = 0;
+            while let Ok(Some(piece)) = connection.next_piece(&mut body).await {
+                octets += piece.len();
+            }
+            octets
+        };
+        let head = b"HTTP/1.1 200 OK\r\n\r\n";
+        let (body, taken) = tokio::join!(asking, endless(server, head));
+        assert_eq!(head.len() + body, 64 * 1024);
+        assert!((64 * 1024..=64 * 1024 + BETWEEN).contains(&taken), "{taken}");
+    }
+
+    #[tokio::test]
+    async fn no_more_than_20_kb_of_a_header_section_are_read() {
+        let interim = "HTTP/1.1 103 Hints\r\nx: y\r\n\r\n".repeat(10_000);
+        for (start, most) in [("HTTP/1.1 200 OK\r\nx: ", 20 * 1024), (&interim, 64 * 1024)] {
+            let (mut connection, server) = connection().await;
+            let asking = async move { connection.ask(Request::new(Full::default())).await.is_err() };
+            let (has_failed, taken) = tokio::join!(asking, endless(server, start.as_bytes()));
+            assert!(has_failed && taken <= most + BETWEEN, "{taken}");
+        }
     }
 }

@@ -56,6 +56,12 @@ pub(super) struct Attempt {
 }
 
 impl Delivery {
+    /// By how many milliseconds the time of day is ahead of the clock that never jumps.
+    pub(super) fn ahead_millis(&self) -> i64 {
+        let since_boot = i64::try_from(self.clock.boot().as_millis()).unwrap_or(i64::MAX);
+        self.clock.now().millis().saturating_sub(since_boot)
+    }
+
     /// Makes the next attempt of an event; ends none by the time of day while `steps` says that it jumped.
     pub(super) async fn attempt(&self, queued: Queued, steps: &Steps) -> Attempt {
         let Queued { event, rendered } = queued;

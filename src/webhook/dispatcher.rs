@@ -14,7 +14,7 @@ use super::ahead::{Batch, Queued};
 use super::delivery::{Attempt, Delivery};
 use super::intake::{EventKey, Intake};
 use super::steps::Steps;
-use super::{Endpoint, Lanes, PacingLimits};
+use super::{Lanes, PacingLimits, Place};
 use crate::expiry::StepGuard;
 use crate::model::{AttemptRecord, WebhookId};
 
@@ -62,7 +62,7 @@ pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, guard: StepGuard
 
 /// An attempt that is over.
 struct Attempted {
-    endpoint: Endpoint,
+    place: Place,
     event: EventKey,
     attempt: Attempt,
 }
@@ -121,25 +121,25 @@ impl Dispatcher {
                 queued.rendered = None;
             }
             self.rendered_octets += queued.octets();
-            self.lanes.add(batch.endpoint.clone(), batch.was_prompt, queued);
+            self.lanes.add(batch.endpoint.clone(), batch.known, queued, self.delivery.clock.boot());
         }
     }
 
     fn start_attempts(&mut self) {
         while self.unnoted.len() + self.noting < UNNOTED_MAX
-            && let Some((endpoint, queued)) = self.lanes.next(self.delivery.clock.boot())
+            && let Some((place, queued)) = self.lanes.next(self.delivery.clock.boot())
         {
             let event = (queued.event.webhook, queued.event.sequence);
             self.rendered_octets -= queued.octets();
             self.intake.start(event);
             if self.ending.contains(&event.0) {
-                self.lanes.done(&endpoint, None, self.delivery.clock.boot());
+                self.lanes.done(place, None, self.delivery.clock.boot());
                 // Held until the end is noted: the store would give it out again.
                 self.unnoted.push(event);
                 continue;
             }
             if self.intake.is_resting(event.0) {
-                self.lanes.done(&endpoint, None, self.delivery.clock.boot());
+                self.lanes.done(place, None, self.delivery.clock.boot());
                 self.intake.let_go(event);
                 continue;
             }
@@ -151,7 +151,7 @@ impl Dispatcher {
                     tracing::error!(webhook = %event.0, "an attempt ended early");
                     tokio::time::sleep(PANIC_PAUSE).await;
                 }
-                Attempted { endpoint, event, attempt: attempt.unwrap_or_default() }
+                Attempted { place, event, attempt: attempt.unwrap_or_default() }
             });
         }
     }
@@ -160,8 +160,8 @@ impl Dispatcher {
     fn go_on_after(&mut self, first: Result<Attempted, JoinError>) {
         let mut ended = Some(first);
         while let Some(attempted) = ended {
-            let Attempted { endpoint, event, attempt } = returned(attempted);
-            self.lanes.done(&endpoint, attempt.end, self.delivery.clock.boot());
+            let Attempted { place, event, attempt } = returned(attempted);
+            self.lanes.done(place, attempt.end, self.delivery.clock.boot());
             if let Some(asked) = attempt.asked {
                 self.intake.rest(event.0, asked);
             }

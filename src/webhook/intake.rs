@@ -29,6 +29,10 @@ const LOOK_EVERY_MAX: Duration = Duration::from_secs(5);
 /// The shortest: mail that comes in by the thousand makes no more looks than this.
 const LOOK_EVERY_MIN: Duration = Duration::from_millis(20);
 
+/// By so much the clock is put back at least, not only slowed down, where it goes by less from one look to the next than the
+/// one that never jumps.
+const SET_BACK_MIN: Duration = Duration::from_secs(1);
+
 /// An event in the outbox: its webhook and its sequence.
 pub(super) type EventKey = (WebhookId, u64);
 
@@ -36,6 +40,8 @@ pub(super) type EventKey = (WebhookId, u64);
 pub(super) struct Read {
     webhook: WebhookId,
     is_of_look: bool,
+    /// After how many steps of the clock each event was looked at, if it was.
+    checked: Option<u32>,
     batch: Result<Option<Batch>, StoreError>,
 }
 
@@ -58,6 +64,13 @@ pub(super) struct Intake {
     held: HashMap<WebhookId, Held>,
     /// Webhooks whose receivers asked for a rest, and until when, on the clock that never jumps.
     resting: HashMap<WebhookId, Duration>,
+    /// By how much the time of day is ahead of the clock that never jumps, in milliseconds, and how often that was put back.
+    ahead_millis: i64,
+    set_back: u32,
+    /// How long an event rests at most that was set to rest after that; those that rest for longer are due.
+    rests_max: Vec<Duration>,
+    /// Webhooks whose events were looked at for that.
+    checked: HashSet<WebhookId>,
     /// Webhooks whose events are to be read: those whose queue runs low, and those that a look has found.
     low: VecDeque<WebhookId>,
     found: VecDeque<WebhookId>,
@@ -75,6 +88,11 @@ impl Intake {
     pub(super) fn new(delivery: Arc<Delivery>) -> Self {
         let now = delivery.clock.boot();
         Self {
+            ahead_millis: delivery.ahead_millis(),
+            set_back: 0,
+            // What a receiver asked for before the start can't be told from a wait that was set by another clock.
+            rests_max: vec![Duration::ZERO, delivery.schedule.longest()],
+            checked: HashSet::new(),
             delivery,
             held: HashMap::new(),
             resting: HashMap::new(),
@@ -113,16 +131,33 @@ impl Intake {
         self.looking_since = Some(now);
         self.look_at = now + LOOK_EVERY_MAX;
         self.resting.retain(|_, until| *until > now);
+        self.check_again_if_set_back();
         match self.delivery.outbox.lanes().await {
-            Ok(lanes) => lanes.into_iter().for_each(|(webhook, due_at)| self.find(webhook, due_at)),
+            Ok(lanes) => {
+                // Those that have nothing left.
+                if self.checked.len() > 2 * lanes.len() {
+                    self.checked.clear();
+                }
+                lanes.into_iter().for_each(|(webhook, due_at)| self.find(webhook, due_at));
+            }
             Err(StoreError::Stopping) => {}
             Err(error) => tracing::error!(%error, "the outbox can't be read"),
         }
         self.end_look_if_over();
     }
 
+    fn check_again_if_set_back(&mut self) {
+        let before = std::mem::replace(&mut self.ahead_millis, self.delivery.ahead_millis());
+        let set_back = u64::try_from(before.saturating_sub(self.ahead_millis)).unwrap_or(0);
+        if Duration::from_millis(set_back) >= SET_BACK_MIN {
+            self.set_back += 1;
+            self.rests_max = self.delivery.schedule.longest_each();
+            self.checked.clear();
+        }
+    }
+
     fn find(&mut self, webhook: WebhookId, due_at: Option<Timestamp>) {
-        if let Some(due_at) = due_at.filter(|due_at| !self.is_due(*due_at)) {
+        if let Some(due_at) = due_at.filter(|due_at| self.checked.contains(&webhook) && !self.is_due(*due_at)) {
             return self.look_when_due(due_at);
         }
         if let Some(until) = self.resting.get(&webhook) {
@@ -180,11 +215,13 @@ impl Intake {
             let without = held.sequences.clone();
             let reading = READ_OCTETS_MAX * self.reads.len() as u64;
             let octets_max = (octets_left as u64).saturating_sub(reading).min(READ_OCTETS_MAX);
+            let checked = (!self.checked.contains(&webhook)).then_some(self.set_back);
+            let rests_max = checked.map_or_else(Vec::new, |_| self.rests_max.clone());
             self.reads_of_look += usize::from(is_of_look);
             let delivery = Arc::clone(&self.delivery);
             self.reads.spawn(async move {
-                let batch = delivery.read_ahead(webhook, without, limit, octets_max).await;
-                Read { webhook, is_of_look, batch }
+                let batch = delivery.read_ahead(webhook, rests_max, without, limit, octets_max).await;
+                Read { webhook, is_of_look, checked, batch }
             });
         }
     }
@@ -196,8 +233,12 @@ impl Intake {
 
     /// Takes what was read into memory.
     pub(super) fn take(&mut self, read: Read) -> Option<Batch> {
-        let Read { webhook, is_of_look, batch } = read;
+        let Read { webhook, is_of_look, checked, batch } = read;
         self.reads_of_look -= usize::from(is_of_look);
+        let has_more = batch.as_ref().map_or(true, |batch| batch.as_ref().is_some_and(|batch| batch.has_more));
+        if checked == Some(self.set_back) && !has_more {
+            self.checked.insert(webhook);
+        }
         let batch = batch.unwrap_or_else(|error| {
             if error != StoreError::Stopping {
                 // Its own trouble alone: the other webhooks have their turn.

@@ -1,11 +1,13 @@
 //! Whose turn it is: fair order between endpoints, and bounds on what one of them and all of them get at once.
 //!
-//! An endpoint is prompt from an attempt that it took in time to the next that it left hanging. All that are not prompt
-//! (they hang, or nothing is known of them) have one turn each and half of the turns in all, so that however many of them
-//! hang, the prompt ones have the other half. An endpoint that fails several times running rests between its attempts.
+//! An endpoint is prompt once it has taken several events in time, until it leaves an attempt hanging: for more than a
+//! second, which counts from that second on and not when the attempt ends. All that are not prompt (they hang, or nothing is
+//! known of them) have one turn each and half of the places in all, those that hang half of these; and the prompt ones never
+//! take more than half of the places that are left, so that those that turn out to hang leave some to the others
+//! (`pacing/places.rs`). An endpoint that fails several times running rests between its attempts.
 //!
-//! Pure and in memory; `now` is an argument. Adding, taking and finishing cost the same however much is queued; what is
-//! queued is the caller's to bound.
+//! Pure and in memory; `now` is an argument. Adding, taking and finishing cost the same however much is queued, and the
+//! logarithm of what is in flight; what is queued is the caller's to bound.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -13,10 +15,13 @@ use std::time::Duration;
 
 use super::target::Endpoint;
 
+mod places;
 mod standing;
 
-pub use standing::End;
-use standing::Standing;
+pub use places::Place;
+use places::Places;
+use standing::{Class, Standing};
+pub use standing::{End, Known};
 
 /// The span that [`PacingLimits::per_minute`] is counted over.
 const MINUTE: Duration = Duration::from_mins(1);
@@ -24,9 +29,9 @@ const MINUTE: Duration = Duration::from_mins(1);
 /// What is permitted at once. A bound of 0 is taken as 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacingLimits {
-    /// Attempts in flight at one endpoint that is prompt; at one that is not, 1.
+    /// Attempts in flight at one endpoint that is prompt; at one that is not, or is thought so from its past alone, 1.
     pub in_flight_per_endpoint: usize,
-    /// Attempts in flight in all; of those, half (at least 1) at endpoints that are not prompt.
+    /// Attempts in flight in all; of those half (at least 1) at endpoints that are prompt, and half at those that are not.
     pub in_flight: usize,
     /// Attempts started at one endpoint within any 60 s.
     pub per_minute: usize,
@@ -39,22 +44,20 @@ impl PacingLimits {
 
 /// Queues of items, one per endpoint, from which turns are taken in rotation.
 ///
-/// Each item that [`Lanes::next`] gives out is in flight until [`Lanes::done`] is called for its endpoint, once.
+/// Each item that [`Lanes::next`] gives out is in flight until its place is given to [`Lanes::done`].
 #[derive(Debug)]
 pub struct Lanes<T> {
     limits: PacingLimits,
     by_endpoint: HashMap<Endpoint, Lane<T>>,
-    /// Endpoints that may have a turn, in the order of their turns: the prompt ones and the others. A lane stands in one of
-    /// them at most, and there once.
-    ready: [VecDeque<Turn>; 2],
-    /// The number of the next turn: by these the two queues make one order.
+    /// Endpoints that may have a turn, in the order of their turns, by their class. A lane stands in one of the queues at
+    /// most, and there once.
+    ready: [VecDeque<Turn>; Class::COUNT],
+    /// The number of the next turn: by these the queues make one order.
     next_turn: u64,
     /// Endpoints that have had their minute's share or rest after failures, by when they may have the next turn. A lane
     /// stands here at most once, and never here and in `ready`.
     resting: BinaryHeap<Reverse<(Duration, Endpoint)>>,
-    in_flight: usize,
-    /// Those of them at endpoints that are not prompt.
-    doubtful_in_flight: usize,
+    places: Places,
     queued: usize,
     swept_at: Duration,
 }
@@ -65,10 +68,6 @@ struct Turn {
     number: u64,
     endpoint: Endpoint,
 }
-
-/// The places of the two queues in [`Lanes::ready`].
-const PROMPT: usize = 0;
-const DOUBTFUL: usize = 1;
 
 #[derive(Debug)]
 struct Lane<T> {
@@ -92,20 +91,18 @@ impl<T> Lanes<T> {
         Self {
             limits,
             by_endpoint: HashMap::new(),
-            ready: [VecDeque::new(), VecDeque::new()],
+            ready: Default::default(),
             next_turn: 0,
             resting: BinaryHeap::new(),
-            in_flight: 0,
-            doubtful_in_flight: 0,
+            places: Places::new(limits.in_flight),
             queued: 0,
             swept_at: Duration::ZERO,
         }
     }
 
-    /// Queues an item behind those of the same endpoint. `was_prompt` is what was known of an endpoint that nothing is
-    /// remembered of: whether it took what it was sent last.
-    pub fn add(&mut self, endpoint: Endpoint, was_prompt: bool, item: T) {
-        let lane = self.by_endpoint.entry(endpoint.clone()).or_insert_with(|| Lane::of(was_prompt));
+    /// Queues an item behind those of the same endpoint. `known` is what is known of an endpoint that is not remembered.
+    pub fn add(&mut self, endpoint: Endpoint, known: Known, item: T, now: Duration) {
+        let lane = self.by_endpoint.entry(endpoint.clone()).or_insert_with(|| Lane::of(known, now));
         lane.queue.push_back(item);
         self.queued += 1;
         self.list(endpoint);
@@ -113,14 +110,14 @@ impl<T> Lanes<T> {
 
     /// The next item whose turn it is at `now`, a time since some fixed point that never goes back; `None` if every item
     /// waits for [`Lanes::done`] or for [`Lanes::wakes_at`].
-    pub fn next(&mut self, now: Duration) -> Option<(Endpoint, T)> {
+    pub fn next(&mut self, now: Duration) -> Option<(Place, T)> {
         self.sweep(now);
+        self.note_hanging(now);
         self.wake(now);
-        while self.in_flight < self.limits.in_flight {
-            let (queue, endpoint) = self.pop_turn()?;
+        while let Some((class, endpoint)) = self.pop_turn() {
             let Some(lane) = self.by_endpoint.get_mut(&endpoint) else { continue };
             lane.is_listed = false;
-            if lane.queue_of_turns() != queue || lane.in_flight >= lane.standing.slots(&self.limits) {
+            if lane.standing.class() != class || lane.in_flight >= lane.standing.slots(&self.limits) {
                 // Its standing has changed since it was put there.
                 self.list(endpoint);
                 continue;
@@ -133,30 +130,33 @@ impl<T> Lanes<T> {
             let Some(item) = lane.queue.pop_front() else { continue };
             lane.in_flight += 1;
             lane.starts.push_back(now);
-            self.in_flight += 1;
-            self.doubtful_in_flight += usize::from(queue == DOUBTFUL);
             self.queued -= 1;
             self.list(endpoint.clone());
-            return Some((endpoint, item));
+            return Some((self.places.take(endpoint, class, now), item));
         }
         None
     }
 
-    /// An attempt at `endpoint` is over at `now`; `end` is `None` if the endpoint was not called.
-    pub fn done(&mut self, endpoint: &Endpoint, end: Option<End>, now: Duration) {
-        let Some(lane) = self.by_endpoint.get_mut(endpoint) else { return };
-        if lane.in_flight == 0 {
-            return;
+    /// The attempt in `place` is over at `now`; `end` is `None` if the endpoint was not called.
+    pub fn done(&mut self, place: Place, end: Option<End>, now: Duration) {
+        let Some(lane) = self.by_endpoint.get_mut(place.endpoint()) else { return };
+        if self.places.give_back(&place) {
+            lane.standing.note_over();
         }
-        self.doubtful_in_flight -= lane.doubtful_in_flight();
         lane.in_flight -= 1;
-        self.in_flight -= 1;
         if let Some(end) = end {
             lane.standing.note(end, now);
         }
-        // Those that it leaves hanging count from now on.
-        self.doubtful_in_flight += lane.doubtful_in_flight();
-        self.list(endpoint.clone());
+        self.list(place.into_endpoint());
+    }
+
+    /// Notes the attempts that hang by now, long before they end.
+    fn note_hanging(&mut self, now: Duration) {
+        while let Some(endpoint) = self.places.pop_hanging(now) {
+            if let Some(lane) = self.by_endpoint.get_mut(&endpoint) {
+                lane.standing.note_hanging();
+            }
+        }
     }
 
     /// Gives a lane its place in the order of turns, if it has something to do and none yet.
@@ -166,31 +166,24 @@ impl<T> Lanes<T> {
             return;
         }
         lane.is_listed = true;
-        self.ready[lane.queue_of_turns()].push_back(Turn { number: self.next_turn, endpoint });
+        self.ready[lane.standing.class() as usize].push_back(Turn { number: self.next_turn, endpoint });
         self.next_turn += 1;
     }
 
-    /// The endpoint whose turn it is, and the queue that it stood in.
-    fn pop_turn(&mut self) -> Option<(usize, Endpoint)> {
-        let is_open = self.doubtful_in_flight < (self.limits.in_flight / 2).max(1);
-        let number = |queue: usize| self.ready[queue].front().map(|turn| turn.number);
-        let queue = match (number(PROMPT), number(DOUBTFUL).filter(|_| is_open)) {
-            (_, None) => PROMPT,
-            (None, Some(_)) => DOUBTFUL,
-            (Some(prompt), Some(doubtful)) => {
-                if prompt < doubtful {
-                    PROMPT
-                } else {
-                    DOUBTFUL
-                }
-            }
-        };
-        self.ready[queue].pop_front().map(|turn| (queue, turn.endpoint))
+    /// The endpoint whose turn it is, and the class of the queue that it stood in.
+    fn pop_turn(&mut self) -> Option<(Class, Endpoint)> {
+        let open = Class::ALL.into_iter().filter(|class| self.places.is_open(*class));
+        let turns = open.filter_map(|class| Some((self.ready[class as usize].front()?.number, class)));
+        let (_, class) = turns.min_by_key(|(number, _)| *number)?;
+        self.ready[class as usize].pop_front().map(|turn| (class, turn.endpoint))
     }
 
     /// When [`Lanes::next`] may have an item although nothing is added or done; `None` if it has to be one of these.
     pub fn wakes_at(&self) -> Option<Duration> {
-        self.resting.peek().map(|Reverse((until, _))| *until)
+        let rested_at = self.resting.peek().map(|Reverse((until, _))| *until);
+        // What hangs leaves the prompt ones half of what is left then.
+        let is_any_ready = self.ready.iter().any(|turns| !turns.is_empty());
+        rested_at.into_iter().chain(self.places.hangs_at().filter(|_| is_any_ready)).min()
     }
 
     /// How many items are queued for `endpoint`, without those in flight.
@@ -205,7 +198,7 @@ impl<T> Lanes<T> {
 
     /// How many attempts are in flight in all.
     pub fn in_flight(&self) -> usize {
-        self.in_flight
+        self.places.taken()
     }
 
     /// How many endpoints are remembered: those with items, in flight, or called within the last two minutes.
@@ -232,28 +225,20 @@ impl<T> Lanes<T> {
         self.swept_at = now;
         self.by_endpoint.retain(|_, lane| {
             let is_recent = lane.starts.back().is_some_and(|start| *start + MINUTE > now);
-            !lane.queue.is_empty() || lane.in_flight > 0 || is_recent
+            !lane.queue.is_empty() || lane.in_flight > 0 || is_recent || lane.standing.is_suspect(now)
         });
     }
 }
 
 impl<T> Lane<T> {
-    fn of(was_prompt: bool) -> Self {
+    fn of(known: Known, now: Duration) -> Self {
         Self {
             queue: VecDeque::new(),
             in_flight: 0,
-            standing: Standing::new(was_prompt),
+            standing: Standing::new(known, now),
             starts: VecDeque::new(),
             is_listed: false,
         }
-    }
-
-    fn doubtful_in_flight(&self) -> usize {
-        if self.standing.is_prompt() { 0 } else { self.in_flight }
-    }
-
-    fn queue_of_turns(&self) -> usize {
-        if self.standing.is_prompt() { PROMPT } else { DOUBTFUL }
     }
 
     /// Until when the endpoint rests, for its share or its failures; `None` if it may be called at `now`.

@@ -130,7 +130,8 @@ mod tests {
             transaction.open_table(DOMAINS).expect("domains").insert("a.example", &[1][..]).expect("insert");
             transaction.open_table(WEBHOOKS).expect("webhooks").insert(&[1; 16], &[1][..]).expect("insert");
             transaction.open_table(WEBHOOKS_OF).expect("webhooks").insert(&[1; 32], ()).expect("insert");
-            transaction.open_table(EVENTS).expect("events").insert(&[1; 24], &[1][..]).expect("insert");
+            transaction.open_table(FRESH_EVENTS).expect("events").insert(&[1; 24], &[1][..]).expect("insert");
+            transaction.open_table(TRIED_EVENTS).expect("events").insert(&[1; 24], &[1][..]).expect("insert");
             transaction.open_table(DUE).expect("due").insert(&[1; 32], ()).expect("insert");
             transaction.open_table(ATTEMPTS).expect("attempts").insert(&[1; 24], &[1][..]).expect("insert");
             transaction.open_table(HEAVY).expect("heavy").insert(&[1; 24], ()).expect("insert");

@@ -113,6 +113,9 @@ impl View {
         let is_wanted = |sequence: &u64| !wanted.without.contains(sequence);
         let again = range(Timestamp::from_millis(0), wanted.due_by)?;
         let again = again.chain(range(after(wanted.due_after), Timestamp::MAX)?);
+        let rests =
+            (!wanted.rests_max.is_empty()).then(|| range(after(wanted.due_by), wanted.due_after)).transpose()?;
+        let again = again.chain(rests.into_iter().flatten());
         let again = again.map(|row| Ok(read_due_key(row?.0.value()).2));
         let again = again.filter(|row: &Result<_, IndexError>| row.as_ref().map_or(true, is_wanted));
         let again = again.map(|row| -> Waiting {
@@ -121,6 +124,8 @@ impl View {
             let event = event.ok_or(IndexError::Corrupt("a due event is missing"))?;
             Ok((sequence, decode_event(event.value())?))
         });
+        let again =
+            again.filter(|row| row.as_ref().map_or(true, |(_, event)| wanted.wants(event.attempts, event.due_at)));
         let (first, last) = (lane_key(webhook, 0), lane_key(webhook, u64::MAX));
         let fresh = self.transaction.open_table(FRESH_EVENTS)?.range::<&LaneKey>(&first..=&last)?;
         let fresh = fresh.filter(|row| row.as_ref().map_or(true, |(key, _)| is_wanted(&sequence_of(key.value()))));

@@ -242,7 +242,7 @@ impl Apply<'_> {
             match attempt.verdict {
                 Verdict::Delivered | Verdict::GivenUp => self.settle(&mut row, &event)?,
                 Verdict::Retry(_) if attempt.number <= event.attempts => {
-                    self.outbox.put_event(attempt.webhook, attempt.sequence, &event)?;
+                    self.outbox.events.put(attempt.webhook, attempt.sequence, &event)?;
                     self.outbox.webhooks.put(row);
                     return Ok(None);
                 }

@@ -101,6 +101,7 @@ async fn version(store: &EmbeddedStore, id: WebhookId) -> tempmail::store::Outbo
     let any = tempmail::store::Wanted {
         due_by: NOW,
         due_after: Timestamp::MAX,
+        rests_max: Vec::new(),
         without: std::collections::HashSet::new(),
         limit: 1,
     };

@@ -33,7 +33,7 @@ async fn receive(store: &EmbeddedStore) {
 
 fn wanted(limit: usize, without: &[&PendingEvent]) -> Wanted {
     let without = without.iter().map(|event| event.sequence).collect::<HashSet<_>>();
-    Wanted { due_by: NOW, due_after: Timestamp::MAX, without, limit }
+    Wanted { due_by: NOW, due_after: Timestamp::MAX, rests_max: Vec::new(), without, limit }
 }
 
 async fn due(store: &EmbeddedStore, webhook: WebhookId, wanted: Wanted) -> DueEvents {
@@ -78,6 +78,31 @@ async fn an_event_that_was_not_tried_is_due_also_where_the_clock_was_put_back() 
     assert_eq!(store.lanes().await, Ok(vec![(webhook, None)]));
     let all = due(&store, webhook, Wanted { due_after: NOW.plus(Duration::from_hours(1)), ..wanted(3, &[]) }).await;
     assert_eq!((all.events.len(), all.next_due_at), (1, None));
+}
+
+#[tokio::test]
+async fn those_that_rest_for_too_long_are_read_if_they_are_asked_for() {
+    let (store, webhook) = store(3).await;
+    let events = pending(&store, webhook).await;
+    let after = |seconds| NOW.plus(Duration::from_secs(seconds));
+    store.record_attempt(attempt(&events[0], Verdict::Retry(after(5)))).await.expect("record");
+    store.record_attempt(attempt(&events[1], Verdict::Retry(after(6)))).await.expect("record");
+    let earlier = Timestamp::from_millis(NOW.millis() - 1_000);
+    for (rests_max, wanted_ones) in [
+        (vec![], [2].as_slice()),
+        (vec![0], &[2, 0, 1]),
+        (vec![0, 3600], &[2]),
+        (vec![0, 6], &[2, 1]),
+        (vec![0, 0, 3600], &[2, 0, 1]),
+        (vec![3600], &[2]),
+    ] {
+        let rests_max: Vec<_> = rests_max.into_iter().map(Duration::from_secs).collect();
+        let wanted = Wanted { due_by: earlier, rests_max: rests_max.clone(), ..wanted(3, &[]) };
+        let due = due(&store, webhook, wanted).await;
+        let sequences: Vec<u64> = due.events.iter().map(|event| event.sequence).collect();
+        let expected: Vec<u64> = wanted_ones.iter().map(|at: &usize| events[*at].sequence).collect();
+        assert_eq!((sequences, due.has_more), (expected, false), "{rests_max:?}");
+    }
 }
 
 #[tokio::test]

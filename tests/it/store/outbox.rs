@@ -286,7 +286,7 @@ async fn a_sweep_goes_through_all_webhooks_and_writes_nothing_where_none_is_idle
         idle.extend((number % 50 == 7).then_some(record.id));
         assert_eq!(store.register_webhook(record, limits).await, Ok(WebhookRegistration::New));
     }
-    let any = Wanted { due_by: NOW, due_after: NOW, without: HashSet::new(), limit: 1 };
+    let any = Wanted { due_by: NOW, due_after: NOW, rests_max: Vec::new(), without: HashSet::new(), limit: 1 };
     let before = store.due_events(idle[0], any).await.expect("read").expect("the webhook").version;
     assert_eq!(store.delete_idle_webhooks(NOW).await, Ok(0));
     assert!(store.is_current(before), "a sweep that is written down outdates what was read");

@@ -139,7 +139,8 @@ async fn what_is_no_response_within_bounds_is_a_failure() {
     let (setup, sink) = (Setup::local().await, WebhookSink::start().await);
     for behaviour in [
         Behaviour::Close,
-        Behaviour::HugeHeaders(101),
+        Behaviour::HugeHeaders(24),
+        Behaviour::Answer(200, vec![("x", "y".to_owned()); 101], Vec::new()),
         Behaviour::Raw(b"220 mail.example ESMTP\r\n"),
         Behaviour::Raw(b"200 OK\r\n\r\n"),
         Behaviour::Raw(b"HTTP/1.1 2000 OK\r\n\r\n"),
@@ -152,7 +153,7 @@ async fn what_is_no_response_within_bounds_is_a_failure() {
         assert!(!outcome.detail.is_empty(), "{behaviour:?}");
         assert!(!outcome.detail.contains("/hook"), "{}", outcome.detail);
     }
-    assert_eq!(sink.requests().len(), 6, "no request was repeated");
+    assert_eq!(sink.requests().len(), 7, "no request was repeated");
 }
 
 #[tokio::test]

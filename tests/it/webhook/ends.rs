@@ -27,7 +27,7 @@ pub const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const GRACE: Duration = Duration::from_hours(1);
 
 /// A store with a webhook for `a@example.test` that leads to `sink`.
-async fn store(path: &Path, sink: &WebhookSink) -> (Arc<EmbeddedStore>, WebhookId) {
+pub async fn store(path: &Path, sink: &WebhookSink) -> (Arc<EmbeddedStore>, WebhookId) {
     sink.script("/", Behaviour::status(200));
     let store = Arc::new(EmbeddedStore::open(path, &options()).expect("open"));
     let record = webhook("a@example.test", &sink.url("/"));
@@ -123,7 +123,7 @@ async fn damaged_events_end_and_hold_up_no_other() {
 }
 
 /// What happens after the clock has stepped from `NOW` to `to`, with the mail of then waiting.
-struct Stepped {
+pub struct Stepped {
     store: Arc<EmbeddedStore>,
     webhook: WebhookId,
     sink: WebhookSink,
@@ -132,7 +132,7 @@ struct Stepped {
 }
 
 impl Stepped {
-    async fn to(to: Timestamp, clock: SetClock, status: u16) -> Self {
+    pub async fn to(to: Timestamp, clock: SetClock, status: u16) -> Self {
         let (dir, sink) = (tempfile::tempdir().expect("tempdir"), WebhookSink::start().await);
         let (store, webhook) = store(dir.path(), &sink).await;
         sink.script("/", Behaviour::status(status));
@@ -146,7 +146,7 @@ impl Stepped {
     }
 
     /// The verdicts in the log, the newest first, once there are `count`.
-    async fn verdicts(&self, count: usize) -> Vec<Verdict> {
+    pub async fn verdicts(&self, count: usize) -> Vec<Verdict> {
         let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
         loop {
             let log = self.store.attempts(self.webhook, 100, self.clock.now()).await.expect("log");

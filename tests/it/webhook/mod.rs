@@ -8,6 +8,7 @@ mod guarded;
 mod isolation;
 mod killed;
 mod late;
+mod set_back;
 #[allow(clippy::disallowed_methods, reason = "README's example, which stands for a receiver, has no clock of ours")]
 mod snippet;
 mod snippets;
