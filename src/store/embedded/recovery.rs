@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::open::index_missing;
-use super::queue::Job;
 use super::writer::Writer;
 use crate::store::change::{Change, Outcome};
 use crate::store::index::{Applied, Index, IndexError};
@@ -53,11 +52,11 @@ impl Writer {
     /// Brings a durable group into the index; what each change did.
     pub(super) fn apply(
         &mut self,
-        jobs: &[Job],
+        changes: &[&Change],
         places: &[RecordPlace],
         start: Position,
     ) -> Result<Vec<Result<Outcome, StoreError>>, StoreError> {
-        let mut cause = match self.apply_once(jobs, places) {
+        let mut cause = match self.apply_once(changes, places) {
             Ok(applied) => return Ok(self.counted(applied)),
             Err(error) => error.to_store_error(),
         };
@@ -69,7 +68,7 @@ impl Writer {
             match self.reopen_index(Some(start.group)) {
                 Ok(Some(applied)) => return Ok(self.counted(applied)),
                 // The index had the group already; what its changes did was told to nobody.
-                Ok(None) => return Ok(jobs.iter().map(|job| outcome_by_kind(&job.change)).collect()),
+                Ok(None) => return Ok(changes.iter().map(|change| outcome_by_kind(change)).collect()),
                 Err(behind) => {
                     cause = behind.cause;
                     // An index that did not open is where it was.

@@ -9,7 +9,7 @@ use super::tables::{
     read_due_key, webhook_of, webhook_of_key, webhook_of_lane,
 };
 use super::{IndexError, decode_attempt, decode_event, decode_webhook};
-use crate::model::{AttemptRecord, Mailbox, PendingEvent, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
+use crate::model::{AttemptRecord, Mailbox, PendingEvent, Place, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::store::Wanted;
 use crate::store::change::Sweep;
 
@@ -129,8 +129,17 @@ impl View {
 
     /// Whether the event waits for a webhook that is told of it.
     pub(crate) fn is_pending(&self, webhook: WebhookId, sequence: u64) -> Result<bool, IndexError> {
-        let is_there = self.transaction.open_table(EVENTS)?.get(&lane_key(webhook, sequence))?.is_some();
-        Ok(is_there && self.webhook(webhook)?.is_some_and(|record| record.status == WebhookStatus::Active))
+        Ok(self.place_of_pending(webhook, sequence)?.is_some())
+    }
+
+    /// Where the octets are of an event that waits for a webhook that is told of it.
+    pub(crate) fn place_of_pending(&self, webhook: WebhookId, sequence: u64) -> Result<Option<Place>, IndexError> {
+        let Some(row) = self.transaction.open_table(EVENTS)?.get(&lane_key(webhook, sequence))? else {
+            return Ok(None);
+        };
+        let place = opaque_place(decode_event(row.value())?.place);
+        let is_told = self.webhook(webhook)?.is_some_and(|record| record.status == WebhookStatus::Active);
+        Ok(is_told.then_some(place))
     }
 
     /// The webhooks whose oldest event nobody is told any more: they are disabled, or its Email expired before `expired_by`.

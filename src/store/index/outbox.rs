@@ -33,8 +33,8 @@ const ALWAYS_FAILING: &str = "nothing but failures for 5 days";
 /// The tables of webhooks, open for writing.
 pub(super) struct Outbox<'t> {
     pub(super) webhooks: WebhookRows<'t>,
-    of: Table<'t, &'static [u8; 32], ()>,
-    events: Table<'t, &'static LaneKey, &'static [u8]>,
+    pub(super) of: Table<'t, &'static [u8; 32], ()>,
+    pub(super) events: Table<'t, &'static LaneKey, &'static [u8]>,
     due: Table<'t, &'static [u8; 32], ()>,
     pub(super) attempts: Table<'t, &'static LaneKey, &'static [u8]>,
     pub(super) heavy: Table<'t, &'static LaneKey, ()>,
@@ -138,7 +138,7 @@ impl Apply<'_> {
         }
         let Some(mut row) = self.outbox.webhooks.take(webhook)? else { return Ok(false) };
         let octets = u64::from(event.place.content);
-        self.share(event.place)?;
+        self.share(event.place, sequence)?;
         self.outbox.put_event(webhook, sequence, event)?;
         row.events += 1;
         let waiting = row.octets + octets;
