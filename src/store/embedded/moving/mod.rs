@@ -182,7 +182,8 @@ impl Mover {
             let mut needed = Vec::new();
             for message in found {
                 if view.needed(&message.envelope.recipients, message.from)?.is_some() {
-                    needed.push(message);
+                    // Else a message would hold the octets of its whole group in memory.
+                    needed.push(Found { content: Bytes::copy_from_slice(&message.content), ..message });
                 }
             }
             Ok(needed)
