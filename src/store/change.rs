@@ -6,10 +6,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::journal::RecordPlace;
 use super::{OutboxLimits, Registration, Replay, WebhookRegistration};
 use crate::model::{
-    AttemptRecord, Caps, DomainName, DomainRecord, EmailId, Envelope, Mailbox, Timestamp, WebhookId, WebhookLimits,
-    WebhookRecord,
+    AttemptRecord, Caps, DomainName, DomainRecord, EmailId, Envelope, Mailbox, Recipient, Timestamp, WebhookId,
+    WebhookLimits, WebhookRecord,
 };
 
 /// A write. The order of the variants is part of the journal's format: new ones go to the end.
@@ -44,6 +45,12 @@ pub(crate) enum Change {
     EventRestored { webhook: WebhookId, email: EmailId, attempts: u32, due_at: Timestamp },
     /// The oldest events of a webhook end: all of them where it is disabled, else those of Emails that expired before.
     EventsEnded { webhook: WebhookId, expired_by: Timestamp },
+    /// A message that lived in another store lives here: those Emails of it that are `living`, under the sequence numbers
+    /// that they had, which count from `sequence` on for its first recipient. Its octets are the record's content.
+    Restored { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, sequence: u64, living: Vec<EmailId> },
+    /// The message of the record at `from` is here as well, octet for octet, for whoever needed it there. `living` are its
+    /// Emails that were there, which says to a salvage without the index which were not.
+    Moved { from: RecordPlace, envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, living: Vec<EmailId> },
 }
 
 /// Which webhooks a sweep is after.
@@ -88,6 +95,26 @@ pub(crate) enum Outcome {
 }
 
 impl Change {
+    /// The message that is its record's content, if it has one: with what envelope, and when it was received.
+    pub(crate) fn into_message(self) -> Option<(Envelope, Timestamp)> {
+        match self {
+            Self::Received { envelope, received_at, .. }
+            | Self::Restored { envelope, received_at, .. }
+            | Self::Moved { envelope, received_at, .. } => Some((envelope, received_at)),
+            _ => None,
+        }
+    }
+
+    /// For whom it has a message.
+    pub(crate) fn recipients(&self) -> Option<&[Recipient]> {
+        match self {
+            Self::Received { envelope, .. } | Self::Restored { envelope, .. } | Self::Moved { envelope, .. } => {
+                Some(&envelope.recipients)
+            }
+            _ => None,
+        }
+    }
+
     /// About how much memory it takes while it waits, beside the octets of a message.
     pub(crate) fn weight_octets(&self) -> usize {
         match self {
@@ -136,7 +163,9 @@ impl Change {
             | Self::DomainUpdated { .. }
             | Self::DomainRemoved { .. }
             | Self::WebhookRegistered { .. }
-            | Self::EventRestored { .. } => false,
+            | Self::EventRestored { .. }
+            | Self::Restored { .. }
+            | Self::Moved { .. } => false,
         }
     }
 }

@@ -4,7 +4,7 @@
 //! as they are. Where the index can be read, it says what lives, which domains, webhooks and events there are; what the
 //! journal has beyond it is done again; events of Emails that were deleted or have expired are left behind. Where it
 //! can't, the whole journal is done again: what was deleted is deleted again as far as the records of that are there, and
-//! domains and webhooks are those whose records are.
+//! domains and webhooks are those whose records are. A message that was moved is in its mailbox where it was moved to.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::embedded::Loader;
 use super::index::{Index, IndexError, View};
 use super::journal::{Position, SegmentFiles, Step, WalkedContent};
 use super::{OpenError, OutboxLimits, StoreError, StoreOptions};
-use crate::model::Caps;
+use crate::model::{Caps, EmailId, Timestamp};
 
 /// A message that the journal may hold: the settings may have permitted larger ones once.
 const MESSAGE_OCTETS: u64 = 128 << 20;
@@ -103,8 +103,12 @@ fn replay(files: &SegmentFiles, from: Position, loader: &mut Loader) -> Result<u
             let Step::Group { number: group, records, .. } = step else { continue };
             for record in records.into_iter().filter(|_| group >= from.group) {
                 let WalkedContent::Whole(content) = record.content else { continue };
-                let change = again(record.change);
+                let (change, dead) = again(record.change);
                 loader.push(change, &content).map_err(to_open_error)?;
+                for id in dead {
+                    let deleted = Change::Deleted { id, now: Timestamp::from_millis(i64::MIN) };
+                    loader.push(deleted, &[]).map_err(to_open_error)?;
+                }
                 replayed += 1;
             }
         }
@@ -112,9 +116,10 @@ fn replay(files: &SegmentFiles, from: Position, loader: &mut Loader) -> Result<u
     Ok(replayed)
 }
 
-/// A change as it is done again in another store.
-fn again(change: Change) -> Change {
-    match change {
+/// A change as it is done again in another store, and the Emails that are to be deleted after it.
+fn again(change: Change) -> (Change, Vec<EmailId>) {
+    let mut dead = Vec::new();
+    let change = match change {
         Change::Received { envelope, received_at, expires_at, outbox, .. } => {
             // Rather one Email too many than one too few, and as many events, unless nobody was told of any.
             let outbox = if outbox.events_per_webhook == 0 { outbox } else { OutboxLimits::UNBOUNDED };
@@ -127,8 +132,16 @@ fn again(change: Change) -> Change {
         Change::Replayed { webhook, which, now, .. } => {
             Change::Replayed { webhook, which, now, outbox: OutboxLimits::UNBOUNDED }
         }
+        // Its first record may be gone with its segment; where it is not, the message is known and this does nothing. Who was
+        // to be told of it was told, or is lost with the index.
+        Change::Moved { envelope, received_at, expires_at, living, .. } => {
+            dead = envelope.recipients.iter().map(|it| it.id).filter(|id| !living.contains(id)).collect();
+            let outbox = OutboxLimits { events_per_webhook: 0, ..OutboxLimits::UNBOUNDED };
+            Change::Received { envelope, received_at, expires_at, caps: Caps::default(), outbox }
+        }
         other => other,
-    }
+    };
+    (change, dead)
 }
 
 fn to_store_error(error: OpenError) -> StoreError {

@@ -16,7 +16,7 @@ use crate::store::StoreError;
 use crate::store::journal::{RECORD_HEADER_OCTETS, RecordHead, decode_meta, encode_record};
 
 /// The format that this version writes and reads.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 const MAGIC: [u8; 16] = *b"tempmail-backup\n";
 const HEADER_OCTETS: usize = 24;
 /// What a record takes at most beside the message: an envelope of 100 recipients is below 96 KB.
@@ -32,7 +32,7 @@ pub enum BackupRecord {
     },
     /// A registered domain.
     Domain(DomainRecord),
-    /// A message, in the order in which they were received; its octets are the content.
+    /// A message, in the order of the journal; its octets are the content.
     Mail {
         /// As it was received, with all recipients.
         envelope: Envelope,
@@ -40,6 +40,8 @@ pub enum BackupRecord {
         received_at: Timestamp,
         /// The first millisecond in which it is no longer readable.
         expires_at: Timestamp,
+        /// The number of its first recipient's Email; those of the others count on from it. They order a mailbox.
+        sequence: u64,
         /// The Emails of it that were there.
         living: Vec<EmailId>,
     },
@@ -308,7 +310,7 @@ mod tests {
 
     #[test]
     fn another_format_is_named() {
-        for found in [1, 3] {
+        for found in [2, 4] {
             let mut other = file();
             other[16] = found;
             let crc = crc32c::crc32c(&other[..20]);

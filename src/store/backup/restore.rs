@@ -4,11 +4,11 @@ use std::io::Read;
 use std::sync::Arc;
 
 use super::{BackupCounts, BackupDecoder, BackupError, BackupItem, BackupRecord};
-use crate::model::{Caps, Timestamp, WebhookLimits};
+use crate::model::WebhookLimits;
 use crate::store::change::Change;
 use crate::store::disk::Disk;
 use crate::store::embedded::Loader;
-use crate::store::{OpenError, OutboxLimits, StoreError, StoreOptions};
+use crate::store::{OpenError, StoreError, StoreOptions};
 
 /// How much of a file is read at once.
 const READ_OCTETS: usize = 256 << 10;
@@ -77,17 +77,9 @@ pub(in crate::store) fn load(loader: &mut Loader, item: BackupItem) -> Result<()
         BackupRecord::Event { webhook, email, attempts, due_at } => {
             loader.push(Change::EventRestored { webhook, email, attempts, due_at }, &[])
         }
-        BackupRecord::Mail { envelope, received_at, expires_at, living } => {
-            let dead: Vec<_> =
-                envelope.recipients.iter().map(|recipient| recipient.id).filter(|id| !living.contains(id)).collect();
+        BackupRecord::Mail { envelope, received_at, expires_at, sequence, living } => {
             // The envelope stays whole, since it shows in the message's trace; who deleted their Email doesn't get it back.
-            // It was there beside all the others.
-            let (caps, outbox) = (Caps::default(), OutboxLimits::UNBOUNDED);
-            loader.push(Change::Received { envelope, received_at, expires_at, caps, outbox }, &content)?;
-            for id in dead {
-                loader.push(Change::Deleted { id, now: Timestamp::from_millis(i64::MIN) }, &[])?;
-            }
-            Ok(())
+            loader.push(Change::Restored { envelope, received_at, expires_at, sequence, living }, &content)
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Reading the living state off a store, in use or not.
 
 use super::{BackupCounts, BackupItem, BackupRecord};
-use crate::store::change::Change;
-use crate::store::index::{IndexError, View};
+use crate::store::index::{IndexError, Living, View};
 use crate::store::journal::{Position, SegmentFiles, Step, Walk, WalkedContent, WalkedRecord, segment_name};
 use crate::store::{OpenError, StoreError};
 
@@ -134,7 +133,7 @@ impl Source<'_> {
 
     fn record(&mut self, record: WalkedRecord, counts: &mut BackupCounts) -> Result<(), StoreError> {
         let WalkedRecord { change, place, content } = record;
-        let Change::Received { envelope, received_at, .. } = change else { return Ok(()) };
+        let Some((envelope, received_at)) = change.into_message() else { return Ok(()) };
         let mut living = None;
         // The octets have been read by now; see the module's page for why in this order.
         (self.read)(&mut |view| {
@@ -145,7 +144,8 @@ impl Source<'_> {
         let WalkedContent::Whole(content) = content else {
             return self.damaged(place.segment, u64::from(place.offset));
         };
-        let record = BackupRecord::Mail { envelope, received_at, expires_at: living.expires_at, living: living.emails };
+        let Living { emails, sequence, expires_at } = living;
+        let record = BackupRecord::Mail { envelope, received_at, expires_at, sequence, living: emails };
         self.put(counts, BackupItem { record, content })
     }
 

@@ -16,6 +16,8 @@ use crate::store::error::is_out_of_space;
 pub(super) const LOCK_NAME: &str = "lock";
 /// How much is written at once where zeros are.
 const ZEROS_OCTETS: usize = 1 << 20;
+/// What `st_blocks` counts in (stat(2)).
+const STAT_BLOCK_OCTETS: u64 = 512;
 /// Only the owner may enter the directory, read and write its files.
 const DIRECTORY_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
@@ -132,6 +134,10 @@ impl Disk for Directory {
 impl DiskFile for File {
     fn size(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
+    }
+
+    fn used_octets(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.blocks().saturating_mul(STAT_BLOCK_OCTETS))
     }
 
     fn set_len(&self, octets: u64) -> io::Result<()> {

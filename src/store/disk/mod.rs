@@ -40,6 +40,11 @@ pub trait DiskFile: Debug + Send + Sync {
     /// Its length in octets.
     fn size(&self) -> io::Result<u64>;
 
+    /// Octets of the disk's blocks that it takes. A disk that does not say counts its length.
+    fn used_octets(&self) -> io::Result<u64> {
+        self.size()
+    }
+
     /// Cuts it, or lengthens it with zeros.
     fn set_len(&self, octets: u64) -> io::Result<()>;
 

@@ -47,15 +47,16 @@ impl Writer {
             Ok(Checkpoint { position, alive, deleted }) => {
                 self.unsaved = None;
                 self.backoff = super::recovery::Backoff::default();
+                for number in self.shared.segments().numbers() {
+                    if number < position.segment && !alive.contains_key(&number) {
+                        self.unlink(number);
+                    }
+                }
                 // While a batch is under way its records are named again; they wait for the next checkpoint.
                 if !self.punching.is_running() && !deleted.is_empty() {
                     self.punching = Punching::start(self.shared.segments().clone(), deleted);
                 }
-                for number in self.shared.segments().numbers() {
-                    if number < position.segment && !alive.contains(&number) {
-                        self.unlink(number);
-                    }
-                }
+                self.moving.go_on(&self.shared, &alive, position.segment);
             }
             // The journal has it all.
             Err(error) => {

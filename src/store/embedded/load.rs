@@ -59,6 +59,8 @@ impl Loader {
     /// Makes everything durable.
     pub(crate) fn finish(mut self) -> Result<(), StoreError> {
         self.flush()?;
+        // Messages lie in the journal they come from as they were moved, and so came in another order than their numbers'.
+        self.opened.index.measure_mailboxes().map_err(|error| error.to_store_error())?;
         let checkpoint = self.opened.index.checkpoint().map_err(|error| error.to_store_error())?;
         // Whoever deleted their Email of a message before the backup left nothing of it here, unless others have it.
         let punched = self.opened.journal.segments().punch(&checkpoint.deleted);

@@ -4,6 +4,7 @@ mod backup;
 mod checkpoint;
 mod counters;
 mod load;
+mod moving;
 mod open;
 mod outbox;
 mod punching;
@@ -26,6 +27,7 @@ use shared::Shared;
 use super::change::{Change, Outcome, Sweep};
 use super::disk::{self, Directory, Disk};
 use super::index::{View, record_place};
+use super::journal::RecordPlace;
 use super::{
     BackupStream, Compacted, Expired, IndexError, MailboxPart, OpenError, Part, Registration, Store, StoreError,
     StoreOptions, StoreStats, Survey,
@@ -270,19 +272,26 @@ impl Store for EmbeddedStore {
 }
 
 impl Shared {
-    fn load(&self, listed: Listed) -> Result<Option<StoredEmail>, StoreError> {
-        let place = record_place(&listed);
-        let content = self.segments().content(place).map_err(|error| StoreError::from_io(&error))?;
-        if let Some(content) = content {
-            return Ok(Some(StoredEmail { listed, envelope: content.envelope, raw: content.raw }));
-        }
-        // Deleted and punched since it was listed, or else what is there is not what was written.
-        let id = listed.id;
-        match self.read(move |view| view.find(id, Timestamp::from_millis(i64::MIN)))? {
-            None => Ok(None),
-            Some(_) => Err(StoreError::Damaged { segment: place.segment, offset: u64::from(place.offset) }),
+    fn load(&self, mut listed: Listed) -> Result<Option<StoredEmail>, StoreError> {
+        loop {
+            let place = record_place(&listed);
+            let content = self.segments().content(place).map_err(|error| StoreError::from_io(&error))?;
+            if let Some(content) = content {
+                return Ok(Some(StoredEmail { listed, envelope: content.envelope, raw: content.raw }));
+            }
+            // Deleted and punched since it was listed, or moved, or else what is there is not what was written.
+            let id = listed.id;
+            match self.read(move |view| view.find(id, Timestamp::from_millis(i64::MIN)))? {
+                None => return Ok(None),
+                Some(now) if record_place(&now) != place => listed = now,
+                Some(_) => return Err(damaged(place)),
+            }
         }
     }
+}
+
+fn damaged(place: RecordPlace) -> StoreError {
+    StoreError::Damaged { segment: place.segment, offset: u64::from(place.offset) }
 }
 
 fn unexpected(outcome: &Outcome) -> StoreError {

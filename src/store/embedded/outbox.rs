@@ -7,7 +7,7 @@ use bytes::Bytes;
 use tokio::sync::Notify;
 
 use super::shared::Shared;
-use super::{EmbeddedStore, blocking, unexpected};
+use super::{EmbeddedStore, blocking, damaged, unexpected};
 use crate::model::{
     AttemptRecord, Listed, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
     WebhookStatus,
@@ -178,17 +178,19 @@ impl Shared {
     }
 
     fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
-        let is_pending = || self.read(|view| view.is_pending(event.webhook, event.sequence));
-        if !is_pending()? {
-            return Ok(None);
-        }
-        if let Some(email) = self.email(event)? {
-            return Ok(Some(email));
-        }
-        // The event ended just now, or else what is there is not what was written.
-        if is_pending()? {
-            let place = record_place(&listed(event));
-            return Err(StoreError::Damaged { segment: place.segment, offset: u64::from(place.offset) });
+        let place_now = || self.read(|view| view.place_of_pending(event.webhook, event.sequence));
+        let mut event = event.clone();
+        let mut now = place_now()?;
+        while let Some(place) = now {
+            event.place = place;
+            if let Some(email) = self.email(&event)? {
+                return Ok(Some(email));
+            }
+            // The event ended just now, or its message was moved, or else what is there is not what was written.
+            now = place_now()?;
+            if now.as_ref() == Some(&event.place) {
+                return Err(damaged(record_place(&listed(&event))));
+            }
         }
         Ok(None)
     }

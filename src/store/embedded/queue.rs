@@ -8,6 +8,7 @@ use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::counters::{Counters, Queued};
+use super::moving::Batch;
 use crate::store::StoreError;
 use crate::store::change::{Change, Outcome};
 
@@ -37,6 +38,8 @@ pub(super) enum Message {
     Change(Job),
     /// Say so: the writer works.
     Answer(oneshot::Sender<()>),
+    /// Move these messages.
+    Move(Batch),
     /// A read of the index failed: see whether it must be opened again.
     LookAtIndex,
     /// Finish, and drop the sender when everything is durable.
@@ -97,8 +100,8 @@ impl Queue {
     }
 }
 
-/// Takes what is queued by now, up to the bounds of a group. A close ends it.
-pub(super) fn gather(messages: &Receiver<Message>, jobs: &mut Vec<Job>) -> Option<oneshot::Sender<()>> {
+/// Takes what is queued by now, up to the bounds of a group. A message that comes after the group ends it, and is returned.
+pub(super) fn gather(messages: &Receiver<Message>, jobs: &mut Vec<Job>) -> Option<Message> {
     let mut octets: usize = jobs.iter().map(|job| job.content.len()).sum();
     while jobs.len() < GROUP_CHANGES_MAX && octets < GROUP_OCTETS_MAX {
         match messages.try_recv() {
@@ -111,7 +114,7 @@ pub(super) fn gather(messages: &Receiver<Message>, jobs: &mut Vec<Job>) -> Optio
             }
             // The writer looks by itself before it rests.
             Ok(Message::LookAtIndex) => {}
-            Ok(Message::Close(done)) => return Some(done),
+            Ok(message @ (Message::Close(_) | Message::Move(_))) => return Some(message),
             Err(TryRecvError::Empty | TryRecvError::Disconnected) => return None,
         }
     }

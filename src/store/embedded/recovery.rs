@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::open::index_missing;
-use super::queue::Job;
 use super::writer::Writer;
-use crate::store::change::Outcome;
+use crate::store::change::{Change, Outcome};
 use crate::store::index::{Applied, Index, IndexError};
 use crate::store::journal::{FoundJournal, Position, RecordPlace};
 use crate::store::{OpenError, StoreError};
@@ -51,11 +50,11 @@ impl Writer {
     /// Brings a durable group into the index; what each change did.
     pub(super) fn apply(
         &mut self,
-        jobs: &[Job],
+        changes: &[&Change],
         places: &[RecordPlace],
         start: Position,
     ) -> Result<Vec<Result<Outcome, StoreError>>, StoreError> {
-        let mut cause = match self.apply_once(jobs, places) {
+        let mut cause = match self.apply_once(changes, places) {
             Ok(applied) => return Ok(self.counted(applied)),
             Err(error) => error.to_store_error(),
         };

@@ -23,10 +23,8 @@ const RECIPIENTS_OF_OTHERS: u64 = 64;
 /// By how many octets a group may make an index of `index_octets` grow. It grows by doubling, so often that what is copied
 /// and what is new finds room, though no page were free.
 fn growth_octets<'c>(index_octets: u64, changes: impl IntoIterator<Item = &'c Change>) -> u64 {
-    let recipients_of = |change: &Change| match change {
-        Change::Received { envelope, .. } => envelope.recipients.len() as u64,
-        _ => RECIPIENTS_OF_OTHERS,
-    };
+    let recipients_of =
+        |change: &Change| change.recipients().map_or(RECIPIENTS_OF_OTHERS, |recipients| recipients.len() as u64);
     let recipients: u64 = changes.into_iter().map(recipients_of).sum();
     let wanted = index_octets.min(recipients * COPIED_OCTETS) + recipients * NEW_OCTETS;
     if wanted <= index_octets { index_octets } else { index_octets + 2 * wanted }

@@ -1,7 +1,7 @@
 //! What the writer and the readers of an embedded store share.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, mpsc};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
@@ -39,6 +39,8 @@ pub(super) struct Shared {
     segments: Segments,
     spare: SpareView,
     options: StoreOptions,
+    /// Taken for writing while messages are moved, for reading by who relies on where they are.
+    moves: RwLock<()>,
     outbox_hint: Arc<Notify>,
     /// Rises whenever what was read of the outbox before may not hold any more.
     outbox_version: AtomicU64,
@@ -57,6 +59,7 @@ impl Shared {
             segments: opened.journal.segments().clone(),
             spare: opened.journal.spare(),
             options,
+            moves: RwLock::default(),
             outbox_hint: Arc::default(),
             outbox_version: AtomicU64::new(0),
             counters: Arc::default(),
@@ -96,6 +99,25 @@ impl Shared {
 
     pub(super) fn segments(&self) -> &Segments {
         &self.segments
+    }
+
+    /// Has every message stay where it is until what is returned is dropped. Waits for those that are being moved.
+    pub(super) fn hold_moves(&self) -> RwLockReadGuard<'_, ()> {
+        self.moves.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leave to move messages until what is returned is dropped; `None` while somebody holds them.
+    pub(super) fn begin_moves(&self) -> Option<RwLockWriteGuard<'_, ()>> {
+        match self.moves.try_write() {
+            Ok(leave) => Some(leave),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Tells the writer something; whether there is one.
+    pub(super) fn tell_writer(&self, message: Message) -> bool {
+        self.writer.send(message).is_ok()
     }
 
     pub(super) fn index(&self) -> Option<Arc<Index>> {

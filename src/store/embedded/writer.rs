@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use super::checkpoint::Unsaved;
+use super::moving::Moving;
 use super::open::Opened;
 use super::punching::Punching;
 use super::queue::{Job, Message, Queue, answer, answer_all, gather};
 use super::recovery::Backoff;
 use super::shared::Shared;
-use crate::store::change::Outcome;
+use crate::store::change::{Change, Outcome};
 use crate::store::index::{Applied, IndexError};
 use crate::store::journal::{AppendError, Group, Journal, RecordPlace, group_room};
 use crate::store::{OpenError, StoreError};
@@ -43,6 +44,7 @@ pub(super) fn start(
         // What the last process deleted and did not live to punch out goes with the first checkpoint.
         unsaved: Some(Unsaved::now()),
         punching: Punching::default(),
+        moving: Moving::default(),
         backoff: Backoff::default(),
     };
     let thread = std::thread::Builder::new()
@@ -74,6 +76,7 @@ pub(super) struct Writer {
     /// What was applied since the last checkpoint.
     pub(super) unsaved: Option<Unsaved>,
     pub(super) punching: Punching,
+    pub(super) moving: Moving,
     /// When what failed by itself is tried again.
     pub(super) backoff: Backoff,
 }
@@ -90,8 +93,13 @@ impl Writer {
             match first {
                 Ok(Message::Change(job)) => {
                     let mut jobs = vec![job];
-                    closing = gather(messages, &mut jobs);
+                    let behind = gather(messages, &mut jobs);
                     self.commit(jobs);
+                    match behind {
+                        Some(Message::Close(done)) => closing = Some(done),
+                        Some(Message::Move(batch)) => self.move_batch(batch),
+                        _ => {}
+                    }
                     if self.is_checkpoint_due() {
                         self.checkpoint();
                     }
@@ -99,6 +107,12 @@ impl Writer {
                 Ok(Message::Answer(answer)) => {
                     // Nobody waits any more if this fails.
                     let _ = answer.send(());
+                    if self.is_checkpoint_due() {
+                        self.checkpoint();
+                    }
+                }
+                Ok(Message::Move(batch)) => {
+                    self.move_batch(batch);
                     if self.is_checkpoint_due() {
                         self.checkpoint();
                     }
@@ -115,6 +129,7 @@ impl Writer {
                 answer(job, Err(StoreError::Stopping));
             }
         }
+        self.moving.end();
         let deadline = Instant::now() + CLOSE_PATIENCE;
         self.finish(deadline);
         self.shared.set_trouble(StoreError::Stopping);
@@ -171,29 +186,14 @@ impl Writer {
         }
     }
 
-    fn commit_group(&mut self, mut group: Group, jobs: Vec<Job>) {
+    fn commit_group(&mut self, group: Group, jobs: Vec<Job>) {
         if jobs.is_empty() {
             return;
         }
         let taken_at = Instant::now();
-        if let Err(error) = self.ensure_index() {
-            return answer_all(jobs, &error);
-        }
-        let has_room = self.journal.make_room(&group).and_then(|()| {
-            let changes = jobs.iter().map(|job| &job.change);
-            self.find_room_in_index(&group, changes).map_err(AppendError::NoRoom)
-        });
-        let appended = has_room.and_then(|()| self.journal.append(&mut group));
-        let (start, places) = match appended {
-            Ok(appended) => appended,
-            Err(AppendError::NoRoom(cause)) => return self.commit_freeing(jobs, &cause),
-            Err(AppendError::Failed(error)) => return answer_all(jobs, &error),
-        };
-        let octets = group.octets() as u64;
-        drop(group);
-        match self.apply(&jobs, &places, start) {
+        let changes: Vec<&Change> = jobs.iter().map(|job| &job.change).collect();
+        match self.keep(group, &changes) {
             Ok(outcomes) => {
-                self.unsaved.get_or_insert_with(Unsaved::now).octets += octets;
                 self.shared.counters().committed(taken_at.elapsed());
                 // Before anybody is answered: who has deleted a webhook may rely on it.
                 self.shared.note_outdated(jobs.iter().map(|job| &job.change).zip(&outcomes));
@@ -204,8 +204,26 @@ impl Writer {
                     answer(job, outcome);
                 }
             }
-            Err(error) => answer_all(jobs, &error),
+            Err(AppendError::NoRoom(cause)) => self.commit_freeing(jobs, &cause),
+            Err(AppendError::Failed(error)) => answer_all(jobs, &error),
         }
+    }
+
+    /// Makes a group of `changes` durable and visible; what each of them did.
+    pub(super) fn keep(
+        &mut self,
+        mut group: Group,
+        changes: &[&Change],
+    ) -> Result<Vec<Result<Outcome, StoreError>>, AppendError> {
+        self.ensure_index().map_err(AppendError::Failed)?;
+        self.journal.make_room(&group)?;
+        self.find_room_in_index(&group, changes.iter().copied()).map_err(AppendError::NoRoom)?;
+        let (start, places) = self.journal.append(&mut group)?;
+        let octets = group.octets() as u64;
+        drop(group);
+        let outcomes = self.apply(changes, &places, start).map_err(AppendError::Failed)?;
+        self.unsaved.get_or_insert_with(Unsaved::now).octets += octets;
+        Ok(outcomes)
     }
 
     /// Where there is no next segment the changes that free space go on alone.
@@ -220,8 +238,8 @@ impl Writer {
         }
     }
 
-    pub(super) fn apply_once(&self, jobs: &[Job], places: &[RecordPlace]) -> Result<Applied, IndexError> {
+    pub(super) fn apply_once(&self, changes: &[&Change], places: &[RecordPlace]) -> Result<Applied, IndexError> {
         let index = self.shared.index().ok_or(IndexError::Corrupt("the index is not open"))?;
-        index.apply(jobs.iter().map(|job| &job.change).zip(places.iter().copied()), self.journal.position())
+        index.apply(changes.iter().copied().zip(places.iter().copied()), self.journal.position())
     }
 }

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
+use super::alive::Alive;
 use super::emails_of::EmailsOf;
 use super::outbox::Outbox;
 use super::room::ENDS_MAX;
-use super::shares::Shares;
+use super::shares::{Shares, Sharing};
 use super::tables::{
     DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, EventRow, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow,
-    PUNCHES, SEGMENTS, State, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
+    PUNCHES, State, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
 };
 use super::tally::Tally;
 use crate::model::{DomainRecord, EmailId, Envelope, Mailbox, Timestamp};
@@ -25,8 +26,8 @@ pub(super) struct Apply<'t> {
     pub(super) mail: Table<'t, &'static MailKey, &'static [u8]>,
     pub(super) ids: Table<'t, &'static [u8; 16], &'static MailKey>,
     expiry: Table<'t, (u64, u64), &'static [u8]>,
-    shares: Shares<'t>,
-    segments: Table<'t, u64, (u64, u64)>,
+    pub(super) shares: Shares<'t>,
+    pub(super) alive: Alive<'t>,
     punches: Table<'t, (u64, u32), (u32, u32)>,
     domains: Table<'t, &'static str, &'static [u8]>,
     pub(super) emails_of: EmailsOf<'t>,
@@ -40,8 +41,6 @@ pub(super) struct Apply<'t> {
     pub(super) has_dropped: bool,
     pub(super) state: State,
     pub(super) tally: Tally,
-    /// What the group changes about its segments: messages and octets.
-    alive: BTreeMap<u64, (i64, i64)>,
     /// The group's new keys by the second in which they expire.
     expiring: BTreeMap<u64, Vec<MailKey>>,
 }
@@ -70,7 +69,7 @@ impl<'t> Apply<'t> {
             ids: transaction.open_table(IDS)?,
             expiry: transaction.open_table(EXPIRY)?,
             shares: Shares::open(transaction)?,
-            segments: transaction.open_table(SEGMENTS)?,
+            alive: Alive::open(transaction)?,
             punches: transaction.open_table(PUNCHES)?,
             domains: transaction.open_table(DOMAINS)?,
             emails_of: EmailsOf::open(transaction)?,
@@ -81,7 +80,6 @@ impl<'t> Apply<'t> {
             has_dropped: false,
             state,
             tally: Tally::default(),
-            alive: BTreeMap::new(),
             expiring: BTreeMap::new(),
         })
     }
@@ -96,11 +94,7 @@ impl<'t> Apply<'t> {
         self.outbox.webhooks.flush()?;
         self.shares.flush()?;
         self.emails_of.flush()?;
-        for (segment, (messages, octets)) in std::mem::take(&mut self.alive) {
-            let (old_messages, old_octets) = self.segments.get(segment)?.map_or((0, 0), |row| row.value());
-            let now = (old_messages.saturating_add_signed(messages), old_octets.saturating_add_signed(octets));
-            self.segments.insert(segment, now)?;
-        }
+        self.alive.flush()?;
         self.state.set_position(position);
         let state = postcard::to_stdvec(&self.state).map_err(|_| IndexError::Corrupt("the state can't be written"))?;
         self.meta.insert(META_STATE, &state[..])?;
@@ -151,11 +145,17 @@ impl<'t> Apply<'t> {
                 self.restore_event(*webhook, *email, *attempts, *due_at)
             }
             Change::EventsEnded { webhook, expired_by } => self.end_events(*webhook, *expired_by),
+            Change::Restored { envelope, received_at, expires_at, sequence, living } => {
+                self.restore(envelope, (*received_at, *expires_at), *sequence, living, place)
+            }
+            Change::Moved { from, envelope, expires_at, .. } => {
+                self.relocate(&envelope.recipients, *expires_at, *from, place)
+            }
         }
     }
 
     /// Whether it is a message once more; some of its Emails may have been deleted meanwhile.
-    fn is_known(&self, envelope: &Envelope) -> Result<bool, IndexError> {
+    pub(super) fn is_known(&self, envelope: &Envelope) -> Result<bool, IndexError> {
         for recipient in &envelope.recipients {
             if self.ids.get(&recipient.id.octets())?.is_some() {
                 return Ok(true);
@@ -182,10 +182,12 @@ impl<'t> Apply<'t> {
         let emails = envelope.recipients.len();
         let is_shared = emails > 1 || told.iter().any(|webhooks| !webhooks.is_empty());
         if emails > 1 {
-            self.shares.begin((place.segment, place.offset), u32::try_from(emails).unwrap_or(u32::MAX))?;
+            let shares = u32::try_from(emails).unwrap_or(u32::MAX);
+            let sharing = Sharing { shares, was_deleted: false, sequence: self.state.next_sequence };
+            self.shares.begin((place.segment, place.offset), sharing)?;
         }
         let mut has_events = false;
-        self.count(place, 1);
+        self.count_in(place, expires_at);
         for (recipient, webhooks) in envelope.recipients.iter().zip(told) {
             let key = mail_key(mailbox_hash(&self.hash_key, &recipient.mailbox), self.state.next_sequence);
             self.state.next_sequence += 1;
@@ -200,7 +202,7 @@ impl<'t> Apply<'t> {
         Ok(has_events)
     }
 
-    fn insert_mail(&mut self, key: &MailKey, row: &MailRow, domain: [u8; 16]) -> Result<(), IndexError> {
+    pub(super) fn insert_mail(&mut self, key: &MailKey, row: &MailRow, domain: [u8; 16]) -> Result<(), IndexError> {
         self.mail.insert(key, &row.encode()[..])?;
         self.ids.insert(&row.id.octets(), key)?;
         self.expiring.entry(expiry_second(row.expires_at)).or_default().push(*key);
@@ -327,9 +329,9 @@ impl<'t> Apply<'t> {
         }
     }
 
-    /// Gives an event a share in the record of an Email that is still there and known to be shared.
-    pub(super) fn share(&mut self, place: RecordPlace) -> Result<(), IndexError> {
-        self.shares.add((place.segment, place.offset))
+    /// Gives an event a share in the record of the Email number `sequence`, which is there and known to be shared.
+    pub(super) fn share(&mut self, place: RecordPlace, sequence: u64) -> Result<(), IndexError> {
+        self.shares.add((place.segment, place.offset), sequence)
     }
 
     /// Notes that others than this Email may have a share in its record.
@@ -339,7 +341,8 @@ impl<'t> Apply<'t> {
     }
 
     fn let_go(&mut self, place: RecordPlace, removal: Removal) -> Result<(), IndexError> {
-        self.count(place, -1);
+        self.alive.remove(place);
+        self.state.live_octets = self.state.live_octets.saturating_sub(u64::from(place.content));
         if removal == Removal::Expire { Ok(()) } else { self.punch(place) }
     }
 
@@ -355,12 +358,10 @@ impl<'t> Apply<'t> {
         self.shares.release((place.segment, place.offset), removal)
     }
 
-    fn count(&mut self, place: RecordPlace, messages: i64) {
-        let octets = messages * i64::from(place.content);
-        let segment = self.alive.entry(place.segment).or_default();
-        segment.0 += messages;
-        segment.1 += octets;
-        self.state.live_octets = self.state.live_octets.saturating_add_signed(octets);
+    /// Counts a message that is new.
+    pub(super) fn count_in(&mut self, place: RecordPlace, expires_at: Timestamp) {
+        self.alive.add(place, expires_at);
+        self.state.live_octets = self.state.live_octets.saturating_add(u64::from(place.content));
     }
 
     fn flush_expiring(&mut self) -> Result<(), IndexError> {

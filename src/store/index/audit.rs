@@ -7,18 +7,18 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
+use super::alive::SegmentLife;
 use super::emails_of::CountedOf;
 use super::events::all_events;
 use super::log::count_lines;
 use super::read::View;
+use super::shares::Sharing;
 use super::tables::{
     DOMAINS, DUE, EXPIRY, EXPIRY_ROW_KEYS, HEAVY, HEAVY_UNIT, HeadRow, IDS, MAIL, MailKey, MailRow, PUNCHES, SEGMENTS,
-    SHARE_DELETED, SHARED, WEBHOOKS, WEBHOOKS_OF, due_key, expiry_second, heavy_key, mailbox_hash, sequence_of,
-    webhook_of_key,
+    SHARED, WEBHOOKS, WEBHOOKS_OF, due_key, expiry_second, heavy_key, mailbox_hash, sequence_of, webhook_of_key,
 };
 use super::{HashKey, IndexError, decode_domain, decode_webhook};
 use crate::model::WebhookId;
-use crate::store::change::Change;
 use crate::store::check::{Finding, FindingKind};
 use crate::store::journal::{WalkedContent, WalkedRecord};
 
@@ -29,6 +29,7 @@ type Start = (u64, u32);
 #[derive(Clone, Copy, Debug, Default)]
 struct Need {
     shares: u32,
+    length: u32,
     content: u32,
     is_marked_shared: bool,
     has_email: bool,
@@ -39,7 +40,7 @@ pub(crate) struct Audit<'v> {
     view: &'v View,
     transaction: &'v ReadTransaction,
     hash_key: HashKey,
-    segments: BTreeMap<u64, (u64, u64)>,
+    segments: BTreeMap<u64, SegmentLife>,
     /// Sequence numbers of the Emails whose record is whole and names them.
     borne_out: HashSet<u64>,
     /// Records that events wait with, and whether they are whole.
@@ -53,7 +54,7 @@ impl View {
         let mut segments = BTreeMap::new();
         for row in transaction.open_table(SEGMENTS)?.iter()? {
             let (number, alive) = row?;
-            segments.insert(number.value(), alive.value());
+            segments.insert(number.value(), SegmentLife::decode(alive.value()));
         }
         let mut awaited = HashMap::new();
         for event in all_events(transaction)? {
@@ -67,7 +68,7 @@ impl View {
 impl Audit<'_> {
     /// The segments in which something lives.
     pub(crate) fn segments(&self) -> impl Iterator<Item = u64> {
-        self.segments.iter().filter(|(_, (messages, _))| *messages > 0).map(|(number, _)| *number)
+        self.segments.iter().filter(|(_, life)| life.messages > 0).map(|(number, _)| *number)
     }
 
     /// Takes note of a record. Whether the index names it, be it as alive or as about to be punched out.
@@ -79,9 +80,9 @@ impl Audit<'_> {
             *awaited |= is_whole;
             is_named = true;
         }
-        let Change::Received { envelope, .. } = &record.change else { return Ok(is_named) };
+        let Some(recipients) = record.change.recipients() else { return Ok(is_named) };
         let (ids, mail) = (self.transaction.open_table(IDS)?, self.transaction.open_table(MAIL)?);
-        for recipient in &envelope.recipients {
+        for recipient in recipients {
             let Some(key) = ids.get(&recipient.id.octets())? else { continue };
             let row = mail.get(key.value())?.and_then(|row| MailRow::decode(row.value()));
             if row.is_some_and(|row| row.place == record.place && row.id == recipient.id) {
@@ -194,6 +195,7 @@ impl Audit<'_> {
             let need = needs.entry((row.place.segment, row.place.offset)).or_default();
             *need = Need {
                 shares: need.shares + 1,
+                length: row.place.length,
                 content: row.place.content,
                 is_marked_shared: need.is_marked_shared || row.is_shared,
                 has_email: true,
@@ -236,7 +238,8 @@ impl Audit<'_> {
             *of = (of.0 + 1, of.1 + u64::from(event.place.content));
             let start = (event.place.segment, event.place.offset);
             let need = needs.entry(start).or_default();
-            (need.shares, need.content) = (need.shares + 1, event.place.content);
+            need.shares += 1;
+            (need.length, need.content) = (event.place.length, event.place.content);
             if self.awaited.get(&start) != Some(&true) {
                 let what = format!("the message of the event about Email {} does not read back", event.email);
                 found(Finding::at(FindingKind::Event, start.0, u64::from(start.1), what));
@@ -260,7 +263,7 @@ impl Audit<'_> {
         let mut kept: HashMap<Start, u32> = HashMap::new();
         for row in self.transaction.open_table(SHARED)?.iter()? {
             let (start, number) = row?;
-            kept.insert(start.value(), number.value() & !SHARE_DELETED);
+            kept.insert(start.value(), Sharing::decode(number.value()).shares);
         }
         for (start, need) in needs {
             let has = kept.remove(start);
@@ -293,21 +296,22 @@ impl Audit<'_> {
         let mut counted: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         for ((segment, _), need) in needs {
             let of = counted.entry(*segment).or_default();
-            *of = (of.0 + 1, of.1 + u64::from(need.content));
+            *of = (of.0 + 1, of.1 + u64::from(need.length));
         }
         let numbers: HashSet<u64> = self.segments.keys().chain(counted.keys()).copied().collect();
         for number in numbers {
-            let kept = self.segments.get(&number).copied().unwrap_or_default();
+            let life = self.segments.get(&number).copied().unwrap_or_default();
+            let kept = (life.messages, life.octets);
             let (messages, octets) = counted.get(&number).copied().unwrap_or_default();
             if kept != (messages, octets) {
                 let what = format!(
-                    "the index counts {} messages of {} octets in it, and there are {messages} of {octets}",
+                    "the index counts {} messages with records of {} octets in it, and there are {messages} of {octets}",
                     kept.0, kept.1
                 );
                 found(Finding::at(FindingKind::Rows, number, 0, what));
             }
         }
-        counted.values().map(|(_, octets)| octets).sum()
+        needs.values().map(|need| u64::from(need.content)).sum()
     }
 
     fn webhooks(

@@ -123,8 +123,8 @@ mod tests {
         {
             transaction.open_table(IDS).expect("ids").insert(&[1; 16], &[1; 24]).expect("insert");
             transaction.open_table(EXPIRY).expect("expiry").insert((1, 1), &[1; 24][..]).expect("insert");
-            transaction.open_table(SHARED).expect("shared").insert((1, 1), 1).expect("insert");
-            transaction.open_table(SEGMENTS).expect("segments").insert(1, (1, 1)).expect("insert");
+            transaction.open_table(SHARED).expect("shared").insert((1, 1), (1, 1)).expect("insert");
+            transaction.open_table(SEGMENTS).expect("segments").insert(1, (1, 1, 1)).expect("insert");
             transaction.open_table(PUNCHES).expect("punches").insert((1, 1), (1, 1)).expect("insert");
             transaction.open_table(EMAILS_OF).expect("emails").insert(&[1; 24], 1).expect("insert");
             transaction.open_table(DOMAINS).expect("domains").insert("a.example", &[1][..]).expect("insert");

@@ -29,24 +29,28 @@ impl<'t> Events<'t> {
     }
 
     pub(super) fn get(&self, webhook: WebhookId, sequence: u64) -> Result<Option<EventRow>, IndexError> {
-        let key = lane_key(webhook, sequence);
-        let row = match self.fresh.get(&key)? {
-            Some(row) => Some(row),
-            None => self.tried.get(&key)?,
-        };
-        row.map(|row| decode_event(row.value())).transpose()
+        event_in(self.tables(), &lane_key(webhook, sequence))
+    }
+
+    /// Those of events that were not tried and of those that were.
+    pub(super) fn tables(&self) -> [&Table<'t, &'static LaneKey, &'static [u8]>; 2] {
+        [&self.fresh, &self.tried]
     }
 
     /// There is none for this webhook with this sequence.
     pub(super) fn put(&mut self, webhook: WebhookId, sequence: u64, event: &EventRow) -> Result<(), IndexError> {
-        let value = postcard::to_stdvec(event).map_err(|_| IndexError::Corrupt("an event can't be written"))?;
-        let key = lane_key(webhook, sequence);
-        if event.is_fresh() {
-            self.fresh.insert(&key, &value[..])?;
-        } else {
-            self.tried.insert(&key, &value[..])?;
+        self.write(&lane_key(webhook, sequence), event)?;
+        if !event.is_fresh() {
             self.due.insert(&due_key(webhook, event.due_at, sequence), ())?;
         }
+        Ok(())
+    }
+
+    /// Writes the row of an event that was or was not tried, as before, and is due when it was.
+    pub(super) fn write(&mut self, key: &LaneKey, event: &EventRow) -> Result<(), IndexError> {
+        let value = postcard::to_stdvec(event).map_err(|_| IndexError::Corrupt("an event can't be written"))?;
+        let table = if event.is_fresh() { &mut self.fresh } else { &mut self.tried };
+        table.insert(key, &value[..])?;
         Ok(())
     }
 
@@ -78,7 +82,7 @@ impl<'t> Events<'t> {
     pub(super) fn oldest(&self, webhook: WebhookId) -> Result<Option<(u64, EventRow)>, IndexError> {
         let (first, last) = (lane_key(webhook, 0), lane_key(webhook, u64::MAX));
         let mut oldest: Option<(u64, EventRow)> = None;
-        for table in [&self.fresh, &self.tried] {
+        for table in self.tables() {
             if let Some(row) = table.range::<&LaneKey>(&first..=&last)?.next() {
                 let (key, row) = row?;
                 let sequence = sequence_of(key.value());
@@ -89,6 +93,19 @@ impl<'t> Events<'t> {
         }
         Ok(oldest)
     }
+}
+
+/// The event with this key in the table of those that were not tried or in that of those that were.
+pub(super) fn event_in<T>(tables: [&T; 2], key: &LaneKey) -> Result<Option<EventRow>, IndexError>
+where
+    T: ReadableTable<&'static LaneKey, &'static [u8]>,
+{
+    for table in tables {
+        if let Some(row) = table.get(key)? {
+            return Ok(Some(decode_event(row.value())?));
+        }
+    }
+    Ok(None)
 }
 
 /// Every event, as it was when the transaction began, those that were not tried first: webhook, sequence and row.

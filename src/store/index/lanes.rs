@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
+use super::events::event_in;
 use super::log::newest_lines;
 use super::read::View;
 use super::tables::{
@@ -10,7 +11,7 @@ use super::tables::{
     mailbox_hash, opaque_place, read_due_key, sequence_of, webhook_of, webhook_of_key, webhook_of_lane,
 };
 use super::{IndexError, decode_event, decode_webhook};
-use crate::model::{AttemptRecord, Mailbox, PendingEvent, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
+use crate::model::{AttemptRecord, Mailbox, PendingEvent, Place, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::store::Wanted;
 use crate::store::change::Sweep;
 
@@ -167,10 +168,16 @@ impl View {
 
     /// Whether the event waits for a webhook that is told of it.
     pub(crate) fn is_pending(&self, webhook: WebhookId, sequence: u64) -> Result<bool, IndexError> {
-        let key = lane_key(webhook, sequence);
-        let is_there = self.transaction.open_table(FRESH_EVENTS)?.get(&key)?.is_some()
-            || self.transaction.open_table(TRIED_EVENTS)?.get(&key)?.is_some();
-        Ok(is_there && self.webhook(webhook)?.is_some_and(|record| record.status == WebhookStatus::Active))
+        Ok(self.place_of_pending(webhook, sequence)?.is_some())
+    }
+
+    /// Where the octets are of an event that waits for a webhook that is told of it.
+    pub(crate) fn place_of_pending(&self, webhook: WebhookId, sequence: u64) -> Result<Option<Place>, IndexError> {
+        let (fresh, tried) = (self.transaction.open_table(FRESH_EVENTS)?, self.transaction.open_table(TRIED_EVENTS)?);
+        let Some(event) = event_in([&fresh, &tried], &lane_key(webhook, sequence))? else { return Ok(None) };
+        let place = opaque_place(event.place);
+        let is_told = self.webhook(webhook)?.is_some_and(|record| record.status == WebhookStatus::Active);
+        Ok(is_told.then_some(place))
     }
 
     /// The webhooks whose oldest event nobody is told any more: they are disabled, or its Email expired before `expired_by`.

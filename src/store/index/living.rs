@@ -17,6 +17,8 @@ use crate::store::journal::{Position, RecordPlace};
 pub(crate) struct Living {
     /// In the order of their sequence numbers.
     pub(crate) emails: Vec<EmailId>,
+    /// The number of the first recipient's Email, be it there or not; those of the others count on from it.
+    pub(crate) sequence: u64,
     /// The first millisecond in which they are no longer readable; one message has one.
     pub(crate) expires_at: Timestamp,
 }
@@ -49,7 +51,7 @@ impl View {
     pub(crate) fn living(&self, envelope: &Envelope, place: RecordPlace) -> Result<Option<Living>, IndexError> {
         let (ids, mail) = (self.transaction.open_table(IDS)?, self.transaction.open_table(MAIL)?);
         let mut living: Option<Living> = None;
-        for recipient in &envelope.recipients {
+        for (recipient, nth) in envelope.recipients.iter().zip(0..) {
             let Some(key) = ids.get(&recipient.id.octets())? else { continue };
             let row = mail.get(key.value())?.ok_or(IndexError::Corrupt("an id has no row of mail"))?;
             let row = MailRow::decode(row.value()).ok_or(IndexError::Corrupt("a row of mail has a wrong length"))?;
@@ -57,7 +59,11 @@ impl View {
             if (row.place.segment, row.place.offset) != (place.segment, place.offset) {
                 continue;
             }
-            let living = living.get_or_insert(Living { emails: Vec::new(), expires_at: row.expires_at });
+            let living = living.get_or_insert_with(|| Living {
+                emails: Vec::new(),
+                sequence: sequence_of(key.value()).saturating_sub(nth),
+                expires_at: row.expires_at,
+            });
             living.emails.push(row.id);
         }
         Ok(living)

@@ -4,6 +4,7 @@
 //! complete, without waiting for the disk. A [checkpoint](Index::checkpoint) makes all of that durable. So the index always
 //! knows what it holds, is never ahead of the synced journal, and everything it lost is replayed.
 
+mod alive;
 mod apply;
 mod audit;
 mod backend;
@@ -14,6 +15,7 @@ mod events;
 mod lanes;
 mod living;
 mod log;
+mod needs;
 mod outbox;
 mod overlay;
 mod read;
@@ -27,13 +29,14 @@ mod tables;
 mod tally;
 mod webhook_rows;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
+pub(crate) use alive::SegmentLife;
 use apply::Apply;
 pub(crate) use audit::Audit;
 use backend::{Backend, Gate, Gated};
@@ -41,6 +44,8 @@ pub(crate) use compaction::AT_START_OCTETS_MAX;
 pub use compaction::Compacted;
 use emails_of::EmailsOf;
 pub(crate) use lanes::Due;
+pub(crate) use living::Living;
+pub(crate) use needs::Needed;
 use outbox::Outbox;
 use overlay::Overlay;
 pub(crate) use read::View;
@@ -130,7 +135,7 @@ pub(crate) struct Checkpoint {
     /// Up to where the journal is not needed for replay any more.
     pub(crate) position: Position,
     /// The segments in which something lives.
-    pub(crate) alive: BTreeSet<u64>,
+    pub(crate) alive: BTreeMap<u64, SegmentLife>,
     /// Records whose content was deleted, in the order of the journal, at most [`DELETED_MAX`] of them.
     pub(crate) deleted: Vec<RecordPlace>,
 }
@@ -263,13 +268,14 @@ impl Index {
         transaction.set_durability(Durability::Immediate)?;
         transaction.set_quick_repair(true);
         let position = read_state(&self.database)?.position();
-        let mut alive = BTreeSet::new();
+        let mut alive = BTreeMap::new();
         let mut deleted = Vec::new();
         {
             let mut segments = transaction.open_table(SEGMENTS)?;
-            segments.retain_in(..position.segment, |_, (messages, _)| messages > 0)?;
+            segments.retain_in(..position.segment, |_, (messages, ..)| messages > 0)?;
             for row in segments.iter()? {
-                alive.insert(row?.0.value());
+                let (number, life) = row?;
+                alive.insert(number.value(), SegmentLife::decode(life.value()));
             }
             for row in transaction.open_table(PUNCHES)?.iter()?.take(DELETED_MAX) {
                 let (key, value) = row?;
@@ -297,6 +303,11 @@ impl Index {
     /// Brings every expiry within `retention` of its receipt, if it is shorter than the store had before.
     pub(crate) fn shorten_lives_to(&self, retention: Duration) -> Result<(), IndexError> {
         retention::shorten_lives_to(&self.database, retention)
+    }
+
+    /// Measures every mailbox, after Emails were put in out of their order.
+    pub(crate) fn measure_mailboxes(&self) -> Result<(), IndexError> {
+        retention::measure_mailboxes(&self.database)
     }
 }
 

@@ -29,7 +29,7 @@ const ALWAYS_FAILING: &str = "nothing but failures for 5 days";
 /// The tables of webhooks, open for writing.
 pub(super) struct Outbox<'t> {
     pub(super) webhooks: WebhookRows<'t>,
-    of: Table<'t, &'static [u8; 32], ()>,
+    pub(super) of: Table<'t, &'static [u8; 32], ()>,
     pub(super) events: Events<'t>,
     pub(super) logs: Logs<'t>,
     pub(super) heavy: Table<'t, &'static LaneKey, ()>,
@@ -87,7 +87,7 @@ impl Apply<'_> {
         }
         let Some(mut row) = self.outbox.webhooks.take(webhook)? else { return Ok(false) };
         let octets = u64::from(event.place.content);
-        self.share(event.place)?;
+        self.share(event.place, sequence)?;
         self.outbox.events.put(webhook, sequence, event)?;
         row.events += 1;
         let waiting = row.octets + octets;

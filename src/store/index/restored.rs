@@ -1,14 +1,55 @@
-//! An event of another store, put into the outbox of this one.
+//! What lived in another store: a message under its old numbers, an event in the outbox.
 
 use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::Apply;
-use super::tables::{EventRow, sequence_of};
-use crate::model::{EmailId, Timestamp, WebhookId, WebhookStatus};
+use super::shares::Sharing;
+use super::tables::{EventRow, MailRow, domain_hash, mail_key, mailbox_hash, sequence_of};
+use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookStatus};
 use crate::store::change::Outcome;
+use crate::store::journal::RecordPlace;
 
 impl Apply<'_> {
+    /// Keeps those Emails of a message that are `living`, under the numbers that count from `sequence` on, and tells nobody.
+    /// Does nothing for one that is known.
+    pub(super) fn restore(
+        &mut self,
+        envelope: &Envelope,
+        (received_at, expires_at): (Timestamp, Timestamp),
+        sequence: u64,
+        living: &[EmailId],
+        place: RecordPlace,
+    ) -> Result<Outcome, IndexError> {
+        let recipients = &envelope.recipients;
+        let are_living = recipients.iter().filter(|recipient| living.contains(&recipient.id)).count();
+        if are_living == 0 || self.is_known(envelope)? {
+            self.punch(place)?;
+            return Ok(Outcome::Received { has_events: false, has_dropped: false });
+        }
+        let is_shared = recipients.len() > 1;
+        if is_shared {
+            let shares = u32::try_from(are_living).unwrap_or(u32::MAX);
+            // Who is missing has deleted theirs.
+            let sharing = Sharing { shares, was_deleted: are_living < recipients.len(), sequence };
+            self.shares.begin((place.segment, place.offset), sharing)?;
+        }
+        self.count_in(place, expires_at);
+        for (recipient, sequence) in recipients.iter().zip(sequence..) {
+            self.state.next_sequence = self.state.next_sequence.max(sequence.saturating_add(1));
+            if !living.contains(&recipient.id) {
+                continue;
+            }
+            let key = mail_key(mailbox_hash(&self.hash_key, &recipient.mailbox), sequence);
+            if sequence == 0 || self.row(&key)?.is_some() {
+                return Err(IndexError::Corrupt("two Emails have one number"));
+            }
+            let row = MailRow { id: recipient.id, received_at, expires_at, place, is_shared };
+            self.insert_mail(&key, &row, domain_hash(&self.hash_key, recipient.mailbox.domain()))?;
+        }
+        Ok(Outcome::Received { has_events: false, has_dropped: false })
+    }
+
     /// Does nothing for a webhook or an Email that is not here, or an event that waits already.
     pub(super) fn restore_event(
         &mut self,

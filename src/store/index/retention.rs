@@ -30,16 +30,22 @@ pub(super) fn shorten_lives_to(database: &Database, retention: Duration) -> Resu
         while let Some(next) = shorten_some(database, from, retention)? {
             from = next;
         }
-        let mut from = [0; 24];
-        while let Some(next) = measure_some(database, from)? {
-            from = next;
-        }
+        measure_mailboxes(database)?;
     }
     let mut transaction = database.begin_write()?;
     transaction.set_durability(Durability::Immediate)?;
     transaction.set_quick_repair(true);
     transaction.open_table(META)?.insert(META_RETENTION, &millis.to_le_bytes()[..])?;
     Ok(transaction.commit()?)
+}
+
+/// Measures all mailboxes anew.
+pub(super) fn measure_mailboxes(database: &Database) -> Result<(), IndexError> {
+    let mut from = [0; 24];
+    while let Some(next) = measure_some(database, from)? {
+        from = next;
+    }
+    Ok(())
 }
 
 fn kept_retention(database: &Database) -> Result<u64, IndexError> {

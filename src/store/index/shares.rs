@@ -12,17 +12,37 @@ use super::tables::{SHARE_DELETED, SHARED};
 /// A record: segment and offset.
 type Record = (u64, u32);
 
+/// What [`SHARED`] has of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sharing {
+    pub(super) shares: u32,
+    /// Somebody deleted their Email of it.
+    pub(super) was_deleted: bool,
+    /// The number of its first recipient's Email.
+    pub(super) sequence: u64,
+}
+
+impl Sharing {
+    pub(super) fn decode((shares, sequence): (u32, u64)) -> Self {
+        Self { shares: shares & !SHARE_DELETED, was_deleted: shares & SHARE_DELETED != 0, sequence }
+    }
+
+    fn encode(self) -> (u32, u64) {
+        (self.shares | if self.was_deleted { SHARE_DELETED } else { 0 }, self.sequence)
+    }
+}
+
 /// The table of shares, open for writing, and what the group has seen of it.
 pub(super) struct Shares<'t> {
-    table: Table<'t, Record, u32>,
+    table: Table<'t, Record, (u32, u64)>,
     seen: BTreeMap<Record, Seen>,
 }
 
 struct Seen {
     /// `None` if there is no row: one Email or event has the record, or none.
-    now: Option<u32>,
+    now: Option<Sharing>,
     /// What the table holds.
-    kept: Option<u32>,
+    kept: Option<Sharing>,
 }
 
 impl<'t> Shares<'t> {
@@ -31,24 +51,32 @@ impl<'t> Shares<'t> {
         Ok(Self { table: transaction.open_table(SHARED)?, seen: BTreeMap::new() })
     }
 
-    fn row(&mut self, record: Record) -> Result<&mut Option<u32>, IndexError> {
+    fn row(&mut self, record: Record) -> Result<&mut Option<Sharing>, IndexError> {
         if !self.seen.contains_key(&record) {
-            let kept = self.table.get(record)?.map(|row| row.value());
+            let kept = self.table.get(record)?.map(|row| Sharing::decode(row.value()));
             self.seen.insert(record, Seen { now: kept, kept });
         }
         Ok(&mut self.seen.entry(record).or_insert(Seen { now: None, kept: None }).now)
     }
 
-    /// Begins with so many, more than one, for a record that is new.
-    pub(super) fn begin(&mut self, record: Record, shares: u32) -> Result<(), IndexError> {
-        *self.row(record)? = Some(shares);
+    /// How a record is shared; `None` if it never was.
+    pub(super) fn get(&mut self, record: Record) -> Result<Option<Sharing>, IndexError> {
+        Ok(*self.row(record)?)
+    }
+
+    /// Begins for a record that is new and has several recipients.
+    pub(super) fn begin(&mut self, record: Record, sharing: Sharing) -> Result<(), IndexError> {
+        *self.row(record)? = Some(sharing);
         Ok(())
     }
 
-    /// Adds one.
-    pub(super) fn add(&mut self, record: Record) -> Result<(), IndexError> {
-        let shares = self.row(record)?;
-        *shares = Some(shares.unwrap_or(1) + 1);
+    /// Adds one, to what is about the Email number `sequence`.
+    pub(super) fn add(&mut self, record: Record, sequence: u64) -> Result<(), IndexError> {
+        let row = self.row(record)?;
+        // A record that has no row has one recipient.
+        let one = Sharing { shares: 1, was_deleted: false, sequence };
+        let sharing = row.get_or_insert(one);
+        sharing.shares += 1;
         Ok(())
     }
 
@@ -56,18 +84,24 @@ impl<'t> Shares<'t> {
     /// is remembered until the last one goes.
     pub(super) fn release(&mut self, record: Record, removal: Removal) -> Result<Option<Removal>, IndexError> {
         let row = self.row(record)?;
-        let (shares, was_deleted) = row.map_or((0, 0), |row| (row & !SHARE_DELETED, row & SHARE_DELETED));
-        let deleted = if removal == Removal::Expire { was_deleted } else { SHARE_DELETED };
-        *row = (shares > 1).then(|| (shares - 1) | deleted);
-        let end = if deleted == 0 { Removal::Expire } else { Removal::Delete };
+        let was_deleted = removal != Removal::Expire || row.is_some_and(|sharing| sharing.was_deleted);
+        *row = row.filter(|it| it.shares > 1).map(|it| Sharing { shares: it.shares - 1, was_deleted, ..it });
+        let end = if was_deleted { Removal::Delete } else { Removal::Expire };
         Ok(row.is_none().then_some(end))
+    }
+
+    /// Has those who share a record share its copy instead.
+    pub(super) fn relocate(&mut self, from: Record, to: Record) -> Result<(), IndexError> {
+        let sharing = self.row(from)?.take();
+        *self.row(to)? = sharing;
+        Ok(())
     }
 
     /// Writes what has changed.
     pub(super) fn flush(&mut self) -> Result<(), IndexError> {
         for (record, Seen { now, kept }) in std::mem::take(&mut self.seen) {
             match now {
-                Some(shares) if now != kept => drop(self.table.insert(record, shares)?),
+                Some(sharing) if now != kept => drop(self.table.insert(record, sharing.encode())?),
                 None if kept.is_some() => drop(self.table.remove(record)?),
                 Some(_) | None => {}
             }

@@ -31,12 +31,13 @@ pub(super) const IDS: TableDefinition<&[u8; 16], &MailKey> = TableDefinition::ne
 /// what one group brought for one second.
 pub(super) const EXPIRY: TableDefinition<(u64, u64), &[u8]> = TableDefinition::new("expiry");
 /// (segment, offset) of a record to the number of Emails and events that share it, where there may be more than one, and
-/// [`SHARE_DELETED`].
-pub(super) const SHARED: TableDefinition<(u64, u32), u32> = TableDefinition::new("shared");
+/// [`SHARE_DELETED`]; and to the sequence number of its first recipient's Email, from which those of the others count on.
+pub(super) const SHARED: TableDefinition<(u64, u32), (u32, u64)> = TableDefinition::new("shared");
 /// Somebody deleted their Email of the record: with the last share its octets leave the disk, however that ends.
 pub(super) const SHARE_DELETED: u32 = 1 << 31;
-/// Segment to the number and octets of the messages alive in it.
-pub(super) const SEGMENTS: TableDefinition<u64, (u64, u64)> = TableDefinition::new("segments");
+/// Segment to the number of messages alive in it, the octets of their records, and the second in which the last message
+/// expires that ever came into it.
+pub(super) const SEGMENTS: TableDefinition<u64, (u64, u64, u64)> = TableDefinition::new("segments");
 /// (segment, offset) of a record whose content was deleted to (its length, its content's).
 pub(super) const PUNCHES: TableDefinition<(u64, u32), (u32, u32)> = TableDefinition::new("punches");
 /// (domain, 0) to the number of Emails in its mailboxes, those included that have expired and wait to be removed; (domain,

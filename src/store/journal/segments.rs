@@ -9,7 +9,6 @@ use bytes::Bytes;
 use super::record::{FirstSector, GROUP_HEADER_OCTETS, SegmentHeader, decode_record};
 use super::{GROUPS_START, RecordPlace, segment_name, segment_number};
 use crate::model::Envelope;
-use crate::store::change::Change;
 use crate::store::disk::{Disk, DiskFile};
 use crate::store::error::OpenError;
 
@@ -125,8 +124,8 @@ impl Segments {
             read => read?,
         }
         let Some(record) = decode_record(&octets) else { return Ok(None) };
-        let Change::Received { envelope, .. } = record.change else { return Ok(None) };
         let content_start = octets.len() - record.content.len();
+        let Some((envelope, _)) = record.change.into_message() else { return Ok(None) };
         Ok(Some(Content { envelope, raw: Bytes::from(octets).slice(content_start..) }))
     }
 

@@ -48,6 +48,17 @@ impl SegmentFiles {
         Ok(found)
     }
 
+    /// What a walk over one segment of a store in use needs.
+    pub(crate) fn around(segments: &Segments, number: u64) -> Result<Self, OpenError> {
+        let mut found = Self::default();
+        for number in [number, number + 1] {
+            if let Some(file) = segments.file(number) {
+                found.take(number, file)?;
+            }
+        }
+        Ok(found)
+    }
+
     fn take(&mut self, number: u64, file: Arc<dyn DiskFile>) -> Result<(), OpenError> {
         let name = || segment_name(number);
         let failed = |error: io::Error| OpenError::Io { path: name().into(), reason: error.to_string() };

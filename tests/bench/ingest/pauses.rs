@@ -21,16 +21,16 @@ use crate::support::Result;
 const SENDERS: usize = 20;
 const MAIL_OCTETS: usize = 4 << 10;
 /// Messages on their way at once while the store is filled.
-const FILLING: usize = 1_000;
+pub(crate) const FILLING: usize = 1_000;
 /// What is removed in one step where there are no pauses, and the part of all that is removed so.
-const STEP: usize = 500;
+pub(crate) const STEP: usize = 500;
 const PART: usize = 5;
 /// How often it is asked whether everything has been removed.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How long the senders are measured alone.
-const ALONE: Duration = Duration::from_secs(5);
-const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-const HOUR: Duration = Duration::from_hours(1);
+pub(crate) const ALONE: Duration = Duration::from_secs(5);
+pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+pub(crate) const HOUR: Duration = Duration::from_hours(1);
 
 /// A clock that shows when the first of the messages have expired and goes on from there.
 struct Later {
@@ -55,7 +55,16 @@ impl Clock for Later {
 /// Fills a store with `emails` that expire at once and a part as many before; prints what receives take alone, beside a
 /// backup and beside the expiry of both.
 pub(crate) fn run(emails: usize) -> Result<()> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(measure(emails))
+    runtime()?.block_on(measure(emails))
+}
+
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
+}
+
+/// Says what the columns of [`load`] are.
+pub(crate) fn head() {
+    println!("{:24} {:>9} {:>10} {:>9} {:>9} {:>9}", "beside", "seconds", "receives/s", "p50", "p99", "longest");
 }
 
 async fn measure(emails: usize) -> Result<()> {
@@ -73,8 +82,7 @@ async fn measure(emails: usize) -> Result<()> {
         }
     }
     println!("{all} messages of 4 KB made in {:.0?}; then {SENDERS} senders", begun.elapsed());
-    println!("{:24} {:>9} {:>10} {:>9} {:>9} {:>9}", "beside", "seconds", "receives/s", "p50", "p99", "longest");
-
+    head();
     load(&store, "nothing", async {
         tokio::time::sleep(ALONE).await;
         Ok(())
@@ -124,7 +132,11 @@ async fn measure(emails: usize) -> Result<()> {
 }
 
 /// Twenty senders for as long as `beside` takes; prints what their messages took.
-async fn load(store: &Arc<EmbeddedStore>, name: &str, beside: impl Future<Output = Result<()>>) -> Result<()> {
+pub(crate) async fn load(
+    store: &Arc<EmbeddedStore>,
+    name: &str,
+    beside: impl Future<Output = Result<()>>,
+) -> Result<()> {
     let stop = Arc::<AtomicBool>::default();
     let send = |sender: usize| {
         let (store, stop) = (Arc::clone(store), Arc::clone(&stop));
@@ -155,7 +167,7 @@ async fn load(store: &Arc<EmbeddedStore>, name: &str, beside: impl Future<Output
     Ok(())
 }
 
-fn message(number: usize, life: Duration) -> Delivery {
+pub(crate) fn message(number: usize, life: Duration) -> Delivery {
     let address = format!("user{}@example.test", number % 50_000);
     let recipient: Vec<Address> = address.parse().into_iter().collect();
     let client = IpAddr::V4(Ipv4Addr::LOCALHOST);

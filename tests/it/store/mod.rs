@@ -14,6 +14,7 @@ pub mod embedded;
 mod failed_sync;
 mod faults;
 mod full;
+mod moving;
 mod opening;
 pub mod outbox;
 mod outbox_bounds;
@@ -33,6 +34,10 @@ use tempmail::store::disk::{Directory, Disk};
 /// The directory of a store that is closed. A program that another test is just starting may have the lock's file open
 /// still.
 fn locked(dir: &Path) -> Arc<dyn Disk> {
+    locked_directory(dir)
+}
+
+fn locked_directory(dir: &Path) -> Arc<Directory> {
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
         match Directory::lock(dir) {

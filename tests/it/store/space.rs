@@ -9,14 +9,14 @@ use tempmail::model::Timestamp;
 use tempmail::store::{EmbeddedStore, Part, Store, StoreOptions};
 use tokio::task::JoinSet;
 
+use super::crash::images::moved;
 use super::embedded::options;
 use crate::support::mail::{delivery, mailbox};
 
 const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const HOUR: Duration = Duration::from_hours(1);
-/// The segment in use, the spare, one that waits for the next checkpoint, and what an index of few rows takes.
-const ALLOWANCE: u64 = 3 * SEGMENT + INDEX_LEAST;
-const SEGMENT: u64 = 1 << 20;
+/// What an index of few rows takes. Beside it are allowed the segment in use, the spare, and one that waits for the next
+/// checkpoint.
 const INDEX_LEAST: u64 = 2 << 20;
 /// How soon the space must be back.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -32,16 +32,21 @@ fn index_octets(dir: &Path) -> u64 {
 }
 
 /// What was used at most.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Peak {
     live_octets: u64,
+    allowance: u64,
 }
 
 impl Peak {
+    fn of(options: &StoreOptions) -> Self {
+        Self { live_octets: 0, allowance: 3 * options.segment_octets + INDEX_LEAST }
+    }
+
     /// Waits until the blocks in use are within one and a half times what lived at most, and the allowance.
     async fn hold(&mut self, store: &EmbeddedStore, dir: &Path, when: &str) {
         self.live_octets = self.live_octets.max(store.stats().await.expect("stats").live_octets);
-        let bound = self.live_octets * 3 / 2 + ALLOWANCE;
+        let bound = self.live_octets * 3 / 2 + self.allowance;
         let start = Instant::now();
         while blocks_octets(dir) > bound {
             let used = blocks_octets(dir);
@@ -59,7 +64,7 @@ async fn expire(store: &EmbeddedStore, now: Timestamp) {
 async fn turn_over(hours: u32, per_hour: u32, octets: usize) {
     let dir = tempfile::tempdir().expect("directory");
     let store = Arc::new(EmbeddedStore::open(dir.path(), &options()).expect("open"));
-    let mut peak = Peak::default();
+    let mut peak = Peak::of(&options());
     let mut early = 0;
     for hour in 0..hours {
         for quarter in 0..4 {
@@ -97,21 +102,59 @@ async fn a_trickle_uses_little() {
     turn_over(24, 4, 3000).await;
 }
 
-#[tokio::test]
-async fn one_message_that_stays_in_each_segment_does_not_keep_the_others() {
+/// In each of `segments` one of `per_segment` messages of `octets` stays; the others go as soon as they have come.
+async fn keep_one_of_each(options: &StoreOptions, segments: u64, per_segment: usize, octets: usize) {
     let dir = tempfile::tempdir().expect("directory");
-    let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
-    let mut peak = Peak::default();
-    for segment in 0..8 {
-        for n in 0..40 {
+    let store = Arc::new(EmbeddedStore::open(dir.path(), options).expect("open"));
+    let mut peak = Peak::of(options);
+    for segment in 0..segments {
+        let mut running = JoinSet::new();
+        for n in 0..per_segment {
             let to = if n == 0 { "kept@example.test" } else { "read@example.test" };
-            store.receive(delivery(&[to], vec![b'x'; 25_000], START)).await.expect("receive");
+            let (store, sent) = (Arc::clone(&store), delivery(&[to], vec![b'x'; octets], START));
+            running.spawn(async move { store.receive(sent).await });
         }
+        assert!(running.join_all().await.into_iter().all(|received| received == Ok(())));
         peak.live_octets = peak.live_octets.max(store.stats().await.expect("stats").live_octets);
         store.delete_all(&mailbox("read@example.test"), START).await.expect("delete");
         peak.hold(&store, dir.path(), &format!("segment {segment}")).await;
     }
-    assert_eq!(store.stats().await.expect("stats").emails, 8);
+    let kept = store.list(&mailbox("kept@example.test"), Part::Offset { offset: 0, limit: 1000 }, START).await;
+    let kept = kept.expect("list").emails;
+    assert_eq!(kept.len() as u64, segments);
+    for email in &kept {
+        assert_eq!(store.load(email).await.expect("load").expect("kept").raw.len(), octets);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_message_that_stays_in_each_segment_does_not_keep_the_others() {
+    keep_one_of_each(&options(), 8, 40, 25_000).await;
+}
+
+/// What is punched out of them is less than a block each, so that all of their segments' blocks stay in use.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_small_message_that_stays_in_each_segment_does_not_keep_the_others() {
+    let small = StoreOptions { message_octets_max: 4 << 10, segment_octets: 128 << 10, ..options() };
+    keep_one_of_each(&small, 60, 78, 1500).await;
+}
+
+/// It would be moved when nearly all around it has expired, and expire itself soon after.
+#[tokio::test]
+async fn what_expires_in_its_turn_is_not_moved() {
+    let dir = tempfile::tempdir().expect("directory");
+    let short = StoreOptions { retention: Some(HOUR), ..options() };
+    let store = EmbeddedStore::open(dir.path(), &short).expect("open");
+    for minute in 0..300 {
+        let now = START.plus(HOUR / 60 * minute);
+        expire(&store, now).await;
+        for _ in 0..2 {
+            store.receive(delivery(&["a@example.test"], vec![b'x'; 20_000], now)).await.expect("receive");
+        }
+    }
+    let stats = store.stats().await.expect("stats");
+    assert!(stats.segments < 6, "{stats:?}");
+    assert_eq!(moved(&store), 0);
 }
 
 /// Nothing needs to be stopped for it, and the rows of others stay.

@@ -4,6 +4,7 @@
 //! cut and what survives follow from it. What the store's own threads do between follows from the machine, and ids, salts
 //! and keys are random; so a seed that failed may have to be tried a few times, and the image itself is kept.
 
+mod recording;
 mod state;
 mod tables;
 mod workload;
@@ -16,13 +17,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rand::RngExt;
-use tempmail::model::Caps;
+use tempmail::model::{Caps, Counts};
 use tempmail::store::{EmbeddedStore, OpenError, OutboxLimits, Store, StoreError, StoreOptions};
 
 use crate::support::mail::delivery;
 use crate::support::recording_disk::{RecordingDisk, rng};
+use recording::Recording;
 use state::{NOW, State, address};
-use workload::Recording;
 
 /// Images of one workload.
 pub const IMAGES: u64 = 1000;
@@ -43,6 +44,11 @@ pub fn options() -> StoreOptions {
         outbox: OutboxLimits { events_per_webhook: 20, ..OutboxLimits::default() },
         caps: Caps::default(),
     }
+}
+
+/// How many messages a store has moved.
+pub fn moved(store: &EmbeddedStore) -> u64 {
+    store.read().iter().find(|count| count.name == "moved").expect("counted").value
 }
 
 /// What is wrong with an image, and how to see it again.

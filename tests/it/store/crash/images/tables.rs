@@ -19,9 +19,9 @@ type Webhook = (WebhookRecord, u32, u64, u32, Option<Timestamp>);
 const MAIL: TableDefinition<&MailKey, &[u8]> = TableDefinition::new("mail");
 const IDS: TableDefinition<&[u8; 16], &MailKey> = TableDefinition::new("ids");
 const EXPIRY: TableDefinition<(u64, u64), &[u8]> = TableDefinition::new("expiry");
-const SHARED: TableDefinition<(u64, u32), u32> = TableDefinition::new("shared");
+const SHARED: TableDefinition<(u64, u32), (u32, u64)> = TableDefinition::new("shared");
 const SHARE_DELETED: u32 = 1 << 31;
-const SEGMENTS: TableDefinition<u64, (u64, u64)> = TableDefinition::new("segments");
+const SEGMENTS: TableDefinition<u64, (u64, u64, u64)> = TableDefinition::new("segments");
 const EMAILS_OF: TableDefinition<&[u8; 24], u64> = TableDefinition::new("emails-of");
 const META: TableDefinition<u8, &[u8]> = TableDefinition::new("meta");
 const WEBHOOKS: TableDefinition<&[u8; 16], &[u8]> = TableDefinition::new("webhooks");
@@ -170,7 +170,7 @@ impl Tables {
 
     /// Where more than one has a part in a record, it is written how many.
     fn check_shares(&self, transaction: &ReadTransaction) -> Result<(), String> {
-        let number = |key, shares: u32| (key, shares & !SHARE_DELETED);
+        let number = |key, (shares, _): (u32, u64)| (key, shares & !SHARE_DELETED);
         let shares: BTreeMap<_, _> = rows(transaction, SHARED, number)?.into_iter().collect();
         for (place, holders) in &self.records {
             let all = holders.emails + holders.events;
@@ -188,7 +188,7 @@ impl Tables {
         let mut counted: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         for ((segment, offset), holders) in &self.records {
             let of_segment = counted.entry(*segment).or_default();
-            *of_segment = (of_segment.0 + 1, of_segment.1 + u64::from(holders.content));
+            *of_segment = (of_segment.0 + 1, of_segment.1 + u64::from(holders.length));
             let file = files.get(&format!("journal-{segment:016}")).ok_or(format!("segment {segment} is missing"))?;
             let start = *offset as usize;
             let record = file.get(start..start + holders.length as usize).ok_or("a record is beyond its segment")?;
@@ -196,10 +196,12 @@ impl Tables {
             let crc = u32::from_le_bytes(record[12..16].try_into().expect("4 octets"));
             equal("the CRC of a message", crc, crc32c::crc32c(content))?;
         }
-        let octets: u64 = counted.values().map(|(_, octets)| octets).sum();
+        let octets: u64 = self.records.values().map(|holders| u64::from(holders.content)).sum();
         equal("live octets", self.state.6, octets)?;
         let mut noted: BTreeMap<_, _> =
-            rows(transaction, SEGMENTS, |segment, row| (segment, row))?.into_iter().collect();
+            rows(transaction, SEGMENTS, |segment, (messages, octets, _)| (segment, (messages, octets)))?
+                .into_iter()
+                .collect();
         noted.retain(|_, (messages, _)| *messages > 0);
         equal("what lives in the segments", noted, counted)
     }

@@ -1,0 +1,119 @@
+//! A workload that has ended: what it promised at each moment, and whether an image keeps that.
+
+use std::collections::BTreeMap;
+
+use tempmail::model::EmailId;
+
+use super::state::{DROPPED, State};
+use crate::support::recording_disk::RecordingDisk;
+
+/// A message that was sent in a step.
+pub struct Sent {
+    pub emails: Vec<EmailId>,
+    /// After how many operations it was known to be acknowledged; `None` if it was not.
+    pub acknowledged: Option<usize>,
+}
+
+/// One change, or several at once.
+pub struct Step {
+    pub what: &'static str,
+    pub asked: usize,
+    pub acknowledged: usize,
+    /// Made of several changes: a cut may fall between them.
+    pub is_series: bool,
+    pub sent: Vec<Sent>,
+    pub after: State,
+}
+
+/// A workload that has ended.
+pub struct Recording {
+    pub disk: RecordingDisk,
+    pub steps: Vec<Step>,
+    /// Messages that were moved.
+    pub moved: u64,
+}
+
+impl Recording {
+    /// How many of each step there were.
+    pub fn summary(&self) -> String {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for step in &self.steps {
+            *counts.entry(step.what).or_default() += 1;
+        }
+        let counts: Vec<String> = counts.iter().map(|(what, count)| format!("{count} {what}")).collect();
+        format!("{} operations on the disk, {} moved, {}", self.disk.operations(), self.moved, counts.join(", "))
+    }
+
+    /// The last step that was acknowledged before the cut, and the one that may have been under way.
+    fn around(&self, cut: usize) -> (Option<&Step>, Option<&Step>) {
+        let next = self.steps.partition_point(|step| step.acknowledged <= cut);
+        (next.checked_sub(1).map(|last| &self.steps[last]), self.steps.get(next).filter(|step| step.asked < cut))
+    }
+
+    /// What `image`, cut at operation `cut`, lacks of what was promised or has beyond it.
+    pub fn compare(&self, image: &State, cut: usize) -> Result<(), String> {
+        let nothing = State::default();
+        let (last, next) = self.around(cut);
+        let before = last.map_or(&nothing, |step| &step.after);
+        let after = next.map_or(before, |step| &step.after);
+        let when = format!("after {:?}, during {:?}", last.map(|step| step.what), next.map(|step| step.what));
+        for (key, value) in &image.0 {
+            let is_amid = || next.is_some_and(|step| step.is_series && is_counted_amid(key, value, before, after));
+            if before.0.get(key) != Some(value) && after.0.get(key) != Some(value) && !is_amid() {
+                let known = before.0.get(key).or(after.0.get(key));
+                return Err(format!("{when}: there is {key}: {value}, promised was {known:?}"));
+            }
+        }
+        for key in before.0.keys().filter(|key| after.0.contains_key(*key)) {
+            if !image.0.contains_key(key) {
+                return Err(format!("{when}: lost {key}"));
+            }
+        }
+        let Some(next) = next else { return Ok(()) };
+        if !next.is_series && image != before && image != after {
+            return Err(format!("{when}: half of a change is there"));
+        }
+        next.sent
+            .iter()
+            .try_for_each(|sent| sent.compare(image, before, after, cut))
+            .map_err(|what| format!("{when}: {what}"))
+    }
+
+    /// Gives facts that could not be read the value that they should have.
+    pub fn fill_in<'k>(&self, image: &mut State, keys: impl Iterator<Item = &'k String>, cut: usize) {
+        let (last, next) = self.around(cut);
+        for key in keys {
+            let mut states = [next, last].into_iter().flatten();
+            if let Some(value) = states.find_map(|step| step.after.0.get(key)) {
+                image.0.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+/// Whether it is a count that one of several changes left.
+fn is_counted_amid(key: &str, value: &str, before: &State, after: &State) -> bool {
+    let count = |state: &State| state.0.get(key)?.parse::<u64>().ok();
+    let between = |value: u64| Some((count(before)?..=count(after)?).contains(&value));
+    key.starts_with(DROPPED) && value.parse().ok().and_then(between).unwrap_or(false)
+}
+
+impl Sent {
+    /// All of a message is there or nothing: its mails, and the events that tell of them.
+    fn compare(&self, image: &State, before: &State, after: &State, cut: usize) -> Result<(), String> {
+        let ids: Vec<String> = self.emails.iter().map(EmailId::to_string).collect();
+        let is_of_it = |key: &&String| !key.starts_with("log ") && ids.iter().any(|id| key.ends_with(id.as_str()));
+        let (there, missing): (Vec<_>, Vec<_>) = after
+            .0
+            .keys()
+            .filter(|key| !before.0.contains_key(*key))
+            .filter(is_of_it)
+            .partition(|key| image.0.contains_key(*key));
+        let is_promised = self.acknowledged.is_some_and(|acknowledged| acknowledged <= cut);
+        match missing.first() {
+            Some(key) if is_promised => Err(format!("lost {key}")),
+            Some(key) if !there.is_empty() => Err(format!("{} is there and {key} is not", there[0])),
+            _ => Ok(()),
+        }
+    }
+}
