@@ -133,7 +133,7 @@ impl Writer {
         let disk = self.shared.segments().disk();
         let opened = Index::open(disk, self.shared.options()).and_then(|index| index.ok_or_else(index_missing));
         let index = opened.map_err(|error| error.to_store_error())?;
-        // Nothing is made durable before it is in its place, so that the pages which another one shows stay as they are.
+        // Nothing is saved before it is in its place: the group may be given up, and what stands in for it shows its file.
         match self.catch_up(&index, end, wanted) {
             Ok((applied, journal_end)) if journal_end.group == end => {
                 self.shared.set_index(Arc::new(index));

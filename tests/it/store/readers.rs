@@ -115,44 +115,6 @@ async fn reads_go_on_while_the_index_is_being_opened_again() {
     assert_eq!(contents(&store).await.expect("list").len(), wanted.len() + 1);
 }
 
-/// redb saves what it holds when it is let go of, and uses pages again that the one before had. So a try that came half way
-/// would write over what reads are answered from meanwhile.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_reads_are_answered_from_is_not_written_over_by_a_try_that_fails() {
-    const MAILS: u64 = 40;
-    let disk = FaultyDisk::on(RecordingDisk::default());
-    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &uncached()).expect("open");
-    for _ in 0..MAILS {
-        receive(&store, "m1").await.expect("receive");
-    }
-    disk.fail(|operation, name| (is_change(operation) && name == INDEX).then_some(ErrorKind::Other));
-    while receive(&store, "m1").await.is_ok() {}
-    let wanted = contents(&store).await.expect("list");
-    // It can be written again, but no try finds the whole journal.
-    let reads = Arc::new(AtomicUsize::new(0));
-    disk.fail({
-        let reads = Arc::clone(&reads);
-        move |operation, name| {
-            let is_group = matches!(operation, Operation::Read(1..)) && name.starts_with("journal-");
-            let is_writer = std::thread::current().name() == Some("store-writer");
-            let fails = is_group && is_writer && reads.fetch_add(1, Ordering::Relaxed) % 20 == 19;
-            fails.then_some(ErrorKind::Other)
-        }
-    });
-    let start = Instant::now();
-    while reads.load(Ordering::Relaxed) < 80 {
-        assert_eq!(contents(&store).await.as_ref(), Ok(&wanted));
-        assert!(start.elapsed() < PATIENCE, "nobody tries to open it again");
-    }
-    disk.heal();
-    let start = Instant::now();
-    while receive(&store, "m1").await.is_err() {
-        assert!(start.elapsed() < Duration::from_secs(5), "the index stays away");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    assert_eq!(contents(&store).await.expect("list").len(), wanted.len() + 1);
-}
-
 /// The writer waited for readers before it opened an index again: up to 5 s for one that was slow, and that four times.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_reader_stalls_nobody_when_the_index_fails() {

@@ -27,6 +27,7 @@ pub enum Operation {
     FreeOctets,
 }
 
+type Choice = Box<dyn Fn(Operation, &str) -> bool + Send>;
 type Rule = Box<dyn FnMut(Operation, &str) -> Option<io::ErrorKind> + Send>;
 
 /// The disk. Clones are the same disk.
@@ -41,7 +42,7 @@ pub struct FaultyDisk {
 
 /// The next operation that `is_it` waits until the sender is gone.
 struct Held {
-    is_it: Box<dyn Fn(Operation, &str) -> bool + Send>,
+    is_it: Choice,
     gate: Receiver<()>,
 }
 
