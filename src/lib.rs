@@ -26,7 +26,7 @@
 //! | Who is the client behind a proxy? | `smtp/entrance.rs`, `smtp/proxy.rs` |
 //! | Which certificate is served, when is it read again? | `tls/keeper.rs`, `tls/certificate.rs` |
 //! | Where do the sockets come from? | `daemon/listeners.rs`, `daemon/inherited.rs` |
-//! | Where does a message end? | `smtp/data.rs` (DATA), `smtp/chunk.rs` (BDAT) |
+//! | Where does a message end? How long may its lines be? | `smtp/data.rs` (DATA), `smtp/chunk.rs` (BDAT); `smtp/text.rs` |
 //! | What is a transaction, what ends it? | `smtp/session/transaction.rs` |
 //! | Which word does a Received field have after `with`? | `model/protocol.rs` |
 //! | Which mailbox does an address mean? | `model/address.rs` (`Address::mailbox`) |
@@ -35,7 +35,7 @@
 //! | What does a change do to the index? | `store/index/apply.rs` |
 //! | What happens when the index or the writer fails? | `store/embedded/recovery.rs`, `daemon/mod.rs` (`stop_with_writer`) |
 //! | What happens after a crash? | `store/embedded/open.rs`, `store/journal/replay.rs` |
-//! | How many connections may a client have, how long may it take? | `smtp/admission.rs`, `smtp/pace.rs`, `smtp/patience.rs`; `config/bounds.rs` |
+//! | How many connections may a client have, how long may it take? | `smtp/admission.rs`, `smtp/pace.rs`, `smtp/rate.rs`, `smtp/patience.rs`; `config/bounds.rs` |
 //! | Who goes when all places are taken? | `smtp/places.rs` |
 //! | What is logged and counted of sessions? | `smtp/tally.rs` |
 //! | What is a metric called, what counts it? | `http/metrics/catalogue.rs`; the room's `Counters`, read through `model/count.rs` |
@@ -168,7 +168,8 @@
 //!    one place that says it. After any 4yz the message is not in the store; where that is not certain, nothing is said.
 //! 2. A MIME error never loses, refuses or delays a mail. Any octets give an Email with what could be read.
 //! 3. What must survive a crash is in the journal, in the same record as its cause.
-//! 4. `model`, `mime`, the protocol of SMTP (`session` and what it is made of), its bounds (`admission`, `holdings`, `pace`), `policy`,
+//! 4. `model`, `mime`, the protocol of SMTP (`session` and what it is made of), its bounds (`admission`, `holdings`, `pace`,
+//!    `rate`), `policy`,
 //!    `dns/mx`, `domains/round` and, of `webhook`, `sign`, `schedule`, `ranges`, `target`, `pacing`, `kept`, `attempt` and
 //!    `outcome` do no I/O and read no clock: `now`
 //!    is an argument. (`policy` asks the store whether there is room on the disk and under the caps, through its trait; the

@@ -13,8 +13,8 @@
 //!   line      octets to command lines        command lines to commands
 //!   path      reverse-paths, forward-paths   auth    exchanges of AUTH
 //!   data      octets after DATA              chunk   octets after BDAT
+//!   text      how long the lines of a message are
 //!   body      a message on its way in        hops    how many servers it came through
-//!   text      how long its lines are
 //! policy      who is refused and why         reply   what is said
 //! budget      memory for messages on their way in       tally   the log line of a session, counters
 //! holdings    what an address and a network have of connections and of memory

@@ -55,6 +55,8 @@ const RULES: &[Rule] = &[
             "smtp/admission",
             "smtp/holdings",
             "smtp/pace",
+            "smtp/rate",
+            "smtp/text",
             "smtp/tally",
             "smtp/command",
             "smtp/path",
