@@ -121,8 +121,9 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-webhooks
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l outbox-events -d 'Most events that wait for one webhook, 1 to 100000; beyond, the oldest is dropped [default: 1000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l outbox-size-per-webhook -d 'Most octets of the messages that wait for one webhook, 1MB to 10GB [default: 64MB]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l outbox-size -d 'Most octets of the messages that wait for all webhooks, 1MB to 1024GB [default: 1GB]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-in-flight -d 'Most attempts under way at once, 1 to 10000 [default: 64]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-in-flight -d 'Most attempts under way at once, 1 to 10000 [default: 128]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-per-origin-per-minute -d 'Most attempts per minute at one scheme, host and port, 1 to 1000000 [default: 600]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-per-address-per-minute -d 'Most attempts per minute at one address and port, whatever names lead there, 1 to 1000000 [default: 6000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l segment-size -d 'Size of a file of the journal, 1MB to 1GB, at least twice max-message-size [default: 64MB, or twice max-message-size where that is more]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l index-cache-size -d 'Memory for parts of the index, 1MB to 2GB [default: 32MB]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r

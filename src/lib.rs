@@ -102,6 +102,7 @@
 //!                     rendered (webhook/bodies): their bodies, up to 16 MB of them
 //!      -> pacing      a lane per endpoint (scheme, host, port): 4 in flight, so many a minute; lanes take turns. Those that are
 //!                     not prompt have half of all places, and an endpoint rests after failures; who hangs is known in a second
+//!      -> octets      memory for the body, or it waits for that without a place
 //!      -> delivery    reads what was not read ahead, and then the three steps
 //!           prepare   attempt, sign: body, headers, signatures (pure; the same body each time)
 //!           call      right before it the store says whether the event still waits; guard on the address that is dialled or

@@ -195,6 +195,8 @@ pub struct Config {
     pub webhook_in_flight_max: usize,
     /// The most attempts per minute at one scheme, host and port.
     pub webhook_per_origin_per_minute: usize,
+    /// Attempts that begin within a minute at one address and port.
+    pub webhook_per_address_per_minute: usize,
     /// Size of a segment of the journal.
     pub segment_octets: u64,
     /// How much of the index may be held in memory.
@@ -278,6 +280,7 @@ impl Config {
             outbox_octets_max: 1 << 30,
             webhook_in_flight_max: 128,
             webhook_per_origin_per_minute: 600,
+            webhook_per_address_per_minute: 6_000,
             segment_octets: 64 * 1024 * 1024,
             index_cache_octets: 32 * 1024 * 1024,
             log_format: LogFormat::default(),

@@ -47,7 +47,11 @@ pub async fn assemble(
         Registry::open(Arc::clone(&config), store.clone(), Arc::clone(&resolver), Arc::clone(&clock)).await?;
     let guard = Arc::new(guard(&config, status.as_ref()));
     let parser = Parser::start(PARSERS)?;
-    let calls = CallerSettings { timeout: config.webhook_timeout, ..CallerSettings::default() };
+    let calls = CallerSettings {
+        timeout: config.webhook_timeout,
+        per_address_per_minute: config.webhook_per_address_per_minute,
+        ..CallerSettings::default()
+    };
     let delivery = Arc::new(Delivery {
         outbox: store.clone(),
         parser: parser.clone(),

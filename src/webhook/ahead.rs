@@ -11,6 +11,7 @@ use bytes::Bytes;
 
 use super::attempt::render;
 use super::delivery::Delivery;
+use super::octets::Octets;
 use super::{Endpoint, EventEmail, Known, Target};
 use crate::model::{PendingEvent, Timestamp, WebhookId, WebhookRecord};
 use crate::store::{OutboxVersion, StoreError, Wanted};
@@ -46,6 +47,11 @@ pub(super) struct Batch {
 }
 
 impl Queued {
+    /// Octets of memory that its attempt needs at most.
+    pub(super) fn octets_in_flight(&self) -> usize {
+        self.rendered.as_ref().map_or_else(|| Octets::at_most(self.event.size_octets), |rendered| rendered.body.len())
+    }
+
     /// Octets of memory that were spent in advance.
     pub(super) fn octets(&self) -> usize {
         self.rendered.as_ref().map_or(0, |rendered| rendered.body.len())

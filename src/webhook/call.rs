@@ -17,7 +17,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::attempt::Prepared;
 use super::connection::{Connection, Unanswered};
-use super::dial::{Dial, DialError};
+use super::dial::{Dial, DialError, Pace};
 use super::guard::Guard;
 use super::kept::{IDLE_MAX, Kept};
 use super::outcome::{ErrorClass, Outcome, RESPONSE_OCTETS_KEPT, cut, kept};
@@ -39,12 +39,26 @@ pub struct CallerSettings {
     pub connect_timeout: Duration,
     /// How long the whole attempt may take.
     pub timeout: Duration,
+    /// Attempts at one address and port within a minute, whatever names lead there; twice as many after a quiet one.
+    pub per_address_per_minute: usize,
+}
+
+/// No attempt was made: every address has been called as often as permitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("called too often within this minute")]
+pub struct Busy {
+    /// When one of them may be called again.
+    pub wait: Duration,
 }
 
 impl Default for CallerSettings {
-    /// 5 s and 15 s.
+    /// 5 s, 15 s and 6,000.
     fn default() -> Self {
-        Self { connect_timeout: Duration::from_secs(5), timeout: Duration::from_secs(15) }
+        Self {
+            connect_timeout: Duration::from_secs(5),
+            timeout: Duration::from_secs(15),
+            per_address_per_minute: 6_000,
+        }
     }
 }
 
@@ -76,9 +90,10 @@ struct Answer {
     response: String,
 }
 
-struct Failed {
-    class: ErrorClass,
-    detail: String,
+/// Why there is no answer.
+enum Unmade {
+    Failed { class: ErrorClass, detail: String },
+    Busy(Busy),
 }
 
 impl Caller {
@@ -90,37 +105,49 @@ impl Caller {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, CallerError> {
         let tls = tls::client_config()?.into();
-        let dial = Dial { guard: Arc::clone(&guard), resolver, tls, timeout: settings.connect_timeout };
+        let pace = Pace::new(settings.per_address_per_minute, Arc::clone(&clock));
+        let dial = Dial { guard: Arc::clone(&guard), resolver, tls, timeout: settings.connect_timeout, pace };
         Ok(Self { settings, guard, clock, dial, idle: Arc::default() })
     }
 
+    /// Makes one attempt as soon as its address may be called.
+    pub async fn call_in_turn(&self, prepared: Prepared) -> Outcome {
+        loop {
+            match self.call(prepared.clone()).await {
+                Ok(outcome) => return outcome,
+                Err(Busy { wait }) => tokio::time::sleep(wait).await,
+            }
+        }
+    }
+
     /// Makes one attempt. It ends within [`CallerSettings::timeout`], whatever the receiver does.
-    pub async fn call(&self, prepared: Prepared) -> Outcome {
+    pub async fn call(&self, prepared: Prepared) -> Result<Outcome, Busy> {
         let started_at = self.clock.boot();
         let answer = self.answer(prepared).await;
         let duration = self.clock.boot().saturating_sub(started_at);
         match answer {
             Ok(Answer { status, retry_after, response }) => {
                 let class = (!(200..300).contains(&status)).then_some(ErrorClass::HttpStatus);
-                Outcome { status: Some(status), class, duration, retry_after, response, detail: String::new() }
+                Ok(Outcome { status: Some(status), class, duration, retry_after, response, detail: String::new() })
             }
-            Err(Failed { class, detail }) => Outcome {
+            Err(Unmade::Failed { class, detail }) => Ok(Outcome {
                 status: None,
                 class: Some(class),
                 duration,
                 retry_after: None,
                 response: String::new(),
                 detail: cut(&detail, DETAIL_OCTETS_MAX),
-            },
+            }),
+            Err(Unmade::Busy(busy)) => Err(busy),
         }
     }
 
-    async fn answer(&self, prepared: Prepared) -> Result<Answer, Failed> {
+    async fn answer(&self, prepared: Prepared) -> Result<Answer, Unmade> {
         let target = Arc::clone(&prepared.target);
         let deadline = Instant::now() + self.settings.timeout;
         let asked = timeout_at(deadline, self.ask(&target, request(prepared))).await;
-        let asked =
-            asked.map_err(|_| Failed { class: ErrorClass::Timeout, detail: "no response in time".to_owned() })?;
+        let asked = asked
+            .map_err(|_| Unmade::Failed { class: ErrorClass::Timeout, detail: "no response in time".to_owned() })?;
         let (mut connection, response) = asked?;
         let status = response.status().as_u16();
         let asks = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
@@ -138,10 +165,14 @@ impl Caller {
         &self,
         target: &Target,
         mut request: Request<Full<Bytes>>,
-    ) -> Result<(Box<Connection>, Response<Incoming>), Failed> {
+    ) -> Result<(Box<Connection>, Response<Incoming>), Unmade> {
         while let Some(mut connection) = self.kept(target.endpoint()) {
             if self.guard.check_dialled(connection.address()).is_err() || !connection.is_open().await {
                 continue;
+            }
+            if let Err(busy) = self.dial.pace.take(connection.address()) {
+                self.keep(target.endpoint(), connection);
+                return Err(Unmade::Busy(busy));
             }
             match connection.ask(request).await {
                 Ok(response) => return Ok((connection, response)),
@@ -219,30 +250,31 @@ async fn read(connection: &mut Connection, mut body: Incoming, deadline: Instant
     (kept(&start), is_whole)
 }
 
-impl From<DialError> for Failed {
+impl From<DialError> for Unmade {
     fn from(error: DialError) -> Self {
         let class = match error {
+            DialError::Busy(busy) => return Self::Busy(busy),
             DialError::Refused(_) => ErrorClass::RefusedAddress,
             DialError::NoAddress | DialError::NoAnswer(_) => ErrorClass::Dns,
             DialError::Tcp(_) | DialError::TimedOut => ErrorClass::Connect,
             DialError::Tls(_) => ErrorClass::Tls,
         };
-        Self { class, detail: error.to_string() }
+        Self::Failed { class, detail: error.to_string() }
     }
 }
 
-impl From<hyper::Error> for Failed {
+impl From<hyper::Error> for Unmade {
     fn from(error: hyper::Error) -> Self {
         // The innermost cause says it best.
         let mut cause: &dyn Error = &error;
         while let Some(inner) = cause.source() {
             cause = inner;
         }
-        Self { class: ErrorClass::Other, detail: cause.to_string() }
+        Self::Failed { class: ErrorClass::Other, detail: cause.to_string() }
     }
 }
 
-impl From<Unanswered> for Failed {
+impl From<Unanswered> for Unmade {
     fn from(unanswered: Unanswered) -> Self {
         unanswered.error.into()
     }

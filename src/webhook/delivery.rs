@@ -6,10 +6,11 @@ use std::time::Duration;
 use super::ahead::{Queued, Rendered};
 use super::attempt::{address, render};
 use super::counters::Counters;
+use super::octets::Share;
 use super::outcome::Verdict as Answered;
 use super::schedule::RETRY_AFTER_MAX;
 use super::steps::Steps;
-use super::{Bodies, Caller, End, Event, EventEmail, Outcome, Schedule, Target, prepare};
+use super::{Bodies, Busy, Caller, End, Event, EventEmail, Outcome, Schedule, Target, prepare};
 use crate::clock::Clock;
 use crate::mime::Parser;
 use crate::model::{
@@ -19,6 +20,8 @@ use crate::store::{ATTEMPTS_PER_NOTE, Outbox, OutboxVersion, StoreError};
 
 /// How long an event rests when the store can't be read or written.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
+/// How long a webhook rests at least whose address was called as often as permitted.
+const BUSY_PAUSE: Duration = Duration::from_secs(1);
 /// How often one looks whether an event still waits while others end, before it rests.
 const LOOKS_MAX: usize = 8;
 
@@ -51,7 +54,8 @@ pub(super) struct Attempt {
     pub(super) end: Option<End>,
     /// It is past its end by a clock that can't be relied on: it is neither sent nor ended until that can be.
     pub(super) rests: bool,
-    /// How long the receiver asks for no other event, cut to what is honoured.
+    /// How long the webhook rests: the receiver asks for no other event, which is cut to what is honoured, or its address was
+    /// called as often as permitted.
     pub(super) asked: Option<Duration>,
 }
 
@@ -63,9 +67,10 @@ impl Delivery {
     }
 
     /// Makes the next attempt of an event; ends none by the time of day while `steps` says that it jumped.
-    pub(super) async fn attempt(&self, queued: Queued, steps: &Steps) -> Attempt {
+    /// `share` is what of memory it may use.
+    pub(super) async fn attempt(&self, queued: Queued, steps: &Steps, share: Share) -> Attempt {
         let Queued { event, rendered } = queued;
-        match self.try_attempt(&event, rendered, steps).await {
+        match self.try_attempt(&event, rendered, steps, share).await {
             Ok(attempt) => attempt,
             Err(StoreError::Stopping) => Attempt::default(),
             Err(error) => {
@@ -81,6 +86,7 @@ impl Delivery {
         event: &PendingEvent,
         rendered: Option<Rendered>,
         steps: &Steps,
+        mut share: Share,
     ) -> Result<Attempt, StoreError> {
         if self.clock.now() > event.expires_at.plus(self.grace) {
             if !steps.may_end(&*self.clock) {
@@ -102,6 +108,7 @@ impl Delivery {
             },
         };
         let Rendered { webhook, target, body, version } = rendered;
+        share.shrink_to(body.len());
         let secret = webhook.secret.as_ref().map(|secret| secret.expose().as_bytes());
         let id = uuid::Uuid::from_bytes(event.id.octets());
         let at = self.clock.now();
@@ -110,7 +117,12 @@ impl Delivery {
         if !self.still_holds(event, version).await? {
             return Ok(Attempt::default());
         }
-        let outcome = self.caller.call(prepared).await;
+        let called = self.caller.call(prepared).await;
+        drop(share);
+        let outcome = match called {
+            Ok(outcome) => outcome,
+            Err(Busy { wait }) => return Ok(Attempt { asked: Some(wait.max(BUSY_PAUSE)), ..Attempt::default() }),
+        };
         self.counters.attempted(&outcome);
         let end = Some(End::of(&outcome));
         let asked = match outcome.verdict() {
@@ -224,7 +236,7 @@ impl Delivery {
             return Err(StoreError::Failed("the webhook's URL does not read".into()));
         };
         let prepared = prepare(&sent(id, webhook.secret.as_ref(), &target, sample), now);
-        let outcome = self.caller.call(prepared).await;
+        let outcome = self.caller.call_in_turn(prepared).await;
         let verdict = match outcome.verdict() {
             Answered::Delivered => Verdict::Delivered,
             Answered::Gone | Answered::Retry { .. } => Verdict::GivenUp,

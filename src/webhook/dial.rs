@@ -4,7 +4,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::select_ok;
@@ -15,8 +15,11 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use url::Host;
 
+use super::address_pace::AddressPace;
+use super::call::Busy;
 use super::guard::{Guard, Refused, loopbacks};
 use super::target::{Target, is_localhost};
+use crate::clock::Clock;
 use crate::dns::{Failure, Resolver};
 
 /// The most addresses of one family that are dialled for one connection: a name with thousands must not make us knock at
@@ -34,6 +37,40 @@ pub(super) struct Dial {
     pub(super) tls: TlsConnector,
     /// How long the DNS, TCP and TLS may take together.
     pub(super) timeout: Duration,
+    pub(super) pace: Pace,
+}
+
+/// How often each address may be dialled, or called on a connection that is there.
+pub(super) struct Pace {
+    of_addresses: Mutex<AddressPace>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Pace {
+    pub(super) fn new(per_minute: usize, clock: Arc<dyn Clock>) -> Self {
+        Self { of_addresses: Mutex::new(AddressPace::new(per_minute)), clock }
+    }
+
+    /// Notes a call at `address`, or says when there may be one.
+    pub(super) fn take(&self, address: SocketAddr) -> Result<(), Busy> {
+        let now = self.clock.boot();
+        let mut of_addresses = self.of_addresses.lock().unwrap_or_else(PoisonError::into_inner);
+        of_addresses.wait(address, now).map_or(Ok(()), |wait| Err(Busy { wait }))?;
+        of_addresses.note(address, now);
+        Ok(())
+    }
+
+    /// Leaves those that may be called now; when the first of them may, if none is left.
+    fn free(&self, addresses: &mut Vec<SocketAddr>) -> Result<(), Busy> {
+        let now = self.clock.boot();
+        let of_addresses = self.of_addresses.lock().unwrap_or_else(PoisonError::into_inner);
+        let soonest = addresses.iter().filter_map(|address| of_addresses.wait(*address, now)).min();
+        addresses.retain(|address| of_addresses.wait(*address, now).is_none());
+        match soonest {
+            Some(wait) if addresses.is_empty() => Err(Busy { wait }),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// What a request is written to: TCP, with TLS over it or without.
@@ -65,6 +102,9 @@ pub(super) enum DialError {
     /// There is no TLS on it, or none that is to be trusted.
     #[error("{0}")]
     Tls(io::Error),
+    /// Each address was called as often as permitted.
+    #[error("{0}")]
+    Busy(Busy),
     /// It did not come about within the time for connecting.
     #[error("no connection in time")]
     TimedOut,
@@ -77,7 +117,8 @@ impl Dial {
     }
 
     async fn open(&self, target: &Target) -> Result<Dialled, DialError> {
-        let addresses = self.addresses(target).await?;
+        let mut addresses = self.addresses(target).await?;
+        self.pace.free(&mut addresses).map_err(DialError::Busy)?;
         let stream = self.dial(&addresses).await.map_err(DialError::Tcp)?;
         let address = stream.peer_addr().map_err(DialError::Tcp)?;
         // A request is written in one piece, and its answer is waited for.
@@ -147,6 +188,10 @@ impl Dial {
         let share = self.timeout / u32::try_from(addresses.len().max(1)).unwrap_or(u32::MAX);
         let mut failed = io::ErrorKind::AddrNotAvailable.into();
         for address in addresses {
+            // Another attempt may have taken what was free: that is told as such by the next.
+            if self.pace.take(*address).is_err() {
+                continue;
+            }
             match timeout(share, TcpStream::connect(address)).await {
                 Ok(Ok(stream)) => return Ok(stream),
                 Ok(Err(error)) => failed = error,
@@ -204,6 +249,7 @@ mod tests {
             resolver: Arc::new(Fixed(answer)),
             tls: crate::tls::client_config().expect("TLS").into(),
             timeout: Duration::from_millis(20),
+            pace: Pace::new(1000, Arc::new(crate::clock::SystemClock)),
         }
     }
 

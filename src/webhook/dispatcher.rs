@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::ahead::{Batch, Queued};
 use super::delivery::{Attempt, Delivery};
 use super::intake::{EventKey, Intake};
+use super::octets::Octets;
 use super::steps::Steps;
 use super::{Lanes, PacingLimits, Place};
 use crate::expiry::StepGuard;
@@ -54,6 +55,7 @@ pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, guard: StepGuard
                     dispatcher.queue(batch);
                 }
             }
+            () = dispatcher.room.freed(), if !dispatcher.parked.is_empty() => dispatcher.wake_parked(),
             () = tokio::time::sleep(pause) => {}
         }
     }
@@ -67,6 +69,26 @@ struct Attempted {
     attempt: Attempt,
 }
 
+/// The memory for bodies of attempts in flight.
+#[derive(Default)]
+struct Room {
+    at_prompt: Arc<Octets>,
+    at_doubtful: Arc<Octets>,
+}
+
+impl Room {
+    fn of(&self, place: &Place) -> &Arc<Octets> {
+        if place.is_prompt() { &self.at_prompt } else { &self.at_doubtful }
+    }
+
+    async fn freed(&self) {
+        tokio::select! {
+            () = self.at_prompt.freed() => {}
+            () = self.at_doubtful.freed() => {}
+        }
+    }
+}
+
 /// What is queued, in flight and to be noted.
 struct Dispatcher {
     delivery: Arc<Delivery>,
@@ -74,6 +96,10 @@ struct Dispatcher {
     lanes: Lanes<Queued>,
     /// Octets of the bodies in `lanes`.
     rendered_octets: usize,
+    /// Those of the attempts in flight.
+    room: Room,
+    /// Events that wait for room in it.
+    parked: Vec<EventKey>,
     attempts: JoinSet<Attempted>,
     /// What is noted next, all at once, and the events that it is about.
     records: Vec<AttemptRecord>,
@@ -95,6 +121,8 @@ impl Dispatcher {
             delivery,
             lanes: Lanes::new(pacing),
             rendered_octets: 0,
+            room: Room::default(),
+            parked: Vec::new(),
             attempts: JoinSet::new(),
             records: Vec::new(),
             unnoted: Vec::new(),
@@ -111,6 +139,11 @@ impl Dispatcher {
         if self.steps.may_end(&*self.delivery.clock) {
             self.resting.drain(..).for_each(|event| self.intake.let_go(event));
         }
+    }
+
+    /// What waits for room is read again: the store may have ended it meanwhile.
+    fn wake_parked(&mut self) {
+        self.parked.drain(..).for_each(|event| self.intake.let_go(event));
     }
 
     /// Queues what was read.
@@ -143,10 +176,15 @@ impl Dispatcher {
                 self.intake.let_go(event);
                 continue;
             }
+            let Some(share) = self.room.of(&place).take(queued.octets_in_flight()) else {
+                self.lanes.done(place, None, self.delivery.clock.boot());
+                self.parked.push(event);
+                continue;
+            };
             let (delivery, steps) = (Arc::clone(&self.delivery), Arc::clone(&self.steps));
             self.attempts.spawn(async move {
                 // A panic is this event's alone, and its turn is given back. In the same task, so that a stop ends it.
-                let attempt = AssertUnwindSafe(delivery.attempt(queued, &steps)).catch_unwind().await;
+                let attempt = AssertUnwindSafe(delivery.attempt(queued, &steps, share)).catch_unwind().await;
                 if attempt.is_err() {
                     tracing::error!(webhook = %event.0, "an attempt ended early");
                     tokio::time::sleep(PANIC_PAUSE).await;

@@ -138,7 +138,9 @@ impl Intake {
                 if self.checked.len() > 2 * lanes.len() {
                     self.checked.clear();
                 }
-                lanes.into_iter().for_each(|(webhook, due_at)| self.find(webhook, due_at));
+                for (webhook, due_at) in lanes {
+                    self.find(webhook, due_at);
+                }
             }
             Err(StoreError::Stopping) => {}
             Err(error) => tracing::error!(%error, "the outbox can't be read"),

@@ -5,6 +5,7 @@
 //! leaves for an address that [`Guard`] refuses: each is checked right before it is dialled, and again before a connection
 //! to it is used again. [`delivery`] makes one attempt from the outbox to the receiver and back, [`dispatcher`] decides which.
 
+mod address_pace;
 mod ahead;
 pub mod attempt;
 mod bodies;
@@ -18,6 +19,7 @@ pub mod guard;
 mod intake;
 mod kept;
 mod metered;
+mod octets;
 pub mod outcome;
 pub mod pacing;
 pub mod ranges;
@@ -28,7 +30,7 @@ pub mod target;
 
 pub use attempt::{Event, EventEmail, Prepared, prepare};
 pub use bodies::Bodies;
-pub use call::{Caller, CallerError, CallerSettings};
+pub use call::{Busy, Caller, CallerError, CallerSettings};
 pub use counters::Counters;
 pub use delivery::Delivery;
 pub use guard::{Guard, GuardSettings, Refused};

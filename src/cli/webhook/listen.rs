@@ -154,7 +154,7 @@ impl Forwarder {
         let now = cx.now();
         let id = uuid::Builder::from_random_bytes(rand::random()).into_uuid();
         let prepared = prepare(&self.event(id, email), now);
-        let outcome = self.caller.call(prepared).await;
+        let outcome = self.caller.call_in_turn(prepared).await;
         if !outcome.detail.is_empty() {
             cx.verbose(&outcome.detail);
         }

@@ -116,4 +116,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         |c, v| one(v, |t| value::number(t, 1..=1_000_000)).map(|n| c.webhook_per_origin_per_minute = n),
         |c| vec![c.webhook_per_origin_per_minute.to_string()],
     ),
+    Setting::new(
+        "webhook-per-address-per-minute",
+        Shape::One,
+        "N",
+        "Most attempts per minute at one address and port, whatever names lead there, 1 to 1000000",
+        |c, v| one(v, |t| value::number(t, 1..=1_000_000)).map(|n| c.webhook_per_address_per_minute = n),
+        |c| vec![c.webhook_per_address_per_minute.to_string()],
+    ),
 ];

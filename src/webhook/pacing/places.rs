@@ -25,6 +25,11 @@ impl Place {
         &self.endpoint
     }
 
+    /// Whether the endpoint was prompt when it was taken.
+    pub fn is_prompt(&self) -> bool {
+        self.class == Class::Prompt
+    }
+
     pub(super) fn into_endpoint(self) -> Endpoint {
         self.endpoint
     }

@@ -52,6 +52,8 @@ fn start() -> Result<Daemon> {
         "1s,5s",
         "--webhook-per-origin-per-minute",
         "1000000",
+        "--webhook-per-address-per-minute",
+        "1000000",
     ])
 }
 

@@ -24,7 +24,14 @@ pub(crate) fn run() -> Result<()> {
     let healthy = Receiver::start(HEALTHY, Conduct::Answers(Duration::ZERO))?;
     let dead = Receiver::start(1, Conduct::Hangs)?;
     let endless = Receiver::start(1, Conduct::NeverEnds)?;
-    let daemon = Daemon::start(&["--webhook-allow", "127.0.0.0/8", "--webhook-per-origin-per-minute", "1000000"])?;
+    let daemon = Daemon::start(&[
+        "--webhook-allow",
+        "127.0.0.0/8",
+        "--webhook-per-origin-per-minute",
+        "1000000",
+        "--webhook-per-address-per-minute",
+        "1000000",
+    ])?;
     for (number, address) in healthy.addresses().iter().enumerate() {
         register(&daemon, &healthy_address(number), &format!("http://{address}/hook"))?;
     }

@@ -68,6 +68,8 @@ fn dispatched(in_flight: usize, mails: usize, after: Duration) -> Result<Dispatc
         "60s",
         "--webhook-per-origin-per-minute",
         "1000000",
+        "--webhook-per-address-per-minute",
+        "1000000",
         "--max-webhooks-per-recipient",
         &ORIGINS.to_string(),
         "--outbox-events",

@@ -57,7 +57,7 @@ fn names_of(request: &Request) -> Vec<&str> {
 #[tokio::test]
 async fn without_a_secret_no_other_header_arrives() {
     let (setup, sink) = (Setup::local().await, WebhookSink::start().await);
-    setup.caller.call(prepared_with(&sink.url("/hook"), None)).await;
+    setup.caller.call(prepared_with(&sink.url("/hook"), None)).await.expect("a turn");
     let [request] = sink.requests().try_into().expect("one request");
     let names = ["content-length", "content-type", "host", "user-agent", "webhook-id", "webhook-timestamp"];
     assert_eq!(names_of(&request), names);

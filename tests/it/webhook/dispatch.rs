@@ -9,14 +9,14 @@ use crate::support::test_server::TestServer;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 /// Settings that make retries quick and let loopback be called.
-fn quick(config: &mut Config) {
+pub fn quick(config: &mut Config) {
     config.webhook_allow = vec!["127.0.0.0/8".parse().expect("network")];
     config.webhook_schedule = vec![Duration::from_millis(20)];
     config.webhook_timeout = Duration::from_millis(300);
 }
 
 /// Registers a webhook; its id.
-async fn register(server: &TestServer, recipient: &str, url: &str, secret: Option<&str>) -> String {
+pub async fn register(server: &TestServer, recipient: &str, url: &str, secret: Option<&str>) -> String {
     let body = json!({"recipient": recipient, "url": url, "secret": secret});
     let (status, answer) = server.admin_post("/api/webhooks", &body).await;
     assert_eq!((status, &answer["status"]), (201, &json!("ok")), "{answer}");
@@ -28,7 +28,7 @@ async fn listed(server: &TestServer, recipient: &str) -> Value {
 }
 
 /// Waits until the only webhook of `recipient` is as `is_so` says.
-async fn wait_until(server: &TestServer, recipient: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+pub async fn wait_until(server: &TestServer, recipient: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
     loop {
         let webhook = listed(server, recipient).await;

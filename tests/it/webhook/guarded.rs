@@ -1,8 +1,8 @@
 //! No request leaves for an address that is not public, whatever a name leads to.
 
-use tempmail::webhook::{ErrorClass, Verdict};
+use tempmail::webhook::{CallerSettings, ErrorClass, Verdict};
 
-use super::{PATIENT, Setup};
+use super::{PATIENT, Setup, prepared};
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const NAME: &str = "hooks.example";
@@ -113,4 +113,31 @@ async fn no_proxy_of_the_environment_is_used() {
 async fn a_call_in_a_process_of_its_own() {
     let Ok(url) = std::env::var(RECEIVER) else { return };
     assert_eq!(Setup::local().await.call(&url).await.status, Some(200));
+}
+
+#[tokio::test]
+async fn names_that_lead_to_one_address_share_what_it_may_be_called() {
+    let sink = sink().await;
+    let other = WebhookSink::start().await;
+    other.script("/hook", Behaviour::status(200));
+    let setup = Setup::new(&["127.0.0.0/8"], &[], CallerSettings { per_address_per_minute: 4, ..PATIENT }).await;
+    let call = async |sink: &WebhookSink, name: &str| {
+        setup.zone.set_addresses(name, &["127.0.0.1"]);
+        setup.caller.call(prepared(&url_of(sink, name))).await.map(|outcome| outcome.status)
+    };
+    // A connection that is kept counts as one that is made.
+    for name in ["a.example", "b.example"] {
+        assert_eq!(call(&sink, name).await, Ok(Some(200)), "{name}");
+        assert_eq!(call(&other, "kept.example").await, Ok(Some(200)));
+    }
+    sink.script("/hook", Behaviour::status(500));
+    for name in ["c.example", "d.example"] {
+        assert_eq!(call(&sink, name).await, Ok(Some(500)), "{name}");
+        assert_eq!(call(&other, "kept.example").await, Ok(Some(200)));
+    }
+    let wait = call(&sink, "e.example").await.expect_err("the fifth").wait;
+    assert!(wait <= std::time::Duration::from_secs(15), "{wait:?}");
+    assert!(call(&sink, "d.example").await.is_err(), "its connection is kept");
+    assert!(call(&other, "kept.example").await.is_err(), "its connection is kept");
+    assert_eq!((sink.requests().len(), other.requests().len()), (4, 4));
 }

@@ -26,7 +26,7 @@ const LANES: usize = 4;
 const WAITING_MAX: usize = 800;
 /// Attempts in flight at all endpoints: 4 at each.
 const IN_FLIGHT: usize = 4 * LANES;
-const FLAGS: [&str; 8] = [
+const FLAGS: [&str; 10] = [
     "--webhook-allow",
     "127.0.0.0/8",
     "--webhook-schedule",
@@ -34,6 +34,8 @@ const FLAGS: [&str; 8] = [
     "--webhook-timeout",
     "300ms",
     "--webhook-per-origin-per-minute",
+    "1000000",
+    "--webhook-per-address-per-minute",
     "1000000",
 ];
 

@@ -8,7 +8,9 @@ mod guarded;
 mod isolation;
 mod killed;
 mod late;
+mod octets;
 mod set_back;
+mod settings;
 #[allow(clippy::disallowed_methods, reason = "README's example, which stands for a receiver, has no clock of ours")]
 mod snippet;
 mod snippets;
@@ -32,8 +34,11 @@ const EVENT: Uuid = Uuid::from_u128(0x0190_b6a5_7c3e_7d2f_8a4b_1c5d_9e0f_2a3b);
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_360_000);
 
 /// As long as a loaded machine needs.
-const PATIENT: CallerSettings =
-    CallerSettings { connect_timeout: Duration::from_secs(30), timeout: Duration::from_secs(30) };
+const PATIENT: CallerSettings = CallerSettings {
+    connect_timeout: Duration::from_secs(30),
+    timeout: Duration::from_secs(30),
+    per_address_per_minute: 6_000,
+};
 
 /// A caller whose names are those of a zone of its own.
 struct Setup {
@@ -64,7 +69,7 @@ impl Setup {
     }
 
     async fn call(&self, url: &str) -> Outcome {
-        self.caller.call(prepared(url)).await
+        self.caller.call(prepared(url)).await.expect("a turn")
     }
 }
 

@@ -46,7 +46,8 @@ pub(super) fn example(key: &str) -> Vec<String> {
         | "max-webhooks-per-recipient"
         | "outbox-events"
         | "webhook-in-flight"
-        | "webhook-per-origin-per-minute" => &["5"],
+        | "webhook-per-origin-per-minute"
+        | "webhook-per-address-per-minute" => &["5"],
         "webhook-allow" | "proxy-from" | "limit-exempt" | "refuse-client" => &["10.0.0.0/8", "::1/128"],
         "webhook-refused-ports" => &["22", "6379"],
         "webhook-schedule" => &["50ms", "50ms", "2s"],

@@ -1,0 +1,59 @@
+//! Large events: what of them is in memory at once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempmail::clock::Clock;
+use tempmail::model::WebhookLimits;
+use tempmail::store::{EmbeddedStore, Outbox, Store, StoreOptions};
+use tempmail::webhook::dispatcher;
+use tokio_util::sync::CancellationToken;
+
+use super::ends::{NOW, PACING, delivery_of, watched};
+use crate::store::embedded::options;
+use crate::store::outbox::webhook;
+use crate::support::clock::SetClock;
+use crate::support::mail::delivery;
+use crate::support::webhook_sink::{Behaviour, WebhookSink};
+
+const HANGING: usize = 10;
+/// A mail's, which are twice as many in its event's body.
+const OCTETS: usize = 3 << 20;
+/// So many such bodies fit the 32 MB that endpoints which are not prompt have.
+const AT_ONCE: usize = 5;
+
+#[tokio::test]
+async fn large_bodies_that_nobody_takes_have_a_bound_and_hold_up_no_small_one() {
+    let dir = tempfile::tempdir().expect("tempdir");
+    let sized = StoreOptions { message_octets_max: 4 << 20, segment_octets: 16 << 20, ..options() };
+    let store = Arc::new(EmbeddedStore::open(dir.path(), &sized).expect("open"));
+    let limits = WebhookLimits { per_recipient: HANGING as u32, total: 100 };
+    let mut hanging = Vec::new();
+    for _ in 0..HANGING {
+        let sink = WebhookSink::start().await;
+        sink.script("/", Behaviour::Hang);
+        store.register_webhook(webhook("a@example.test", &sink.url("/")), limits).await.expect("register");
+        hanging.push(sink);
+    }
+    let small = WebhookSink::start().await;
+    small.script("/", Behaviour::status(200));
+    store.register_webhook(webhook("b@example.test", &small.url("/")), limits).await.expect("register");
+    let line = format!("{}\r\n", "x".repeat(70));
+    let mail = format!("Subject: large\r\n\r\n{}", line.repeat(OCTETS / line.len()));
+    store.receive(delivery(&["a@example.test"], mail, NOW)).await.expect("receive");
+
+    let clock: Arc<dyn Clock> = Arc::new(SetClock::ticking_from(NOW));
+    let guard = watched(&*clock);
+    let sender = delivery_of(&store, clock, Duration::from_secs(5));
+    tokio::spawn(dispatcher::run(sender, PACING, guard, CancellationToken::new()));
+    let called = || hanging.iter().filter(|sink| sink.connections() > 0).count();
+    while called() < AT_ONCE - 1 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    store.receive(delivery(&["b@example.test"], "small", NOW)).await.expect("receive");
+    small.wait_for(1).await;
+    assert!(called() <= AT_ONCE, "{}", called());
+    for sink in &hanging {
+        sink.wait_for(1).await;
+    }
+}

@@ -1,0 +1,105 @@
+//! What the daemon makes of its settings, and of its watch over the clock, reaches what sends events.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tempmail::model::Timestamp;
+use tempmail::store::Outbox;
+
+use super::dispatch::{quick, register, wait_until};
+use crate::support::test_server::TestServer;
+use crate::support::webhook_sink::{Behaviour, WebhookSink};
+
+const TO: &str = "ann@example.test";
+
+async fn log(server: &TestServer, id: &str) -> Vec<Value> {
+    let log = server.admin_get(&format!("/api/admin/webhooks/{id}/deliveries")).await;
+    log.as_array().cloned().unwrap_or_default()
+}
+
+/// The log of a webhook, once it has so many lines.
+async fn lines(server: &TestServer, id: &str, count: usize) -> Vec<Value> {
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+    loop {
+        let log = log(server, id).await;
+        if log.len() >= count {
+            return log;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "{log:?}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
+async fn the_grace_says_how_long_after_its_mail_an_event_is_attempted() {
+    for (grace, is_tried_again) in [(Duration::ZERO, false), (Duration::from_hours(24), true)] {
+        let sink = WebhookSink::start().await;
+        sink.script("/hook", Behaviour::status(500));
+        let server = TestServer::ticking(|config| {
+            quick(config);
+            config.webhook_schedule = vec![Duration::from_hours(12)];
+            config.webhook_grace = grace;
+        })
+        .await;
+        let id = register(&server, TO, &sink.url("/hook"), None).await;
+        server.send(TO, "Hello", "text").await;
+        let line = lines(&server, &id, 1).await.remove(0);
+        assert_eq!(!line["nextAttemptAt"].is_null(), is_tried_again, "{line}");
+        server.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn no_event_is_late_by_a_clock_of_which_the_start_knows_nothing() {
+    let sink = WebhookSink::start().await;
+    sink.script("/hook", Behaviour::status(500));
+    let slow = |config: &mut tempmail::config::Config| {
+        quick(config);
+        config.webhook_schedule = vec![Duration::from_hours(1)];
+    };
+    let server = TestServer::ticking(slow).await;
+    let id = register(&server, TO, &sink.url("/hook"), None).await;
+    server.send(TO, "Hello", "text").await;
+    lines(&server, &id, 1).await;
+    let clock = std::sync::Arc::clone(&server.clock);
+    clock.reboot();
+    clock.step_to(Timestamp::from_millis(1_700_000_000_000).plus(Duration::from_hours(100)));
+    let server = server.restart(slow).await;
+    // Told behind what is late.
+    sink.script("/other", Behaviour::status(200));
+    register(&server, "bob@example.test", &sink.url("/other"), None).await;
+    for told in 1..=3 {
+        server.send("bob@example.test", "Hello", "text").await;
+        wait_until(&server, "bob@example.test", |_| sink.requests().len() > told).await;
+    }
+    assert_eq!(log(&server, &id).await.len(), 1, "it rests");
+    server.clock.advance(Duration::from_mins(11));
+    let log = lines(&server, &id, 2).await;
+    assert_eq!(log[0]["error"], "too_late", "{log:?}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_passes_an_addresss_pace_waits_and_has_not_failed() {
+    let sink = WebhookSink::start().await;
+    sink.script("/hook", Behaviour::status(200));
+    let server = TestServer::ticking(|config| {
+        quick(config);
+        config.webhook_per_address_per_minute = 2;
+    })
+    .await;
+    register(&server, TO, &sink.url("/hook"), None).await;
+    for _ in 0..5 {
+        server.send(TO, "Hello", "text").await;
+    }
+    sink.wait_for(2).await;
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+    while sink.requests().len() < 5 {
+        assert!(tokio::time::Instant::now() < deadline, "{}", sink.requests().len());
+        server.clock.advance(Duration::from_secs(1));
+        server.store().outbox_hint().notify_one();
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    wait_until(&server, TO, |webhook| webhook["failures"] == 0 && !webhook["lastDeliveryAt"].is_null()).await;
+    server.stop().await;
+}
