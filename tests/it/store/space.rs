@@ -63,8 +63,9 @@ async fn expire(store: &EmbeddedStore, now: Timestamp) {
 /// `per_hour` messages of `octets` in each of `hours`; each lives for an hour.
 async fn turn_over(hours: u32, per_hour: u32, octets: usize) {
     let dir = tempfile::tempdir().expect("directory");
-    let store = Arc::new(EmbeddedStore::open(dir.path(), &options()).expect("open"));
-    let mut peak = Peak::of(&options());
+    let options = StoreOptions { retention: Some(HOUR), ..options() };
+    let store = Arc::new(EmbeddedStore::open(dir.path(), &options).expect("open"));
+    let mut peak = Peak::of(&options);
     let mut early = 0;
     for hour in 0..hours {
         for quarter in 0..4 {
