@@ -27,7 +27,7 @@ async fn large_bodies_that_nobody_takes_have_a_bound_and_hold_up_no_small_one() 
     let dir = tempfile::tempdir().expect("tempdir");
     let sized = StoreOptions { message_octets_max: 4 << 20, segment_octets: 16 << 20, ..options() };
     let store = Arc::new(EmbeddedStore::open(dir.path(), &sized).expect("open"));
-    let limits = WebhookLimits { per_recipient: HANGING as u32, total: 100 };
+    let limits = WebhookLimits { per_recipient: 100, total: 100 };
     let mut hanging = Vec::new();
     for _ in 0..HANGING {
         let sink = WebhookSink::start().await;
