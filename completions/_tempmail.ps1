@@ -67,7 +67,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             [CompletionResult]::new('--hostname', '--hostname', [CompletionResultType]::ParameterName, 'Name that SMTP greets with and that Received fields carry [default: the first mx-host, else the machine''s name, else localhost]')
             [CompletionResult]::new('--max-smtp-connections', '--max-smtp-connections', [CompletionResultType]::ParameterName, 'Most SMTP connections at once, 1 to 100000 [default: 1000]')
             [CompletionResult]::new('--smtp-body-budget', '--smtp-body-budget', [CompletionResultType]::ParameterName, 'Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size [default: 256MB]')
-            [CompletionResult]::new('--max-line-size', '--max-line-size', [CompletionResultType]::ParameterName, 'Longest line of a message after DATA, 1KB to 50MB; RFC 5321 asks for 1,000 octets [default: 64KB]')
+            [CompletionResult]::new('--max-line-size', '--max-line-size', [CompletionResultType]::ParameterName, 'Longest line of a message after DATA, 1KB to 50MB; RFC 5321 asks for 1,000 octets [default: 128KB]')
             [CompletionResult]::new('--max-recipients', '--max-recipients', [CompletionResultType]::ParameterName, 'Most recipients of one message, 1 to 100; RFC 5321 asks for 100 [default: 100]')
             [CompletionResult]::new('--max-hops', '--max-hops', [CompletionResultType]::ParameterName, 'Most Received fields of a message, 1 to 1000; one with more is in a loop and refused [default: 100]')
             [CompletionResult]::new('--smtp-auth', '--smtp-auth', [CompletionResultType]::ParameterName, 'Whether SMTP offers AUTH and takes any credentials; only while it listens on loopback [default: off]')

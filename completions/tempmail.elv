@@ -63,7 +63,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --hostname 'Name that SMTP greets with and that Received fields carry [default: the first mx-host, else the machine''s name, else localhost]'
             cand --max-smtp-connections 'Most SMTP connections at once, 1 to 100000 [default: 1000]'
             cand --smtp-body-budget 'Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size [default: 256MB]'
-            cand --max-line-size 'Longest line of a message after DATA, 1KB to 50MB; RFC 5321 asks for 1,000 octets [default: 64KB]'
+            cand --max-line-size 'Longest line of a message after DATA, 1KB to 50MB; RFC 5321 asks for 1,000 octets [default: 128KB]'
             cand --max-recipients 'Most recipients of one message, 1 to 100; RFC 5321 asks for 100 [default: 100]'
             cand --max-hops 'Most Received fields of a message, 1 to 1000; one with more is in a loop and refused [default: 100]'
             cand --smtp-auth 'Whether SMTP offers AUTH and takes any credentials; only while it listens on loopback [default: off]'

@@ -68,7 +68,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l proxy-from -
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l hostname -d 'Name that SMTP greets with and that Received fields carry [default: the first mx-host, else the machine\'s name, else localhost]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-smtp-connections -d 'Most SMTP connections at once, 1 to 100000 [default: 1000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-body-budget -d 'Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size [default: 256MB]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-line-size -d 'Longest line of a message after DATA, 1KB to 50MB; RFC 5321 asks for 1,000 octets [default: 64KB]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-line-size -d 'Longest line of a message after DATA, 1KB to 50MB; RFC 5321 asks for 1,000 octets [default: 128KB]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-recipients -d 'Most recipients of one message, 1 to 100; RFC 5321 asks for 100 [default: 100]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-hops -d 'Most Received fields of a message, 1 to 1000; one with more is in a loop and refused [default: 100]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-auth -d 'Whether SMTP offers AUTH and takes any credentials; only while it listens on loopback [default: off]' -r

@@ -259,7 +259,7 @@ impl Config {
             http_connections_max: 1_000,
             smtp_bodies_octets_max: 256 << 20,
             smtp_recipients_max: SMTP_RECIPIENTS_MAX,
-            smtp_text_line_octets_max: 64 << 10,
+            smtp_text_line_octets_max: 128 << 10,
             smtp_hops_max: 100,
             smtp_auth: SmtpAuth::default(),
             smtp_bounds: SmtpBounds::default(),
