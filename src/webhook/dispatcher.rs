@@ -24,6 +24,9 @@ const UNNOTED_MAX: usize = 1024;
 /// The shortest time from one note to the next, in which what is to be noted gathers: each costs a write to the disk, which
 /// mail that comes in pays as well.
 const NOTE_PAUSE: Duration = Duration::from_millis(4);
+/// How often others are let go first once an attempt has ended: those that end meanwhile are gone on after together, which
+/// costs a busy dispatcher less, and one that has nothing to do no time.
+const LETS_OTHERS_END: usize = 3;
 /// Octets of the bodies that are rendered before their turn.
 const RENDERED_OCTETS_MAX: usize = 16 << 20;
 /// The longest time in which nothing is done if nothing happens.
@@ -48,7 +51,12 @@ pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, guard: StepGuard
         tokio::select! {
             () = shutdown.cancelled() => break,
             () = hint.notified() => dispatcher.intake.look_soon(),
-            Some(ended) = dispatcher.attempts.join_next() => dispatcher.go_on_after(ended),
+            Some(ended) = dispatcher.attempts.join_next() => {
+                for _ in 0..LETS_OTHERS_END {
+                    tokio::task::yield_now().await;
+                }
+                dispatcher.go_on_after(ended);
+            }
             Some(noted) = dispatcher.notes.join_next() => dispatcher.let_go(returned(noted)),
             Some(read) = dispatcher.intake.next() => {
                 if let Some(batch) = dispatcher.intake.take(returned(read)) {

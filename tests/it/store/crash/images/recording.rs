@@ -79,15 +79,19 @@ impl Recording {
             .map_err(|what| format!("{when}: {what}"))
     }
 
-    /// Gives facts that could not be read the value that they should have.
-    pub fn fill_in<'k>(&self, image: &mut State, keys: impl Iterator<Item = &'k String>, cut: usize) {
+    /// Compares an image of which the facts `unread` could not be read: they had the values that they had before the change
+    /// that was under way, or those that it gave them.
+    pub fn compare_but(&self, image: &State, unread: &[&String], cut: usize) -> Result<(), String> {
         let (last, next) = self.around(cut);
-        for key in keys {
-            let mut states = [next, last].into_iter().flatten();
-            if let Some(value) = states.find_map(|step| step.after.0.get(key)) {
-                image.0.insert(key.clone(), value.clone());
+        let filled_in = |sources: [Option<&Step>; 2]| {
+            let mut image = image.clone();
+            for key in unread {
+                let mut values = sources.iter().flatten().filter_map(|step| step.after.0.get(*key));
+                image.0.extend(values.next().map(|value| ((*key).clone(), value.clone())));
             }
-        }
+            self.compare(&image, cut)
+        };
+        filled_in([last, next]).or_else(|_| filled_in([next, last]))
     }
 }
 
