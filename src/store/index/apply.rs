@@ -6,6 +6,7 @@ use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
 use super::alive::Alive;
+use super::decode::{decode_domain, decode_head, decode_mail};
 use super::emails_of::EmailsOf;
 use super::outbox::Outbox;
 use super::room::ENDS_MAX;
@@ -217,21 +218,11 @@ impl<'t> Apply<'t> {
     }
 
     fn head(&self, key: &MailKey) -> Result<Option<HeadRow>, IndexError> {
-        match self.mail.get(&head_key(key))? {
-            None => Ok(None),
-            Some(row) => {
-                HeadRow::decode(row.value()).map(Some).ok_or(IndexError::Corrupt("a mailbox's head has a wrong length"))
-            }
-        }
+        self.mail.get(&head_key(key))?.map(|row| decode_head(row.value())).transpose()
     }
 
     pub(super) fn row(&self, key: &MailKey) -> Result<Option<MailRow>, IndexError> {
-        match self.mail.get(key)? {
-            None => Ok(None),
-            Some(row) => {
-                MailRow::decode(row.value()).map(Some).ok_or(IndexError::Corrupt("a row of mail has a wrong length"))
-            }
-        }
+        self.mail.get(key)?.map(|row| decode_mail(row.value())).transpose()
     }
 
     fn delete(&mut self, id: EmailId, now: Timestamp) -> Result<Outcome, IndexError> {
@@ -258,10 +249,7 @@ impl<'t> Apply<'t> {
         let mut rows = Vec::new();
         for row in self.mail.range::<&MailKey>(&mail_key(hash, 1)..=&mail_key(hash, through))?.take(limit) {
             let (key, row) = row?;
-            rows.push((
-                *key.value(),
-                MailRow::decode(row.value()).ok_or(IndexError::Corrupt("a row of mail has a wrong length"))?,
-            ));
+            rows.push((*key.value(), decode_mail(row.value())?));
         }
         for (key, row) in &rows {
             self.remove(key, row, Removal::Delete)?;
@@ -376,7 +364,7 @@ impl<'t> Apply<'t> {
     fn register_domain(&mut self, record: &DomainRecord, limit: u64) -> Result<Outcome, IndexError> {
         let taken = match self.domains.get(record.name.as_str())? {
             None => None,
-            Some(row) => Some(super::decode_domain(row.value())?),
+            Some(row) => Some(decode_domain(row.value())?),
         };
         let registration = match taken {
             Some(taken) => Registration::Taken(taken),

@@ -8,16 +8,17 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
 use super::alive::SegmentLife;
+use super::decode::{decode_domain, decode_head, decode_mail, decode_webhook};
 use super::emails_of::CountedOf;
 use super::events::all_events;
 use super::log::count_lines;
 use super::read::View;
 use super::shares::Sharing;
 use super::tables::{
-    DOMAINS, DUE, EXPIRY, EXPIRY_ROW_KEYS, HEAVY, HEAVY_UNIT, HeadRow, IDS, MAIL, MailKey, MailRow, PUNCHES, SEGMENTS,
-    SHARED, WEBHOOKS, WEBHOOKS_OF, due_key, expiry_second, heavy_key, mailbox_hash, sequence_of, webhook_of_key,
+    DOMAINS, DUE, EXPIRY, EXPIRY_ROW_KEYS, HEAVY, HEAVY_UNIT, IDS, MAIL, MailKey, MailRow, PUNCHES, SEGMENTS, SHARED,
+    WEBHOOKS, WEBHOOKS_OF, due_key, expiry_second, heavy_key, mailbox_hash, sequence_of, webhook_of_key,
 };
-use super::{HashKey, IndexError, decode_domain, decode_webhook};
+use super::{HashKey, IndexError};
 use crate::model::WebhookId;
 use crate::store::check::{Finding, FindingKind};
 use crate::store::journal::{WalkedContent, WalkedRecord};
@@ -170,14 +171,13 @@ impl Audit<'_> {
             hash.copy_from_slice(&key[..16]);
             if sequence_of(&key) == 0 {
                 settle(head, found);
-                let row =
-                    HeadRow::decode(value.value()).ok_or(IndexError::Corrupt("a mailbox's head has a wrong length"))?;
+                let row = decode_head(value.value())?;
                 head = Some((hash, row.domain, row.emails));
                 mailboxes += 1;
                 continue;
             }
             emails += 1;
-            let row = MailRow::decode(value.value()).ok_or(IndexError::Corrupt("a row of mail has a wrong length"))?;
+            let row = decode_mail(value.value())?;
             match &mut head {
                 Some((of, domain, left @ 1..)) if *of == hash => {
                     *left -= 1;

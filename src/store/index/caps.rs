@@ -8,6 +8,7 @@ use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::{Apply, Removal};
+use super::decode::{decode_head, decode_mail};
 use super::read::View;
 use super::tables::{HeadRow, MAIL, MailKey, MailRow, domain_hash, mail_key, mailbox_hash};
 use crate::model::{Caps, Envelope, Mailbox, Timestamp, WhenFull};
@@ -102,7 +103,7 @@ impl<M: ReadableTable<&'static MailKey, &'static [u8]>> Room<'_, M> {
         }
         for row in self.mail.range::<&MailKey>(&mail_key(place.mailbox, 1)..=&mail_key(place.mailbox, u64::MAX))? {
             let (key, row) = row?;
-            let row = decode(row.value())?;
+            let row = decode_mail(row.value())?;
             if row.expires_at > self.now {
                 oldest.push((*key.value(), row));
             }
@@ -187,12 +188,7 @@ fn head(
     mail: &impl ReadableTable<&'static MailKey, &'static [u8]>,
     mailbox: [u8; 16],
 ) -> Result<Option<HeadRow>, IndexError> {
-    match mail.get(&mail_key(mailbox, 0))? {
-        None => Ok(None),
-        Some(row) => {
-            HeadRow::decode(row.value()).map(Some).ok_or(IndexError::Corrupt("a mailbox's head has a wrong length"))
-        }
-    }
+    mail.get(&mail_key(mailbox, 0))?.map(|row| decode_head(row.value())).transpose()
 }
 
 /// The mailbox's count less its rows that have expired by `now` and wait to be removed.
@@ -205,7 +201,7 @@ pub(super) fn readable(
     let mut expired = 0;
     for row in mail.range::<&MailKey>(&mail_key(mailbox, 1)..=&mail_key(mailbox, u64::MAX))? {
         let (_, row) = row?;
-        let expires_at = decode(row.value())?.expires_at;
+        let expires_at = decode_mail(row.value())?.expires_at;
         if expires_at <= now {
             expired += 1;
         } else if head.ends_expired(expires_at, now) {
@@ -213,8 +209,4 @@ pub(super) fn readable(
         }
     }
     Ok(head.emails.saturating_sub(expired))
-}
-
-fn decode(octets: &[u8]) -> Result<MailRow, IndexError> {
-    MailRow::decode(octets).ok_or(IndexError::Corrupt("a row of mail has a wrong length"))
 }

@@ -5,10 +5,11 @@
 
 use redb::{ReadTransaction, ReadableTable, Table, WriteTransaction};
 
+use super::IndexError;
+use super::decode::decode_event;
 use super::tables::{
     DUE, EventRow, FRESH_EVENTS, LaneKey, TRIED_EVENTS, due_key, lane_key, sequence_of, webhook_of_lane,
 };
-use super::{IndexError, decode_event};
 use crate::model::{EmailId, WebhookId};
 
 /// The tables of events, open for writing.

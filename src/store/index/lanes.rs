@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
+use super::IndexError;
+use super::decode::{decode_event, decode_webhook};
 use super::events::event_in;
 use super::log::newest_lines;
 use super::read::View;
@@ -10,7 +12,6 @@ use super::tables::{
     DUE, EventRow, FRESH_EVENTS, LaneKey, TRIED_EVENTS, WEBHOOKS, WEBHOOKS_OF, due_key, event_id, lane_key,
     mailbox_hash, opaque_place, read_due_key, sequence_of, webhook_of, webhook_of_key, webhook_of_lane,
 };
-use super::{IndexError, decode_event, decode_webhook};
 use crate::model::{AttemptRecord, Mailbox, PendingEvent, Place, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::store::Wanted;
 use crate::store::change::Sweep;

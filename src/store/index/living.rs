@@ -4,11 +4,12 @@ use std::ops::Bound;
 
 use redb::ReadableTable;
 
+use super::IndexError;
+use super::decode::{decode_event, decode_mail, decode_webhook};
 use super::read::View;
 use super::tables::{
-    FRESH_EVENTS, HashKey, IDS, LaneKey, MAIL, MailRow, SEGMENTS, TRIED_EVENTS, WEBHOOKS, sequence_of, webhook_of_lane,
+    FRESH_EVENTS, HashKey, IDS, LaneKey, MAIL, SEGMENTS, TRIED_EVENTS, WEBHOOKS, sequence_of, webhook_of_lane,
 };
-use super::{IndexError, decode_event, decode_webhook};
 use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookRecord};
 use crate::store::journal::{Position, RecordPlace};
 
@@ -54,7 +55,7 @@ impl View {
         for (recipient, nth) in envelope.recipients.iter().zip(0..) {
             let Some(key) = ids.get(&recipient.id.octets())? else { continue };
             let row = mail.get(key.value())?.ok_or(IndexError::Corrupt("an id has no row of mail"))?;
-            let row = MailRow::decode(row.value()).ok_or(IndexError::Corrupt("a row of mail has a wrong length"))?;
+            let row = decode_mail(row.value())?;
             // The same message handed over twice has two records, and lives in the first.
             if (row.place.segment, row.place.offset) != (place.segment, place.offset) {
                 continue;
@@ -87,7 +88,7 @@ impl View {
             if sequence_of(key.value()) == 0 {
                 continue;
             }
-            let row = MailRow::decode(row.value()).ok_or(IndexError::Corrupt("a row of mail has a wrong length"))?;
+            let row = decode_mail(row.value())?;
             if row.place.segment == segment && u64::from(row.place.offset) >= offset {
                 return Ok(true);
             }

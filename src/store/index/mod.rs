@@ -10,6 +10,7 @@ mod audit;
 mod backend;
 mod caps;
 mod compaction;
+mod decode;
 mod emails_of;
 mod events;
 mod lanes;
@@ -52,8 +53,8 @@ pub(crate) use read::View;
 pub(crate) use survey::TABLES;
 pub(crate) use tables::record_place;
 use tables::{
-    DOMAINS, EXPIRY, EventRow, FORMAT, HashKey, IDS, MAIL, META, META_FORMAT, META_HASH_KEY, META_RETENTION,
-    META_STATE, PUNCHES, SEGMENTS, SHARED, State, WebhookRow,
+    DOMAINS, EXPIRY, FORMAT, HashKey, IDS, MAIL, META, META_FORMAT, META_HASH_KEY, META_RETENTION, META_STATE, PUNCHES,
+    SEGMENTS, SHARED, State,
 };
 pub(crate) use tally::Tally;
 
@@ -62,7 +63,6 @@ use super::change::{Change, Outcome};
 use super::disk::{Disk, DiskFile};
 use super::error::{OpenError, StoreError, is_out_of_space};
 use super::journal::{Position, RecordPlace};
-use crate::model::DomainRecord;
 
 /// The file of the index.
 pub(crate) const NAME: &str = "index.redb";
@@ -363,18 +363,6 @@ fn read_state(database: &Database) -> Result<State, IndexError> {
     let meta = transaction.open_table(META)?;
     let row = meta.get(META_STATE)?.ok_or(IndexError::Corrupt("the state row is missing"))?;
     postcard::from_bytes(row.value()).map_err(|_| IndexError::Corrupt("the state row does not read"))
-}
-
-fn decode_event(row: &[u8]) -> Result<EventRow, IndexError> {
-    postcard::from_bytes(row).map_err(|_| IndexError::Corrupt("an event does not read"))
-}
-
-fn decode_webhook(row: &[u8]) -> Result<WebhookRow, IndexError> {
-    postcard::from_bytes(row).map_err(|_| IndexError::Corrupt("a webhook does not read"))
-}
-
-fn decode_domain(row: &[u8]) -> Result<DomainRecord, IndexError> {
-    postcard::from_bytes(row).map_err(|_| IndexError::Corrupt("a domain does not read"))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::Apply;
+use super::decode::decode_mail;
 use super::events::event_in;
 use super::read::View;
 use super::shares::Sharing;
@@ -68,8 +69,7 @@ where
             let mailbox = mailbox_hash(self.secret, &recipient.mailbox);
             let key = mail_key(mailbox, sequence);
             if let Some(row) = self.mail.get(&key)? {
-                let row =
-                    MailRow::decode(row.value()).ok_or(IndexError::Corrupt("a row of mail has a wrong length"))?;
+                let row = decode_mail(row.value())?;
                 needs.emails.extend((row.place == place && row.id == recipient.id).then_some((key, row)));
             }
             if sharing.is_some() {

@@ -2,12 +2,13 @@
 
 use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
+use super::IndexError;
 use super::caps::readable;
+use super::decode::{decode_domain, decode_mail};
 use super::tables::{
     DOMAINS, EXPIRY, FRESH_EVENTS, HashKey, IDS, MAIL, META, META_STATE, MailKey, MailRow, SEGMENTS, State,
     TRIED_EVENTS, mail_key, mailbox_hash,
 };
-use super::{IndexError, decode_domain};
 use crate::model::{DomainRecord, EmailId, Listed, Mailbox, Timestamp};
 use crate::store::{MailboxPart, Part, StoreStats};
 
@@ -41,7 +42,7 @@ impl View {
                 break;
             }
             let (key, row) = row?;
-            let row = decode_row(row.value())?;
+            let row = decode_mail(row.value())?;
             if row.expires_at <= now {
                 continue;
             }
@@ -64,7 +65,7 @@ impl View {
         };
         match self.transaction.open_table(MAIL)?.get(&key)? {
             None => Ok(None),
-            Some(row) => Ok(Some((key, decode_row(row.value())?))),
+            Some(row) => Ok(Some((key, decode_mail(row.value())?))),
         }
     }
 
@@ -102,8 +103,4 @@ impl View {
         let row = table.get(META_STATE)?.ok_or(IndexError::Corrupt("the state row is missing"))?;
         postcard::from_bytes(row.value()).map_err(|_| IndexError::Corrupt("the state row does not read"))
     }
-}
-
-fn decode_row(octets: &[u8]) -> Result<MailRow, IndexError> {
-    MailRow::decode(octets).ok_or(IndexError::Corrupt("a row of mail has a wrong length"))
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
 use super::IndexError;
+use super::decode::{decode_head, decode_mail};
 use super::emails_of::EmailsOf;
 use super::tables::{
     EXPIRY, EXPIRY_ROW_KEYS, HeadRow, MAIL, META, META_RETENTION, MailKey, MailRow, expiry_second, head_key,
@@ -112,10 +113,10 @@ fn measure_some(database: &Database, from: MailKey) -> Result<Option<MailKey>, I
                     next = Some(key);
                     break;
                 }
-                let head = HeadRow::decode(row.value()).ok_or(IndexError::Corrupt("a head has a wrong length"))?;
+                let head = decode_head(row.value())?;
                 heads.push((key, HeadRow { emails: head.emails, ..HeadRow::empty(head.domain) }));
             } else if let Some((_, head)) = heads.last_mut() {
-                let row = MailRow::decode(row.value()).ok_or(IndexError::Corrupt("a row has a wrong length"))?;
+                let row = decode_mail(row.value())?;
                 head.note_expiry(row.expires_at);
             }
         }

@@ -3,10 +3,11 @@
 use redb::{ReadableTableMetadata, TableDefinition};
 
 use super::IndexError;
+use super::decode::decode_mail;
 use super::read::View;
 use super::tables::{
-    ATTEMPTS, DOMAINS, DUE, EMAILS_OF, EXPIRY, FRESH_EVENTS, HEAVY, IDS, MAIL, META, MailKey, MailRow, PUNCHES,
-    SEGMENTS, SHARED, TRIED_EVENTS, WEBHOOKS, WEBHOOKS_OF, sequence_of,
+    ATTEMPTS, DOMAINS, DUE, EMAILS_OF, EXPIRY, FRESH_EVENTS, HEAVY, IDS, MAIL, META, MailKey, PUNCHES, SEGMENTS,
+    SHARED, TRIED_EVENTS, WEBHOOKS, WEBHOOKS_OF, sequence_of,
 };
 use crate::model::Timestamp;
 
@@ -62,7 +63,7 @@ impl View {
             if sequence_of(key.value()) == 0 {
                 continue;
             }
-            let row = MailRow::decode(row.value()).ok_or(IndexError::Corrupt("a row of mail has a wrong length"))?;
+            let row = decode_mail(row.value())?;
             let (oldest, newest) = span.unwrap_or((row.received_at, row.received_at));
             span = Some((oldest.min(row.received_at), newest.max(row.received_at)));
         }

@@ -8,14 +8,19 @@ use futures_util::StreamExt;
 use tempmail::model::Timestamp;
 use tempmail::store::backup::BackupRecord;
 use tempmail::store::check::{FindingKind, check};
-use tempmail::store::{EmbeddedStore, Part, Store, StoreError};
+use tempmail::store::{EmbeddedStore, Part, Store, StoreError, StoreOptions};
 
-use super::embedded::options;
+use super::embedded;
 use crate::support::mail::{delivery, mailbox};
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const A: &str = "a@example.test";
 const B: &str = "b@example.test";
+
+/// Messages stay in the segments that they were written to.
+fn options() -> StoreOptions {
+    StoreOptions { retention: None, ..embedded::options() }
+}
 
 fn segment(dir: &Path, number: u64) -> PathBuf {
     dir.join(format!("journal-{number:016}"))
