@@ -44,7 +44,7 @@ async fn large_bodies_that_nobody_takes_have_a_bound_and_hold_up_no_small_one() 
 
     let clock: Arc<dyn Clock> = Arc::new(SetClock::ticking_from(NOW));
     let guard = watched(&*clock);
-    let sender = delivery_of(&store, clock, Duration::from_secs(5));
+    let sender = delivery_of(&store, clock, Duration::from_secs(15));
     tokio::spawn(dispatcher::run(sender, PACING, guard, CancellationToken::new()));
     let called = || hanging.iter().filter(|sink| sink.connections() > 0).count();
     while called() < AT_ONCE - 1 {
