@@ -17,6 +17,8 @@ use crate::support::mail::delivery;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const HANGING: usize = 10;
+/// How long one of them has an attempt's place and memory.
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// A mail's, which are twice as many in its event's body.
 const OCTETS: usize = 3 << 20;
 /// So many such bodies fit the 32 MB that endpoints which are not prompt have.
@@ -28,11 +30,13 @@ async fn large_bodies_that_nobody_takes_have_a_bound_and_hold_up_no_small_one() 
     let sized = StoreOptions { message_octets_max: 4 << 20, segment_octets: 16 << 20, ..options() };
     let store = Arc::new(EmbeddedStore::open(dir.path(), &sized).expect("open"));
     let limits = WebhookLimits { per_recipient: 100, total: 100 };
-    let mut hanging = Vec::new();
+    let (mut hanging, mut ids) = (Vec::new(), Vec::new());
     for _ in 0..HANGING {
         let sink = WebhookSink::start().await;
         sink.script("/", Behaviour::Hang);
-        store.register_webhook(webhook("a@example.test", &sink.url("/")), limits).await.expect("register");
+        let record = webhook("a@example.test", &sink.url("/"));
+        ids.push(record.id);
+        store.register_webhook(record, limits).await.expect("register");
         hanging.push(sink);
     }
     let small = WebhookSink::start().await;
@@ -44,7 +48,7 @@ async fn large_bodies_that_nobody_takes_have_a_bound_and_hold_up_no_small_one() 
 
     let clock: Arc<dyn Clock> = Arc::new(SetClock::ticking_from(NOW));
     let guard = watched(&*clock);
-    let sender = delivery_of(&store, clock, Duration::from_secs(15));
+    let sender = delivery_of(&store, clock, TIMEOUT);
     tokio::spawn(dispatcher::run(sender, PACING, guard, CancellationToken::new()));
     let called = || hanging.iter().filter(|sink| sink.connections() > 0).count();
     while called() < AT_ONCE - 1 {
@@ -52,8 +56,23 @@ async fn large_bodies_that_nobody_takes_have_a_bound_and_hold_up_no_small_one() 
     }
     store.receive(delivery(&["b@example.test"], "small", NOW)).await.expect("receive");
     small.wait_for(1).await;
-    assert!(called() <= AT_ONCE, "{}", called());
-    for sink in &hanging {
-        sink.wait_for(1).await;
+    let called = called();
+    // On a slow machine some have ended by now, and others taken their room; it is noted a moment later.
+    let is_explained = async {
+        loop {
+            let mut ended = 0;
+            for id in &ids {
+                ended += usize::from(!store.attempts(*id, 1, NOW).await.expect("log").is_empty());
+            }
+            if called <= AT_ONCE + ended {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(TIMEOUT / 5, is_explained).await.unwrap_or_else(|_| panic!("{called} at once"));
+    // Those that were called are called again beside the others, which takes some rounds.
+    while hanging.iter().any(|sink| sink.requests().is_empty()) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
