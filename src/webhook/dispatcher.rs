@@ -23,7 +23,7 @@ use crate::model::{AttemptRecord, WebhookId};
 const UNNOTED_MAX: usize = 1024;
 /// The shortest time from one note to the next, in which what is to be noted gathers: each costs a write to the disk, which
 /// mail that comes in pays as well.
-const NOTE_PAUSE: Duration = Duration::from_millis(4);
+const NOTE_PAUSE: Duration = Duration::from_millis(1);
 /// How often others are let go first once an attempt has ended: those that end meanwhile are gone on after together, which
 /// costs a busy dispatcher less, and one that has nothing to do no time.
 const LETS_OTHERS_END: usize = 3;
