@@ -27,7 +27,7 @@ use crate::{client, logging, process};
 Examples:
   tempmail serve
   tempmail serve --data-dir /var/lib/tempmail --config /etc/tempmail/config.toml
-  TEMPMAIL_DATA_DIR=/tmp/mail tempmail serve")]
+  TEMPMAIL_DATA_DIR=mail tempmail serve")]
 pub(super) struct Serve {
     #[command(flatten)]
     settings: ServeArgs,

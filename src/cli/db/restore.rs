@@ -19,7 +19,7 @@ use crate::error::{Error, Exit};
 Examples:
   tempmail db restore tempmail.backup
   tempmail db restore /var/backups/tempmail.backup --yes
-  tempmail db restore tempmail.backup --data-dir /tmp/copy")]
+  tempmail db restore tempmail.backup --data-dir copy")]
 pub(in crate::cli) struct Restore {
     /// The backup
     #[arg(value_name = "FILE")]

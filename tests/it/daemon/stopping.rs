@@ -11,6 +11,7 @@ use tempmail::daemon::LOCK_PATIENCE;
 use tempmail::store::disk::Directory;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
 
 use crate::support::binary::{Binary, local, serve_command};
 use crate::support::http;
@@ -22,13 +23,15 @@ const STOP: Duration = Duration::from_secs(10);
 /// How many clients send at once.
 const SENDERS: usize = 50;
 
-/// Sends mail until the server says that it stops; the subjects of what was accepted.
-async fn send_until_stopped(server: SocketAddr, to: String) -> Vec<String> {
+/// Sends mail until the server says that it stops, or has ended; the subjects of what was accepted.
+async fn send_until_stopped(server: SocketAddr, to: String, has_ended: CancellationToken) -> Vec<String> {
     let mut accepted = Vec::new();
-    // Whoever comes too late is not let in.
-    while let Some(mut peer) = SmtpPeer::try_connect(server).await {
+    // Whoever comes too late is not let in, or by somebody else who has the port by then and may not greet.
+    while !has_ended.is_cancelled()
+        && let Some(mut peer) = SmtpPeer::try_connect(server).await
+    {
         let mut steps = vec!["RCPT", "MAIL", "EHLO"];
-        let mut reply = peer.reply().await;
+        let mut reply = has_ended.run_until_cancelled(peer.reply()).await.unwrap_or_default();
         while let Some(step) = steps.pop().filter(|_| reply.starts_with('2')) {
             let command = match step {
                 "EHLO" => "EHLO c.test\r\n".to_owned(),
@@ -72,14 +75,17 @@ async fn stop_under_load(signal: Signal) {
     let dir = tempfile::tempdir().expect("directory");
     let daemon = Binary::serve(dir.path(), &[]);
     let to = |number: usize| format!("s{number}@example.test");
-    let senders: Vec<_> =
-        (0..SENDERS).map(|number| tokio::spawn(send_until_stopped(daemon.smtp, to(number)))).collect();
+    let has_ended = CancellationToken::new();
+    let senders: Vec<_> = (0..SENDERS)
+        .map(|number| tokio::spawn(send_until_stopped(daemon.smtp, to(number), has_ended.clone())))
+        .collect();
     // Everybody is at it.
     for number in 0..SENDERS {
         while http::total(daemon.http, &to(number)).await < 3 {}
     }
     daemon.signal(signal);
     let status = tokio::task::spawn_blocking(|| daemon.ended_within(STOP)).await.expect("the end");
+    has_ended.cancel();
     assert_eq!(status.code(), Some(0));
     assert!(!dir.path().join("tempmail.sock").exists(), "the control socket is left behind");
     let daemon = Binary::serve(dir.path(), &[]);
