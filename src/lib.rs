@@ -53,7 +53,8 @@
 //! | Who may ask, from which page, under which Host? | `http/edge.rs`, `http/host.rs`, `http/origin.rs`, `http/principal.rs` |
 //! | Does a domain's MX point here? | `dns/mx.rs` (the decision), `dns/resolver.rs` (the questions) |
 //! | When is a domain deactivated? | `domains/verifier.rs`, `domains/round.rs` |
-//! | Which webhooks are told of a mail, when is an event dropped? | `store/index/outbox.rs` (`webhooks_to_tell`, `make_room`) |
+//! | Which webhooks are told of a mail, when is an event dropped? | `store/index/outbox.rs` (`webhooks_to_tell`), `store/index/room.rs` |
+//! | In which order do events wait, how much is kept of a delivery log? | `store/index/events.rs`, `store/index/log.rs` |
 //! | What does an event look like, octet by octet? | `webhook/attempt.rs` (`prepare`), `webhook/sign.rs` |
 //! | How is a request made, on which connection? | `webhook/call.rs`, `webhook/connection.rs`, `webhook/kept.rs` |
 //! | Which events are in memory, which are read next? | `webhook/intake.rs`, `webhook/ahead.rs` |
