@@ -6,16 +6,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use tempmail::clock::Clock;
-use tempmail::model::{
-    AttemptRecord, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
-};
-use tempmail::store::{
-    DueEvents, EmbeddedStore, Outbox, OutboxVersion, Replay, Store, StoreError, Wanted, WebhookRegistration,
-};
+use tempmail::model::{PendingEvent, WebhookLimits};
+use tempmail::store::{EmbeddedStore, Outbox, Store};
 use tempmail::webhook::dispatcher;
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use super::between::{Between, OutboxWith};
 use super::ends::{NOW, PACING, delivery_to, watched};
 use crate::store::embedded::options;
 use crate::store::outbox::webhook;
@@ -32,112 +28,41 @@ enum Meddling {
     DeleteAnother(usize),
 }
 
-/// A store that is changed amid reading.
+/// Changes the store amid reading.
 struct Meddled {
-    store: Arc<EmbeddedStore>,
     meddling: Meddling,
-    loads: AtomicUsize,
+    looks: AtomicUsize,
 }
 
 impl Meddled {
-    async fn delete_another(&self) {
+    async fn delete_another(&self, store: &EmbeddedStore) {
         let another = webhook("b@example.test", "http://b.example/");
         let id = another.id;
         let limits = WebhookLimits { per_recipient: 9, total: 9 };
-        self.store.register_webhook(another, limits).await.expect("register");
-        assert_eq!(self.store.delete_webhook(id).await, Ok(true));
+        store.register_webhook(another, limits).await.expect("register");
+        assert_eq!(store.delete_webhook(id).await, Ok(true));
     }
 }
 
 #[async_trait]
-impl Outbox for Meddled {
-    async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
-        let loaded = self.store.load_event(event).await;
-        self.loads.fetch_add(1, Ordering::Relaxed);
+impl Between for Meddled {
+    async fn loaded(&self, store: &EmbeddedStore, event: &PendingEvent) {
+        self.looks.fetch_add(1, Ordering::Relaxed);
         match self.meddling {
-            Meddling::Delete => assert_eq!(self.store.delete_webhook(event.webhook).await, Ok(true)),
-            Meddling::DeleteAnother(_) => self.delete_another().await,
+            Meddling::Delete => assert_eq!(store.delete_webhook(event.webhook).await, Ok(true)),
+            Meddling::DeleteAnother(_) => self.delete_another(store).await,
         }
-        loaded
     }
 
-    async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError> {
-        let is_pending = self.store.is_pending(event).await;
-        let looks = self.loads.fetch_add(1, Ordering::Relaxed);
+    async fn looked_at(&self, store: &EmbeddedStore, _: &PendingEvent) {
+        let looks = self.looks.fetch_add(1, Ordering::Relaxed);
         if matches!(self.meddling, Meddling::DeleteAnother(times) if looks < times) {
-            self.delete_another().await;
+            self.delete_another(store).await;
         }
-        is_pending
     }
 
-    async fn register_webhook(
-        &self,
-        record: WebhookRecord,
-        limits: WebhookLimits,
-    ) -> Result<WebhookRegistration, StoreError> {
-        self.store.register_webhook(record, limits).await
-    }
-
-    async fn webhooks(&self, mailbox: &Mailbox) -> Result<Vec<WebhookRecord>, StoreError> {
-        self.store.webhooks(mailbox).await
-    }
-
-    async fn webhook(&self, id: WebhookId) -> Result<Option<WebhookRecord>, StoreError> {
-        self.store.webhook(id).await
-    }
-
-    async fn delete_webhook(&self, id: WebhookId) -> Result<bool, StoreError> {
-        self.store.delete_webhook(id).await
-    }
-
-    async fn delete_idle_webhooks(&self, idle_since: Timestamp) -> Result<usize, StoreError> {
-        self.store.delete_idle_webhooks(idle_since).await
-    }
-
-    async fn lanes(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
-        self.store.lanes().await
-    }
-
-    async fn due_events(&self, webhook: WebhookId, wanted: Wanted) -> Result<Option<DueEvents>, StoreError> {
-        self.store.due_events(webhook, wanted).await
-    }
-
-    fn version(&self) -> OutboxVersion {
-        self.store.version()
-    }
-
-    fn is_current(&self, version: OutboxVersion) -> bool {
-        self.store.is_current(version)
-    }
-
-    /// Nothing is read ahead.
-    async fn emails(&self, events: Vec<PendingEvent>) -> Result<Vec<Option<StoredEmail>>, StoreError> {
-        Ok(vec![None; events.len()])
-    }
-
-    async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
-        self.store.record_attempts(attempts).await
-    }
-
-    async fn end_events(&self, expired_by: Timestamp) -> Result<usize, StoreError> {
-        self.store.end_events(expired_by).await
-    }
-
-    async fn attempts(
-        &self,
-        webhook: WebhookId,
-        limit: usize,
-        now: Timestamp,
-    ) -> Result<Vec<AttemptRecord>, StoreError> {
-        self.store.attempts(webhook, limit, now).await
-    }
-
-    async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<usize, StoreError> {
-        self.store.replay(webhook, which, now).await
-    }
-
-    fn outbox_hint(&self) -> Arc<Notify> {
-        self.store.outbox_hint()
+    fn reads_ahead(&self) -> bool {
+        false
     }
 }
 
@@ -152,8 +77,9 @@ async fn requests(meddling: Meddling) -> usize {
     store.receive(delivery(&["a@example.test"], "mail", NOW)).await.expect("receive");
     let clock: Arc<dyn Clock> = Arc::new(SetClock::ticking_from(NOW));
     let guard = watched(&*clock);
-    let meddled = Meddled { store: Arc::clone(&store), meddling, loads: AtomicUsize::new(0) };
-    let delivery = delivery_to(Arc::new(meddled), clock, Duration::from_secs(20));
+    let meddled = Meddled { meddling, looks: AtomicUsize::new(0) };
+    let outbox = Arc::new(OutboxWith { store: Arc::clone(&store), between: meddled });
+    let delivery = delivery_to(outbox, clock, Duration::from_secs(20));
     let shutdown = CancellationToken::new();
     let running = tokio::spawn(dispatcher::run(delivery, PACING, guard, shutdown.clone()));
     let deadline = tokio::time::Instant::now() + Duration::from_secs(20);

@@ -2,9 +2,11 @@
 
 mod ahead;
 mod attempt;
+mod between;
 mod dispatch;
 mod ends;
 mod guarded;
+mod held;
 mod isolation;
 mod killed;
 mod late;

@@ -1,0 +1,127 @@
+//! A store's outbox with somebody between it and who reads it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tempmail::model::{
+    AttemptRecord, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
+};
+use tempmail::store::{
+    DueEvents, EmbeddedStore, Outbox, OutboxVersion, Replay, StoreError, Wanted, WebhookRegistration,
+};
+use tokio::sync::Notify;
+
+/// Is told of what is read, before whoever reads it goes on.
+#[async_trait]
+pub(super) trait Between: Send + Sync + 'static {
+    /// An event was read whole.
+    async fn loaded(&self, _: &EmbeddedStore, _: &PendingEvent) {}
+
+    /// It was looked whether an event still waits.
+    async fn looked_at(&self, _: &EmbeddedStore, _: &PendingEvent) {}
+
+    /// The webhooks that have events are looked for.
+    fn looks(&self) {}
+
+    /// So many events of a webhook at most were wanted, and these are there.
+    fn read(&self, _: WebhookId, _limit: usize, _: &[PendingEvent]) {}
+
+    /// Whether several events are read whole at once.
+    fn reads_ahead(&self) -> bool {
+        true
+    }
+}
+
+/// An outbox that tells `between`.
+pub(super) struct OutboxWith<B> {
+    pub(super) store: Arc<EmbeddedStore>,
+    pub(super) between: B,
+}
+
+#[async_trait]
+impl<B: Between> Outbox for OutboxWith<B> {
+    async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
+        let loaded = self.store.load_event(event).await;
+        self.between.loaded(&self.store, event).await;
+        loaded
+    }
+
+    async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError> {
+        let is_pending = self.store.is_pending(event).await;
+        self.between.looked_at(&self.store, event).await;
+        is_pending
+    }
+
+    async fn register_webhook(
+        &self,
+        record: WebhookRecord,
+        limits: WebhookLimits,
+    ) -> Result<WebhookRegistration, StoreError> {
+        self.store.register_webhook(record, limits).await
+    }
+
+    async fn webhooks(&self, mailbox: &Mailbox) -> Result<Vec<WebhookRecord>, StoreError> {
+        self.store.webhooks(mailbox).await
+    }
+
+    async fn webhook(&self, id: WebhookId) -> Result<Option<WebhookRecord>, StoreError> {
+        self.store.webhook(id).await
+    }
+
+    async fn delete_webhook(&self, id: WebhookId) -> Result<bool, StoreError> {
+        self.store.delete_webhook(id).await
+    }
+
+    async fn delete_idle_webhooks(&self, idle_since: Timestamp) -> Result<usize, StoreError> {
+        self.store.delete_idle_webhooks(idle_since).await
+    }
+
+    async fn lanes(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
+        self.between.looks();
+        self.store.lanes().await
+    }
+
+    async fn due_events(&self, webhook: WebhookId, wanted: Wanted) -> Result<Option<DueEvents>, StoreError> {
+        let limit = wanted.limit;
+        let due = self.store.due_events(webhook, wanted).await;
+        self.between.read(webhook, limit, due.as_ref().ok().and_then(Option::as_ref).map_or(&[], |due| &due.events));
+        due
+    }
+
+    fn version(&self) -> OutboxVersion {
+        self.store.version()
+    }
+
+    fn is_current(&self, version: OutboxVersion) -> bool {
+        self.store.is_current(version)
+    }
+
+    async fn emails(&self, events: Vec<PendingEvent>) -> Result<Vec<Option<StoredEmail>>, StoreError> {
+        if self.between.reads_ahead() { self.store.emails(events).await } else { Ok(vec![None; events.len()]) }
+    }
+
+    async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
+        self.store.record_attempts(attempts).await
+    }
+
+    async fn end_events(&self, expired_by: Timestamp) -> Result<usize, StoreError> {
+        self.store.end_events(expired_by).await
+    }
+
+    async fn attempts(
+        &self,
+        webhook: WebhookId,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<AttemptRecord>, StoreError> {
+        self.store.attempts(webhook, limit, now).await
+    }
+
+    async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<usize, StoreError> {
+        self.store.replay(webhook, which, now).await
+    }
+
+    fn outbox_hint(&self) -> Arc<Notify> {
+        self.store.outbox_hint()
+    }
+}
