@@ -108,6 +108,8 @@ struct Dispatcher {
     room: Room,
     /// Events that wait for room in it.
     parked: Vec<EventKey>,
+    /// Events of webhooks of which too much is not noted.
+    behind: Vec<EventKey>,
     attempts: JoinSet<Attempted>,
     /// What is noted next, all at once, and the events that it is about.
     records: Vec<AttemptRecord>,
@@ -131,6 +133,7 @@ impl Dispatcher {
             rendered_octets: 0,
             room: Room::default(),
             parked: Vec::new(),
+            behind: Vec::new(),
             attempts: JoinSet::new(),
             records: Vec::new(),
             unnoted: Vec::new(),
@@ -175,8 +178,12 @@ impl Dispatcher {
             self.intake.start(event);
             if self.ending.contains(&event.0) {
                 self.lanes.done(place, None, self.delivery.clock.boot());
-                // Held until the end is noted: the store would give it out again.
-                self.unnoted.push(event);
+                self.end(event);
+                continue;
+            }
+            if self.intake.is_behind(event.0) {
+                self.lanes.done(place, None, self.delivery.clock.boot());
+                self.behind.push(event);
                 continue;
             }
             if self.intake.is_resting(event.0) {
@@ -217,13 +224,19 @@ impl Dispatcher {
                         self.ending.insert(event.0);
                     }
                     self.records.push(record);
-                    self.unnoted.push(event);
+                    self.end(event);
                 }
                 None if attempt.rests => self.resting.push(event),
                 None => self.intake.let_go(event),
             }
             ended = self.attempts.try_join_next();
         }
+    }
+
+    /// Holds an event that is over until that is noted.
+    fn end(&mut self, event: EventKey) {
+        self.intake.over(event);
+        self.unnoted.push(event);
     }
 
     /// Notes what there is to be noted. What comes up while that is under way is noted after it, all at once: each time
@@ -249,8 +262,9 @@ impl Dispatcher {
             if !self.records.iter().any(|record| record.webhook == event.0 && record.disables.is_some()) {
                 self.ending.remove(&event.0);
             }
-            self.intake.let_go(event);
+            self.intake.noted(event);
         }
+        self.behind.drain(..).for_each(|event| self.intake.let_go(event));
     }
 
     fn pause(&self) -> Duration {

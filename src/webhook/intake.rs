@@ -10,15 +10,10 @@ use tokio::task::{JoinError, JoinSet};
 
 use super::ahead::Batch;
 use super::delivery::Delivery;
+use super::held::{Held, Page};
 use crate::model::{Timestamp, WebhookId};
 use crate::store::StoreError;
 
-/// Events of one webhook that wait in memory for their turn at most; the others stay in the store until then. So webhooks
-/// that share an endpoint take turns there, however many events one of them has.
-const QUEUED_PER_WEBHOOK: usize = 32;
-/// The same with those in flight and those of which it is not noted yet what became of them: what a receiver may be told
-/// twice after a crash.
-const HELD_PER_WEBHOOK: usize = 64;
 /// Webhooks whose events are read at the same time, and how many of these because a look found them.
 const READS_MAX: usize = 4;
 const READS_OF_LOOK_MAX: usize = 2;
@@ -43,19 +38,6 @@ pub(super) struct Read {
     /// After how many steps of the clock each event was looked at, if it was.
     checked: Option<u32>,
     batch: Result<Option<Batch>, StoreError>,
-}
-
-/// Events of a webhook that are in memory, so that none is taken twice.
-#[derive(Default)]
-struct Held {
-    /// Those that are queued, in flight, or not noted yet.
-    sequences: HashSet<u64>,
-    /// How many of them are queued.
-    queued: usize,
-    /// More of its events are due than these.
-    has_more: bool,
-    /// Its events are about to be read, or are being read.
-    is_listed: bool,
 }
 
 /// What is known in memory of the outbox.
@@ -159,6 +141,7 @@ impl Intake {
     }
 
     fn find(&mut self, webhook: WebhookId, due_at: Option<Timestamp>) {
+        let page = self.page();
         if let Some(due_at) = due_at.filter(|due_at| self.checked.contains(&webhook) && !self.is_due(*due_at)) {
             return self.look_when_due(due_at);
         }
@@ -168,7 +151,7 @@ impl Intake {
         }
         let held = self.held.entry(webhook).or_default();
         held.has_more = true;
-        if held.is_low() {
+        if held.is_low(page) {
             held.is_listed = true;
             self.found.push_back(webhook);
         }
@@ -211,9 +194,10 @@ impl Intake {
             let of_look = if self.reads_of_look < READS_OF_LOOK_MAX { self.found.pop_front() } else { None };
             let is_of_look = of_look.is_some();
             let Some(webhook) = of_look.or_else(|| self.low.pop_front()) else { return };
+            let page = self.page();
             let held = self.held.entry(webhook).or_default();
             held.has_more = false;
-            let limit = (QUEUED_PER_WEBHOOK - held.queued).min(HELD_PER_WEBHOOK - held.sequences.len());
+            let limit = held.room(page);
             let without = held.sequences.clone();
             let reading = READ_OCTETS_MAX * self.reads.len() as u64;
             let octets_max = (octets_left as u64).saturating_sub(reading).min(READ_OCTETS_MAX);
@@ -226,6 +210,10 @@ impl Intake {
                 Read { webhook, is_of_look, checked, batch }
             });
         }
+    }
+
+    fn page(&self) -> Page {
+        Page::among(self.held.len())
     }
 
     /// The next read that ends; `None` if nothing is being read.
@@ -271,6 +259,26 @@ impl Intake {
         self.after(webhook);
     }
 
+    /// Whether so much of a webhook is not noted that no other attempt is to be made for it.
+    pub(super) fn is_behind(&self, webhook: WebhookId) -> bool {
+        self.held.get(&webhook).is_some_and(Held::is_behind)
+    }
+
+    /// An event is over and to be noted; until then it is held, since the store would give it out again.
+    pub(super) fn over(&mut self, (webhook, _): EventKey) {
+        if let Some(held) = self.held.get_mut(&webhook) {
+            held.unnoted += 1;
+        }
+    }
+
+    /// It is noted.
+    pub(super) fn noted(&mut self, event: EventKey) {
+        if let Some(held) = self.held.get_mut(&event.0) {
+            held.unnoted -= 1;
+        }
+        self.let_go(event);
+    }
+
     /// An event is the store's alone again, if it has not ended.
     pub(super) fn let_go(&mut self, (webhook, sequence): EventKey) {
         if let Some(held) = self.held.get_mut(&webhook) {
@@ -283,22 +291,13 @@ impl Intake {
 
     /// Sees to it that more is read of a webhook whose queue runs low, and forgets one that has nothing left.
     fn after(&mut self, webhook: WebhookId) {
-        let is_resting = self.is_resting(webhook);
+        let (is_resting, page) = (self.is_resting(webhook), self.page());
         let Some(held) = self.held.get_mut(&webhook) else { return };
-        if held.has_more && held.is_low() && !is_resting {
+        if held.has_more && held.is_low(page) && !is_resting {
             held.is_listed = true;
             self.low.push_back(webhook);
         } else if held.sequences.is_empty() && !held.is_listed {
             self.held.remove(&webhook);
         }
-    }
-}
-
-impl Held {
-    /// Few are queued, and there is room for others.
-    fn is_low(&self) -> bool {
-        !self.is_listed
-            && self.queued <= QUEUED_PER_WEBHOOK / 2
-            && self.sequences.len() <= HELD_PER_WEBHOOK - QUEUED_PER_WEBHOOK / 2
     }
 }

@@ -16,6 +16,7 @@ pub mod delivery;
 mod dial;
 pub mod dispatcher;
 pub mod guard;
+mod held;
 mod intake;
 mod kept;
 mod metered;

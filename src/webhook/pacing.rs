@@ -144,8 +144,9 @@ impl<T> Lanes<T> {
             lane.standing.note_over();
         }
         lane.in_flight -= 1;
-        if let Some(end) = end {
-            lane.standing.note(end, now);
+        match end {
+            Some(end) => lane.standing.note(end, now),
+            None => lane.forget_start(place.started_at()),
         }
         self.list(place.into_endpoint());
     }
@@ -238,6 +239,14 @@ impl<T> Lane<T> {
             standing: Standing::new(known, now),
             starts: VecDeque::new(),
             is_listed: false,
+        }
+    }
+
+    /// Gives back what an attempt took of the minute's share that was not made.
+    fn forget_start(&mut self, started_at: Duration) {
+        let place = self.starts.partition_point(|start| *start < started_at);
+        if self.starts.get(place) == Some(&started_at) {
+            self.starts.remove(place);
         }
     }
 

@@ -17,6 +17,7 @@ pub struct Place {
     endpoint: Endpoint,
     number: u64,
     class: Class,
+    started_at: Duration,
 }
 
 impl Place {
@@ -28,6 +29,10 @@ impl Place {
     /// Whether the endpoint was prompt when it was taken.
     pub fn is_prompt(&self) -> bool {
         self.class == Class::Prompt
+    }
+
+    pub(super) fn started_at(&self) -> Duration {
+        self.started_at
     }
 
     pub(super) fn into_endpoint(self) -> Endpoint {
@@ -97,7 +102,7 @@ impl Places {
         self.next_number += 1;
         self.taken[class as usize] += 1;
         self.fresh.insert(number, Fresh { endpoint: endpoint.clone(), class, started_at: now });
-        Place { endpoint, number, class }
+        Place { endpoint, number, class, started_at: now }
     }
 
     /// Whether [`Places::pop_hanging`] has told of it.

@@ -145,9 +145,12 @@ fn an_endpoint_is_called_at_most_so_often_in_any_minute() {
         let now = START + Duration::from_secs(second);
         // One turn every seven seconds, and then as many as there are.
         for _ in 0..if second < 30 { usize::from(second % 7 == 0) } else { 100 } {
-            let Some((place, _)) = run.lanes.next(now) else { break };
-            run.lanes.done(place, Some(End::Taken), now);
-            starts.push(now);
+            // Nor does a turn count in which it is not called.
+            for end in [None, Some(End::Taken)] {
+                let Some((place, _)) = run.lanes.next(now) else { break };
+                run.lanes.done(place, end, now);
+                starts.extend(end.map(|_| now));
+            }
         }
     }
     for window in starts.windows(6) {

@@ -19,7 +19,7 @@ use crate::support::webhook_sink::{Behaviour, WebhookSink};
 /// Attempts in flight at an endpoint that has taken nothing yet.
 const IN_FLIGHT: usize = 1;
 /// More than are read ahead.
-const MAILS: usize = 40;
+const MAILS: usize = 140;
 
 /// A dispatcher over a store, and a receiver with an endpoint that all webhooks share.
 struct Running {

@@ -26,6 +26,9 @@ pub(super) trait Between: Send + Sync + 'static {
     /// So many events of a webhook at most were wanted, and these are there.
     fn read(&self, _: WebhookId, _limit: usize, _: &[PendingEvent]) {}
 
+    /// What became of attempts is to be noted.
+    async fn notes(&self) {}
+
     /// Whether several events are read whole at once.
     fn reads_ahead(&self) -> bool {
         true
@@ -101,6 +104,7 @@ impl<B: Between> Outbox for OutboxWith<B> {
     }
 
     async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
+        self.between.notes().await;
         self.store.record_attempts(attempts).await
     }
 

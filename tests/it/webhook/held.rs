@@ -1,14 +1,17 @@
-//! What is held in memory of a long outbox: rows are read in pages, as their turns come.
+//! What is held in memory of a long outbox: rows are read in pages, as their turns come, and no more is sent while too much
+//! is not noted.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use tempmail::clock::Clock;
 use tempmail::model::{PendingEvent, WebhookId, WebhookLimits};
 use tempmail::store::{EmbeddedStore, Outbox, Store};
 use tempmail::webhook::dispatcher;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::between::{Between, OutboxWith};
@@ -19,10 +22,12 @@ use crate::support::clock::SetClock;
 use crate::support::mail::delivery;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
-const MAILS: usize = 200;
 /// Events of a webhook that are read at once, and that are in memory, at most.
-const PAGE: usize = 32;
-const HELD: usize = 64;
+const PAGE: usize = 128;
+const HELD: usize = 2 * PAGE;
+/// Events of a webhook and in all that are taken, but not noted as such, before others are sent.
+const UNNOTED: usize = 128;
+const UNNOTED_IN_ALL: usize = 1024;
 
 /// How many events of each webhook were given out, and how often webhooks were looked for.
 #[derive(Default)]
@@ -42,33 +47,118 @@ impl Between for Arc<Counted> {
     }
 }
 
+/// A dispatcher over an outbox with somebody between.
+struct Running<B> {
+    store: Arc<EmbeddedStore>,
+    between: Arc<B>,
+    shutdown: CancellationToken,
+    dispatcher: tokio::task::JoinHandle<()>,
+    _dir: tempfile::TempDir,
+}
+
+impl<B> Running<B>
+where
+    Arc<B>: Between,
+{
+    /// Begins with so many events for a webhook at each of `urls`.
+    async fn start(between: B, urls: &[String], mails: usize) -> Self {
+        let dir = tempfile::tempdir().expect("tempdir");
+        let store = Arc::new(EmbeddedStore::open(dir.path(), &options()).expect("open"));
+        for url in urls {
+            let limits = WebhookLimits { per_recipient: 99, total: 99 };
+            store.register_webhook(webhook("a@example.test", url), limits).await.expect("register");
+        }
+        for _ in 0..mails {
+            store.receive(delivery(&["a@example.test"], "mail", NOW)).await.expect("receive");
+        }
+        let clock: Arc<dyn Clock> = Arc::new(SetClock::ticking_from(NOW));
+        let (guard, between, shutdown) = (watched(&*clock), Arc::new(between), CancellationToken::new());
+        let outbox = Arc::new(OutboxWith { store: Arc::clone(&store), between: Arc::clone(&between) });
+        let delivery = delivery_to(outbox, clock, Duration::from_mins(1));
+        let dispatcher = tokio::spawn(dispatcher::run(delivery, PACING, guard, shutdown.clone()));
+        Self { store, between, shutdown, dispatcher, _dir: dir }
+    }
+
+    async fn stop(self) {
+        self.shutdown.cancel();
+        self.dispatcher.await.expect("dispatcher");
+    }
+}
+
 #[tokio::test]
 async fn a_receiver_that_hangs_has_a_page_of_its_events_in_memory_however_many_wait() {
-    let (dir, sink) = (tempfile::tempdir().expect("tempdir"), WebhookSink::start().await);
-    let store = Arc::new(EmbeddedStore::open(dir.path(), &options()).expect("open"));
-    for path in ["/1", "/2", "/3"] {
-        sink.script(path, Behaviour::Hang);
-        let limits = WebhookLimits { per_recipient: 9, total: 9 };
-        store.register_webhook(webhook("a@example.test", &sink.url(path)), limits).await.expect("register");
-    }
-    for _ in 0..MAILS {
-        store.receive(delivery(&["a@example.test"], "mail", NOW)).await.expect("receive");
-    }
-    let clock: Arc<dyn Clock> = Arc::new(SetClock::ticking_from(NOW));
-    let (guard, counted) = (watched(&*clock), Arc::<Counted>::default());
-    let outbox = Arc::new(OutboxWith { store: Arc::clone(&store), between: Arc::clone(&counted) });
-    let delivery = delivery_to(outbox, clock, Duration::from_mins(1));
-    let shutdown = CancellationToken::new();
-    let running = tokio::spawn(dispatcher::run(delivery, PACING, guard, shutdown.clone()));
+    let sink = WebhookSink::start().await;
+    let paths = ["/1", "/2", "/3"];
+    paths.into_iter().for_each(|path| sink.script(path, Behaviour::Hang));
+    let running = Running::start(Counted::default(), &paths.map(|path| sink.url(path)), HELD + 100).await;
     sink.wait_for(1).await;
     // Whatever is to be read is read by then.
-    while counted.looks.load(Ordering::Relaxed) < 6 {
-        store.outbox_hint().notify_one();
+    while running.between.looks.load(Ordering::Relaxed) < 6 {
+        running.store.outbox_hint().notify_one();
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    shutdown.cancel();
-    running.await.expect("dispatcher");
-    let given_out = counted.given_out.lock().expect("no panic").clone();
-    assert_eq!(given_out.len(), 3);
+    let given_out = running.between.given_out.lock().expect("no panic").clone();
+    running.stop().await;
+    assert_eq!(given_out.len(), paths.len());
     assert!(given_out.values().all(|count| (1..=HELD).contains(count)), "{given_out:?}");
+}
+
+/// Notes nothing until it may.
+#[derive(Default)]
+struct Stalled {
+    may_note: watch::Sender<bool>,
+    looks: AtomicUsize,
+}
+
+#[async_trait]
+impl Between for Arc<Stalled> {
+    fn looks(&self) {
+        self.looks.fetch_add(1, Ordering::Relaxed);
+    }
+
+    async fn notes(&self) {
+        self.may_note.subscribe().wait_for(|may_note| *may_note).await.expect("it may at last");
+    }
+}
+
+/// How many events are sent to each of so many receivers while nothing can be noted. Once that can be, the others follow.
+async fn sent_unnoted(receivers: usize) -> Vec<usize> {
+    let mails = UNNOTED + 32;
+    let mut sinks = Vec::new();
+    for _ in 0..receivers {
+        let sink = WebhookSink::start().await;
+        sink.script("/", Behaviour::status(200));
+        sinks.push(sink);
+    }
+    let urls: Vec<String> = sinks.iter().map(|sink| sink.url("/")).collect();
+    let running = Running::start(Stalled::default(), &urls, mails).await;
+    let sent = || sinks.iter().map(|sink| sink.requests().len()).collect::<Vec<_>>();
+    while sent().iter().sum::<usize>() < UNNOTED_IN_ALL.min(receivers * UNNOTED) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let looks = running.between.looks.load(Ordering::Relaxed);
+    while running.between.looks.load(Ordering::Relaxed) < looks + 6 {
+        running.store.outbox_hint().notify_one();
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let unnoted = sent();
+    running.between.may_note.send_replace(true);
+    while !running.store.lanes().await.expect("lanes").is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    running.stop().await;
+    assert_eq!(sent(), vec![mails; receivers]);
+    unnoted
+}
+
+#[tokio::test]
+async fn few_events_of_a_webhook_are_sent_while_nothing_can_be_noted() {
+    let sent = sent_unnoted(1).await;
+    assert!(sent[0] <= UNNOTED + PACING.in_flight_per_endpoint, "{sent:?}");
+}
+
+#[tokio::test]
+async fn few_events_in_all_are_sent_while_nothing_can_be_noted() {
+    let sent = sent_unnoted(UNNOTED_IN_ALL / UNNOTED + 2).await;
+    assert!(sent.iter().sum::<usize>() <= UNNOTED_IN_ALL + PACING.in_flight, "{sent:?}");
 }
