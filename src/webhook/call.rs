@@ -180,9 +180,14 @@ impl Caller {
                 Err(unanswered) => return Err(unanswered.into()),
             }
         }
-        let mut connection = Connection::begin(self.dial.connect(target).await?).await?;
+        // In a box, since it takes much room and is rarely needed.
+        let mut connection = Box::pin(self.begin(target)).await?;
         let response = connection.ask(request).await?;
         Ok((connection, response))
+    }
+
+    async fn begin(&self, target: &Target) -> Result<Box<Connection>, Unmade> {
+        Ok(Connection::begin(self.dial.connect(target).await?).await?)
     }
 
     fn kept(&self, endpoint: &Endpoint) -> Option<Box<Connection>> {

@@ -73,7 +73,7 @@ impl Connection {
     /// Makes a request and waits for the header section of its answer.
     pub(super) async fn ask(&mut self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Unanswered> {
         self.meter.set(ANSWER_OCTETS_MAX);
-        let answered = self.requests.try_send_request(request);
+        let answered = pin!(self.requests.try_send_request(request));
         let answered = self.drive(answered).await;
         answered.map_err(|mut failed| {
             let unsent = failed.take_message();
@@ -86,14 +86,13 @@ impl Connection {
         if body.is_end_stream() {
             return Ok(None);
         }
-        let frame = self.drive(body.frame()).await.transpose()?;
+        let frame = self.drive(pin!(body.frame())).await.transpose()?;
         // Trailers are the end.
         Ok(frame.and_then(|frame| frame.into_data().ok()))
     }
 
     /// Waits for `awaited`, which waits for this connection.
-    async fn drive<T>(&mut self, awaited: impl Future<Output = T>) -> T {
-        let mut awaited = pin!(awaited);
+    async fn drive<T>(&mut self, mut awaited: Pin<&mut impl Future<Output = T>>) -> T {
         poll_fn(|cx| {
             self.poll_driver(cx);
             awaited.as_mut().poll(cx)

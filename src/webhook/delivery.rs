@@ -96,7 +96,7 @@ impl Delivery {
         }
         let rendered = match rendered {
             Some(rendered) => rendered,
-            None => match self.render_now(event).await {
+            None => match Box::pin(self.render_now(event)).await {
                 Ok(Some(rendered)) => rendered,
                 Ok(None) => return Ok(Attempt::default()),
                 Err(error @ StoreError::Damaged { .. }) => {

@@ -1,34 +1,26 @@
 //! The worker that sends what waits in the outbox. What it holds in memory is a hint: whatever is lost with it is still in
 //! the store, and comes again.
 
-use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, resume_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use tokio::sync::Notify;
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::ahead::{Batch, Queued};
-use super::delivery::{Attempt, Delivery};
-use super::intake::{EventKey, Intake};
-use super::octets::Octets;
+use super::PacingLimits;
+use super::delivery::Delivery;
+use super::intake::{EventKey, Read};
+use super::octets::Room;
 use super::steps::Steps;
-use super::{Lanes, PacingLimits, Place};
+use super::turns::{Attempted, Note, Turn, Turns};
 use crate::expiry::StepGuard;
-use crate::model::{AttemptRecord, WebhookId};
 
-/// Attempts that are over and not noted yet, at most, before others start.
-const UNNOTED_MAX: usize = 1024;
 /// The shortest time from one note to the next, in which what is to be noted gathers: each costs a write to the disk, which
 /// mail that comes in pays as well.
 const NOTE_PAUSE: Duration = Duration::from_millis(1);
-/// How often others are let go first once an attempt has ended: those that end meanwhile are gone on after together, which
-/// costs a busy dispatcher less, and one that has nothing to do no time.
-const LETS_OTHERS_END: usize = 3;
-/// Octets of the bodies that are rendered before their turn.
-const RENDERED_OCTETS_MAX: usize = 16 << 20;
 /// The longest time in which nothing is done if nothing happens.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// How long attempts in flight may take once the service stops. Those that are cut off are made again.
@@ -40,250 +32,147 @@ const PANIC_PAUSE: Duration = Duration::from_secs(5);
 /// day can't be relied on, none ends by it.
 pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, guard: StepGuard, shutdown: CancellationToken) {
     let hint = delivery.outbox.outbox_hint();
-    let mut dispatcher = Dispatcher::new(delivery, pacing, guard);
+    let shared = Arc::new(Shared::new(delivery, pacing, guard));
+    let mut work = Work::default();
     loop {
-        dispatcher.wake_if_clock_is_right();
-        dispatcher.intake.look_if_due().await;
-        dispatcher.start_attempts();
-        dispatcher.start_noting();
-        dispatcher.intake.start_reads(RENDERED_OCTETS_MAX.saturating_sub(dispatcher.rendered_octets));
-        let pause = dispatcher.pause();
+        shared.look_if_due().await;
+        work.start(&shared);
+        let (pause, is_short_of_room) = shared.pause();
         tokio::select! {
             () = shutdown.cancelled() => break,
-            () = hint.notified() => dispatcher.intake.look_soon(),
-            Some(ended) = dispatcher.attempts.join_next() => {
-                for _ in 0..LETS_OTHERS_END {
-                    tokio::task::yield_now().await;
-                }
-                dispatcher.go_on_after(ended);
-            }
-            Some(noted) = dispatcher.notes.join_next() => dispatcher.let_go(returned(noted)),
-            Some(read) = dispatcher.intake.next() => {
-                if let Some(batch) = dispatcher.intake.take(returned(read)) {
-                    dispatcher.queue(batch);
-                }
-            }
-            () = dispatcher.room.freed(), if !dispatcher.parked.is_empty() => dispatcher.wake_parked(),
+            () = hint.notified() => shared.turns().intake.look_soon(),
+            () = shared.wanted.notified() => {}
+            Some(ended) = work.attempts.join_next() => returned(ended),
+            Some(noted) = work.notes.join_next() => shared.turns().noted(returned(noted)),
+            Some(read) = work.reads.join_next() => shared.turns().queue(returned(read)),
+            () = shared.room.freed(), if is_short_of_room => shared.turns().wake_parked(),
             () = tokio::time::sleep(pause) => {}
         }
     }
-    dispatcher.drain().await;
+    work.drain(&shared).await;
 }
 
-/// An attempt that is over.
-struct Attempted {
-    place: Place,
-    event: EventKey,
-    attempt: Attempt,
-}
-
-/// The memory for bodies of attempts in flight.
-#[derive(Default)]
-struct Room {
-    at_prompt: Arc<Octets>,
-    at_doubtful: Arc<Octets>,
-}
-
-impl Room {
-    fn of(&self, place: &Place) -> &Arc<Octets> {
-        if place.is_prompt() { &self.at_prompt } else { &self.at_doubtful }
-    }
-
-    async fn freed(&self) {
-        tokio::select! {
-            () = self.at_prompt.freed() => {}
-            () = self.at_doubtful.freed() => {}
-        }
-    }
-}
-
-/// What is queued, in flight and to be noted.
-struct Dispatcher {
+/// What those that make attempts share with each other and with the worker that sees to all else.
+struct Shared {
     delivery: Arc<Delivery>,
-    intake: Intake,
-    lanes: Lanes<Queued>,
-    /// Octets of the bodies in `lanes`.
-    rendered_octets: usize,
-    /// Those of the attempts in flight.
-    room: Room,
-    /// Events that wait for room in it.
-    parked: Vec<EventKey>,
-    /// Events of webhooks of which too much is not noted.
-    behind: Vec<EventKey>,
-    attempts: JoinSet<Attempted>,
-    /// What is noted next, all at once, and the events that it is about.
-    records: Vec<AttemptRecord>,
-    unnoted: Vec<EventKey>,
-    notes: JoinSet<Vec<EventKey>>,
-    /// How many events `notes` are about.
-    noting: usize,
-    /// Webhooks that are disabled by what is not noted yet: nothing more is sent to them.
-    ending: HashSet<WebhookId>,
-    steps: Arc<Steps>,
-    /// Events that are past their end by a clock that can't be relied on.
-    resting: Vec<EventKey>,
+    steps: Steps,
+    room: Arc<Room>,
+    turns: Mutex<Turns>,
+    /// There is something to do for the worker.
+    wanted: Notify,
 }
 
-impl Dispatcher {
+impl Shared {
     fn new(delivery: Arc<Delivery>, pacing: PacingLimits, guard: StepGuard) -> Self {
-        Self {
-            intake: Intake::new(Arc::clone(&delivery)),
-            delivery,
-            lanes: Lanes::new(pacing),
-            rendered_octets: 0,
-            room: Room::default(),
-            parked: Vec::new(),
-            behind: Vec::new(),
-            attempts: JoinSet::new(),
-            records: Vec::new(),
-            unnoted: Vec::new(),
-            notes: JoinSet::new(),
-            noting: 0,
-            ending: HashSet::new(),
-            steps: Arc::new(Steps::new(guard)),
-            resting: Vec::new(),
-        }
+        let room = Arc::<Room>::default();
+        let turns = Mutex::new(Turns::new(&delivery, pacing, Arc::clone(&room)));
+        Self { delivery, steps: Steps::new(guard), room, turns, wanted: Notify::new() }
     }
 
-    /// Looks at the clock in any case, so that a step is noticed when it comes.
-    fn wake_if_clock_is_right(&mut self) {
+    fn turns(&self) -> MutexGuard<'_, Turns> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finds the webhooks that have events due which are not held yet.
+    async fn look_if_due(&self) {
+        // Asked in any case, so that a step of the clock is noticed when it comes.
         if self.steps.may_end(&*self.delivery.clock) {
-            self.resting.drain(..).for_each(|event| self.intake.let_go(event));
+            self.turns().wake_resting();
+        }
+        let begins = self.turns().intake.begin_look();
+        if begins {
+            let lanes = self.delivery.outbox.lanes().await;
+            self.turns().intake.looked(lanes);
         }
     }
 
-    /// What waits for room is read again: the store may have ended it meanwhile.
-    fn wake_parked(&mut self) {
-        self.parked.drain(..).for_each(|event| self.intake.let_go(event));
+    /// How long the worker has nothing to do unless somebody wants it, and whether events wait for room.
+    fn pause(&self) -> (Duration, bool) {
+        let mut turns = self.turns();
+        (turns.pause(PAUSE_MAX), turns.is_short_of_room())
     }
 
-    /// Queues what was read.
-    fn queue(&mut self, batch: Batch) {
-        for mut queued in batch.events {
-            // A body may be longer than the message that it was rendered from.
-            if self.rendered_octets + queued.octets() > RENDERED_OCTETS_MAX {
-                queued.rendered = None;
+    /// Makes one attempt after another, each as its turn comes, until there is none to be made.
+    async fn take_turns(self: Arc<Self>, mut turn: Turn) {
+        loop {
+            let attempted = self.attempt(turn).await;
+            match self.go_on_after(attempted) {
+                Some(next) => turn = next,
+                None => return,
             }
-            self.rendered_octets += queued.octets();
-            self.lanes.add(batch.endpoint.clone(), batch.known, queued, self.delivery.clock.boot());
         }
     }
 
-    fn start_attempts(&mut self) {
-        while self.unnoted.len() + self.noting < UNNOTED_MAX
-            && let Some((place, queued)) = self.lanes.next(self.delivery.clock.boot())
-        {
-            let event = (queued.event.webhook, queued.event.sequence);
-            self.rendered_octets -= queued.octets();
-            self.intake.start(event);
-            if self.ending.contains(&event.0) {
-                self.lanes.done(place, None, self.delivery.clock.boot());
-                self.end(event);
-                continue;
-            }
-            if self.intake.is_behind(event.0) {
-                self.lanes.done(place, None, self.delivery.clock.boot());
-                self.behind.push(event);
-                continue;
-            }
-            if self.intake.is_resting(event.0) {
-                self.lanes.done(place, None, self.delivery.clock.boot());
-                self.intake.let_go(event);
-                continue;
-            }
-            let Some(share) = self.room.of(&place).take(queued.octets_in_flight()) else {
-                self.lanes.done(place, None, self.delivery.clock.boot());
-                self.parked.push(event);
-                continue;
-            };
-            let (delivery, steps) = (Arc::clone(&self.delivery), Arc::clone(&self.steps));
-            self.attempts.spawn(async move {
-                // A panic is this event's alone, and its turn is given back. In the same task, so that a stop ends it.
-                let attempt = AssertUnwindSafe(delivery.attempt(queued, &steps, share)).catch_unwind().await;
-                if attempt.is_err() {
-                    tracing::error!(webhook = %event.0, "an attempt ended early");
-                    tokio::time::sleep(PANIC_PAUSE).await;
-                }
-                Attempted { place, event, attempt: attempt.unwrap_or_default() }
-            });
+    async fn attempt(&self, turn: Turn) -> Attempted {
+        let Turn { place, event, queued, share } = turn;
+        // A panic is this event's alone, and its turn is given back. In the same task, so that a stop ends it.
+        let attempt = AssertUnwindSafe(self.delivery.attempt(queued, &self.steps, share)).catch_unwind().await;
+        if attempt.is_err() {
+            tracing::error!(webhook = %event.0, "an attempt ended early");
+            tokio::time::sleep(PANIC_PAUSE).await;
+        }
+        Attempted { place, event, attempt: attempt.unwrap_or_default() }
+    }
+
+    fn go_on_after(&self, attempted: Attempted) -> Option<Turn> {
+        let mut turns = self.turns();
+        turns.end(attempted);
+        let next = turns.next();
+        let wants_somebody = turns.wants_somebody();
+        drop(turns);
+        if wants_somebody {
+            self.wanted.notify_one();
+        }
+        next
+    }
+
+    async fn note(&self, note: Note) -> Vec<EventKey> {
+        self.delivery.note_all(note.records).await;
+        tokio::time::sleep(NOTE_PAUSE).await;
+        note.events
+    }
+}
+
+/// What is under way.
+#[derive(Default)]
+struct Work {
+    attempts: JoinSet<()>,
+    notes: JoinSet<Vec<EventKey>>,
+    reads: JoinSet<Read>,
+}
+
+impl Work {
+    /// Starts what there is to do.
+    fn start(&mut self, shared: &Arc<Shared>) {
+        let mut turns = shared.turns();
+        while let Some(turn) = turns.next() {
+            self.attempts.spawn(Arc::clone(shared).take_turns(turn));
+        }
+        self.start_note(shared, &mut turns);
+        while let Some(reading) = turns.next_reading() {
+            let delivery = Arc::clone(&shared.delivery);
+            self.reads.spawn(async move { reading.read(&delivery).await });
         }
     }
 
-    /// Gives back the turns of attempts that have ended: what became of them is noted beside those that follow.
-    fn go_on_after(&mut self, first: Result<Attempted, JoinError>) {
-        let mut ended = Some(first);
-        while let Some(attempted) = ended {
-            let Attempted { place, event, attempt } = returned(attempted);
-            self.lanes.done(place, attempt.end, self.delivery.clock.boot());
-            if let Some(asked) = attempt.asked {
-                self.intake.rest(event.0, asked);
-            }
-            match attempt.record {
-                Some(record) => {
-                    if record.disables.is_some() {
-                        self.ending.insert(event.0);
-                    }
-                    self.records.push(record);
-                    self.end(event);
-                }
-                None if attempt.rests => self.resting.push(event),
-                None => self.intake.let_go(event),
-            }
-            ended = self.attempts.try_join_next();
+    fn start_note(&mut self, shared: &Arc<Shared>, turns: &mut Turns) {
+        if let Some(note) = turns.next_note() {
+            let shared = Arc::clone(shared);
+            self.notes.spawn(async move { shared.note(note).await });
         }
     }
 
-    /// Holds an event that is over until that is noted.
-    fn end(&mut self, event: EventKey) {
-        self.intake.over(event);
-        self.unnoted.push(event);
-    }
-
-    /// Notes what there is to be noted. What comes up while that is under way is noted after it, all at once: each time
-    /// costs a write to the disk.
-    fn start_noting(&mut self) {
-        if self.unnoted.is_empty() || !self.notes.is_empty() {
-            return;
-        }
-        let (events, records) = (std::mem::take(&mut self.unnoted), std::mem::take(&mut self.records));
-        self.noting = events.len();
-        let delivery = Arc::clone(&self.delivery);
-        self.notes.spawn(async move {
-            delivery.note_all(records).await;
-            tokio::time::sleep(NOTE_PAUSE).await;
-            events
-        });
-    }
-
-    fn let_go(&mut self, noted: Vec<EventKey>) {
-        self.noting = 0;
-        for event in noted {
-            // What disables it may only be noted next.
-            if !self.records.iter().any(|record| record.webhook == event.0 && record.disables.is_some()) {
-                self.ending.remove(&event.0);
-            }
-            self.intake.noted(event);
-        }
-        self.behind.drain(..).for_each(|event| self.intake.let_go(event));
-    }
-
-    fn pause(&self) -> Duration {
-        // Nobody asks the lanes while too much is not noted.
-        let is_open = self.unnoted.len() + self.noting < UNNOTED_MAX;
-        let wakes_at = self.lanes.wakes_at().filter(|_| is_open).into_iter().chain(self.intake.wakes_at()).min();
-        let now = self.delivery.clock.boot();
-        wakes_at.map_or(PAUSE_MAX, |wakes_at| wakes_at.saturating_sub(now)).min(PAUSE_MAX)
-    }
-
-    async fn drain(&mut self) {
+    /// Lets what is in flight end and notes it.
+    async fn drain(mut self, shared: &Arc<Shared>) {
+        shared.turns().close();
         let ended = async {
-            while let Some(ended) = self.attempts.join_next().await {
-                self.go_on_after(ended);
-                self.start_noting();
-            }
-            while !(self.notes.is_empty() && self.unnoted.is_empty()) {
-                self.start_noting();
-                self.notes.join_next().await;
+            loop {
+                self.start_note(shared, &mut shared.turns());
+                tokio::select! {
+                    Some(ended) = self.attempts.join_next() => returned(ended),
+                    Some(noted) = self.notes.join_next() => shared.turns().noted(returned(noted)),
+                    else => break,
+                }
             }
         };
         if tokio::time::timeout(DRAIN_TIMEOUT, ended).await.is_err() {

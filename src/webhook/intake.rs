@@ -1,12 +1,11 @@
 //! What is taken out of the outbox into memory: which webhooks to look at, when, and how many events of each.
 //!
-//! All of it is a hint. What is lost with it is still in the store, and is found again.
+//! It says what is to be read and takes what was read; all of it is a hint. What is lost with it is still in the store, and is
+//! found again.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
-
-use tokio::task::{JoinError, JoinSet};
 
 use super::ahead::Batch;
 use super::delivery::Delivery;
@@ -31,13 +30,32 @@ const SET_BACK_MIN: Duration = Duration::from_secs(1);
 /// An event in the outbox: its webhook and its sequence.
 pub(super) type EventKey = (WebhookId, u64);
 
-/// What was read of a webhook's events.
+/// What is to be read of a webhook's events.
+pub(super) struct Reading {
+    webhook: WebhookId,
+    is_of_look: bool,
+    /// After how many steps of the clock each event is looked at, if it is.
+    checked: Option<u32>,
+    rests_max: Vec<Duration>,
+    without: HashSet<u64>,
+    limit: usize,
+    octets_max: u64,
+}
+
+/// What was read of them.
 pub(super) struct Read {
     webhook: WebhookId,
     is_of_look: bool,
-    /// After how many steps of the clock each event was looked at, if it was.
     checked: Option<u32>,
     batch: Result<Option<Batch>, StoreError>,
+}
+
+impl Reading {
+    pub(super) async fn read(self, delivery: &Delivery) -> Read {
+        let Self { webhook, is_of_look, checked, rests_max, without, limit, octets_max } = self;
+        let batch = delivery.read_ahead(webhook, rests_max, without, limit, octets_max).await;
+        Read { webhook, is_of_look, checked, batch }
+    }
 }
 
 /// What is known in memory of the outbox.
@@ -56,7 +74,7 @@ pub(super) struct Intake {
     /// Webhooks whose events are to be read: those whose queue runs low, and those that a look has found.
     low: VecDeque<WebhookId>,
     found: VecDeque<WebhookId>,
-    reads: JoinSet<Read>,
+    reads: usize,
     reads_of_look: usize,
     /// When the look began whose webhooks are not all read yet, on the clock that never jumps.
     looking_since: Option<Duration>,
@@ -80,7 +98,7 @@ impl Intake {
             resting: HashMap::new(),
             low: VecDeque::new(),
             found: VecDeque::new(),
-            reads: JoinSet::new(),
+            reads: 0,
             reads_of_look: 0,
             looking_since: None,
             looked_at: now,
@@ -104,17 +122,22 @@ impl Intake {
         (self.look_took * 4).clamp(LOOK_EVERY_MIN, LOOK_EVERY_MAX)
     }
 
-    /// Finds the webhooks that have events due which are not held yet.
-    pub(super) async fn look_if_due(&mut self) {
+    /// Whether the webhooks that have events are to be looked for now; [`Intake::looked`] is told what was found.
+    pub(super) fn begin_look(&mut self) -> bool {
         let now = self.delivery.clock.boot();
         if now < self.look_at || self.looking_since.is_some() {
-            return;
+            return false;
         }
         self.looking_since = Some(now);
         self.look_at = now + LOOK_EVERY_MAX;
         self.resting.retain(|_, until| *until > now);
         self.check_again_if_set_back();
-        match self.delivery.outbox.lanes().await {
+        true
+    }
+
+    /// Takes the webhooks that have events, and when the first of those is due that were tried.
+    pub(super) fn looked(&mut self, lanes: Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError>) {
+        match lanes {
             Ok(lanes) => {
                 // Those that have nothing left.
                 if self.checked.len() > 2 * lanes.len() {
@@ -188,42 +211,41 @@ impl Intake {
         self.look_at = self.look_at.max(self.looked_at + self.look_pause());
     }
 
-    /// Reads events of the webhooks that want it. `octets_left` is how much may be rendered in advance.
-    pub(super) fn start_reads(&mut self, octets_left: usize) {
-        while self.reads.len() < READS_MAX {
-            let of_look = if self.reads_of_look < READS_OF_LOOK_MAX { self.found.pop_front() } else { None };
-            let is_of_look = of_look.is_some();
-            let Some(webhook) = of_look.or_else(|| self.low.pop_front()) else { return };
-            let page = self.page();
-            let held = self.held.entry(webhook).or_default();
-            held.has_more = false;
-            let limit = held.room(page);
-            let without = held.sequences.clone();
-            let reading = READ_OCTETS_MAX * self.reads.len() as u64;
-            let octets_max = (octets_left as u64).saturating_sub(reading).min(READ_OCTETS_MAX);
-            let checked = (!self.checked.contains(&webhook)).then_some(self.set_back);
-            let rests_max = checked.map_or_else(Vec::new, |_| self.rests_max.clone());
-            self.reads_of_look += usize::from(is_of_look);
-            let delivery = Arc::clone(&self.delivery);
-            self.reads.spawn(async move {
-                let batch = delivery.read_ahead(webhook, rests_max, without, limit, octets_max).await;
-                Read { webhook, is_of_look, checked, batch }
-            });
+    /// Whether there is anything to be read at once.
+    pub(super) fn wants_to_read(&self) -> bool {
+        let is_look_waiting = self.reads_of_look < READS_OF_LOOK_MAX && !self.found.is_empty();
+        self.reads < READS_MAX && (is_look_waiting || !self.low.is_empty())
+    }
+
+    /// What is to be read at once; [`Intake::take`] is given what was. `octets_left` is how much may be rendered in advance.
+    pub(super) fn next_reading(&mut self, octets_left: usize) -> Option<Reading> {
+        if !self.wants_to_read() {
+            return None;
         }
+        let of_look = if self.reads_of_look < READS_OF_LOOK_MAX { self.found.pop_front() } else { None };
+        let is_of_look = of_look.is_some();
+        let webhook = of_look.or_else(|| self.low.pop_front())?;
+        let page = self.page();
+        let held = self.held.entry(webhook).or_default();
+        held.has_more = false;
+        let (limit, without) = (held.room(page), held.sequences.clone());
+        let reading = READ_OCTETS_MAX * self.reads as u64;
+        let octets_max = (octets_left as u64).saturating_sub(reading).min(READ_OCTETS_MAX);
+        let checked = (!self.checked.contains(&webhook)).then_some(self.set_back);
+        let rests_max = checked.map_or_else(Vec::new, |_| self.rests_max.clone());
+        self.reads += 1;
+        self.reads_of_look += usize::from(is_of_look);
+        Some(Reading { webhook, is_of_look, checked, rests_max, without, limit, octets_max })
     }
 
     fn page(&self) -> Page {
         Page::among(self.held.len())
     }
 
-    /// The next read that ends; `None` if nothing is being read.
-    pub(super) async fn next(&mut self) -> Option<Result<Read, JoinError>> {
-        self.reads.join_next().await
-    }
-
     /// Takes what was read into memory.
     pub(super) fn take(&mut self, read: Read) -> Option<Batch> {
         let Read { webhook, is_of_look, checked, batch } = read;
+        self.reads -= 1;
         self.reads_of_look -= usize::from(is_of_look);
         let has_more = batch.as_ref().map_or(true, |batch| batch.as_ref().is_some_and(|batch| batch.has_more));
         if checked == Some(self.set_back) && !has_more {

@@ -28,6 +28,7 @@ pub mod schedule;
 pub mod sign;
 mod steps;
 pub mod target;
+mod turns;
 
 pub use attempt::{Event, EventEmail, Prepared, prepare};
 pub use bodies::Bodies;

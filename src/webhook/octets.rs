@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
+use super::Place;
+
 /// Octets of what is rendered for attempts in flight at prompt endpoints, and as many again for those at the others, so that
 /// bodies that nobody takes leave room for those that somebody does.
 pub(super) const BODY_OCTETS_MAX: usize = 32 << 20;
@@ -28,6 +30,28 @@ pub(super) struct Share {
     octets: usize,
 }
 
+/// The memory for bodies of attempts in flight.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    at_prompt: Arc<Octets>,
+    at_doubtful: Arc<Octets>,
+}
+
+impl Room {
+    /// That for attempts in places like this.
+    pub(super) fn of(&self, place: &Place) -> &Arc<Octets> {
+        if place.is_prompt() { &self.at_prompt } else { &self.at_doubtful }
+    }
+
+    /// Waits until some is given back; also if that was since the last wait.
+    pub(super) async fn freed(&self) {
+        tokio::select! {
+            () = self.at_prompt.freed() => {}
+            () = self.at_doubtful.freed() => {}
+        }
+    }
+}
+
 impl Octets {
     /// What a message of so many octets may come to.
     pub(super) fn at_most(message_octets: u64) -> usize {
@@ -42,8 +66,7 @@ impl Octets {
         Some(Share { of: Arc::clone(self), octets })
     }
 
-    /// Waits until some are given back; also if that was since the last wait.
-    pub(super) async fn freed(&self) {
+    async fn freed(&self) {
         self.freed.notified().await;
     }
 }

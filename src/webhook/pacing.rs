@@ -171,6 +171,11 @@ impl<T> Lanes<T> {
         self.next_turn += 1;
     }
 
+    /// Whether an endpoint has a turn as far as is known: [`Lanes::next`] may still have nothing.
+    pub fn has_turn(&self) -> bool {
+        Class::ALL.into_iter().any(|class| !self.ready[class as usize].is_empty() && self.places.is_open(class))
+    }
+
     /// The endpoint whose turn it is, and the class of the queue that it stood in.
     fn pop_turn(&mut self) -> Option<(Class, Endpoint)> {
         let open = Class::ALL.into_iter().filter(|class| self.places.is_open(*class));

@@ -89,7 +89,9 @@ where
 async fn a_receiver_that_hangs_has_a_page_of_its_events_in_memory_however_many_wait() {
     let sink = WebhookSink::start().await;
     let paths = ["/1", "/2", "/3"];
-    paths.into_iter().for_each(|path| sink.script(path, Behaviour::Hang));
+    for path in paths {
+        sink.script(path, Behaviour::Hang);
+    }
     let running = Running::start(Counted::default(), &paths.map(|path| sink.url(path)), HELD + 100).await;
     sink.wait_for(1).await;
     // Whatever is to be read is read by then.

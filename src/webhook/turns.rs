@@ -1,0 +1,236 @@
+//! What is queued, in flight and to be noted: what all that make attempts share, and whose turn it is.
+//!
+//! What it holds is a hint: whatever is lost with it is still in the store, and comes again.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::ahead::{Batch, Queued};
+use super::delivery::{Attempt, Delivery};
+use super::intake::{EventKey, Intake, Read, Reading};
+use super::octets::{Room, Share};
+use super::{Lanes, PacingLimits, Place};
+use crate::clock::Clock;
+use crate::model::{AttemptRecord, WebhookId};
+
+/// Attempts that are over and not noted yet, at most, before others start.
+const UNNOTED_MAX: usize = 1024;
+/// Octets of the bodies that are rendered before their turn.
+const RENDERED_OCTETS_MAX: usize = 16 << 20;
+
+/// An attempt that is to be made.
+pub(super) struct Turn {
+    pub(super) place: Place,
+    pub(super) event: EventKey,
+    pub(super) queued: Queued,
+    /// What of memory it may use.
+    pub(super) share: Share,
+}
+
+/// An attempt that is over.
+pub(super) struct Attempted {
+    pub(super) place: Place,
+    pub(super) event: EventKey,
+    pub(super) attempt: Attempt,
+}
+
+/// What is to be noted at once.
+pub(super) struct Note {
+    pub(super) records: Vec<AttemptRecord>,
+    /// The events that it is about.
+    pub(super) events: Vec<EventKey>,
+}
+
+/// What is known of the turns.
+pub(super) struct Turns {
+    clock: Arc<dyn Clock>,
+    pub(super) intake: Intake,
+    lanes: Lanes<Queued>,
+    /// Octets of the bodies in `lanes`.
+    rendered_octets: usize,
+    /// For those of the attempts in flight.
+    room: Arc<Room>,
+    /// Events that wait for room in it.
+    parked: Vec<EventKey>,
+    /// Events of webhooks of which too much is not noted.
+    behind: Vec<EventKey>,
+    /// What is noted next, all at once, and the events that it is about.
+    records: Vec<AttemptRecord>,
+    unnoted: Vec<EventKey>,
+    /// How many events the note under way is about.
+    noting: usize,
+    /// Webhooks that are disabled by what is not noted yet: nothing more is sent to them.
+    ending: HashSet<WebhookId>,
+    /// Events that are past their end by a clock that can't be relied on.
+    resting: Vec<EventKey>,
+    /// When somebody looks at it at the latest, on the clock that never jumps.
+    looked_at_by: Duration,
+    /// Nobody has a turn any more.
+    is_closed: bool,
+}
+
+impl Turns {
+    pub(super) fn new(delivery: &Arc<Delivery>, pacing: PacingLimits, room: Arc<Room>) -> Self {
+        Self {
+            clock: Arc::clone(&delivery.clock),
+            intake: Intake::new(Arc::clone(delivery)),
+            lanes: Lanes::new(pacing),
+            rendered_octets: 0,
+            room,
+            parked: Vec::new(),
+            behind: Vec::new(),
+            records: Vec::new(),
+            unnoted: Vec::new(),
+            noting: 0,
+            ending: HashSet::new(),
+            resting: Vec::new(),
+            looked_at_by: Duration::ZERO,
+            is_closed: false,
+        }
+    }
+
+    /// Nobody has a turn from now on; what is in flight may end.
+    pub(super) fn close(&mut self) {
+        self.is_closed = true;
+    }
+
+    /// The next attempt; `None` if nothing may be sent now.
+    pub(super) fn next(&mut self) -> Option<Turn> {
+        while self.is_open() {
+            let (place, queued) = self.lanes.next(self.clock.boot())?;
+            let event = (queued.event.webhook, queued.event.sequence);
+            self.rendered_octets -= queued.octets();
+            self.intake.start(event);
+            if let Some(share) = self.admit(&place, event, queued.octets_in_flight()) {
+                return Some(Turn { place, event, queued, share });
+            }
+            self.lanes.done(place, None, self.clock.boot());
+        }
+        None
+    }
+
+    fn is_open(&self) -> bool {
+        !self.is_closed && self.unnoted.len() + self.noting < UNNOTED_MAX
+    }
+
+    /// The share of memory of an event that may be sent, or else puts it where it waits.
+    fn admit(&mut self, place: &Place, event: EventKey, octets: usize) -> Option<Share> {
+        if self.ending.contains(&event.0) {
+            self.hold(event);
+        } else if self.intake.is_behind(event.0) {
+            self.behind.push(event);
+        } else if self.intake.is_resting(event.0) {
+            self.intake.let_go(event);
+        } else {
+            let share = self.room.of(place).take(octets);
+            if share.is_none() {
+                self.parked.push(event);
+            }
+            return share;
+        }
+        None
+    }
+
+    /// Gives back the turn of an attempt that is over. What became of it is to be noted.
+    pub(super) fn end(&mut self, attempted: Attempted) {
+        let Attempted { place, event, attempt } = attempted;
+        self.lanes.done(place, attempt.end, self.clock.boot());
+        if let Some(asked) = attempt.asked {
+            self.intake.rest(event.0, asked);
+        }
+        match attempt.record {
+            Some(record) => {
+                if record.disables.is_some() {
+                    self.ending.insert(event.0);
+                }
+                self.records.push(record);
+                self.hold(event);
+            }
+            None if attempt.rests => self.resting.push(event),
+            None => self.intake.let_go(event),
+        }
+    }
+
+    /// Holds an event that is over until that is noted.
+    fn hold(&mut self, event: EventKey) {
+        self.intake.over(event);
+        self.unnoted.push(event);
+    }
+
+    /// What there is to be noted, if nothing is being noted: what comes up while that is under way is noted after it, all at
+    /// once, since each time costs a write to the disk. [`Turns::noted`] is told when that is done.
+    pub(super) fn next_note(&mut self) -> Option<Note> {
+        if self.noting > 0 || self.unnoted.is_empty() {
+            return None;
+        }
+        let note = Note { records: std::mem::take(&mut self.records), events: std::mem::take(&mut self.unnoted) };
+        self.noting = note.events.len();
+        Some(note)
+    }
+
+    pub(super) fn noted(&mut self, events: Vec<EventKey>) {
+        self.noting = 0;
+        for event in events {
+            // What disables it may only be noted next.
+            if !self.records.iter().any(|record| record.webhook == event.0 && record.disables.is_some()) {
+                self.ending.remove(&event.0);
+            }
+            self.intake.noted(event);
+        }
+        self.behind.drain(..).for_each(|event| self.intake.let_go(event));
+    }
+
+    /// What is to be read at once; [`Turns::queue`] is given what was.
+    pub(super) fn next_reading(&mut self) -> Option<Reading> {
+        self.intake.next_reading(RENDERED_OCTETS_MAX.saturating_sub(self.rendered_octets))
+    }
+
+    pub(super) fn queue(&mut self, read: Read) {
+        let Some(Batch { endpoint, known, events, .. }) = self.intake.take(read) else { return };
+        for mut queued in events {
+            // A body may be longer than the message that it was rendered from.
+            if self.rendered_octets + queued.octets() > RENDERED_OCTETS_MAX {
+                queued.rendered = None;
+            }
+            self.rendered_octets += queued.octets();
+            self.lanes.add(endpoint.clone(), known, queued, self.clock.boot());
+        }
+    }
+
+    /// Events rested whose end is known now.
+    pub(super) fn wake_resting(&mut self) {
+        self.resting.drain(..).for_each(|event| self.intake.let_go(event));
+    }
+
+    pub(super) fn is_short_of_room(&self) -> bool {
+        !self.parked.is_empty()
+    }
+
+    /// What waits for room is read again: the store may have ended it meanwhile.
+    pub(super) fn wake_parked(&mut self) {
+        self.parked.drain(..).for_each(|event| self.intake.let_go(event));
+    }
+
+    /// How long nobody need look at it, `pause_max` at most, unless it wants somebody.
+    pub(super) fn pause(&mut self, pause_max: Duration) -> Duration {
+        let now = self.clock.boot();
+        self.looked_at_by = self.wakes_at().map_or(now + pause_max, |wakes_at| wakes_at.min(now + pause_max));
+        self.looked_at_by.saturating_sub(now)
+    }
+
+    /// When there is something to do although nothing comes in and nothing ends.
+    fn wakes_at(&self) -> Option<Duration> {
+        // Nobody asks the lanes while too much is not noted.
+        self.lanes.wakes_at().filter(|_| self.is_open()).into_iter().chain(self.intake.wakes_at()).min()
+    }
+
+    /// Whether there is something to do beside the turn of whoever asks, sooner than was said.
+    pub(super) fn wants_somebody(&self) -> bool {
+        let is_to_be_noted = self.noting == 0 && !self.unnoted.is_empty();
+        is_to_be_noted
+            || self.intake.wants_to_read()
+            || (self.is_open() && self.lanes.has_turn())
+            || self.wakes_at().is_some_and(|wakes_at| wakes_at < self.looked_at_by)
+    }
+}
