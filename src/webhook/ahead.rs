@@ -12,6 +12,7 @@ use bytes::Bytes;
 use super::attempt::render;
 use super::delivery::Delivery;
 use super::octets::Octets;
+use super::sign::Signer;
 use super::{Endpoint, EventEmail, Known, Target};
 use crate::model::{PendingEvent, Timestamp, WebhookId, WebhookRecord};
 use crate::store::{OutboxVersion, StoreError, Wanted};
@@ -26,7 +27,8 @@ pub(super) struct Queued {
 /// What an attempt needs but the time at which it is made.
 #[derive(Debug)]
 pub(super) struct Rendered {
-    pub(super) webhook: Arc<WebhookRecord>,
+    /// What signs it, if the webhook has a secret.
+    pub(super) signer: Option<Arc<Signer>>,
     pub(super) target: Arc<Target>,
     pub(super) body: Bytes,
     /// When it was read.
@@ -79,12 +81,13 @@ impl Delivery {
             return Ok(None);
         };
         let known = known_of(&due.webhook);
-        let (record, target, version) = (Arc::new(due.webhook), Arc::new(target), due.version);
+        let signer = due.webhook.secret.as_ref().map(|secret| Arc::new(Signer::of(secret)));
+        let (target, version) = (Arc::new(target), due.version);
         let endpoint = target.endpoint().clone();
         let bodies = self.bodies_of(&due.events, octets_max).await?;
         let with_body = |(event, body): (PendingEvent, Option<Bytes>)| {
-            let (webhook, target) = (Arc::clone(&record), Arc::clone(&target));
-            Queued { event, rendered: body.map(|body| Rendered { webhook, target, body, version }) }
+            let (signer, target) = (signer.clone(), Arc::clone(&target));
+            Queued { event, rendered: body.map(|body| Rendered { signer, target, body, version }) }
         };
         let events = due.events.into_iter().zip(bodies).map(with_body).collect();
         Ok(Some(Batch { endpoint, known, events, has_more: due.has_more, next_due_at: due.next_due_at }))

@@ -10,7 +10,7 @@ use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::sign;
+use super::sign::Signer;
 use super::target::Target;
 use crate::mime::Content;
 use crate::model::{EmailId, StoredEmail, Timestamp};
@@ -21,6 +21,9 @@ const X_WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("x-webhook-signa
 const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
 const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
+
+/// Octets of a body beside the texts of its Email, about.
+const BESIDE_TEXTS: usize = 256;
 
 /// The Email of an event, as it stands in the body.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -65,8 +68,8 @@ pub struct Event<'a> {
     pub id: Uuid,
     /// Where it goes.
     pub target: &'a Arc<Target>,
-    /// The octets of the webhook's secret; neither signature is there without one.
-    pub secret: Option<&'a [u8]>,
+    /// What signs it; neither signature is there without.
+    pub signer: Option<&'a Signer>,
     /// The Email that was received.
     pub email: EventEmail<'a>,
 }
@@ -100,11 +103,17 @@ struct Body<'a> {
 
 /// The request for an attempt that starts at `now`.
 pub fn prepare(event: &Event<'_>, now: Timestamp) -> Prepared {
-    address(event.id, event.target, event.secret, render(&event.email), now)
+    address(event.id, event.target, event.signer, render(&event.email), now)
 }
 
 /// The request that carries `body`, at an attempt that starts at `now`.
-pub(super) fn address(id: Uuid, target: &Arc<Target>, secret: Option<&[u8]>, body: Bytes, now: Timestamp) -> Prepared {
+pub(super) fn address(
+    id: Uuid,
+    target: &Arc<Target>,
+    signer: Option<&Signer>,
+    body: Bytes,
+    now: Timestamp,
+) -> Prepared {
     let id = id.hyphenated().to_string();
     let at_seconds = now.millis().div_euclid(1000);
     // And for the two that HTTP needs.
@@ -113,10 +122,10 @@ pub(super) fn address(id: Uuid, target: &Arc<Target>, secret: Option<&[u8]>, bod
     headers.insert(USER_AGENT, PRODUCT);
     headers.insert(WEBHOOK_ID, value(&id));
     headers.insert(WEBHOOK_TIMESTAMP, HeaderValue::from(at_seconds));
-    if let Some(secret) = secret {
-        let signed = sign::signatures(secret, &id, at_seconds, &body);
-        headers.insert(X_WEBHOOK_SIGNATURE, value(&signed.hex));
-        headers.insert(WEBHOOK_SIGNATURE, value(&signed.standard));
+    if let Some(signer) = signer {
+        let signatures = signer.sign(&id, at_seconds, &body);
+        headers.insert(X_WEBHOOK_SIGNATURE, value(&signatures.hex));
+        headers.insert(WEBHOOK_SIGNATURE, value(&signatures.standard));
     }
     Prepared { target: Arc::clone(target), headers, body }
 }
@@ -124,7 +133,11 @@ pub(super) fn address(id: Uuid, target: &Arc<Target>, secret: Option<&[u8]>, bod
 /// The body of an event.
 pub(super) fn render(email: &EventEmail<'_>) -> Bytes {
     let body = Body { event: "email.received", email, timestamp: email.received_at.to_rfc3339() };
-    serde_json::to_vec(&body).expect("strings and numbers are always JSON").into()
+    let texts = [email.recipient, email.from, email.subject, email.message, email.body_text];
+    let mut octets =
+        Vec::with_capacity(texts.iter().map(|text| text.len() + text.len() / 8).sum::<usize>() + BESIDE_TEXTS);
+    serde_json::to_writer(&mut octets, &body).expect("strings and numbers are always JSON");
+    octets.into()
 }
 
 fn value(text: &str) -> HeaderValue {
@@ -159,7 +172,8 @@ mod tests {
             body_text: "1\n",
             received_at: RECEIVED,
         };
-        prepare(&Event { id: Uuid::from_u128(7), target: &target, secret, email }, now)
+        let signer = secret.map(Signer::new);
+        prepare(&Event { id: Uuid::from_u128(7), target: &target, signer: signer.as_ref(), email }, now)
     }
 
     fn headers(prepared: &Prepared) -> Vec<(&str, &str)> {
@@ -189,7 +203,7 @@ mod tests {
     fn with_a_secret_both_signatures_cover_what_is_sent() {
         let prepared = prepared(Some(b"s3cret"), NOW);
         let signed =
-            sign::signatures(b"s3cret", "00000000-0000-0000-0000-000000000007", 1_700_000_360, BODY.as_bytes());
+            Signer::new(b"s3cret").sign("00000000-0000-0000-0000-000000000007", 1_700_000_360, BODY.as_bytes());
         assert_eq!(prepared.headers["x-webhook-signature"], signed.hex.as_str());
         assert_eq!(prepared.headers["webhook-signature"], signed.standard.as_str());
         assert_eq!(prepared.headers.len(), 6);

@@ -9,13 +9,12 @@ use super::counters::Counters;
 use super::octets::Share;
 use super::outcome::Verdict as Answered;
 use super::schedule::RETRY_AFTER_MAX;
+use super::sign::Signer;
 use super::steps::Steps;
 use super::{Bodies, Busy, Caller, End, Event, EventEmail, Outcome, Schedule, Target, prepare};
 use crate::clock::Clock;
 use crate::mime::Parser;
-use crate::model::{
-    AttemptRecord, EmailId, EventId, PendingEvent, Secret, Timestamp, Verdict, WebhookId, WebhookRecord,
-};
+use crate::model::{AttemptRecord, EmailId, EventId, PendingEvent, Timestamp, Verdict, WebhookId, WebhookRecord};
 use crate::store::{ATTEMPTS_PER_NOTE, Outbox, OutboxVersion, StoreError};
 
 /// How long an event rests when the store can't be read or written.
@@ -107,12 +106,11 @@ impl Delivery {
                 Err(error) => return Err(error),
             },
         };
-        let Rendered { webhook, target, body, version } = rendered;
+        let Rendered { signer, target, body, version } = rendered;
         share.shrink_to(body.len());
-        let secret = webhook.secret.as_ref().map(|secret| secret.expose().as_bytes());
         let id = uuid::Uuid::from_bytes(event.id.octets());
         let at = self.clock.now();
-        let prepared = address(id, &target, secret, body, at);
+        let prepared = address(id, &target, signer.as_deref(), body, at);
         // The last thing before the call.
         if !self.still_holds(event, version).await? {
             return Ok(Attempt::default());
@@ -140,7 +138,8 @@ impl Delivery {
         let content = self.parser.parse(email.raw.clone()).await;
         let Ok(target) = Target::parse(&webhook.url) else { return Ok(None) };
         let Some(email) = EventEmail::of(&email, &content) else { return Ok(None) };
-        Ok(Some(Rendered { webhook: Arc::new(webhook), target: Arc::new(target), body: render(&email), version }))
+        let signer = webhook.secret.as_ref().map(|secret| Arc::new(Signer::of(secret)));
+        Ok(Some(Rendered { signer, target: Arc::new(target), body: render(&email), version }))
     }
 
     /// Whether the event that was read at `version` still waits. What else was read of it never changes.
@@ -235,7 +234,10 @@ impl Delivery {
         let Ok(target) = Target::parse(&webhook.url).map(Arc::new) else {
             return Err(StoreError::Failed("the webhook's URL does not read".into()));
         };
-        let prepared = prepare(&sent(id, webhook.secret.as_ref(), &target, sample), now);
+        let signer = webhook.secret.as_ref().map(Signer::of);
+        let id_sent = uuid::Uuid::from_bytes(id.octets());
+        let event = Event { id: id_sent, target: &target, signer: signer.as_ref(), email: sample };
+        let prepared = prepare(&event, now);
         let outcome = self.caller.call_in_turn(prepared).await;
         let verdict = match outcome.verdict() {
             Answered::Delivered => Verdict::Delivered,
@@ -245,11 +247,6 @@ impl Delivery {
         self.outbox.record_attempt(line.clone()).await?;
         Ok(line)
     }
-}
-
-fn sent<'a>(id: EventId, secret: Option<&'a Secret>, target: &'a Arc<Target>, email: EventEmail<'a>) -> Event<'a> {
-    let secret = secret.map(|secret| secret.expose().as_bytes());
-    Event { id: uuid::Uuid::from_bytes(id.octets()), target, secret, email }
 }
 
 /// The log's line of an attempt that belongs to no Email.

@@ -40,4 +40,5 @@ pub use kept::IDLE_CONNECTIONS_MAX;
 pub use outcome::{ErrorClass, Outcome, Verdict};
 pub use pacing::{End, Known, Lanes, PacingLimits, Place};
 pub use schedule::Schedule;
+pub use sign::Signer;
 pub use target::{Endpoint, Target, UrlError};

@@ -7,6 +7,8 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
+use crate::model::Secret;
+
 /// What marks a secret in the form of Standard Webhooks: base64 follows.
 const STANDARD_PREFIX: &[u8] = b"whsec_";
 
@@ -26,16 +28,42 @@ pub struct Signatures {
     pub standard: String,
 }
 
-/// Signs `body` as sent under the event id `id` at `at_seconds` after the Unix epoch.
-///
-/// For Standard Webhooks the key is what the base64 after `whsec_` stands for. A secret without that prefix, or whose
-/// rest is empty or no base64 (RFC 4648 section 4, padding optional), is the key itself, octet for octet.
-pub fn signatures(secret: &[u8], id: &str, at_seconds: i64, body: &[u8]) -> Signatures {
-    let signed = format!("{id}.{at_seconds}.");
-    Signatures {
-        hex: hex(hmac(secret, &[body]).as_ref()),
-        standard: format!("v1,{}", BASE64.encode(hmac(&standard_key(secret), &[signed.as_bytes(), body]))),
+/// The keys that a webhook's secret stands for. `Debug` shows neither.
+pub struct Signer {
+    of_body: Key,
+    standard: Key,
+}
+
+impl std::fmt::Debug for Signer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Signer").finish_non_exhaustive()
     }
+}
+
+impl Signer {
+    /// For Standard Webhooks the key is what the base64 after `whsec_` stands for. A secret without that prefix, or whose
+    /// rest is empty or no base64 (RFC 4648 section 4, padding optional), is the key itself, octet for octet.
+    pub fn new(secret: &[u8]) -> Self {
+        Self { of_body: key(secret), standard: key(&standard_key(secret)) }
+    }
+
+    /// The keys of a webhook's secret.
+    pub fn of(secret: &Secret) -> Self {
+        Self::new(secret.expose().as_bytes())
+    }
+
+    /// Signs `body` as sent under the event id `id` at `at_seconds` after the Unix epoch.
+    pub fn sign(&self, id: &str, at_seconds: i64, body: &[u8]) -> Signatures {
+        let signed = format!("{id}.{at_seconds}.");
+        let mut standard = String::with_capacity(64);
+        standard.push_str("v1,");
+        BASE64.encode_string(hmac(&self.standard, &[signed.as_bytes(), body]), &mut standard);
+        Signatures { hex: hex(hmac(&self.of_body, &[body]).as_ref()), standard }
+    }
+}
+
+fn key(octets: &[u8]) -> Key {
+    Key::new(HMAC_SHA256, octets)
 }
 
 fn standard_key(secret: &[u8]) -> Vec<u8> {
@@ -43,8 +71,8 @@ fn standard_key(secret: &[u8]) -> Vec<u8> {
     decoded.filter(|key| !key.is_empty()).unwrap_or_else(|| secret.to_vec())
 }
 
-fn hmac(key: &[u8], parts: &[&[u8]]) -> Tag {
-    let mut mac = Context::with_key(&Key::new(HMAC_SHA256, key));
+fn hmac(key: &Key, parts: &[&[u8]]) -> Tag {
+    let mut mac = Context::with_key(key);
     for part in parts {
         mac.update(part);
     }
@@ -53,7 +81,9 @@ fn hmac(key: &[u8], parts: &[&[u8]]) -> Tag {
 
 fn hex(octets: &[u8]) -> String {
     let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
-    octets.iter().flat_map(|octet| [digit(octet >> 4), digit(octet & 15)]).collect()
+    let mut hex = String::with_capacity(2 * octets.len());
+    hex.extend(octets.iter().flat_map(|octet| [digit(octet >> 4), digit(octet & 15)]));
+    hex
 }
 
 #[cfg(test)]
@@ -66,7 +96,7 @@ mod tests {
 
     #[test]
     fn the_published_vector_of_standard_webhooks() {
-        let signed = signatures(b"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", ID, AT, BODY);
+        let signed = Signer::new(b"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").sign(ID, AT, BODY);
         assert_eq!(signed.standard, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
         assert_eq!(signed.hex, "80ec8a89ce3cd22133a1066caecb4d04fea7467657c8514d717ec42c38a5c94c");
     }
@@ -92,14 +122,14 @@ mod tests {
             ),
         ] {
             let expected = Signatures { hex: hex.to_owned(), standard: standard.to_owned() };
-            assert_eq!(signatures(secret.as_bytes(), ID, AT, BODY), expected, "{secret}");
+            assert_eq!(Signer::new(secret.as_bytes()).sign(ID, AT, BODY), expected, "{secret}");
         }
     }
 
     #[test]
     fn what_follows_the_prefix_may_lack_its_padding() {
-        let padded = signatures(b"whsec_c2VjcmV0MQ==", ID, AT, BODY);
-        let bare = signatures(b"whsec_c2VjcmV0MQ", ID, AT, BODY);
+        let padded = Signer::new(b"whsec_c2VjcmV0MQ==").sign(ID, AT, BODY);
+        let bare = Signer::new(b"whsec_c2VjcmV0MQ").sign(ID, AT, BODY);
         assert_eq!(padded.standard, "v1,C+CwFh5LCkFBJ/MohB61q7tDaghDhw98zB9vBxYka/o=");
         assert_eq!(bare.standard, padded.standard);
         assert_ne!(bare.hex, padded.hex);
@@ -108,22 +138,25 @@ mod tests {
     #[test]
     fn a_prefix_without_base64_after_it_is_part_of_the_key() {
         assert_eq!(
-            signatures(b"whsec_no base64!", ID, AT, BODY).standard,
+            Signer::new(b"whsec_no base64!").sign(ID, AT, BODY).standard,
             "v1,M8+33H4Dq36Lvrp6D0TgjU97xponkZ1GKF7/ZQobNx4="
         );
-        assert_eq!(signatures(b"whsec_", ID, AT, BODY).standard, "v1,AUsemtRPIzthQtHnPgmHPUvj8jasw1M2BdSl+bqqaVQ=");
+        assert_eq!(
+            Signer::new(b"whsec_").sign(ID, AT, BODY).standard,
+            "v1,AUsemtRPIzthQtHnPgmHPUvj8jasw1M2BdSl+bqqaVQ="
+        );
     }
 
     #[test]
     fn keys_longer_than_a_block_and_bodies_of_any_octets() {
-        let long = signatures(&[b'x'; 200], ID, AT, BODY);
+        let long = Signer::new(&[b'x'; 200]).sign(ID, AT, BODY);
         assert_eq!(long.hex, "29920293581e62271968a5cc0050ecff615edba77398a6a67232e549fc218f48");
         assert_eq!(long.standard, "v1,qdvE91NWaOvQ/vlvnJAwR/0Jq6yREZcK/5QRl1RZIOQ=");
-        let empty = signatures(b"s3cret", "e", 0, b"");
+        let empty = Signer::new(b"s3cret").sign("e", 0, b"");
         assert_eq!(empty.hex, "91dfac70c5348b04e1babb8b421ac92cec08b565b49ca16130dccb72503647b7");
         assert_eq!(empty.standard, "v1,1jc2eRnGgc7gShZxjrCBbfp6GxggUca6SKBf10Ukadc=");
         let all: Vec<u8> = (0..=255).collect();
-        let binary = signatures(b"s3cret", "e", -1, &all);
+        let binary = Signer::new(b"s3cret").sign("e", -1, &all);
         assert_eq!(binary.hex, "2927b7e2267900ec8649979beefebe91582ac610c176f959564f06183468cd02");
         assert_eq!(binary.standard, "v1,MXLhxB2HULHoswD+i30vcJgxB5QEsXRJMWNGdumvlvQ=");
     }

@@ -14,8 +14,8 @@ use crate::client::{Arrivals, Client, ClientError, EmailDetail, Transport};
 use crate::clock::SystemClock;
 use crate::dns::{DnsResolver, ResolverSettings};
 use crate::error::{Error, Exit};
-use crate::model::{Address, EmailId, Secret, Timestamp};
-use crate::webhook::{Caller, CallerSettings, Event, EventEmail, Guard, GuardSettings, Target, prepare};
+use crate::model::{Address, EmailId, Timestamp};
+use crate::webhook::{Caller, CallerSettings, Event, EventEmail, Guard, GuardSettings, Signer, Target, prepare};
 
 /// How often the inbox is looked at.
 const EVERY: Duration = Duration::from_secs(1);
@@ -66,7 +66,7 @@ struct Forwarded {
 struct Forwarder {
     caller: Caller,
     target: Arc<Target>,
-    secret: Option<Secret>,
+    signer: Option<Signer>,
 }
 
 impl Listen {
@@ -78,7 +78,7 @@ impl Listen {
         let forwarder = Forwarder {
             caller: caller(cx)?,
             target: self.target()?.into(),
-            secret: self.secret_file.as_deref().map(secret::read).transpose()?,
+            signer: self.secret_file.as_deref().map(secret::read).transpose()?.as_ref().map(Signer::of),
         };
         let client = cx.client().await?;
         if matches!(client.transport(), Transport::InProcess(_)) {
@@ -173,7 +173,7 @@ impl Forwarder {
         Event {
             id,
             target: &self.target,
-            secret: self.secret.as_ref().map(|secret| secret.expose().as_bytes()),
+            signer: self.signer.as_ref(),
             email: EventEmail {
                 id: *email_id,
                 recipient: &detail.email.recipient,

@@ -36,6 +36,18 @@ pub(crate) fn rate(addresses: &[SocketAddr], per_origin: usize, requests: usize,
     })
 }
 
+/// Posts `example` so often, one after another, each over a connection of its own. Requests per second.
+pub(crate) fn one_by_one_rate(address: SocketAddr, requests: usize, example: &Example) -> Result<f64> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        let begun = Instant::now();
+        for _ in 0..requests {
+            post(address, example, 1).await?;
+        }
+        Ok(super::per_second(requests, begun.elapsed()))
+    })
+}
+
 async fn post(address: SocketAddr, example: &Example, times: usize) -> Result<()> {
     let stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;

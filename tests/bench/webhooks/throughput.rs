@@ -1,4 +1,4 @@
-//! How many events a second reach a receiver, beside plain POSTs to it and beside one attempt at a time.
+//! How many events a second reach a receiver, beside plain POSTs to it and beside one attempt and one connection at a time.
 
 use std::time::{Duration, Instant};
 
@@ -18,17 +18,27 @@ const ROUNDS: usize = 3;
 /// Each makes an event per origin.
 const MAILS: usize = 2_000;
 const TEXT_OCTETS: usize = 1024;
-/// What the ratios to plain POSTs and to one attempt at a time are meant to reach.
+/// What the ratios to plain POSTs and to one connection at a time are meant to reach.
 const TARGETS: (f64, f64) = (0.5, 5.0);
 
 /// Measures with a receiver that answers after a while, and prints.
 pub(crate) fn run(after: Duration) -> Result<()> {
     println!("\nevents per second over {ORIGINS} origins, the receiver answers after {after:?}");
     println!(
-        "{:>6} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8} {:>9}",
-        "round", "tempmail", "plain", "raw", "1 attempt", "1 plain", "/ plain", "/ 1", "us/event"
+        "{:>6} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8} {:>8} {:>9}",
+        "round",
+        "tempmail",
+        "plain",
+        "raw",
+        "1 attempt",
+        "1 kept",
+        "1 new",
+        "/ plain",
+        "/ 1 att.",
+        "/ 1 new",
+        "us/event"
     );
-    let (mut to_plain, mut to_one) = (Vec::new(), Vec::new());
+    let (mut to_plain, mut to_one, mut to_new) = (Vec::new(), Vec::new(), Vec::new());
     for round in 1..=ROUNDS {
         let (mails, few) = if after.is_zero() { (MAILS, MAILS / 10) } else { (MAILS / 4, MAILS / 100) };
         let Dispatched { rate: reached, micros, example } = dispatched(ORIGINS * PER_ORIGIN, mails, after)?;
@@ -36,17 +46,20 @@ pub(crate) fn run(after: Duration) -> Result<()> {
         let receiver = Receiver::start(ORIGINS, Conduct::Answers(after))?;
         let plain = plain::rate(receiver.addresses(), PER_ORIGIN, mails * ORIGINS, &example)?;
         let raw = plain::raw_rate(receiver.addresses(), PER_ORIGIN, mails * ORIGINS, &example)?;
-        let one_plain = plain::rate(&receiver.addresses()[..1], 1, few * ORIGINS, &example)?;
-        to_plain.push(reached / plain);
-        to_one.push(reached / one);
+        let kept = plain::rate(&receiver.addresses()[..1], 1, few * ORIGINS, &example)?;
+        let new = plain::one_by_one_rate(receiver.addresses()[0], few * ORIGINS, &example)?;
+        let ratios = [reached / plain, reached / one, reached / new];
+        to_plain.push(ratios[0]);
+        to_one.push(ratios[1]);
+        to_new.push(ratios[2]);
         println!(
-            "{round:>6} {reached:10.0} {plain:10.0} {raw:10.0} {one:10.0} {one_plain:10.0} {:8.2} {:8.1} {micros:9.1}",
-            reached / plain,
-            reached / one
+            "{round:>6} {reached:10.0} {plain:10.0} {raw:10.0} {one:10.0} {kept:10.0} {new:10.0} {:8.2} {:8.1} {:8.1} {micros:9.1}",
+            ratios[0], ratios[1], ratios[2]
         );
     }
-    println!("{:>6} {:>63.2} {:8.1}", "median", median(&mut to_plain), median(&mut to_one));
-    println!("targets: {} of plain, {} times one attempt at a time", TARGETS.0, TARGETS.1);
+    let medians = [&mut to_plain, &mut to_one, &mut to_new].map(|ratios| median(ratios));
+    println!("{:>6} {:>74.2} {:8.1} {:8.1}", "median", medians[0], medians[1], medians[2]);
+    println!("targets: {} of plain, {} times one connection at a time (1 new)", TARGETS.0, TARGETS.1);
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
-use tempmail::webhook::sign;
+use tempmail::webhook::Signer;
 
 use super::service::{Service, email, id_of};
 use crate::support::test_server::TestServer;
@@ -157,7 +157,7 @@ fn what_arrives_is_sent_once_as_a_webhook_would_send_it() {
     assert_eq!(first.header("user-agent"), "tempmail/1.0");
     for received in received.iter() {
         let at = received.header("webhook-timestamp").parse().expect("seconds");
-        let signed = sign::signatures(b"s3cret", received.header("webhook-id"), at, &received.body);
+        let signed = Signer::new(b"s3cret").sign(received.header("webhook-id"), at, &received.body);
         assert_eq!(received.header("x-webhook-signature"), signed.hex);
         assert_eq!(received.header("webhook-signature"), signed.standard);
     }

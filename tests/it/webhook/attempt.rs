@@ -42,7 +42,7 @@ async fn what_arrives_is_what_was_prepared() {
     assert_eq!(request.header("webhook-id"), Some(EVENT.to_string().as_str()));
     assert_eq!(request.header("webhook-timestamp"), Some("1700000360"));
     let signed =
-        tempmail::webhook::sign::signatures(SECRET.as_bytes(), &EVENT.to_string(), 1_700_000_360, &request.body);
+        tempmail::webhook::Signer::new(SECRET.as_bytes()).sign(&EVENT.to_string(), 1_700_000_360, &request.body);
     assert_eq!(request.header("x-webhook-signature"), Some(signed.hex.as_str()));
     assert_eq!(request.header("webhook-signature"), Some(signed.standard.as_str()));
 }

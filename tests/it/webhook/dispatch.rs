@@ -59,7 +59,7 @@ async fn mail_is_told_to_its_webhook_in_the_form_of_the_interface() {
     assert!(body["timestamp"].as_str().is_some_and(|text| text.ends_with('Z')), "{body}");
     let id = request.header("webhook-id").expect("id");
     let at: i64 = request.header("webhook-timestamp").expect("time").parse().expect("seconds");
-    let signed = tempmail::webhook::sign::signatures(b"s3cret", id, at, &request.body);
+    let signed = tempmail::webhook::Signer::new(b"s3cret").sign(id, at, &request.body);
     assert_eq!(request.header("x-webhook-signature"), Some(signed.hex.as_str()));
     assert_eq!(request.header("webhook-signature"), Some(signed.standard.as_str()));
     let webhook = wait_until(&server, "ann@example.test", |webhook| !webhook["lastDeliveryAt"].is_null()).await;

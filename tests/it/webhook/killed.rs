@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use rand::RngExt;
 use serde_json::Value;
-use tempmail::webhook::sign;
+use tempmail::webhook::Signer;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
@@ -68,7 +68,7 @@ impl Seen {
         let header =
             |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
         let (id, at) = (header("webhook-id"), header("webhook-timestamp").parse().unwrap_or_default());
-        let signed = sign::signatures(SECRET.as_bytes(), &id, at, body);
+        let signed = Signer::new(SECRET.as_bytes()).sign(&id, at, body);
         if header("x-webhook-signature") != signed.hex || header("webhook-signature") != signed.standard {
             self.broken.push(format!("the signatures of {id} are wrong"));
         }

@@ -25,7 +25,7 @@ use tempmail::clock::SystemClock;
 use tempmail::dns::{DnsResolver, ResolverSettings};
 use tempmail::model::{EmailId, Timestamp};
 use tempmail::webhook::{
-    Caller, CallerSettings, Event, EventEmail, Guard, GuardSettings, Outcome, Prepared, Target, prepare,
+    Caller, CallerSettings, Event, EventEmail, Guard, GuardSettings, Outcome, Prepared, Signer, Target, prepare,
 };
 use uuid::Uuid;
 
@@ -92,5 +92,6 @@ fn prepared_with(url: &str, secret: Option<&[u8]>) -> Prepared {
         body_text: "1",
         received_at: Timestamp::from_millis(1_700_000_000_123),
     };
-    prepare(&Event { id: EVENT, target: &target, secret, email }, NOW)
+    let signer = secret.map(Signer::new);
+    prepare(&Event { id: EVENT, target: &target, signer: signer.as_ref(), email }, NOW)
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::http::HeaderMap;
 use tempmail::clock::{Clock, SystemClock};
 use tempmail::model::{EmailId, Timestamp};
-use tempmail::webhook::{Event, EventEmail, Target, prepare};
+use tempmail::webhook::{Event, EventEmail, Signer, Target, prepare};
 
 use super::{EVENT, SECRET, snippet};
 use crate::support::programs;
@@ -76,7 +76,8 @@ impl Received {
             body_text: "1\r\n",
             received_at: at,
         };
-        let prepared = prepare(&Event { id: EVENT, target: &target, secret: Some(secret.as_bytes()), email }, at);
+        let signer = Signer::new(secret.as_bytes());
+        let prepared = prepare(&Event { id: EVENT, target: &target, signer: Some(&signer), email }, at);
         let value = |name| prepared.headers[name].to_str().expect("ASCII").to_owned();
         Self {
             secret,
