@@ -57,8 +57,8 @@
 //! | In which order do events wait, how much is kept of a delivery log? | `store/index/events.rs`, `store/index/log.rs` |
 //! | What does an event look like, octet by octet? | `webhook/attempt.rs` (`prepare`), `webhook/sign.rs` |
 //! | How is a request made, on which connection? | `webhook/call.rs`, `webhook/connection.rs`, `webhook/kept.rs` |
-//! | Which events are in memory, which are read next? | `webhook/intake.rs`, `webhook/ahead.rs` |
-//! | Whose turn is it, how many at once? | `webhook/dispatcher.rs`, `webhook/pacing.rs`, `webhook/pacing/places.rs`, `webhook/pacing/standing.rs` |
+//! | Which events are in memory, which are read next? | `webhook/intake.rs`, `webhook/held.rs`, `webhook/ahead.rs` |
+//! | Whose turn is it, how many at once? | `webhook/turns.rs`, `webhook/pacing.rs`, `webhook/pacing/places.rs`, `webhook/pacing/standing.rs`, `webhook/pacing/rotation.rs` |
 //! | When is an event tried again, when does it end? | `webhook/schedule.rs`, `webhook/outcome.rs`, `webhook/delivery.rs`; `webhook/steps.rs` |
 //! | When is a webhook disabled? Which ended events can be sent again? | `store/index/outbox.rs` (`note_attempt`), `store/index/replay.rs` |
 //! | Where may a webhook lead? | `webhook/target.rs`, `webhook/guard.rs`, `webhook/ranges.rs`, `webhook/dial.rs` |
@@ -98,8 +98,8 @@
 //!                   -> 250; nothing was parsed, nobody was called
 //! -------------------------------------------------------------------------------------------------
 //! webhook/intake      is woken by a hint that may be lost, and looks by itself every 5 s and when something is due: one
-//!                     row per webhook that has events, then at most 16 events of each
-//!      -> ahead       one read and one look into the parser for those 16, but for what other webhooks of the mailbox had
+//!                     row per webhook that has events, then a page of each: 16 to 128 events (webhook/held)
+//!      -> ahead       one read and one look into the parser for a page, but for what other webhooks of the mailbox had
 //!                     rendered (webhook/bodies): their bodies, up to 16 MB of them
 //!      -> pacing      a lane per endpoint (scheme, host, port): 4 in flight, so many a minute; lanes take turns. Those that are
 //!                     not prompt have half of all places, and an endpoint rests after failures; who hangs is known in a second
@@ -109,7 +109,7 @@
 //!           call      right before it the store says whether the event still waits; guard on the address that is dialled or
 //!                     was, one POST under bounds on a connection that the attempt drives itself
 //!           record    outcome, schedule: one Change, which ends the event or sets when it is due again, and the log's line;
-//!                     the lane goes on meanwhile, but for 32 events of a webhook that are held and not noted
+//!                     the lane goes on meanwhile, up to 128 events of a webhook and 1,024 in all that are not noted
 //! ```
 //!
 //! The outbox is the only copy: what the dispatcher holds is a hint, checked right before the call, and a crash between call
@@ -172,7 +172,7 @@
 //! 3. What must survive a crash is in the journal, in the same record as its cause.
 //! 4. `model`, `mime`, the protocol of SMTP (`session` and what it is made of), its bounds (`admission`, `holdings`, `pace`,
 //!    `rate`), `policy`,
-//!    `dns/mx`, `domains/round` and, of `webhook`, `sign`, `schedule`, `ranges`, `target`, `pacing`, `kept`, `attempt` and
+//!    `dns/mx`, `domains/round` and, of `webhook`, `sign`, `schedule`, `ranges`, `target`, `pacing`, `held`, `kept`, `attempt` and
 //!    `outcome` do no I/O and read no clock: `now`
 //!    is an argument. (`policy` asks the store whether there is room on the disk and under the caps, through its trait; the
 //!    store then asks the file system.)

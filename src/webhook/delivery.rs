@@ -58,6 +58,15 @@ pub(super) struct Attempt {
     pub(super) asked: Option<Duration>,
 }
 
+/// What was read of an event.
+enum Found {
+    Event(Rendered),
+    /// It waits no more.
+    Ended,
+    /// It waits, but can't be sent.
+    Damaged,
+}
+
 impl Delivery {
     /// By how many milliseconds the time of day is ahead of the clock that never jumps.
     pub(super) fn ahead_millis(&self) -> i64 {
@@ -95,15 +104,11 @@ impl Delivery {
         }
         let rendered = match rendered {
             Some(rendered) => rendered,
-            None => match Box::pin(self.render_now(event)).await {
-                Ok(Some(rendered)) => rendered,
-                Ok(None) => return Ok(Attempt::default()),
-                Err(error @ StoreError::Damaged { .. }) => {
-                    // It would come first in its webhook's lane for ever.
-                    tracing::error!(webhook = %event.webhook, %error, "an event is given up");
-                    return Ok(self.given_up(event, AttemptRecord::DAMAGED));
-                }
-                Err(error) => return Err(error),
+            None => match Box::pin(self.render_now(event)).await? {
+                Found::Event(rendered) => rendered,
+                Found::Ended => return Ok(Attempt::default()),
+                // It would come first in its webhook's lane for ever.
+                Found::Damaged => return Ok(self.given_up(event, AttemptRecord::DAMAGED)),
             },
         };
         let Rendered { signer, target, body, version } = rendered;
@@ -130,16 +135,27 @@ impl Delivery {
         Ok(Attempt { record: Some(self.record(event, at, outcome, steps)), end, asked, rests: false })
     }
 
-    /// Reads and renders an event that was not read ahead, or no more than its row was; `None` if it has ended.
-    async fn render_now(&self, event: &PendingEvent) -> Result<Option<Rendered>, StoreError> {
+    /// Reads and renders an event that was not read ahead, or no more than its row was.
+    async fn render_now(&self, event: &PendingEvent) -> Result<Found, StoreError> {
         let version = self.outbox.version();
-        let Some(webhook) = self.outbox.webhook(event.webhook).await? else { return Ok(None) };
-        let Some(email) = self.outbox.load_event(event).await? else { return Ok(None) };
+        let Some(webhook) = self.outbox.webhook(event.webhook).await? else { return Ok(Found::Ended) };
+        let email = match self.outbox.load_event(event).await {
+            Ok(Some(email)) => email,
+            Ok(None) => return Ok(Found::Ended),
+            Err(error @ StoreError::Damaged { .. }) => {
+                tracing::error!(webhook = %event.webhook, %error, "an event is given up");
+                return Ok(Found::Damaged);
+            }
+            Err(error) => return Err(error),
+        };
         let content = self.parser.parse(email.raw.clone()).await;
-        let Ok(target) = Target::parse(&webhook.url) else { return Ok(None) };
-        let Some(email) = EventEmail::of(&email, &content) else { return Ok(None) };
+        let Ok(target) = Target::parse(&webhook.url) else { return Ok(Found::Ended) };
+        let Some(email) = EventEmail::of(&email, &content) else {
+            tracing::error!(webhook = %event.webhook, "an event is given up: its Email is not in its message's envelope");
+            return Ok(Found::Damaged);
+        };
         let signer = webhook.secret.as_ref().map(|secret| Arc::new(Signer::of(secret)));
-        Ok(Some(Rendered { signer, target: Arc::new(target), body: render(&email), version }))
+        Ok(Found::Event(Rendered { signer, target: Arc::new(target), body: render(&email), version }))
     }
 
     /// Whether the event that was read at `version` still waits. What else was read of it never changes.

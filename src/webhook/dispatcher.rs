@@ -10,12 +10,12 @@ use tokio::sync::Notify;
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::PacingLimits;
-use super::delivery::Delivery;
+use super::delivery::{Attempt, Delivery};
 use super::intake::{EventKey, Read};
 use super::octets::Room;
 use super::steps::Steps;
 use super::turns::{Attempted, Note, Turn, Turns};
+use super::{End, PacingLimits};
 use crate::expiry::StepGuard;
 
 /// The shortest time from one note to the next, in which what is to be noted gathers: each costs a write to the disk, which
@@ -35,9 +35,11 @@ pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, guard: StepGuard
     let shared = Arc::new(Shared::new(delivery, pacing, guard));
     let mut work = Work::default();
     loop {
-        shared.look_if_due().await;
+        if shutdown.run_until_cancelled(shared.look_if_due()).await.is_none() {
+            break;
+        }
         work.start(&shared);
-        let (pause, is_short_of_room) = shared.pause();
+        let (pause, is_short_of_room) = shared.turns().pause(PAUSE_MAX);
         tokio::select! {
             () = shutdown.cancelled() => break,
             () = hint.notified() => shared.turns().intake.look_soon(),
@@ -86,12 +88,6 @@ impl Shared {
         }
     }
 
-    /// How long the worker has nothing to do unless somebody wants it, and whether events wait for room.
-    fn pause(&self) -> (Duration, bool) {
-        let mut turns = self.turns();
-        (turns.pause(PAUSE_MAX), turns.is_short_of_room())
-    }
-
     /// Makes one attempt after another, each as its turn comes, until there is none to be made.
     async fn take_turns(self: Arc<Self>, mut turn: Turn) {
         loop {
@@ -111,16 +107,18 @@ impl Shared {
             tracing::error!(webhook = %event.0, "an attempt ended early");
             tokio::time::sleep(PANIC_PAUSE).await;
         }
-        Attempted { place, event, attempt: attempt.unwrap_or_default() }
+        // The receiver may have been called.
+        let attempt = attempt.unwrap_or_else(|_| Attempt { end: Some(End::Hung), ..Attempt::default() });
+        Attempted { place, event, attempt }
     }
 
     fn go_on_after(&self, attempted: Attempted) -> Option<Turn> {
         let mut turns = self.turns();
         turns.end(attempted);
         let next = turns.next();
-        let wants_somebody = turns.wants_somebody();
+        let wants_worker = turns.wants_worker();
         drop(turns);
-        if wants_somebody {
+        if wants_worker {
             self.wanted.notify_one();
         }
         next

@@ -4,18 +4,18 @@
 
 use std::collections::HashSet;
 
-/// Events of all webhooks together that wait in memory for their turn, about: the webhooks share them out.
+/// Events of all webhooks together that wait in memory for their turn: the webhooks share them out, unless a share were less
+/// than [`PAGE_MIN`].
 const QUEUED_MAX: usize = 8 * 1024;
 /// The share of one webhook at most: what is read at once costs little more than one event by itself.
 const PAGE_MAX: usize = 128;
 /// And at least, however many webhooks there are.
-const PAGE_MIN: usize = 8;
+const PAGE_MIN: usize = 16;
 /// Events of one webhook that are taken, but of which that is not noted, before others start: what a receiver may be told
 /// twice after a crash, beside those in flight.
-const UNNOTED_MAX: usize = 128;
+const UNNOTED_PER_WEBHOOK_MAX: usize = 128;
 
-/// How many events of one webhook wait in memory for their turn at most; the others stay in the store until then. So
-/// webhooks that share an endpoint take turns there, however many events one of them has.
+/// How many events of one webhook wait in memory for their turn at most; the others stay in the store until then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Page(usize);
 
@@ -29,7 +29,7 @@ impl Page {
 /// Events of a webhook that are in memory, so that none is taken twice.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// Those that are queued, in flight, or not noted yet.
+    /// Those that are queued, in flight or not noted yet, and those that wait for something else before they are read again.
     pub(super) sequences: HashSet<u64>,
     /// How many of them are queued.
     pub(super) queued: usize,
@@ -47,14 +47,14 @@ impl Held {
         !self.is_listed && self.queued <= page / 2 && self.sequences.len() <= page + page / 2
     }
 
-    /// How many may be read in addition: those in flight and those not noted are as many as a page again at most.
+    /// How many may be read in addition: those that are not queued are as many as a page again at most.
     pub(super) fn room(&self, Page(page): Page) -> usize {
         page.saturating_sub(self.queued).min((2 * page).saturating_sub(self.sequences.len()))
     }
 
     /// Whether too much is not noted for another attempt.
     pub(super) fn is_behind(&self) -> bool {
-        self.unnoted >= UNNOTED_MAX
+        self.unnoted >= UNNOTED_PER_WEBHOOK_MAX
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn many_webhooks_have_a_smaller_share_each() {
         let pages = [0, 1, 64, 128, 1024, 100_000].map(|webhooks| Page::among(webhooks).0);
-        assert_eq!(pages, [128, 128, 128, 64, 8, 8]);
+        assert_eq!(pages, [128, 128, 128, 64, 16, 16]);
     }
 
     #[test]

@@ -111,7 +111,7 @@ impl Intake {
         self.look_at = self.look_at.min(self.looked_at + self.look_pause());
     }
 
-    /// When there is something to do although nothing comes in; `None` if something is being read.
+    /// When there is something to do although nothing comes in; `None` while a look is under way.
     pub(super) fn wakes_at(&self) -> Option<Duration> {
         self.looking_since.is_none().then_some(self.look_at)
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
 use super::Place;
+use super::intake::EventKey;
 
 /// Octets of what is rendered for attempts in flight at prompt endpoints, and as many again for those at the others, so that
 /// bodies that nobody takes leave room for those that somebody does.
@@ -37,10 +38,35 @@ pub(super) struct Room {
     at_doubtful: Arc<Octets>,
 }
 
+/// An event that there was no room for.
+#[derive(Debug)]
+pub(super) struct Parked {
+    event: EventKey,
+    is_prompt: bool,
+    octets: usize,
+}
+
 impl Room {
-    /// That for attempts in places like this.
-    pub(super) fn of(&self, place: &Place) -> &Arc<Octets> {
-        if place.is_prompt() { &self.at_prompt } else { &self.at_doubtful }
+    fn of(&self, is_prompt: bool) -> &Arc<Octets> {
+        if is_prompt { &self.at_prompt } else { &self.at_doubtful }
+    }
+
+    /// A share for an attempt in a place like this, or the event that waits for one.
+    pub(super) fn take(&self, place: &Place, event: EventKey, octets: usize) -> Result<Share, Parked> {
+        let is_prompt = place.is_prompt();
+        self.of(is_prompt).take(octets).ok_or(Parked { event, is_prompt, octets })
+    }
+
+    /// Takes those out of `parked` that there is room for now, all together.
+    pub(super) fn fitting(&self, parked: &mut Vec<Parked>) -> Vec<EventKey> {
+        let mut left = [false, true].map(|is_prompt| self.of(is_prompt).left());
+        let fitting = parked.extract_if(.., |parked| {
+            let left = &mut left[usize::from(parked.is_prompt)];
+            let rest = left.checked_sub(parked.octets.min(EVENT_OCTETS_MAX));
+            *left = rest.unwrap_or(*left);
+            rest.is_some()
+        });
+        fitting.map(|parked| parked.event).collect()
     }
 
     /// Waits until some is given back; also if that was since the last wait.
@@ -64,6 +90,10 @@ impl Octets {
         let fits = |taken: usize| taken.checked_add(octets).filter(|sum| *sum <= BODY_OCTETS_MAX);
         self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).ok()?;
         Some(Share { of: Arc::clone(self), octets })
+    }
+
+    fn left(&self) -> usize {
+        BODY_OCTETS_MAX.saturating_sub(self.taken.load(Ordering::Relaxed))
     }
 
     async fn freed(&self) {

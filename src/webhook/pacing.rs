@@ -14,12 +14,15 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::time::Duration;
 
 use super::target::Endpoint;
+use crate::model::WebhookId;
 
 mod places;
+mod rotation;
 mod standing;
 
 pub use places::Place;
 use places::Places;
+use rotation::Rotation;
 use standing::{Class, Standing};
 pub use standing::{End, Known};
 
@@ -42,7 +45,7 @@ impl PacingLimits {
     pub const IN_FLIGHT_PER_ENDPOINT: usize = 4;
 }
 
-/// Queues of items, one per endpoint, from which turns are taken in rotation.
+/// Queues of items, one per endpoint and in it one per webhook, from which turns are taken in rotation.
 ///
 /// Each item that [`Lanes::next`] gives out is in flight until its place is given to [`Lanes::done`].
 #[derive(Debug)]
@@ -51,9 +54,9 @@ pub struct Lanes<T> {
     by_endpoint: HashMap<Endpoint, Lane<T>>,
     /// Endpoints that may have a turn, in the order of their turns, by their class. A lane stands in one of the queues at
     /// most, and there once.
-    ready: [VecDeque<Turn>; Class::COUNT],
-    /// The number of the next turn: by these the queues make one order.
-    next_turn: u64,
+    ready: [VecDeque<Ticket>; Class::COUNT],
+    /// The number of the next ticket: by these the queues make one order.
+    next_ticket: u64,
     /// Endpoints that have had their minute's share or rest after failures, by when they may have the next turn. A lane
     /// stands here at most once, and never here and in `ready`.
     resting: BinaryHeap<Reverse<(Duration, Endpoint)>>,
@@ -64,14 +67,14 @@ pub struct Lanes<T> {
 
 /// A place in the order of turns.
 #[derive(Debug)]
-struct Turn {
+struct Ticket {
     number: u64,
     endpoint: Endpoint,
 }
 
 #[derive(Debug)]
 struct Lane<T> {
-    queue: VecDeque<T>,
+    queue: Rotation<T>,
     in_flight: usize,
     standing: Standing,
     /// When the attempts of the last minute were started, at most `per_minute`.
@@ -92,7 +95,7 @@ impl<T> Lanes<T> {
             limits,
             by_endpoint: HashMap::new(),
             ready: Default::default(),
-            next_turn: 0,
+            next_ticket: 0,
             resting: BinaryHeap::new(),
             places: Places::new(limits.in_flight),
             queued: 0,
@@ -100,10 +103,11 @@ impl<T> Lanes<T> {
         }
     }
 
-    /// Queues an item behind those of the same endpoint. `known` is what is known of an endpoint that is not remembered.
-    pub fn add(&mut self, endpoint: Endpoint, known: Known, item: T, now: Duration) {
+    /// Queues an item behind those of the same endpoint and webhook. `known` is what is known of an endpoint that is not
+    /// remembered.
+    pub fn add(&mut self, endpoint: Endpoint, webhook: WebhookId, known: Known, item: T, now: Duration) {
         let lane = self.by_endpoint.entry(endpoint.clone()).or_insert_with(|| Lane::of(known, now));
-        lane.queue.push_back(item);
+        lane.queue.push(webhook, item);
         self.queued += 1;
         self.list(endpoint);
     }
@@ -127,7 +131,7 @@ impl<T> Lanes<T> {
                 self.resting.push(Reverse((until, endpoint)));
                 continue;
             }
-            let Some(item) = lane.queue.pop_front() else { continue };
+            let Some(item) = lane.queue.pop() else { continue };
             lane.in_flight += 1;
             lane.starts.push_back(now);
             self.queued -= 1;
@@ -167,8 +171,8 @@ impl<T> Lanes<T> {
             return;
         }
         lane.is_listed = true;
-        self.ready[lane.standing.class() as usize].push_back(Turn { number: self.next_turn, endpoint });
-        self.next_turn += 1;
+        self.ready[lane.standing.class() as usize].push_back(Ticket { number: self.next_ticket, endpoint });
+        self.next_ticket += 1;
     }
 
     /// Whether an endpoint has a turn as far as is known: [`Lanes::next`] may still have nothing.
@@ -181,7 +185,7 @@ impl<T> Lanes<T> {
         let open = Class::ALL.into_iter().filter(|class| self.places.is_open(*class));
         let turns = open.filter_map(|class| Some((self.ready[class as usize].front()?.number, class)));
         let (_, class) = turns.min_by_key(|(number, _)| *number)?;
-        self.ready[class as usize].pop_front().map(|turn| (class, turn.endpoint))
+        self.ready[class as usize].pop_front().map(|ticket| (class, ticket.endpoint))
     }
 
     /// When [`Lanes::next`] may have an item although nothing is added or done; `None` if it has to be one of these.
@@ -239,7 +243,7 @@ impl<T> Lanes<T> {
 impl<T> Lane<T> {
     fn of(known: Known, now: Duration) -> Self {
         Self {
-            queue: VecDeque::new(),
+            queue: Rotation::default(),
             in_flight: 0,
             standing: Standing::new(known, now),
             starts: VecDeque::new(),

@@ -1,6 +1,4 @@
-//! What is queued, in flight and to be noted: what all that make attempts share, and whose turn it is.
-//!
-//! What it holds is a hint: whatever is lost with it is still in the store, and comes again.
+//! What is queued, in flight and to be noted: what all that make attempts share, and which event is sent next.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,7 +7,7 @@ use std::time::Duration;
 use super::ahead::{Batch, Queued};
 use super::delivery::{Attempt, Delivery};
 use super::intake::{EventKey, Intake, Read, Reading};
-use super::octets::{Room, Share};
+use super::octets::{Parked, Room, Share};
 use super::{Lanes, PacingLimits, Place};
 use crate::clock::Clock;
 use crate::model::{AttemptRecord, WebhookId};
@@ -52,7 +50,9 @@ pub(super) struct Turns {
     /// For those of the attempts in flight.
     room: Arc<Room>,
     /// Events that wait for room in it.
-    parked: Vec<EventKey>,
+    parked: Vec<Parked>,
+    /// The worker knows that there are some.
+    is_parking_known: bool,
     /// Events of webhooks of which too much is not noted.
     behind: Vec<EventKey>,
     /// What is noted next, all at once, and the events that it is about.
@@ -64,8 +64,8 @@ pub(super) struct Turns {
     ending: HashSet<WebhookId>,
     /// Events that are past their end by a clock that can't be relied on.
     resting: Vec<EventKey>,
-    /// When somebody looks at it at the latest, on the clock that never jumps.
-    looked_at_by: Duration,
+    /// Until when the worker sleeps, on the clock that never jumps.
+    sleeps_until: Duration,
     /// Nobody has a turn any more.
     is_closed: bool,
 }
@@ -79,13 +79,14 @@ impl Turns {
             rendered_octets: 0,
             room,
             parked: Vec::new(),
+            is_parking_known: false,
             behind: Vec::new(),
             records: Vec::new(),
             unnoted: Vec::new(),
             noting: 0,
             ending: HashSet::new(),
             resting: Vec::new(),
-            looked_at_by: Duration::ZERO,
+            sleeps_until: Duration::ZERO,
             is_closed: false,
         }
     }
@@ -123,11 +124,10 @@ impl Turns {
         } else if self.intake.is_resting(event.0) {
             self.intake.let_go(event);
         } else {
-            let share = self.room.of(place).take(octets);
-            if share.is_none() {
-                self.parked.push(event);
+            match self.room.take(place, event, octets) {
+                Ok(share) => return Some(share),
+                Err(parked) => self.parked.push(parked),
             }
-            return share;
         }
         None
     }
@@ -173,7 +173,9 @@ impl Turns {
         self.noting = 0;
         for event in events {
             // What disables it may only be noted next.
-            if !self.records.iter().any(|record| record.webhook == event.0 && record.disables.is_some()) {
+            if self.ending.contains(&event.0)
+                && !self.records.iter().any(|record| record.webhook == event.0 && record.disables.is_some())
+            {
                 self.ending.remove(&event.0);
             }
             self.intake.noted(event);
@@ -194,7 +196,7 @@ impl Turns {
                 queued.rendered = None;
             }
             self.rendered_octets += queued.octets();
-            self.lanes.add(endpoint.clone(), known, queued, self.clock.boot());
+            self.lanes.add(endpoint.clone(), queued.event.webhook, known, queued, self.clock.boot());
         }
     }
 
@@ -203,20 +205,19 @@ impl Turns {
         self.resting.drain(..).for_each(|event| self.intake.let_go(event));
     }
 
-    pub(super) fn is_short_of_room(&self) -> bool {
-        !self.parked.is_empty()
-    }
-
-    /// What waits for room is read again: the store may have ended it meanwhile.
+    /// What waited for room that there is now is read again: the store may have ended it meanwhile.
     pub(super) fn wake_parked(&mut self) {
-        self.parked.drain(..).for_each(|event| self.intake.let_go(event));
+        let room = Arc::clone(&self.room);
+        room.fitting(&mut self.parked).into_iter().for_each(|event| self.intake.let_go(event));
     }
 
-    /// How long nobody need look at it, `pause_max` at most, unless it wants somebody.
-    pub(super) fn pause(&mut self, pause_max: Duration) -> Duration {
+    /// How long the worker may sleep, `pause_max` at most: [`Turns::wants_worker`] says if it is wanted before. And whether
+    /// it is to be woken when there is room again.
+    pub(super) fn pause(&mut self, pause_max: Duration) -> (Duration, bool) {
         let now = self.clock.boot();
-        self.looked_at_by = self.wakes_at().map_or(now + pause_max, |wakes_at| wakes_at.min(now + pause_max));
-        self.looked_at_by.saturating_sub(now)
+        self.sleeps_until = self.wakes_at().map_or(now + pause_max, |wakes_at| wakes_at.min(now + pause_max));
+        self.is_parking_known = !self.parked.is_empty();
+        (self.sleeps_until.saturating_sub(now), self.is_parking_known)
     }
 
     /// When there is something to do although nothing comes in and nothing ends.
@@ -225,12 +226,13 @@ impl Turns {
         self.lanes.wakes_at().filter(|_| self.is_open()).into_iter().chain(self.intake.wakes_at()).min()
     }
 
-    /// Whether there is something to do beside the turn of whoever asks, sooner than was said.
-    pub(super) fn wants_somebody(&self) -> bool {
+    /// Whether there is something to do for the worker before it wakes by itself.
+    pub(super) fn wants_worker(&self) -> bool {
         let is_to_be_noted = self.noting == 0 && !self.unnoted.is_empty();
         is_to_be_noted
             || self.intake.wants_to_read()
             || (self.is_open() && self.lanes.has_turn())
-            || self.wakes_at().is_some_and(|wakes_at| wakes_at < self.looked_at_by)
+            || (!self.is_parking_known && !self.parked.is_empty())
+            || self.wakes_at().is_some_and(|wakes_at| wakes_at < self.sleeps_until)
     }
 }

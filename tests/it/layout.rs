@@ -75,6 +75,7 @@ const RULES: &[Rule] = &[
             "webhook/schedule",
             "webhook/ranges",
             "webhook/target",
+            "webhook/held",
             "webhook/pacing",
             "webhook/kept",
             "webhook/attempt",

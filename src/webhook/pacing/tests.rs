@@ -5,6 +5,7 @@ use super::*;
 mod hostile;
 
 const START: Duration = Duration::from_secs(1000);
+const WEBHOOK: WebhookId = WebhookId::from_octets([7; 16]);
 
 fn endpoint(number: usize) -> Endpoint {
     Target::parse(&format!("https://host{number}.example/a")).expect("url").endpoint().clone()
@@ -40,7 +41,7 @@ impl Run {
     }
 
     fn add(&mut self, number: usize, known: Known, items: impl IntoIterator<Item = usize>) {
-        items.into_iter().for_each(|item| self.lanes.add(endpoint(number), known, item, Duration::ZERO));
+        items.into_iter().for_each(|item| self.lanes.add(endpoint(number), WEBHOOK, known, item, Duration::ZERO));
     }
 
     fn next(&mut self, now: Duration) -> Option<usize> {
@@ -75,6 +76,21 @@ fn items_of_one_endpoint_keep_their_order_and_their_bound() {
     run.done(1, Some(End::Taken), START);
     run.done(1, Some(End::Taken), START);
     assert_eq!(run.drain(START), [5, 6]);
+}
+
+#[test]
+fn webhooks_that_share_an_endpoint_take_turns() {
+    let mut run = Run::new(limits(4, 100, 1000));
+    run.add(1, Known::Nothing, 0..100);
+    let other = WebhookId::from_octets([8; 16]);
+    run.lanes.add(endpoint(1), other, Known::Nothing, 100, Duration::ZERO);
+    run.lanes.add(endpoint(1), other, Known::Nothing, 101, Duration::ZERO);
+    let mut turns = Vec::new();
+    for _ in 0..5 {
+        turns.extend(run.next(START));
+        run.done(1, Some(End::Taken), START);
+    }
+    assert_eq!((turns, run.lanes.queued_at(&endpoint(1))), (vec![0, 100, 1, 101, 2], 97));
 }
 
 #[test]
