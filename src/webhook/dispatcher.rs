@@ -96,6 +96,8 @@ impl Shared {
                 Some(next) => turn = next,
                 None => return,
             }
+            // Those that end at the same time go on together, so that their requests reach a receiver together as well.
+            tokio::task::yield_now().await;
         }
     }
 
