@@ -236,3 +236,6 @@ impl Turns {
             || self.wakes_at().is_some_and(|wakes_at| wakes_at < self.sleeps_until)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+use tempfile::TempDir;
+
+use super::*;
+use crate::clock::SystemClock;
+use crate::dns::{DnsResolver, ResolverSettings};
+use crate::mime::Parser;
+use crate::model::{Caps, EmailId, EventId, PendingEvent, Place as Stored, Timestamp, Verdict};
+use crate::store::{EmbeddedStore, OutboxLimits, StoreOptions};
+use crate::webhook::{Bodies, Caller, CallerSettings, End, Guard, GuardSettings, Known, Schedule, Target};
+
+const HOUR: Duration = Duration::from_hours(1);
+const PACING: PacingLimits = PacingLimits { in_flight_per_endpoint: 4, in_flight: 64, per_minute: 600 };
+/// A message whose body may take half of the room that endpoints which are not prompt have.
+const LARGE: u64 = 2 << 20;
+
+fn turns() -> (Turns, TempDir) {
+    let dir = tempfile::tempdir().expect("tempdir");
+    let options = StoreOptions {
+        retention: None,
+        message_octets_max: 64 << 10,
+        segment_octets: 1 << 20,
+        index_cache_octets: 1 << 20,
+        checkpoint_octets: 128 << 10,
+        checkpoint_quiet: Duration::from_millis(5),
+        outbox: OutboxLimits::default(),
+        caps: Caps::default(),
+    };
+    let guard = Arc::new(Guard::new(GuardSettings::default()));
+    let resolver = Arc::new(DnsResolver::new(ResolverSettings::new(Vec::new())));
+    let delivery = Arc::new(Delivery {
+        outbox: Arc::new(EmbeddedStore::open(dir.path(), &options).expect("open")),
+        parser: Parser::start(1).expect("parser"),
+        bodies: Bodies::default(),
+        caller: Caller::new(CallerSettings::default(), guard, resolver, Arc::new(SystemClock)).expect("caller"),
+        schedule: Schedule::default(),
+        grace: HOUR,
+        clock: Arc::new(SystemClock),
+        counters: Arc::default(),
+    });
+    let mut turns = Turns::new(&delivery, PACING, Arc::default());
+    assert!(turns.intake.begin_look());
+    turns.intake.looked(Ok(Vec::new()));
+    sleeps(&mut turns);
+    (turns, dir)
+}
+
+/// The worker has done what there was to do.
+fn sleeps(turns: &mut Turns) {
+    let (pause, _) = turns.pause(HOUR);
+    assert!(!pause.is_zero() && !turns.wants_worker());
+}
+
+/// Queues an event of a message with so many octets, at an endpoint of its own.
+fn add(turns: &mut Turns, number: u8, size_octets: u64) {
+    let webhook = WebhookId::from_octets([number; 16]);
+    let event = PendingEvent {
+        id: EventId::from_octets([number; 16]),
+        webhook,
+        email: EmailId::fresh(Timestamp::from_millis(0)),
+        sequence: u64::from(number),
+        attempts: 0,
+        due_at: Timestamp::from_millis(0),
+        received_at: Timestamp::from_millis(0),
+        expires_at: Timestamp::MAX,
+        size_octets,
+        place: Stored([0; 16]),
+    };
+    let endpoint = Target::parse(&format!("http://host{number}.example/")).expect("url").endpoint().clone();
+    turns.lanes.add(endpoint, webhook, Known::Nothing, Queued { event, rendered: None }, turns.clock.boot());
+}
+
+/// What is to be noted of an attempt.
+fn record(event: &PendingEvent) -> AttemptRecord {
+    AttemptRecord {
+        webhook: event.webhook,
+        event: event.id,
+        email: Some(event.email),
+        sequence: event.sequence,
+        number: 1,
+        at: Timestamp::from_millis(0),
+        duration_millis: 1,
+        status: Some(200),
+        error: None,
+        response: String::new(),
+        verdict: Verdict::Delivered,
+        disables: None,
+    }
+}
+
+/// Ends an attempt whose receiver took the event.
+fn end(turns: &mut Turns, turn: Turn) {
+    let attempt = Attempt { record: Some(record(&turn.queued.event)), end: Some(End::Taken), ..Attempt::default() };
+    turns.end(Attempted { place: turn.place, event: turn.event, attempt });
+}
+
+#[test]
+fn the_worker_is_wanted_while_others_have_a_turn() {
+    let (mut turns, _dir) = turns();
+    add(&mut turns, 1, 1);
+    add(&mut turns, 2, 1);
+    let _first = turns.next().expect("a turn");
+    // Not only once the first turns out to hang.
+    turns.pause(Duration::ZERO);
+    assert!(turns.wants_worker());
+    let _second = turns.next().expect("a turn");
+    assert!(!turns.wants_worker());
+}
+
+#[test]
+fn the_worker_is_wanted_to_note_what_ended_unless_it_does() {
+    let (mut turns, _dir) = turns();
+    for number in [1, 2] {
+        add(&mut turns, number, 1);
+    }
+    let (first, second) = (turns.next().expect("a turn"), turns.next().expect("a turn"));
+    end(&mut turns, first);
+    assert!(turns.wants_worker());
+    let note = turns.next_note().expect("a note");
+    end(&mut turns, second);
+    assert!(!turns.wants_worker() && turns.next_note().is_none());
+    turns.noted(note.events);
+    assert!(turns.wants_worker());
+    assert_eq!(turns.next_note().map(|note| note.events.len()), Some(1));
+}
+
+#[test]
+fn the_worker_is_wanted_once_for_what_waits_for_room_and_again_when_there_is_some() {
+    let (mut turns, _dir) = turns();
+    for number in [1, 2, 3] {
+        add(&mut turns, number, LARGE);
+    }
+    let (first, _second) = (turns.next().expect("a turn"), turns.next().expect("a turn"));
+    assert!(turns.next().is_none() && turns.wants_worker());
+    sleeps(&mut turns);
+    turns.wake_parked();
+    assert!(!turns.wants_worker(), "there is no room");
+    drop(first.share);
+    turns.wake_parked();
+    assert!(turns.parked.is_empty() && turns.wants_worker(), "it is to be looked for");
+}
+
+#[test]
+fn the_worker_is_wanted_to_read_and_to_look_before_it_meant_to() {
+    let (mut turns, _dir) = turns();
+    let webhook = WebhookId::from_octets([1; 16]);
+    turns.intake.looked(Ok(vec![(webhook, None)]));
+    assert!(turns.wants_worker());
+    let _reading = turns.next_reading().expect("a page");
+    assert!(!turns.wants_worker());
+    turns.intake.let_go((webhook, 1));
+    assert!(turns.wants_worker());
+}
+
+#[test]
+fn nobody_has_a_turn_once_it_is_closed() {
+    let (mut turns, _dir) = turns();
+    add(&mut turns, 1, 1);
+    turns.close();
+    assert!(turns.next().is_none() && !turns.wants_worker());
+}
