@@ -101,8 +101,9 @@
 //!                     row per webhook that has events, then a page of each: 16 to 128 events (webhook/held)
 //!      -> ahead       one read and one look into the parser for a page, but for what other webhooks of the mailbox had
 //!                     rendered (webhook/bodies): their bodies, up to 16 MB of them
-//!      -> pacing      a lane per endpoint (scheme, host, port): 4 in flight, so many a minute; lanes take turns. Those that are
-//!                     not prompt have half of all places, and an endpoint rests after failures; who hangs is known in a second
+//!      -> pacing      a lane per endpoint (scheme, host, port): 4 in flight, so many a minute; lanes take turns, and the
+//!                     webhooks in one. Those that are not prompt have half of all places, and an endpoint rests after
+//!                     failures; who hangs is known in a second
 //!      -> octets      memory for the body, or it waits for that without a place
 //!      -> delivery    reads what was not read ahead, and then the three steps
 //!           prepare   attempt, sign: body, headers, signatures (pure; the same body each time)

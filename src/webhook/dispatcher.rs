@@ -39,7 +39,7 @@ pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, guard: StepGuard
             break;
         }
         work.start(&shared);
-        let (pause, is_short_of_room) = shared.turns().pause(PAUSE_MAX);
+        let (pause, waited) = shared.turns().pause(PAUSE_MAX);
         tokio::select! {
             () = shutdown.cancelled() => break,
             () = hint.notified() => shared.turns().intake.look_soon(),
@@ -47,7 +47,7 @@ pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, guard: StepGuard
             Some(ended) = work.attempts.join_next() => returned(ended),
             Some(noted) = work.notes.join_next() => shared.turns().noted(returned(noted)),
             Some(read) = work.reads.join_next() => shared.turns().queue(returned(read)),
-            () = shared.room.freed(), if is_short_of_room => shared.turns().wake_parked(),
+            () = shared.room.freed(waited) => shared.turns().wake_parked(),
             () = tokio::time::sleep(pause) => {}
         }
     }
@@ -81,7 +81,7 @@ impl Shared {
         if self.steps.may_end(&*self.delivery.clock) {
             self.turns().wake_resting();
         }
-        let begins = self.turns().intake.begin_look();
+        let begins = self.turns().begin_look();
         if begins {
             let lanes = self.delivery.outbox.lanes().await;
             self.turns().intake.looked(lanes);
@@ -110,7 +110,7 @@ impl Shared {
             tokio::time::sleep(PANIC_PAUSE).await;
         }
         // The receiver may have been called.
-        let attempt = attempt.unwrap_or_else(|_| Attempt { end: Some(End::Hung), ..Attempt::default() });
+        let attempt = attempt.unwrap_or_else(|_| Attempt { end: Some(End::Unanswered), ..Attempt::default() });
         Attempted { place, event, attempt }
     }
 

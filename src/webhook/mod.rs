@@ -3,8 +3,8 @@
 //! Knows neither the HTTP interface nor SMTP. [`sign`], [`schedule`], [`ranges`], [`target`], [`pacing`] and [`attempt`],
 //! which prepares a request, are pure; [`call`] alone sends anything, on connections that `dial` opens, so that no request
 //! leaves for an address that [`Guard`] refuses: each is checked right before it is dialled, and again before a connection
-//! to it is used again. [`delivery`] makes one attempt from the outbox to the receiver and back; `turns` says which is next, and [`dispatcher`] has it
-//! made.
+//! to it is used again. [`delivery`] makes one attempt from the outbox to the receiver and back; `turns` says which is next,
+//! and [`dispatcher`] has it made.
 
 mod address_pace;
 mod ahead;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 
@@ -13,6 +14,8 @@ use super::intake::EventKey;
 pub(super) const BODY_OCTETS_MAX: usize = 32 << 20;
 /// What one event counts at most, so that one that is longer waits for half of that alone and not for all.
 const EVENT_OCTETS_MAX: usize = BODY_OCTETS_MAX / 2;
+/// How long an event is parked at most before it is tried again.
+const PARKED_MAX: Duration = Duration::from_secs(5);
 /// A body has so many times the octets of its message at most: a control character stands escaped in the HTML form and in the
 /// text.
 const OCTETS_PER_OCTET: usize = 12;
@@ -42,38 +45,57 @@ pub(super) struct Room {
 #[derive(Debug)]
 pub(super) struct Parked {
     event: EventKey,
-    is_prompt: bool,
     octets: usize,
+    since: Duration,
 }
 
+/// Something of endpoints that are not prompt, and of those that are.
+pub(super) type OfBoth<T> = [T; 2];
+
 impl Room {
-    fn of(&self, is_prompt: bool) -> &Arc<Octets> {
-        if is_prompt { &self.at_prompt } else { &self.at_doubtful }
+    fn of(&self, is_prompt: usize) -> &Arc<Octets> {
+        if is_prompt == 0 { &self.at_doubtful } else { &self.at_prompt }
     }
 
-    /// A share for an attempt in a place like this, or the event that waits for one.
-    pub(super) fn take(&self, place: &Place, event: EventKey, octets: usize) -> Result<Share, Parked> {
-        let is_prompt = place.is_prompt();
-        self.of(is_prompt).take(octets).ok_or(Parked { event, is_prompt, octets })
+    /// A share for an attempt in a place like this; without room the event is put to those in `parked`.
+    pub(super) fn take(
+        &self,
+        place: &Place,
+        event: EventKey,
+        octets: usize,
+        parked: &mut OfBoth<Vec<Parked>>,
+        now: Duration,
+    ) -> Option<Share> {
+        let is_prompt = usize::from(place.is_prompt());
+        let share = self.of(is_prompt).take(octets);
+        if share.is_none() {
+            parked[is_prompt].push(Parked { event, octets, since: now });
+        }
+        share
     }
 
-    /// Takes those out of `parked` that there is room for now, all together.
-    pub(super) fn fitting(&self, parked: &mut Vec<Parked>) -> Vec<EventKey> {
-        let mut left = [false, true].map(|is_prompt| self.of(is_prompt).left());
-        let fitting = parked.extract_if(.., |parked| {
-            let left = &mut left[usize::from(parked.is_prompt)];
-            let rest = left.checked_sub(parked.octets.min(EVENT_OCTETS_MAX));
-            *left = rest.unwrap_or(*left);
-            rest.is_some()
-        });
-        fitting.map(|parked| parked.event).collect()
+    /// Takes those out of `parked` that there is room for at `now`, all together. Nothing is kept for them: they may not need
+    /// it after all, or have become prompt, so that the others come out after a while without room as well.
+    pub(super) fn take_out(&self, parked: &mut OfBoth<Vec<Parked>>, now: Duration) -> Vec<EventKey> {
+        let mut out = Vec::new();
+        for (is_prompt, parked) in parked.iter_mut().enumerate() {
+            let mut left = self.of(is_prompt).left();
+            let taken = parked.extract_if(.., |parked| {
+                let rest = left.checked_sub(parked.octets.min(EVENT_OCTETS_MAX));
+                left = rest.unwrap_or(left);
+                rest.is_some() || now.saturating_sub(parked.since) >= PARKED_MAX
+            });
+            out.extend(taken.map(|parked| parked.event));
+        }
+        out
     }
 
-    /// Waits until some is given back; also if that was since the last wait.
-    pub(super) async fn freed(&self) {
+    /// Waits until some is given back of what is `waited` for; also if that was since the last wait.
+    pub(super) async fn freed(&self, waited: OfBoth<bool>) {
         tokio::select! {
-            () = self.at_prompt.freed() => {}
-            () = self.at_doubtful.freed() => {}
+            () = self.at_doubtful.freed(), if waited[0] => {}
+            () = self.at_prompt.freed(), if waited[1] => {}
+            else => std::future::pending().await,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::ahead::{Batch, Queued};
 use super::delivery::{Attempt, Delivery};
 use super::intake::{EventKey, Intake, Read, Reading};
-use super::octets::{Parked, Room, Share};
+use super::octets::{OfBoth, Parked, Room, Share};
 use super::{Lanes, PacingLimits, Place};
 use crate::clock::Clock;
 use crate::model::{AttemptRecord, WebhookId};
@@ -50,9 +50,9 @@ pub(super) struct Turns {
     /// For those of the attempts in flight.
     room: Arc<Room>,
     /// Events that wait for room in it.
-    parked: Vec<Parked>,
-    /// The worker knows that there are some.
-    is_parking_known: bool,
+    parked: OfBoth<Vec<Parked>>,
+    /// Whether the worker is woken when there is some.
+    is_woken_for: OfBoth<bool>,
     /// Events of webhooks of which too much is not noted.
     behind: Vec<EventKey>,
     /// What is noted next, all at once, and the events that it is about.
@@ -78,8 +78,8 @@ impl Turns {
             lanes: Lanes::new(pacing),
             rendered_octets: 0,
             room,
-            parked: Vec::new(),
-            is_parking_known: false,
+            parked: OfBoth::default(),
+            is_woken_for: OfBoth::default(),
             behind: Vec::new(),
             records: Vec::new(),
             unnoted: Vec::new(),
@@ -124,10 +124,7 @@ impl Turns {
         } else if self.intake.is_resting(event.0) {
             self.intake.let_go(event);
         } else {
-            match self.room.take(place, event, octets) {
-                Ok(share) => return Some(share),
-                Err(parked) => self.parked.push(parked),
-            }
+            return self.room.take(place, event, octets, &mut self.parked, self.clock.boot());
         }
         None
     }
@@ -183,6 +180,15 @@ impl Turns {
         self.behind.drain(..).for_each(|event| self.intake.let_go(event));
     }
 
+    /// Whether the webhooks that have events are to be looked for now; [`Intake::looked`] is told what was found.
+    pub(super) fn begin_look(&mut self) -> bool {
+        let begins = self.intake.begin_look();
+        if begins {
+            self.wake_parked();
+        }
+        begins
+    }
+
     /// What is to be read at once; [`Turns::queue`] is given what was.
     pub(super) fn next_reading(&mut self) -> Option<Reading> {
         self.intake.next_reading(RENDERED_OCTETS_MAX.saturating_sub(self.rendered_octets))
@@ -207,17 +213,22 @@ impl Turns {
 
     /// What waited for room that there is now is read again: the store may have ended it meanwhile.
     pub(super) fn wake_parked(&mut self) {
-        let room = Arc::clone(&self.room);
-        room.fitting(&mut self.parked).into_iter().for_each(|event| self.intake.let_go(event));
+        for event in self.room.take_out(&mut self.parked, self.clock.boot()) {
+            self.intake.let_go(event);
+        }
     }
 
-    /// How long the worker may sleep, `pause_max` at most: [`Turns::wants_worker`] says if it is wanted before. And whether
-    /// it is to be woken when there is room again.
-    pub(super) fn pause(&mut self, pause_max: Duration) -> (Duration, bool) {
+    /// How long the worker may sleep, `pause_max` at most: [`Turns::wants_worker`] says if it is wanted before. And for which
+    /// room it is to be woken.
+    pub(super) fn pause(&mut self, pause_max: Duration) -> (Duration, OfBoth<bool>) {
         let now = self.clock.boot();
         self.sleeps_until = self.wakes_at().map_or(now + pause_max, |wakes_at| wakes_at.min(now + pause_max));
-        self.is_parking_known = !self.parked.is_empty();
-        (self.sleeps_until.saturating_sub(now), self.is_parking_known)
+        self.is_woken_for = self.waits_for_room();
+        (self.sleeps_until.saturating_sub(now), self.is_woken_for)
+    }
+
+    fn waits_for_room(&self) -> OfBoth<bool> {
+        self.parked.each_ref().map(|parked| !parked.is_empty())
     }
 
     /// When there is something to do although nothing comes in and nothing ends.
@@ -232,7 +243,7 @@ impl Turns {
         is_to_be_noted
             || self.intake.wants_to_read()
             || (self.is_open() && self.lanes.has_turn())
-            || (!self.is_parking_known && !self.parked.is_empty())
+            || self.waits_for_room().iter().zip(self.is_woken_for).any(|(waits, is_woken)| *waits && !is_woken)
             || self.wakes_at().is_some_and(|wakes_at| wakes_at < self.sleeps_until)
     }
 }

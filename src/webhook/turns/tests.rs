@@ -38,7 +38,7 @@ fn turns() -> (Turns, TempDir) {
         counters: Arc::default(),
     });
     let mut turns = Turns::new(&delivery, PACING, Arc::default());
-    assert!(turns.intake.begin_look());
+    assert!(turns.begin_look());
     turns.intake.looked(Ok(Vec::new()));
     sleeps(&mut turns);
     (turns, dir)
@@ -136,7 +136,22 @@ fn the_worker_is_wanted_once_for_what_waits_for_room_and_again_when_there_is_som
     assert!(!turns.wants_worker(), "there is no room");
     drop(first.share);
     turns.wake_parked();
-    assert!(turns.parked.is_empty() && turns.wants_worker(), "it is to be looked for");
+    assert!(turns.waits_for_room() == [false, false] && turns.wants_worker(), "it is to be looked for");
+}
+
+#[test]
+fn what_came_out_for_room_that_it_does_not_take_leaves_that_to_others() {
+    let (mut turns, _dir) = turns();
+    for number in [1, 2, 3, 4, 5] {
+        add(&mut turns, number, LARGE);
+    }
+    let (first, second) = (turns.next().expect("a turn"), turns.next().expect("a turn"));
+    assert!(turns.next().is_none());
+    drop((first.share, second.share));
+    turns.wake_parked();
+    assert_eq!(turns.parked[0].len(), 1);
+    turns.wake_parked();
+    assert_eq!(turns.waits_for_room(), [false, false]);
 }
 
 #[test]

@@ -99,7 +99,7 @@ async fn what_waits_for_room_is_not_read_again_before_there_is_room() {
     let sized = StoreOptions { message_octets_max: 4 << 20, segment_octets: 16 << 20, ..options() };
     let store = Arc::new(EmbeddedStore::open(dir.path(), &sized).expect("open"));
     let limits = WebhookLimits { per_recipient: 9, total: 9 };
-    // Two of these take all the room that endpoints which are not prompt have.
+    // Two of these leave no room for a third, of what endpoints have that are not prompt.
     let mut ids = Vec::new();
     let mut hanging = Vec::new();
     for _ in 0..3 {
@@ -110,7 +110,7 @@ async fn what_waits_for_room_is_not_read_again_before_there_is_room() {
         store.register_webhook(record, limits).await.expect("register");
         hanging.push(sink);
     }
-    store.receive(delivery(&["a@example.test"], "\x01".repeat(3 << 19), NOW)).await.expect("receive");
+    store.receive(delivery(&["a@example.test"], "\x01".repeat(5 << 18), NOW)).await.expect("receive");
     sink.script("/", Behaviour::status(200));
     let prompt = webhook("b@example.test", &sink.url("/"));
     let prompt_id = prompt.id;
