@@ -155,6 +155,19 @@ fn what_came_out_for_room_that_it_does_not_take_leaves_that_to_others() {
 }
 
 #[test]
+fn what_waits_for_room_for_long_is_tried_again_without() {
+    let (mut turns, _dir) = turns();
+    for number in [1, 2, 3] {
+        add(&mut turns, number, LARGE);
+    }
+    let _in_flight = [turns.next().expect("a turn"), turns.next().expect("a turn")];
+    assert!(turns.next().is_none());
+    let (room, now) = (Arc::clone(&turns.room), turns.clock.boot());
+    assert!(room.take_out(&mut turns.parked, now).is_empty());
+    assert_eq!(room.take_out(&mut turns.parked, now + Duration::from_secs(5)).len(), 1);
+}
+
+#[test]
 fn the_worker_is_wanted_to_read_and_to_look_before_it_meant_to() {
     let (mut turns, _dir) = turns();
     let webhook = WebhookId::from_octets([1; 16]);
