@@ -18,7 +18,7 @@ const ROUNDS: usize = 3;
 /// Each makes an event per origin.
 const MAILS: usize = 2_000;
 const TEXT_OCTETS: usize = 1024;
-/// What the ratios to plain POSTs and to one connection at a time are meant to reach.
+/// What the ratios to plain POSTs and to one attempt at a time are meant to reach.
 const TARGETS: (f64, f64) = (0.5, 5.0);
 
 /// Measures with a receiver that answers after a while, and prints.
@@ -59,7 +59,7 @@ pub(crate) fn run(after: Duration) -> Result<()> {
     }
     let medians = [&mut to_plain, &mut to_one, &mut to_new].map(|ratios| median(ratios));
     println!("{:>6} {:>74.2} {:8.1} {:8.1}", "median", medians[0], medians[1], medians[2]);
-    println!("targets: {} of plain, {} times one connection at a time (1 new)", TARGETS.0, TARGETS.1);
+    println!("targets: {} of plain, {} times one attempt at a time", TARGETS.0, TARGETS.1);
     Ok(())
 }
 

@@ -26,14 +26,14 @@ const OCTETS: usize = 3 << 20;
 /// So many such bodies fit the 32 MB that endpoints which are not prompt have.
 const AT_ONCE: usize = 5;
 
-#[tokio::test]
-async fn large_bodies_that_nobody_takes_have_a_bound_and_hold_up_no_small_one() {
-    let dir = tempfile::tempdir().expect("tempdir");
-    let sized = StoreOptions { message_octets_max: 4 << 20, segment_octets: 16 << 20, ..options() };
-    let store = Arc::new(EmbeddedStore::open(dir.path(), &sized).expect("open"));
-    let limits = WebhookLimits { per_recipient: 100, total: 100 };
+/// So many receivers that hang, and their webhooks for `a@example.test`.
+async fn register_hanging(
+    store: &EmbeddedStore,
+    count: usize,
+    limits: WebhookLimits,
+) -> (Vec<WebhookSink>, Vec<WebhookId>) {
     let (mut hanging, mut ids) = (Vec::new(), Vec::new());
-    for _ in 0..HANGING {
+    for _ in 0..count {
         let sink = WebhookSink::start().await;
         sink.script("/", Behaviour::Hang);
         let record = webhook("a@example.test", &sink.url("/"));
@@ -41,6 +41,16 @@ async fn large_bodies_that_nobody_takes_have_a_bound_and_hold_up_no_small_one() 
         store.register_webhook(record, limits).await.expect("register");
         hanging.push(sink);
     }
+    (hanging, ids)
+}
+
+#[tokio::test]
+async fn large_bodies_that_nobody_takes_have_a_bound_and_hold_up_no_small_one() {
+    let dir = tempfile::tempdir().expect("tempdir");
+    let sized = StoreOptions { message_octets_max: 4 << 20, segment_octets: 16 << 20, ..options() };
+    let store = Arc::new(EmbeddedStore::open(dir.path(), &sized).expect("open"));
+    let limits = WebhookLimits { per_recipient: 100, total: 100 };
+    let (hanging, ids) = register_hanging(&store, HANGING, limits).await;
     let small = WebhookSink::start().await;
     small.script("/", Behaviour::status(200));
     store.register_webhook(webhook("b@example.test", &small.url("/")), limits).await.expect("register");
@@ -100,16 +110,7 @@ async fn what_waits_for_room_is_not_read_again_before_there_is_room() {
     let store = Arc::new(EmbeddedStore::open(dir.path(), &sized).expect("open"));
     let limits = WebhookLimits { per_recipient: 9, total: 9 };
     // Two of these leave no room for a third, of what endpoints have that are not prompt.
-    let mut ids = Vec::new();
-    let mut hanging = Vec::new();
-    for _ in 0..3 {
-        let sink = WebhookSink::start().await;
-        sink.script("/", Behaviour::Hang);
-        let record = webhook("a@example.test", &sink.url("/"));
-        ids.push(record.id);
-        store.register_webhook(record, limits).await.expect("register");
-        hanging.push(sink);
-    }
+    let (hanging, ids) = register_hanging(&store, 3, limits).await;
     store.receive(delivery(&["a@example.test"], "\x01".repeat(5 << 18), NOW)).await.expect("receive");
     sink.script("/", Behaviour::status(200));
     let prompt = webhook("b@example.test", &sink.url("/"));
