@@ -11,7 +11,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::delivery::{Attempt, Delivery};
-use super::intake::{EventKey, Read};
+use super::intake::Read;
 use super::octets::Room;
 use super::steps::Steps;
 use super::turns::{Attempted, Note, Turn, Turns};
@@ -45,7 +45,7 @@ pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, guard: StepGuard
             () = hint.notified() => shared.turns().intake.look_soon(),
             () = shared.wanted.notified() => {}
             Some(ended) = work.attempts.join_next() => returned(ended),
-            Some(noted) = work.notes.join_next() => shared.turns().noted(returned(noted)),
+            Some(noted) = work.notes.join_next() => shared.may_note_after(noted),
             Some(read) = work.reads.join_next() => shared.turns().queue(returned(read)),
             () = shared.room.freed(waited) => shared.turns().wake_parked(),
             () = tokio::time::sleep(pause) => {}
@@ -115,21 +115,33 @@ impl Shared {
     }
 
     fn go_on_after(&self, attempted: Attempted) -> Option<Turn> {
+        self.change(|turns| {
+            turns.end(attempted);
+            turns.next()
+        })
+    }
+
+    async fn note(&self, note: Note) {
+        self.delivery.note_all(note.records).await;
+        self.change(|turns| turns.noted(note.attempts));
+        tokio::time::sleep(NOTE_PAUSE).await;
+    }
+
+    fn may_note_after(&self, noted: Result<(), JoinError>) {
+        returned(noted);
+        self.turns().may_note();
+    }
+
+    /// Changes the turns while the worker may sleep.
+    fn change<T>(&self, change: impl FnOnce(&mut Turns) -> T) -> T {
         let mut turns = self.turns();
-        turns.end(attempted);
-        let next = turns.next();
+        let changed = change(&mut turns);
         let wants_worker = turns.wants_worker();
         drop(turns);
         if wants_worker {
             self.wanted.notify_one();
         }
-        next
-    }
-
-    async fn note(&self, note: Note) -> Vec<EventKey> {
-        self.delivery.note_all(note.records).await;
-        tokio::time::sleep(NOTE_PAUSE).await;
-        note.events
+        changed
     }
 }
 
@@ -137,7 +149,7 @@ impl Shared {
 #[derive(Default)]
 struct Work {
     attempts: JoinSet<()>,
-    notes: JoinSet<Vec<EventKey>>,
+    notes: JoinSet<()>,
     reads: JoinSet<Read>,
 }
 
@@ -170,7 +182,7 @@ impl Work {
                 self.start_note(shared, &mut shared.turns());
                 tokio::select! {
                     Some(ended) = self.attempts.join_next() => returned(ended),
-                    Some(noted) = self.notes.join_next() => shared.turns().noted(returned(noted)),
+                    Some(noted) = self.notes.join_next() => shared.may_note_after(noted),
                     else => break,
                 }
             }

@@ -11,9 +11,6 @@ const QUEUED_MAX: usize = 8 * 1024;
 const PAGE_MAX: usize = 128;
 /// And at least, however many webhooks there are.
 const PAGE_MIN: usize = 16;
-/// Events of one webhook that are taken, but of which that is not noted, before others start: what a receiver may be told
-/// twice after a crash, beside those in flight.
-const UNNOTED_PER_WEBHOOK_MAX: usize = 128;
 
 /// How many events of one webhook wait in memory for their turn at most; the others stay in the store until then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +30,6 @@ pub(super) struct Held {
     pub(super) sequences: HashSet<u64>,
     /// How many of them are queued.
     pub(super) queued: usize,
-    /// How many of them are over and not noted yet.
-    pub(super) unnoted: usize,
     /// More of its events are due than these.
     pub(super) has_more: bool,
     /// Its events are about to be read, or are being read.
@@ -50,11 +45,6 @@ impl Held {
     /// How many may be read in addition: those that are not queued are as many as a page again at most.
     pub(super) fn room(&self, Page(page): Page) -> usize {
         page.saturating_sub(self.queued).min((2 * page).saturating_sub(self.sequences.len()))
-    }
-
-    /// Whether too much is not noted for another attempt.
-    pub(super) fn is_behind(&self) -> bool {
-        self.unnoted >= UNNOTED_PER_WEBHOOK_MAX
     }
 }
 

@@ -281,26 +281,6 @@ impl Intake {
         self.after(webhook);
     }
 
-    /// Whether so much of a webhook is not noted that no other attempt is to be made for it.
-    pub(super) fn is_behind(&self, webhook: WebhookId) -> bool {
-        self.held.get(&webhook).is_some_and(Held::is_behind)
-    }
-
-    /// An event is over and to be noted; until then it is held, since the store would give it out again.
-    pub(super) fn over(&mut self, (webhook, _): EventKey) {
-        if let Some(held) = self.held.get_mut(&webhook) {
-            held.unnoted += 1;
-        }
-    }
-
-    /// It is noted.
-    pub(super) fn noted(&mut self, event: EventKey) {
-        if let Some(held) = self.held.get_mut(&event.0) {
-            held.unnoted -= 1;
-        }
-        self.let_go(event);
-    }
-
     /// An event is the store's alone again, if it has not ended.
     pub(super) fn let_go(&mut self, (webhook, sequence): EventKey) {
         if let Some(held) = self.held.get_mut(&webhook) {

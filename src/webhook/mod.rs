@@ -39,7 +39,7 @@ pub use delivery::Delivery;
 pub use guard::{Guard, GuardSettings, Refused};
 pub use kept::IDLE_CONNECTIONS_MAX;
 pub use outcome::{ErrorClass, Outcome, Verdict};
-pub use pacing::{End, Known, Lanes, PacingLimits, Place};
+pub use pacing::{End, Known, Lanes, PacingLimits, Place, Unnoted};
 pub use schedule::Schedule;
 pub use sign::Signer;
 pub use target::{Endpoint, Target, UrlError};

@@ -6,6 +6,10 @@
 //! take more than half of the places that are left, so that those that turn out to hang leave some to the others
 //! (`pacing/places.rs`). An endpoint that fails several times running rests between its attempts.
 //!
+//! What was told and not noted is told again after a crash. So an attempt counts as one of its endpoint's until it is noted,
+//! and only one in a hundred of the events that the endpoint took may go beyond that: after a crash it is told no more than
+//! these again, however slow the disk is.
+//!
 //! Pure and in memory; `now` is an argument. Adding, taking and finishing cost the same however much is queued, and the
 //! logarithm of what is in flight; what is queued is the caller's to bound.
 
@@ -26,6 +30,10 @@ use rotation::Rotation;
 use standing::{Class, Standing};
 pub use standing::{End, Known};
 
+/// Of so many events that an endpoint took, one more may be told that is not noted.
+const TAKEN_PER_UNNOTED: usize = 100;
+/// The most of these.
+const UNNOTED_MAX: usize = 128;
 /// The span that [`PacingLimits::per_minute`] is counted over.
 const MINUTE: Duration = Duration::from_mins(1);
 
@@ -47,7 +55,7 @@ impl PacingLimits {
 
 /// Queues of items, one per endpoint and in it one per webhook, from which turns are taken in rotation.
 ///
-/// Each item that [`Lanes::next`] gives out is in flight until its place is given to [`Lanes::done`].
+/// Each item that [`Lanes::next`] gives out is in flight until its place is given to [`Lanes::over`] or [`Lanes::done`].
 #[derive(Debug)]
 pub struct Lanes<T> {
     limits: PacingLimits,
@@ -72,10 +80,21 @@ struct Ticket {
     endpoint: Endpoint,
 }
 
+/// An attempt that is over, until that is noted: [`Lanes::noted`] is told.
+#[derive(Debug)]
+#[must_use = "its endpoint waits until it is noted"]
+pub struct Unnoted {
+    endpoint: Endpoint,
+}
+
 #[derive(Debug)]
 struct Lane<T> {
     queue: Rotation<T>,
     in_flight: usize,
+    /// Attempts that are over, but not noted.
+    unnoted: usize,
+    /// Events that were taken, and noted as such.
+    taken: usize,
     standing: Standing,
     /// When the attempts of the last minute were started, at most `per_minute`.
     starts: VecDeque<Duration>,
@@ -113,7 +132,7 @@ impl<T> Lanes<T> {
     }
 
     /// The next item whose turn it is at `now`, a time since some fixed point that never goes back; `None` if every item
-    /// waits for [`Lanes::done`] or for [`Lanes::wakes_at`].
+    /// waits for what is in flight or not noted or for [`Lanes::wakes_at`].
     pub fn next(&mut self, now: Duration) -> Option<(Place, T)> {
         self.sweep(now);
         self.note_hanging(now);
@@ -121,7 +140,7 @@ impl<T> Lanes<T> {
         while let Some((class, endpoint)) = self.pop_turn() {
             let Some(lane) = self.by_endpoint.get_mut(&endpoint) else { continue };
             lane.is_listed = false;
-            if lane.standing.class() != class || lane.in_flight >= lane.standing.slots(&self.limits) {
+            if lane.standing.class() != class || !lane.has_room(&self.limits) {
                 // Its standing has changed since it was put there.
                 self.list(endpoint);
                 continue;
@@ -142,17 +161,35 @@ impl<T> Lanes<T> {
     }
 
     /// The attempt in `place` is over at `now`; `end` is `None` if the endpoint was not called.
+    pub fn over(&mut self, place: Place, end: Option<End>, now: Duration) -> Unnoted {
+        if let Some(lane) = self.by_endpoint.get_mut(place.endpoint()) {
+            if self.places.give_back(&place) {
+                lane.standing.note_over();
+            }
+            lane.in_flight -= 1;
+            lane.unnoted += 1;
+            match end {
+                Some(end) => lane.standing.note(end, now),
+                None => lane.forget_start(place.started_at()),
+            }
+        }
+        let endpoint = place.into_endpoint();
+        self.list(endpoint.clone());
+        Unnoted { endpoint }
+    }
+
+    /// An attempt is noted; `is_taken` says whether the event was.
+    pub fn noted(&mut self, attempt: Unnoted, is_taken: bool) {
+        let Some(lane) = self.by_endpoint.get_mut(&attempt.endpoint) else { return };
+        lane.unnoted -= 1;
+        lane.taken += usize::from(is_taken);
+        self.list(attempt.endpoint);
+    }
+
+    /// The attempt in `place` is over at `now`, and there is nothing to be noted of it.
     pub fn done(&mut self, place: Place, end: Option<End>, now: Duration) {
-        let Some(lane) = self.by_endpoint.get_mut(place.endpoint()) else { return };
-        if self.places.give_back(&place) {
-            lane.standing.note_over();
-        }
-        lane.in_flight -= 1;
-        match end {
-            Some(end) => lane.standing.note(end, now),
-            None => lane.forget_start(place.started_at()),
-        }
-        self.list(place.into_endpoint());
+        let attempt = self.over(place, end, now);
+        self.noted(attempt, false);
     }
 
     /// Notes the attempts that hang by now, long before they end.
@@ -167,7 +204,7 @@ impl<T> Lanes<T> {
     /// Gives a lane its place in the order of turns, if it has something to do and none yet.
     fn list(&mut self, endpoint: Endpoint) {
         let Some(lane) = self.by_endpoint.get_mut(&endpoint) else { return };
-        if lane.is_listed || lane.queue.is_empty() || lane.in_flight >= lane.standing.slots(&self.limits) {
+        if lane.is_listed || lane.queue.is_empty() || !lane.has_room(&self.limits) {
             return;
         }
         lane.is_listed = true;
@@ -211,7 +248,7 @@ impl<T> Lanes<T> {
         self.places.taken()
     }
 
-    /// How many endpoints are remembered: those with items, in flight, or called within the last two minutes.
+    /// How many endpoints are remembered: those with items, in flight or not noted, or called within the last two minutes.
     pub fn endpoints(&self) -> usize {
         self.by_endpoint.len()
     }
@@ -235,7 +272,8 @@ impl<T> Lanes<T> {
         self.swept_at = now;
         self.by_endpoint.retain(|_, lane| {
             let is_recent = lane.starts.back().is_some_and(|start| *start + MINUTE > now);
-            !lane.queue.is_empty() || lane.in_flight > 0 || is_recent || lane.standing.is_suspect(now)
+            let is_busy = !lane.queue.is_empty() || lane.in_flight + lane.unnoted > 0;
+            is_busy || is_recent || lane.standing.is_suspect(now)
         });
     }
 }
@@ -245,10 +283,19 @@ impl<T> Lane<T> {
         Self {
             queue: Rotation::default(),
             in_flight: 0,
+            unnoted: 0,
+            taken: 0,
             standing: Standing::new(known, now),
             starts: VecDeque::new(),
             is_listed: false,
         }
+    }
+
+    /// Whether another attempt may be in flight.
+    fn has_room(&self, limits: &PacingLimits) -> bool {
+        let unnoted_max = (self.taken / TAKEN_PER_UNNOTED).min(UNNOTED_MAX);
+        self.in_flight < self.standing.slots(limits)
+            && self.in_flight + self.unnoted < limits.in_flight_per_endpoint + unnoted_max
     }
 
     /// Gives back what an attempt took of the minute's share that was not made.

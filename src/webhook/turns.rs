@@ -8,9 +8,9 @@ use super::ahead::{Batch, Queued};
 use super::delivery::{Attempt, Delivery};
 use super::intake::{EventKey, Intake, Read, Reading};
 use super::octets::{OfBoth, Parked, Room, Share};
-use super::{Lanes, PacingLimits, Place};
+use super::{End, Lanes, PacingLimits, Place, Unnoted};
 use crate::clock::Clock;
-use crate::model::{AttemptRecord, WebhookId};
+use crate::model::{AttemptRecord, Verdict, WebhookId};
 
 /// Attempts that are over and not noted yet, at most, before others start.
 const UNNOTED_MAX: usize = 1024;
@@ -33,11 +33,18 @@ pub(super) struct Attempted {
     pub(super) attempt: Attempt,
 }
 
+/// An attempt that is over and about to be noted.
+pub(super) struct Over {
+    event: EventKey,
+    attempt: Unnoted,
+    is_taken: bool,
+}
+
 /// What is to be noted at once.
 pub(super) struct Note {
     pub(super) records: Vec<AttemptRecord>,
-    /// The events that it is about.
-    pub(super) events: Vec<EventKey>,
+    /// The attempts that it is about.
+    pub(super) attempts: Vec<Over>,
 }
 
 /// What is known of the turns.
@@ -53,13 +60,13 @@ pub(super) struct Turns {
     parked: OfBoth<Vec<Parked>>,
     /// Whether the worker is woken when there is some.
     is_woken_for: OfBoth<bool>,
-    /// Events of webhooks of which too much is not noted.
-    behind: Vec<EventKey>,
-    /// What is noted next, all at once, and the events that it is about.
+    /// What is noted next, all at once, and the attempts that it is about.
     records: Vec<AttemptRecord>,
-    unnoted: Vec<EventKey>,
-    /// How many events the note under way is about.
+    unnoted: Vec<Over>,
+    /// How many attempts the note under way is about.
     noting: usize,
+    /// A note is under way, or was right now.
+    is_noting: bool,
     /// Webhooks that are disabled by what is not noted yet: nothing more is sent to them.
     ending: HashSet<WebhookId>,
     /// Events that are past their end by a clock that can't be relied on.
@@ -80,10 +87,10 @@ impl Turns {
             room,
             parked: OfBoth::default(),
             is_woken_for: OfBoth::default(),
-            behind: Vec::new(),
             records: Vec::new(),
             unnoted: Vec::new(),
             noting: 0,
+            is_noting: false,
             ending: HashSet::new(),
             resting: Vec::new(),
             sleeps_until: Duration::ZERO,
@@ -103,10 +110,13 @@ impl Turns {
             let event = (queued.event.webhook, queued.event.sequence);
             self.rendered_octets -= queued.octets();
             self.intake.start(event);
-            if let Some(share) = self.admit(&place, event, queued.octets_in_flight()) {
+            if self.ending.contains(&event.0) {
+                self.hold(place, None, event, false);
+            } else if let Some(share) = self.admit(&place, event, queued.octets_in_flight()) {
                 return Some(Turn { place, event, queued, share });
+            } else {
+                self.lanes.done(place, None, self.clock.boot());
             }
-            self.lanes.done(place, None, self.clock.boot());
         }
         None
     }
@@ -117,67 +127,68 @@ impl Turns {
 
     /// The share of memory of an event that may be sent, or else puts it where it waits.
     fn admit(&mut self, place: &Place, event: EventKey, octets: usize) -> Option<Share> {
-        if self.ending.contains(&event.0) {
-            self.hold(event);
-        } else if self.intake.is_behind(event.0) {
-            self.behind.push(event);
-        } else if self.intake.is_resting(event.0) {
+        if self.intake.is_resting(event.0) {
             self.intake.let_go(event);
-        } else {
-            return self.room.take(place, event, octets, &mut self.parked, self.clock.boot());
+            return None;
         }
-        None
+        self.room.take(place, event, octets, &mut self.parked, self.clock.boot())
     }
 
     /// Gives back the turn of an attempt that is over. What became of it is to be noted.
     pub(super) fn end(&mut self, attempted: Attempted) {
         let Attempted { place, event, attempt } = attempted;
-        self.lanes.done(place, attempt.end, self.clock.boot());
         if let Some(asked) = attempt.asked {
             self.intake.rest(event.0, asked);
         }
-        match attempt.record {
-            Some(record) => {
-                if record.disables.is_some() {
-                    self.ending.insert(event.0);
-                }
-                self.records.push(record);
-                self.hold(event);
-            }
-            None if attempt.rests => self.resting.push(event),
-            None => self.intake.let_go(event),
+        let Some(record) = attempt.record else {
+            self.lanes.done(place, attempt.end, self.clock.boot());
+            return if attempt.rests { self.resting.push(event) } else { self.intake.let_go(event) };
+        };
+        if record.disables.is_some() {
+            self.ending.insert(event.0);
         }
+        self.hold(place, attempt.end, event, record.verdict == Verdict::Delivered);
+        self.records.push(record);
     }
 
-    /// Holds an event that is over until that is noted.
-    fn hold(&mut self, event: EventKey) {
-        self.intake.over(event);
-        self.unnoted.push(event);
+    /// Holds an event whose attempt is over until that is noted: the store would give it out again.
+    fn hold(&mut self, place: Place, end: Option<End>, event: EventKey, is_taken: bool) {
+        let attempt = self.lanes.over(place, end, self.clock.boot());
+        self.unnoted.push(Over { event, attempt, is_taken });
     }
 
-    /// What there is to be noted, if nothing is being noted: what comes up while that is under way is noted after it, all at
-    /// once, since each time costs a write to the disk. [`Turns::noted`] is told when that is done.
+    /// What there is to be noted, unless a note is under way: what comes up meanwhile is noted after it, all at once, since
+    /// each time costs a write to the disk. [`Turns::noted`] is told when that is done, and [`Turns::may_note`] when there may be
+    /// another.
     pub(super) fn next_note(&mut self) -> Option<Note> {
-        if self.noting > 0 || self.unnoted.is_empty() {
+        if !self.is_to_be_noted() {
             return None;
         }
-        let note = Note { records: std::mem::take(&mut self.records), events: std::mem::take(&mut self.unnoted) };
-        self.noting = note.events.len();
+        let note = Note { records: std::mem::take(&mut self.records), attempts: std::mem::take(&mut self.unnoted) };
+        (self.noting, self.is_noting) = (note.attempts.len(), true);
         Some(note)
     }
 
-    pub(super) fn noted(&mut self, events: Vec<EventKey>) {
+    fn is_to_be_noted(&self) -> bool {
+        !self.is_noting && !self.unnoted.is_empty()
+    }
+
+    pub(super) fn noted(&mut self, attempts: Vec<Over>) {
         self.noting = 0;
-        for event in events {
+        for Over { event, attempt, is_taken } in attempts {
             // What disables it may only be noted next.
             if self.ending.contains(&event.0)
                 && !self.records.iter().any(|record| record.webhook == event.0 && record.disables.is_some())
             {
                 self.ending.remove(&event.0);
             }
-            self.intake.noted(event);
+            self.lanes.noted(attempt, is_taken);
+            self.intake.let_go(event);
         }
-        self.behind.drain(..).for_each(|event| self.intake.let_go(event));
+    }
+
+    pub(super) fn may_note(&mut self) {
+        self.is_noting = false;
     }
 
     /// Whether the webhooks that have events are to be looked for now; [`Intake::looked`] is told what was found.
@@ -239,8 +250,7 @@ impl Turns {
 
     /// Whether there is something to do for the worker before it wakes by itself.
     pub(super) fn wants_worker(&self) -> bool {
-        let is_to_be_noted = self.noting == 0 && !self.unnoted.is_empty();
-        is_to_be_noted
+        self.is_to_be_noted()
             || self.intake.wants_to_read()
             || (self.is_open() && self.lanes.has_turn())
             || self.waits_for_room().iter().zip(self.is_woken_for).any(|(waits, is_woken)| *waits && !is_woken)

@@ -270,3 +270,51 @@ fn the_turns_of_all_endpoints_are_one_order() {
     }
     assert_eq!(order, [1, 2, 3, 4, 5]);
 }
+
+/// Makes attempts until the endpoint has to wait for a note; how many.
+fn make_unnoted(run: &mut Run, now: Duration) -> Vec<Unnoted> {
+    let next = || run.lanes.next(now).map(|(place, _)| run.lanes.over(place, Some(End::Taken), now));
+    std::iter::from_fn(next).collect()
+}
+
+#[test]
+fn one_in_a_hundred_of_what_an_endpoint_took_may_be_told_that_is_not_noted() {
+    let mut run = Run::with_prompt(limits(4, 100, 1_000_000), [1]);
+    run.add(1, Known::Nothing, 0..100_000);
+    // Those that were noted when it became prompt.
+    let mut taken = 0;
+    for _ in 0..500 {
+        let unnoted = make_unnoted(&mut run, START);
+        assert_eq!(unnoted.len(), 4 + (taken / 100).min(128), "{taken} taken");
+        taken += unnoted.len();
+        unnoted.into_iter().for_each(|attempt| run.lanes.noted(attempt, true));
+    }
+    assert!(taken > 12_800);
+}
+
+#[test]
+fn what_an_endpoint_did_not_take_lets_no_more_be_told_and_each_has_its_own() {
+    let mut run = Run::with_prompt(limits(4, 100, 1_000_000), [1, 2]);
+    run.add(1, Known::Nothing, 0..10_000);
+    for _ in 0..1000 {
+        let unnoted = make_unnoted(&mut run, START);
+        assert_eq!(unnoted.len(), 4);
+        unnoted.into_iter().for_each(|attempt| run.lanes.noted(attempt, false));
+    }
+    let _unnoted = make_unnoted(&mut run, START);
+    run.add(2, Known::Nothing, 0..10);
+    assert_eq!(run.drain(START).len(), 4, "those in flight count as well");
+    run.done(2, Some(End::Taken), START);
+    assert_eq!(run.drain(START).len(), 1);
+}
+
+#[test]
+fn an_endpoint_is_remembered_while_something_of_it_is_not_noted() {
+    let mut run = Run::new(limits(4, 100, 1000));
+    run.add(1, Known::Nothing, 0..4);
+    let unnoted = make_unnoted(&mut run, START);
+    let later = |hours| START + Duration::from_hours(hours);
+    assert_eq!((unnoted.len(), run.next(later(1)), run.lanes.endpoints()), (4, None, 1));
+    unnoted.into_iter().for_each(|attempt| run.lanes.noted(attempt, true));
+    assert_eq!((run.next(later(2)), run.lanes.endpoints()), (None, 0));
+}

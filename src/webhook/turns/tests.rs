@@ -118,9 +118,43 @@ fn the_worker_is_wanted_to_note_what_ended_unless_it_does() {
     let note = turns.next_note().expect("a note");
     end(&mut turns, second);
     assert!(!turns.wants_worker() && turns.next_note().is_none());
-    turns.noted(note.events);
+    turns.noted(note.attempts);
+    assert!(turns.next_note().is_none(), "not at once");
+    turns.may_note();
     assert!(turns.wants_worker());
-    assert_eq!(turns.next_note().map(|note| note.events.len()), Some(1));
+    assert_eq!(turns.next_note().map(|note| note.attempts.len()), Some(1));
+}
+
+#[test]
+fn who_waits_for_a_note_goes_on_when_it_is_made_and_not_when_there_may_be_another() {
+    let (mut turns, _dir) = turns();
+    (0..5).for_each(|_| add(&mut turns, 1, 1));
+    for _ in 0..4 {
+        let turn = turns.next().expect("a turn");
+        end(&mut turns, turn);
+    }
+    assert!(turns.next().is_none(), "four are not noted");
+    let note = turns.next_note().expect("a note");
+    sleeps(&mut turns);
+    turns.noted(note.attempts);
+    assert!(turns.wants_worker() && turns.next().is_some());
+}
+
+#[test]
+fn few_attempts_in_all_are_made_while_nothing_is_noted() {
+    let (mut turns, _dir) = turns();
+    let mut made = 0;
+    for number in 0..=u8::MAX {
+        (0..5).for_each(|_| add(&mut turns, number, 1));
+    }
+    while let Some(turn) = turns.next() {
+        end(&mut turns, turn);
+        made += 1;
+    }
+    assert_eq!(made, UNNOTED_MAX);
+    let note = turns.next_note().expect("a note");
+    turns.noted(note.attempts);
+    assert!(turns.next().is_some());
 }
 
 #[test]

@@ -26,11 +26,6 @@ const LANES: usize = 4;
 const WAITING_MAX: usize = 800;
 /// Attempts in flight at all endpoints: 4 at each.
 const IN_FLIGHT: usize = 4 * LANES;
-/// Events that a kill may have told again: those in flight. A debug build beside other tests is so slow to note what was told
-/// that as many again may be between answer and note.
-const AMID: usize = if cfg!(debug_assertions) { 2 * IN_FLIGHT } else { IN_FLIGHT };
-/// What was told longer before a kill is noted.
-const UNNOTED_FOR: Duration = Duration::from_secs(2);
 const FLAGS: [&str; 10] = [
     "--webhook-allow",
     "127.0.0.0/8",
@@ -47,8 +42,8 @@ const FLAGS: [&str; 10] = [
 /// What a receiver has seen.
 #[derive(Default)]
 struct Seen {
-    /// By Email: the event's id, and when it was answered with 200.
-    events: HashMap<String, (String, Vec<Instant>)>,
+    /// By Email: the event's id, and how often it was answered with 200.
+    events: HashMap<String, (String, usize)>,
     /// How many of them were at least once.
     told: usize,
     attempts: usize,
@@ -80,12 +75,12 @@ impl Seen {
         let body: Value = serde_json::from_slice(body).unwrap_or_default();
         let email = body["email"]["id"].as_str().unwrap_or_default().to_owned();
         self.attempts += 1;
-        let (known, answered) = self.events.entry(email).or_insert_with(|| (id.clone(), Vec::new()));
+        let (known, answered) = self.events.entry(email).or_insert_with(|| (id.clone(), 0));
         if *known != id {
             self.broken.push(format!("an event was {known} and is {id}"));
         }
-        self.told += usize::from(is_answered_well && answered.is_empty());
-        answered.extend(is_answered_well.then(Instant::now));
+        self.told += usize::from(is_answered_well && *answered == 0);
+        *answered += usize::from(is_answered_well);
     }
 }
 
@@ -159,7 +154,6 @@ async fn every_event_arrives(events: usize, kills: usize, patience: Duration) {
     let mut senders = start_senders(daemon.smtp);
     let started = Instant::now();
     let deadline = started + patience;
-    let mut killed_at = Vec::new();
     for kill in 1..=kills {
         // Somewhere within its share of the run, not at a round number.
         let until = (events * kill / (kills + 1)).saturating_sub(rand::rng().random_range(0..events / (2 * kills)));
@@ -168,7 +162,6 @@ async fn every_event_arrives(events: usize, kills: usize, patience: Duration) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         daemon.kill();
-        killed_at.push(Instant::now());
         // One may be waiting for events to be told, which nobody does now.
         senders.shutdown().await;
         daemon = Binary::serve(&data, &FLAGS);
@@ -180,27 +173,21 @@ async fn every_event_arrives(events: usize, kills: usize, patience: Duration) {
         kept.extend(ids(daemon.http, lane).await);
     }
     assert!(kept.len() >= *acknowledged.lock().expect("count"));
-    let is_told =
-        |id: &String| seen.lock().expect("seen").events.get(id).is_some_and(|(_, answered)| !answered.is_empty());
+    let is_told = |id: &String| seen.lock().expect("seen").events.get(id).is_some_and(|(_, answered)| *answered > 0);
     while !kept.iter().all(is_told) {
         assert!(Instant::now() < deadline, "{} of {} told", seen.lock().expect("seen").told, kept.len());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let seen = seen.lock().expect("seen");
     assert_eq!(seen.broken, [] as [String; 0]);
-    let duplicates = seen.events.values().filter(|(_, answered)| answered.len() > 1).count();
-    let again = seen.events.values().flat_map(|(_, answered)| answered.windows(2));
-    let is_of_kill = |at: &Instant, pair: &[Instant]| (pair[0]..=pair[1]).contains(at) && *at - pair[0] < UNNOTED_FOR;
-    let unexplained = again.filter(|pair| !killed_at.iter().any(|at| is_of_kill(at, pair))).count();
+    let duplicates: usize = seen.events.values().map(|(_, answered)| answered.saturating_sub(1)).sum();
     println!(
-        "{} events, {} attempts, {kills} kills, {duplicates} told twice, {unexplained} not by a kill, {:.0} s",
+        "{} events, {} attempts, {kills} kills, {duplicates} told again, {:.0} s",
         kept.len(),
         seen.attempts,
         started.elapsed().as_secs_f64()
     );
-    // A machine that stands still for longer than the timeout has what is in flight told again as well.
-    assert!(unexplained <= kept.len() / 100 + IN_FLIGHT, "{unexplained} told again, but not by a kill");
-    assert!(duplicates <= kept.len() / 100 + AMID * kills, "{duplicates} duplicates");
+    assert!(duplicates <= kept.len() / 100 + IN_FLIGHT * kills, "{duplicates} duplicates");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
