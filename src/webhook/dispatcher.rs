@@ -11,16 +11,13 @@ use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::delivery::{Attempt, Delivery};
-use super::intake::Read;
+use super::intake::{Looked, Read};
 use super::octets::Room;
 use super::steps::Steps;
 use super::turns::{Attempted, Note, Turn, Turns};
 use super::{End, PacingLimits};
 use crate::expiry::StepGuard;
 
-/// The shortest time from one note to the next, in which what is to be noted gathers: each costs a write to the disk, which
-/// mail that comes in pays as well.
-const NOTE_PAUSE: Duration = Duration::from_millis(1);
 /// The longest time in which nothing is done if nothing happens.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// How long attempts in flight may take once the service stops. Those that are cut off are made again.
@@ -35,9 +32,6 @@ pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, guard: StepGuard
     let shared = Arc::new(Shared::new(delivery, pacing, guard));
     let mut work = Work::default();
     loop {
-        if shutdown.run_until_cancelled(shared.look_if_due()).await.is_none() {
-            break;
-        }
         work.start(&shared);
         let (pause, waited) = shared.turns().pause(PAUSE_MAX);
         tokio::select! {
@@ -45,7 +39,8 @@ pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, guard: StepGuard
             () = hint.notified() => shared.turns().intake.look_soon(),
             () = shared.wanted.notified() => {}
             Some(ended) = work.attempts.join_next() => returned(ended),
-            Some(noted) = work.notes.join_next() => shared.may_note_after(noted),
+            Some(noted) = work.notes.join_next() => returned(noted),
+            Some(looked) = work.looks.join_next() => shared.turns().intake.looked(returned(looked)),
             Some(read) = work.reads.join_next() => shared.turns().queue(returned(read)),
             () = shared.room.freed(waited) => shared.turns().wake_parked(),
             () = tokio::time::sleep(pause) => {}
@@ -73,19 +68,6 @@ impl Shared {
 
     fn turns(&self) -> MutexGuard<'_, Turns> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Finds the webhooks that have events due which are not held yet.
-    async fn look_if_due(&self) {
-        // Asked in any case, so that a step of the clock is noticed when it comes.
-        if self.steps.may_end(&*self.delivery.clock) {
-            self.turns().wake_resting();
-        }
-        let begins = self.turns().begin_look();
-        if begins {
-            let lanes = self.delivery.outbox.lanes().await;
-            self.turns().intake.looked(lanes);
-        }
     }
 
     /// Makes one attempt after another, each as its turn comes, until there is none to be made.
@@ -123,13 +105,7 @@ impl Shared {
 
     async fn note(&self, note: Note) {
         self.delivery.note_all(note.records).await;
-        self.change(|turns| turns.noted(note.attempts));
-        tokio::time::sleep(NOTE_PAUSE).await;
-    }
-
-    fn may_note_after(&self, noted: Result<(), JoinError>) {
-        returned(noted);
-        self.turns().may_note();
+        self.change(|turns| turns.noted(note.events));
     }
 
     /// Changes the turns while the worker may sleep.
@@ -150,6 +126,7 @@ impl Shared {
 struct Work {
     attempts: JoinSet<()>,
     notes: JoinSet<()>,
+    looks: JoinSet<Looked>,
     reads: JoinSet<Read>,
 }
 
@@ -157,6 +134,14 @@ impl Work {
     /// Starts what there is to do.
     fn start(&mut self, shared: &Arc<Shared>) {
         let mut turns = shared.turns();
+        // Asked in any case, so that a step of the clock is noticed when it comes.
+        if shared.steps.may_end(&*shared.delivery.clock) {
+            turns.wake_resting();
+        }
+        if turns.begin_look() {
+            let outbox = Arc::clone(&shared.delivery.outbox);
+            self.looks.spawn(async move { outbox.lanes().await });
+        }
         while let Some(turn) = turns.next() {
             self.attempts.spawn(Arc::clone(shared).take_turns(turn));
         }
@@ -182,7 +167,7 @@ impl Work {
                 self.start_note(shared, &mut shared.turns());
                 tokio::select! {
                     Some(ended) = self.attempts.join_next() => returned(ended),
-                    Some(noted) = self.notes.join_next() => shared.may_note_after(noted),
+                    Some(noted) = self.notes.join_next() => returned(noted),
                     else => break,
                 }
             }

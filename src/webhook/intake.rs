@@ -30,6 +30,9 @@ const SET_BACK_MIN: Duration = Duration::from_secs(1);
 /// An event in the outbox: its webhook and its sequence.
 pub(super) type EventKey = (WebhookId, u64);
 
+/// What a look found: the webhooks that have events, and when the first of those is due that were tried.
+pub(super) type Looked = Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError>;
+
 /// What is to be read of a webhook's events.
 pub(super) struct Reading {
     webhook: WebhookId,
@@ -135,9 +138,9 @@ impl Intake {
         true
     }
 
-    /// Takes the webhooks that have events, and when the first of those is due that were tried.
-    pub(super) fn looked(&mut self, lanes: Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError>) {
-        match lanes {
+    /// Takes what a look found.
+    pub(super) fn looked(&mut self, looked: Looked) {
+        match looked {
             Ok(lanes) => {
                 // Those that have nothing left.
                 if self.checked.len() > 2 * lanes.len() {

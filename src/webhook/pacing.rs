@@ -30,17 +30,18 @@ use rotation::Rotation;
 use standing::{Class, Standing};
 pub use standing::{End, Known};
 
-/// Of so many events that an endpoint took, one more may be told that is not noted.
+/// For each so many events that an endpoint took, one more may be told that is not noted, beyond those that may be in flight.
 const TAKEN_PER_UNNOTED: usize = 100;
 /// The most of these.
-const UNNOTED_MAX: usize = 128;
+const UNNOTED_BEYOND_MAX: usize = 128;
 /// The span that [`PacingLimits::per_minute`] is counted over.
 const MINUTE: Duration = Duration::from_mins(1);
 
 /// What is permitted at once. A bound of 0 is taken as 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacingLimits {
-    /// Attempts in flight at one endpoint that is prompt; at one that is not, or is thought so from its past alone, 1.
+    /// Attempts in flight at one endpoint that is prompt; at one that is not, or is thought so from its past alone, 1. At any of
+    /// them as many may be in flight or not noted, before it took any.
     pub in_flight_per_endpoint: usize,
     /// Attempts in flight in all; of those half (at least 1) at endpoints that are prompt, and half at those that are not.
     pub in_flight: usize,
@@ -70,6 +71,8 @@ pub struct Lanes<T> {
     resting: BinaryHeap<Reverse<(Duration, Endpoint)>>,
     places: Places,
     queued: usize,
+    /// An endpoint has no turn only because of what is not noted, and no note has begun since.
+    wants_note: bool,
     swept_at: Duration,
 }
 
@@ -93,7 +96,7 @@ struct Lane<T> {
     in_flight: usize,
     /// Attempts that are over, but not noted.
     unnoted: usize,
-    /// Events that were taken, and noted as such.
+    /// Events that were taken and noted as such since it is remembered.
     taken: usize,
     standing: Standing,
     /// When the attempts of the last minute were started, at most `per_minute`.
@@ -118,6 +121,7 @@ impl<T> Lanes<T> {
             resting: BinaryHeap::new(),
             places: Places::new(limits.in_flight),
             queued: 0,
+            wants_note: false,
             swept_at: Duration::ZERO,
         }
     }
@@ -140,7 +144,8 @@ impl<T> Lanes<T> {
         while let Some((class, endpoint)) = self.pop_turn() {
             let Some(lane) = self.by_endpoint.get_mut(&endpoint) else { continue };
             lane.is_listed = false;
-            if lane.standing.class() != class || !lane.has_room(&self.limits) {
+            let is_free = lane.in_flight < lane.standing.slots(&self.limits) && lane.may_tell(&self.limits);
+            if lane.standing.class() != class || !is_free {
                 // Its standing has changed since it was put there.
                 self.list(endpoint);
                 continue;
@@ -186,6 +191,16 @@ impl<T> Lanes<T> {
         self.list(attempt.endpoint);
     }
 
+    /// Whether an endpoint waits for a note that has not begun.
+    pub fn wants_note(&self) -> bool {
+        self.wants_note
+    }
+
+    /// All attempts that are over are about to be noted.
+    pub fn begin_note(&mut self) {
+        self.wants_note = false;
+    }
+
     /// The attempt in `place` is over at `now`, and there is nothing to be noted of it.
     pub fn done(&mut self, place: Place, end: Option<End>, now: Duration) {
         let attempt = self.over(place, end, now);
@@ -204,7 +219,11 @@ impl<T> Lanes<T> {
     /// Gives a lane its place in the order of turns, if it has something to do and none yet.
     fn list(&mut self, endpoint: Endpoint) {
         let Some(lane) = self.by_endpoint.get_mut(&endpoint) else { return };
-        if lane.is_listed || lane.queue.is_empty() || !lane.has_room(&self.limits) {
+        if lane.is_listed || lane.queue.is_empty() || lane.in_flight >= lane.standing.slots(&self.limits) {
+            return;
+        }
+        if !lane.may_tell(&self.limits) {
+            self.wants_note = true;
             return;
         }
         lane.is_listed = true;
@@ -291,11 +310,10 @@ impl<T> Lane<T> {
         }
     }
 
-    /// Whether another attempt may be in flight.
-    fn has_room(&self, limits: &PacingLimits) -> bool {
-        let unnoted_max = (self.taken / TAKEN_PER_UNNOTED).min(UNNOTED_MAX);
-        self.in_flight < self.standing.slots(limits)
-            && self.in_flight + self.unnoted < limits.in_flight_per_endpoint + unnoted_max
+    /// Whether another event may be told although what was told before is not noted.
+    fn may_tell(&self, limits: &PacingLimits) -> bool {
+        let beyond = (self.taken / TAKEN_PER_UNNOTED).min(UNNOTED_BEYOND_MAX);
+        self.in_flight + self.unnoted < limits.in_flight_per_endpoint + beyond
     }
 
     /// Gives back what an attempt took of the minute's share that was not made.

@@ -14,6 +14,10 @@ use crate::model::{AttemptRecord, Verdict, WebhookId};
 
 /// Attempts that are over and not noted yet, at most, before others start.
 const UNNOTED_MAX: usize = 1024;
+/// The shortest time from one note to the next, in which what is to be noted gathers: each costs a write to the disk, which
+/// mail that comes in pays as well. And where no endpoint waits for one.
+const NOTE_PAUSE: Duration = Duration::from_millis(1);
+const NOTE_PAUSE_UNWANTED: Duration = Duration::from_millis(4);
 /// Octets of the bodies that are rendered before their turn.
 const RENDERED_OCTETS_MAX: usize = 16 << 20;
 
@@ -33,18 +37,19 @@ pub(super) struct Attempted {
     pub(super) attempt: Attempt,
 }
 
-/// An attempt that is over and about to be noted.
+/// An event whose attempt is over and about to be noted.
 pub(super) struct Over {
     event: EventKey,
-    attempt: Unnoted,
+    /// If its receiver was told.
+    told: Option<Unnoted>,
     is_taken: bool,
 }
 
 /// What is to be noted at once.
 pub(super) struct Note {
     pub(super) records: Vec<AttemptRecord>,
-    /// The attempts that it is about.
-    pub(super) attempts: Vec<Over>,
+    /// The events that it is about.
+    pub(super) events: Vec<Over>,
 }
 
 /// What is known of the turns.
@@ -60,13 +65,13 @@ pub(super) struct Turns {
     parked: OfBoth<Vec<Parked>>,
     /// Whether the worker is woken when there is some.
     is_woken_for: OfBoth<bool>,
-    /// What is noted next, all at once, and the attempts that it is about.
+    /// What is noted next, all at once, and the events that it is about.
     records: Vec<AttemptRecord>,
     unnoted: Vec<Over>,
-    /// How many attempts the note under way is about.
+    /// How many events the note under way is about.
     noting: usize,
-    /// A note is under way, or was right now.
-    is_noting: bool,
+    /// When the last one was made, on the clock that never jumps.
+    noted_at: Duration,
     /// Webhooks that are disabled by what is not noted yet: nothing more is sent to them.
     ending: HashSet<WebhookId>,
     /// Events that are past their end by a clock that can't be relied on.
@@ -90,7 +95,7 @@ impl Turns {
             records: Vec::new(),
             unnoted: Vec::new(),
             noting: 0,
-            is_noting: false,
+            noted_at: Duration::ZERO,
             ending: HashSet::new(),
             resting: Vec::new(),
             sleeps_until: Duration::ZERO,
@@ -153,42 +158,53 @@ impl Turns {
 
     /// Holds an event whose attempt is over until that is noted: the store would give it out again.
     fn hold(&mut self, place: Place, end: Option<End>, event: EventKey, is_taken: bool) {
-        let attempt = self.lanes.over(place, end, self.clock.boot());
-        self.unnoted.push(Over { event, attempt, is_taken });
+        let now = self.clock.boot();
+        let told = if end.is_some() {
+            Some(self.lanes.over(place, end, now))
+        } else {
+            self.lanes.done(place, None, now);
+            None
+        };
+        self.unnoted.push(Over { event, told, is_taken });
     }
 
-    /// What there is to be noted, unless a note is under way: what comes up meanwhile is noted after it, all at once, since
-    /// each time costs a write to the disk. [`Turns::noted`] is told when that is done, and [`Turns::may_note`] when there may be
-    /// another.
+    /// What there is to be noted, unless a note is under way or was right now: what comes up meanwhile is noted after it, all
+    /// at once. [`Turns::noted`] is told when that is done.
     pub(super) fn next_note(&mut self) -> Option<Note> {
-        if !self.is_to_be_noted() {
+        if self.notes_at().is_none_or(|notes_at| notes_at > self.clock.boot()) {
             return None;
         }
-        let note = Note { records: std::mem::take(&mut self.records), attempts: std::mem::take(&mut self.unnoted) };
-        (self.noting, self.is_noting) = (note.attempts.len(), true);
+        self.lanes.begin_note();
+        let note = Note { records: std::mem::take(&mut self.records), events: std::mem::take(&mut self.unnoted) };
+        self.noting = note.events.len();
         Some(note)
     }
 
-    fn is_to_be_noted(&self) -> bool {
-        !self.is_noting && !self.unnoted.is_empty()
+    /// When the next note is to be made, if there is one and none is under way.
+    fn notes_at(&self) -> Option<Duration> {
+        let is_waited_for = self.lanes.wants_note() || !self.is_open();
+        let pause = match (self.is_closed, is_waited_for) {
+            (true, _) => Duration::ZERO,
+            (false, true) => NOTE_PAUSE,
+            (false, false) => NOTE_PAUSE_UNWANTED,
+        };
+        (self.noting == 0 && !self.unnoted.is_empty()).then_some(self.noted_at + pause)
     }
 
-    pub(super) fn noted(&mut self, attempts: Vec<Over>) {
-        self.noting = 0;
-        for Over { event, attempt, is_taken } in attempts {
+    pub(super) fn noted(&mut self, events: Vec<Over>) {
+        (self.noting, self.noted_at) = (0, self.clock.boot());
+        for Over { event, told, is_taken } in events {
             // What disables it may only be noted next.
             if self.ending.contains(&event.0)
                 && !self.records.iter().any(|record| record.webhook == event.0 && record.disables.is_some())
             {
                 self.ending.remove(&event.0);
             }
-            self.lanes.noted(attempt, is_taken);
+            if let Some(told) = told {
+                self.lanes.noted(told, is_taken);
+            }
             self.intake.let_go(event);
         }
-    }
-
-    pub(super) fn may_note(&mut self) {
-        self.is_noting = false;
     }
 
     /// Whether the webhooks that have events are to be looked for now; [`Intake::looked`] is told what was found.
@@ -245,13 +261,13 @@ impl Turns {
     /// When there is something to do although nothing comes in and nothing ends.
     fn wakes_at(&self) -> Option<Duration> {
         // Nobody asks the lanes while too much is not noted.
-        self.lanes.wakes_at().filter(|_| self.is_open()).into_iter().chain(self.intake.wakes_at()).min()
+        let has_turn_at = self.lanes.wakes_at().filter(|_| self.is_open());
+        [has_turn_at, self.intake.wakes_at(), self.notes_at()].into_iter().flatten().min()
     }
 
     /// Whether there is something to do for the worker before it wakes by itself.
     pub(super) fn wants_worker(&self) -> bool {
-        self.is_to_be_noted()
-            || self.intake.wants_to_read()
+        self.intake.wants_to_read()
             || (self.is_open() && self.lanes.has_turn())
             || self.waits_for_room().iter().zip(self.is_woken_for).any(|(waits, is_woken)| *waits && !is_woken)
             || self.wakes_at().is_some_and(|wakes_at| wakes_at < self.sleeps_until)

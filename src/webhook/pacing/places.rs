@@ -10,7 +10,8 @@ use crate::webhook::target::Endpoint;
 /// than an attempt may take by default.
 const RATION: usize = 16;
 
-/// The place of an attempt in flight, until it is given back to [`Lanes::done`](super::Lanes::done).
+/// The place of an attempt in flight, until it is given back to [`Lanes::over`](super::Lanes::over) or
+/// [`Lanes::done`](super::Lanes::done).
 #[derive(Debug)]
 #[must_use = "an attempt is in flight until its place is given back"]
 pub struct Place {

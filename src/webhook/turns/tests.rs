@@ -14,6 +14,10 @@ const PACING: PacingLimits = PacingLimits { in_flight_per_endpoint: 4, in_flight
 const LARGE: u64 = 2 << 20;
 
 fn turns() -> (Turns, TempDir) {
+    turns_with(PACING)
+}
+
+fn turns_with(pacing: PacingLimits) -> (Turns, TempDir) {
     let dir = tempfile::tempdir().expect("tempdir");
     let options = StoreOptions {
         retention: None,
@@ -37,7 +41,7 @@ fn turns() -> (Turns, TempDir) {
         clock: Arc::new(SystemClock),
         counters: Arc::default(),
     });
-    let mut turns = Turns::new(&delivery, PACING, Arc::default());
+    let mut turns = Turns::new(&delivery, pacing, Arc::default());
     assert!(turns.begin_look());
     turns.intake.looked(Ok(Vec::new()));
     sleeps(&mut turns);
@@ -70,7 +74,7 @@ fn add(turns: &mut Turns, number: u8, size_octets: u64) {
 }
 
 /// What is to be noted of an attempt.
-fn record(event: &PendingEvent) -> AttemptRecord {
+fn record(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
     AttemptRecord {
         webhook: event.webhook,
         event: event.id,
@@ -82,15 +86,26 @@ fn record(event: &PendingEvent) -> AttemptRecord {
         status: Some(200),
         error: None,
         response: String::new(),
-        verdict: Verdict::Delivered,
+        verdict,
         disables: None,
     }
 }
 
 /// Ends an attempt whose receiver took the event.
 fn end(turns: &mut Turns, turn: Turn) {
-    let attempt = Attempt { record: Some(record(&turn.queued.event)), end: Some(End::Taken), ..Attempt::default() };
+    end_with(turns, turn, Verdict::Delivered);
+}
+
+fn end_with(turns: &mut Turns, turn: Turn, verdict: Verdict) {
+    let attempt =
+        Attempt { record: Some(record(&turn.queued.event, verdict)), end: Some(End::Taken), ..Attempt::default() };
     turns.end(Attempted { place: turn.place, event: turn.event, attempt });
+}
+
+/// The next note, once the pause after the last one is over.
+fn next_note(turns: &mut Turns) -> Note {
+    turns.noted_at = Duration::ZERO;
+    turns.next_note().expect("a note")
 }
 
 #[test]
@@ -115,14 +130,12 @@ fn the_worker_is_wanted_to_note_what_ended_unless_it_does() {
     let (first, second) = (turns.next().expect("a turn"), turns.next().expect("a turn"));
     end(&mut turns, first);
     assert!(turns.wants_worker());
-    let note = turns.next_note().expect("a note");
+    let note = next_note(&mut turns);
     end(&mut turns, second);
     assert!(!turns.wants_worker() && turns.next_note().is_none());
-    turns.noted(note.attempts);
-    assert!(turns.next_note().is_none(), "not at once");
-    turns.may_note();
+    turns.noted(note.events);
     assert!(turns.wants_worker());
-    assert_eq!(turns.next_note().map(|note| note.attempts.len()), Some(1));
+    assert_eq!(next_note(&mut turns).events.len(), 1);
 }
 
 #[test]
@@ -134,27 +147,74 @@ fn who_waits_for_a_note_goes_on_when_it_is_made_and_not_when_there_may_be_anothe
         end(&mut turns, turn);
     }
     assert!(turns.next().is_none(), "four are not noted");
-    let note = turns.next_note().expect("a note");
+    let note = next_note(&mut turns);
     sleeps(&mut turns);
-    turns.noted(note.attempts);
+    turns.noted(note.events);
     assert!(turns.wants_worker() && turns.next().is_some());
 }
 
 #[test]
 fn few_attempts_in_all_are_made_while_nothing_is_noted() {
-    let (mut turns, _dir) = turns();
+    let (mut turns, _dir) = turns_with(PacingLimits { in_flight_per_endpoint: 8, ..PACING });
     let mut made = 0;
     for number in 0..=u8::MAX {
-        (0..5).for_each(|_| add(&mut turns, number, 1));
+        (0..8).for_each(|_| add(&mut turns, number, 1));
     }
     while let Some(turn) = turns.next() {
         end(&mut turns, turn);
         made += 1;
     }
     assert_eq!(made, UNNOTED_MAX);
-    let note = turns.next_note().expect("a note");
-    turns.noted(note.attempts);
+    let note = next_note(&mut turns);
+    turns.noted(note.events);
     assert!(turns.next().is_some());
+}
+
+/// How many attempts can be made that are not noted, after 96 that are; 4 at once, all with this verdict.
+fn unnoted_after_a_hundred(verdict: Verdict) -> usize {
+    let (mut turns, _dir) = turns();
+    (0..200).for_each(|_| add(&mut turns, 1, 1));
+    let mut made = 0;
+    for _ in 0..=25 {
+        made = 0;
+        while let Some(turn) = turns.next() {
+            end_with(&mut turns, turn, verdict);
+            made += 1;
+        }
+        let note = next_note(&mut turns);
+        turns.noted(note.events);
+    }
+    made
+}
+
+#[test]
+fn only_what_was_taken_lets_more_be_told_that_is_not_noted() {
+    assert_eq!(unnoted_after_a_hundred(Verdict::Delivered), 5);
+    assert_eq!(unnoted_after_a_hundred(Verdict::Retry(Timestamp::MAX)), 4);
+}
+
+#[test]
+fn what_is_held_without_a_call_keeps_no_other_webhook_of_the_endpoint_waiting() {
+    let (mut turns, _dir) = turns();
+    (0..10).for_each(|_| add(&mut turns, 1, 1));
+    turns.ending.insert(WebhookId::from_octets([1; 16]));
+    assert!(turns.next().is_none());
+    assert_eq!((turns.unnoted.len(), turns.lanes.wants_note()), (10, false));
+}
+
+#[test]
+fn a_note_is_made_soon_where_an_endpoint_waits_for_it_and_at_once_at_the_end() {
+    let (mut turns, _dir) = turns();
+    (0..5).for_each(|_| add(&mut turns, 1, 1));
+    let turn = turns.next().expect("a turn");
+    end(&mut turns, turn);
+    assert_eq!(turns.notes_at(), Some(NOTE_PAUSE_UNWANTED));
+    while let Some(turn) = turns.next() {
+        end(&mut turns, turn);
+    }
+    assert_eq!(turns.notes_at(), Some(NOTE_PAUSE));
+    turns.close();
+    assert_eq!(turns.notes_at(), Some(Duration::ZERO));
 }
 
 #[test]

@@ -78,7 +78,7 @@ async fn all_that_postfix_has_arrives_though_the_receiver_is_stopped_and_killed(
         daemon
     });
 
-    assert_eq!((postfix.attempts("sent"), postfix.attempts("bounced")), (MESSAGES, 0), "{}", postfix.end_of_log());
+    assert_eq!((postfix.attempts("sent"), postfix.attempts("bounced")), (MESSAGES, 0), "{}", postfix.state());
     let counts = counts_but_one(daemon.http).await;
     let lost: Vec<_> = counts.iter().filter(|(_, total)| **total == 0).collect();
     assert!(lost.is_empty(), "lost: {lost:?}");
@@ -113,7 +113,7 @@ async fn postfix_in_front_delivers_by_lmtp() {
         let to = format!("lmtp{number}@example.test");
         postfix.take_messages(&["-m", "20", "-r", "3", "-f", SENDER, "-t", &to]);
         postfix.wait_for("an empty queue", Postfix::is_queue_empty);
-        assert_eq!((postfix.attempts("sent"), postfix.attempts("deferred")), (60, 0), "{}", postfix.end_of_log());
+        assert_eq!((postfix.attempts("sent"), postfix.attempts("deferred")), (60, 0), "{}", postfix.state());
         for number in ["", "2", "3"] {
             assert_eq!(http::total(daemon.http, &format!("{number}{to}")).await, 20, "{number}{to} by {next_hop}");
         }

@@ -69,22 +69,30 @@ impl Postfix {
     pub(crate) fn wait_for(&self, what: &str, mut is_so: impl FnMut(&Self) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !is_so(self) {
-            assert!(Instant::now() < deadline, "{what}: not in time; the end of Postfix's log:\n{}", self.end_of_log());
+            assert!(Instant::now() < deadline, "{what}: not in time; {}", self.state());
             std::thread::sleep(PAUSE);
         }
     }
 
-    /// The last lines of its log.
-    pub(crate) fn end_of_log(&self) -> String {
+    /// What it has in its queue, and the last lines of its log.
+    pub(crate) fn state(&self) -> String {
         let log = self.log();
         let lines: Vec<&str> = log.lines().collect();
-        lines[lines.len().saturating_sub(20)..].join("\n")
+        format!(
+            "its queue:\n{}the end of its log:\n{}",
+            self.queue(),
+            lines[lines.len().saturating_sub(20)..].join("\n")
+        )
     }
 
     /// Whether it has sent or given up all.
     pub(crate) fn is_queue_empty(&self) -> bool {
+        self.queue().starts_with("Mail queue is empty")
+    }
+
+    fn queue(&self) -> String {
         let output = programs::run(self.command("postqueue").arg("-p"), "");
-        output.stdout.starts_with(b"Mail queue is empty")
+        String::from_utf8_lossy(&output.stdout).into_owned()
     }
 }
 
