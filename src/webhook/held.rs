@@ -37,9 +37,9 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Few are queued, and there is room for others.
+    /// Few are queued, so that as many are read at once as can be, and there is room for others.
     pub(super) fn is_low(&self, Page(page): Page) -> bool {
-        !self.is_listed && self.queued <= page / 2 && self.sequences.len() <= page + page / 2
+        !self.is_listed && self.queued <= page / 8 && self.sequences.len() <= page + page / 2
     }
 
     /// How many may be read in addition: those that are not queued are as many as a page again at most.
@@ -66,11 +66,11 @@ mod tests {
     fn what_is_read_in_addition_as_a_table() {
         for (queued, others, is_low, room) in [
             (0, 0, true, 128),
-            (64, 4, true, 64),
-            (65, 4, false, 63),
+            (16, 4, true, 112),
+            (17, 4, false, 111),
             (0, 192, true, 64),
             (0, 193, false, 63),
-            (64, 128, true, 64),
+            (16, 128, true, 112),
             (0, 256, false, 0),
         ] {
             let held = held(queued, others);
