@@ -139,11 +139,12 @@ queue_run_delay = 1s
     )
 }
 
-/// What takes mail from a socket, keeps it and sends it on by SMTP or LMTP; nothing is in a changed root.
+/// What takes mail from a socket, keeps it and sends it on by SMTP or LMTP; nothing is in a changed root. qmgr looks for new mail
+/// each second: on a busy machine the word of it may be lost, and by default it looks by itself after five minutes.
 const MASTER_CF: &str = "
 source    unix       n - n - -   smtpd
 cleanup   unix       n - n - 0   cleanup
-qmgr      unix       n - n 300 1 qmgr
+qmgr      unix       n - n 1 1 qmgr
 rewrite   unix       - - n - -   trivial-rewrite
 bounce    unix       - - n - 0   bounce
 defer     unix       - - n - 0   bounce
