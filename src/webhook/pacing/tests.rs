@@ -315,6 +315,17 @@ fn what_an_endpoint_did_not_take_lets_no_more_be_told_and_each_has_its_own() {
 }
 
 #[test]
+fn what_is_in_flight_and_what_is_not_noted_have_one_bound() {
+    let mut run = Run::with_prompt(limits(4, 100, 1000), [1]);
+    run.add(1, Known::Nothing, 0..10);
+    let (place, _) = run.lanes.next(START).expect("a turn");
+    let unnoted = run.lanes.over(place, Some(End::Taken), START);
+    assert_eq!(run.drain(START), [1, 2, 3]);
+    run.lanes.noted(unnoted, true);
+    assert_eq!(run.drain(START), [4]);
+}
+
+#[test]
 fn an_endpoint_is_remembered_while_something_of_it_is_not_noted() {
     let mut run = Run::new(limits(4, 100, 1000));
     run.add(1, Known::Nothing, 0..4);

@@ -213,8 +213,15 @@ fn a_note_is_made_soon_where_an_endpoint_waits_for_it_and_at_once_at_the_end() {
         end(&mut turns, turn);
     }
     assert_eq!(turns.notes_at(), Some(NOTE_PAUSE));
+    let note = next_note(&mut turns);
+    assert!(turns.notes_at().is_none());
+    turns.noted(note.events);
+    let turn = turns.next().expect("a turn");
+    end(&mut turns, turn);
+    // Nobody waits any more.
+    assert_eq!(turns.notes_at(), Some(turns.noted_at + NOTE_PAUSE_UNWANTED));
     turns.close();
-    assert_eq!(turns.notes_at(), Some(Duration::ZERO));
+    assert_eq!(turns.notes_at(), Some(turns.noted_at));
 }
 
 #[test]
