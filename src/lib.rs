@@ -110,8 +110,8 @@
 //!           call      right before it the store says whether the event still waits; guard on the address that is dialled or
 //!                     was, one POST under bounds on a connection that the attempt drives itself
 //!           record    outcome, schedule: one Change, which ends the event or sets when it is due again, and the log's line;
-//!                     the lane goes on meanwhile, as far as 1 in 100 of what its endpoint took may be told again: 128 attempts
-//!                     at most that are not noted, 1,024 in all
+//!                     the lane goes on meanwhile: with 4 attempts in flight or not noted, and one more for each hundred
+//!                     events that its endpoint took (128 at most); with 1,024 not noted nobody does
 //! ```
 //!
 //! The outbox is the only copy: what the dispatcher holds is a hint, checked right before the call, and a crash between call
