@@ -81,6 +81,8 @@ pub(super) struct Intake {
     reads_of_look: usize,
     /// When the look began whose webhooks are not all read yet, on the clock that never jumps.
     looking_since: Option<Duration>,
+    /// The look has not found them yet.
+    is_looking: bool,
     /// The end of the last look, how long it took, and the start of the next.
     looked_at: Duration,
     look_took: Duration,
@@ -104,6 +106,7 @@ impl Intake {
             reads: 0,
             reads_of_look: 0,
             looking_since: None,
+            is_looking: false,
             looked_at: now,
             look_took: Duration::ZERO,
             look_at: now,
@@ -131,7 +134,7 @@ impl Intake {
         if now < self.look_at || self.looking_since.is_some() {
             return false;
         }
-        self.looking_since = Some(now);
+        (self.looking_since, self.is_looking) = (Some(now), true);
         self.look_at = now + LOOK_EVERY_MAX;
         self.resting.retain(|_, until| *until > now);
         self.check_again_if_set_back();
@@ -140,6 +143,7 @@ impl Intake {
 
     /// Takes what a look found.
     pub(super) fn looked(&mut self, looked: Looked) {
+        self.is_looking = false;
         match looked {
             Ok(lanes) => {
                 // Those that have nothing left.
@@ -205,10 +209,9 @@ impl Intake {
         self.look_at = self.look_at.min(self.delivery.clock.boot() + wait).max(self.looked_at + self.look_pause());
     }
 
-    fn end_look_if_over(&mut self) {
-        let Some(since) = self.looking_since.take_if(|_| self.found.is_empty() && self.reads_of_look == 0) else {
-            return;
-        };
+    pub(super) fn end_look_if_over(&mut self) {
+        let is_over = !self.is_looking && self.found.is_empty() && self.reads_of_look == 0;
+        let Some(since) = self.looking_since.take_if(|_| is_over) else { return };
         self.looked_at = self.delivery.clock.boot();
         self.look_took = self.looked_at.saturating_sub(since);
         self.look_at = self.look_at.max(self.looked_at + self.look_pause());

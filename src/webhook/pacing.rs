@@ -71,7 +71,7 @@ pub struct Lanes<T> {
     resting: BinaryHeap<Reverse<(Duration, Endpoint)>>,
     places: Places,
     queued: usize,
-    /// An endpoint has no turn only because of what is not noted, and no note has begun since.
+    /// Since the last note began, an endpoint had no turn only because of what is not noted. It may have one again by now.
     wants_note: bool,
     swept_at: Duration,
 }
@@ -191,7 +191,7 @@ impl<T> Lanes<T> {
         self.list(attempt.endpoint);
     }
 
-    /// Whether an endpoint waits for a note that has not begun.
+    /// Whether an endpoint waited for a note since the last one began.
     pub fn wants_note(&self) -> bool {
         self.wants_note
     }

@@ -280,6 +280,24 @@ fn the_worker_is_wanted_to_read_and_to_look_before_it_meant_to() {
     assert!(turns.wants_worker());
 }
 
+/// Whether a look begins once that is due by a hint.
+fn begins_look(turns: &mut Turns) -> bool {
+    turns.intake.look_soon();
+    // The shortest pause between two looks.
+    std::thread::sleep(Duration::from_millis(25));
+    turns.begin_look()
+}
+
+#[test]
+fn a_read_that_ends_during_a_look_does_not_end_the_look() {
+    let (mut turns, _dir) = turns();
+    assert!(begins_look(&mut turns));
+    turns.intake.end_look_if_over();
+    assert!(!begins_look(&mut turns));
+    turns.intake.looked(Ok(Vec::new()));
+    while !begins_look(&mut turns) {}
+}
+
 #[test]
 fn nobody_has_a_turn_once_it_is_closed() {
     let (mut turns, _dir) = turns();
