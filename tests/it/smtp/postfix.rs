@@ -74,7 +74,7 @@ async fn all_that_postfix_has_arrives_though_the_receiver_is_stopped_and_killed(
         let daemon = Binary::serve_at(smtp, dir.path(), &["--domain", "example.test"]);
 
         source.join().expect("smtp-source");
-        postfix.wait_for("an empty queue", Postfix::is_queue_empty);
+        postfix.wait_until_empty();
         daemon
     });
 
@@ -112,7 +112,7 @@ async fn postfix_in_front_delivers_by_lmtp() {
         // Each message is for three: to this name, and with a 2 and a 3 before it.
         let to = format!("lmtp{number}@example.test");
         postfix.take_messages(&["-m", "20", "-r", "3", "-f", SENDER, "-t", &to]);
-        postfix.wait_for("an empty queue", Postfix::is_queue_empty);
+        postfix.wait_until_empty();
         assert_eq!((postfix.attempts("sent"), postfix.attempts("deferred")), (60, 0), "{}", postfix.state());
         for number in ["", "2", "3"] {
             assert_eq!(http::total(daemon.http, &format!("{number}{to}")).await, 20, "{number}{to} by {next_hop}");

@@ -11,6 +11,7 @@ use super::programs;
 /// How long a test waits for what must come.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(5);
+const FLUSH_EVERY: Duration = Duration::from_secs(5);
 
 /// An instance of Postfix with its own configuration, queue and log, which sends everything to one receiver. It listens
 /// on a socket in its queue directory alone. It is stopped when this is dropped.
@@ -85,9 +86,17 @@ impl Postfix {
         )
     }
 
-    /// Whether it has sent or given up all.
-    pub(crate) fn is_queue_empty(&self) -> bool {
-        self.queue().starts_with("Mail queue is empty")
+    /// Waits until it has sent or given up all. It is told now and then to try at once what it has deferred: on a busy machine
+    /// it may leave one of those alone for more than a minute.
+    pub(crate) fn wait_until_empty(&self) {
+        let mut flushed_at = Instant::now();
+        self.wait_for("an empty queue", |postfix| {
+            if flushed_at.elapsed() > FLUSH_EVERY {
+                programs::run(postfix.command("postqueue").arg("-f"), "");
+                flushed_at = Instant::now();
+            }
+            postfix.queue().starts_with("Mail queue is empty")
+        });
     }
 
     fn queue(&self) -> String {
@@ -139,12 +148,11 @@ queue_run_delay = 1s
     )
 }
 
-/// What takes mail from a socket, keeps it and sends it on by SMTP or LMTP; nothing is in a changed root. qmgr looks for new mail
-/// each second: on a busy machine the word of it may be lost, and by default it looks by itself after five minutes.
+/// What takes mail from a socket, keeps it and sends it on by SMTP or LMTP; nothing is in a changed root.
 const MASTER_CF: &str = "
 source    unix       n - n - -   smtpd
 cleanup   unix       n - n - 0   cleanup
-qmgr      unix       n - n 1 1 qmgr
+qmgr      unix       n - n 300 1 qmgr
 rewrite   unix       - - n - -   trivial-rewrite
 bounce    unix       - - n - 0   bounce
 defer     unix       - - n - 0   bounce
