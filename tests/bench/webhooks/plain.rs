@@ -36,13 +36,14 @@ pub(crate) fn rate(addresses: &[SocketAddr], per_origin: usize, requests: usize,
     })
 }
 
-/// Posts `example` so often, one after another, each over a connection of its own. Requests per second.
-pub(crate) fn one_by_one_rate(address: SocketAddr, requests: usize, example: &Example) -> Result<f64> {
+/// Posts `example` so often to the addresses in turn, with one connection open at a time: each request needs a new one.
+/// Requests per second.
+pub(crate) fn one_by_one_rate(addresses: &[SocketAddr], requests: usize, example: &Example) -> Result<f64> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
         let begun = Instant::now();
-        for _ in 0..requests {
-            post(address, example, 1).await?;
+        for address in addresses.iter().cycle().take(requests) {
+            post(*address, example, 1).await?;
         }
         Ok(super::per_second(requests, begun.elapsed()))
     })

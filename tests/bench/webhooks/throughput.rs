@@ -16,7 +16,8 @@ const ROUNDS: usize = 5;
 /// Each makes an event per origin.
 const MAILS: usize = 4_000;
 const TEXT_OCTETS: usize = 1024;
-/// What the ratios to plain POSTs and to one attempt at a time are meant to reach.
+/// What the ratios to plain POSTs and to one connection at a time are meant to reach. Each mail makes an event for every
+/// origin, so that one connection at a time means a new one for each event.
 const TARGETS: (f64, f64) = (0.5, 5.0);
 
 /// Measures with a receiver that answers after a while, and prints.
@@ -45,7 +46,7 @@ pub(crate) fn run(after: Duration) -> Result<()> {
         let plain = plain::rate(receiver.addresses(), PER_ORIGIN, mails * ORIGINS, &example)?;
         let raw = plain::raw_rate(receiver.addresses(), PER_ORIGIN, mails * ORIGINS, &example)?;
         let kept = plain::rate(&receiver.addresses()[..1], 1, few * ORIGINS, &example)?;
-        let new = plain::one_by_one_rate(receiver.addresses()[0], few * ORIGINS, &example)?;
+        let new = plain::one_by_one_rate(receiver.addresses(), few * ORIGINS, &example)?;
         let ratios = [reached / plain, reached / one, reached / new];
         to_plain.push(ratios[0]);
         to_one.push(ratios[1]);
@@ -57,7 +58,7 @@ pub(crate) fn run(after: Duration) -> Result<()> {
     }
     let medians = [&mut to_plain, &mut to_one, &mut to_new].map(|ratios| median(ratios));
     println!("{:>6} {:>74.2} {:8.1} {:8.1}", "median", medians[0], medians[1], medians[2]);
-    println!("targets: {} of plain, {} times one attempt at a time", TARGETS.0, TARGETS.1);
+    println!("targets: {} of plain, {} times one connection at a time (1 new)", TARGETS.0, TARGETS.1);
     Ok(())
 }
 
