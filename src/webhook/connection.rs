@@ -21,8 +21,6 @@ use super::metered::{Meter, Metered};
 const ANSWER_OCTETS_MAX: usize = 64 * 1024;
 /// Octets of its header section: a longer one is a failure, from a piece of 4 KB beyond this at the latest.
 const HEAD_OCTETS_MAX: usize = 16 * 1024;
-/// Fields of it.
-const HEADERS_MAX: usize = 100;
 
 type Driver = http1::Connection<TokioIo<Metered<Box<dyn Stream>>>, Full<Bytes>>;
 
@@ -49,9 +47,9 @@ impl Connection {
         let Dialled { stream, address } = dialled;
         let meter = Meter::default();
         let stream = TokioIo::new(Metered::new(stream, meter.clone()));
-        let mut http = http1::Builder::new();
+        // Of its fields hyper takes no more than 100, and has room for these without a setting.
         let (requests, driver) =
-            http.max_headers(HEADERS_MAX).max_header_size(HEAD_OCTETS_MAX).handshake(stream).await?;
+            http1::Builder::new().max_header_size(HEAD_OCTETS_MAX).title_case_headers(true).handshake(stream).await?;
         Ok(Box::new(Self { requests, driver, is_over: false, address, meter }))
     }
 
@@ -108,6 +106,7 @@ impl Connection {
 
 #[cfg(test)]
 mod tests {
+    use hyper::header::HeaderValue;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
     use super::*;
@@ -161,5 +160,30 @@ mod tests {
             let (has_failed, taken) = tokio::join!(asking, endless(server, start.as_bytes()));
             assert!(has_failed && taken <= most + BETWEEN, "{taken}");
         }
+    }
+    #[tokio::test]
+    async fn an_answer_has_100_fields_at_most() {
+        for (fields, is_read) in [(100, true), (101, false)] {
+            let (mut connection, mut server) = connection().await;
+            let answer = format!("HTTP/1.1 204 No Content\r\n{}\r\n", "x: y\r\n".repeat(fields));
+            let asking = async move { connection.ask(Request::new(Full::default())).await.is_ok() };
+            let (was_read, _) = tokio::join!(asking, server.write_all(answer.as_bytes()));
+            assert_eq!(was_read, is_read, "{fields}");
+        }
+    }
+
+    #[tokio::test]
+    async fn field_names_are_spelled_as_the_interface_has_them() {
+        let (mut connection, mut server) = connection().await;
+        let mut request = Request::new(Full::default());
+        request.headers_mut().insert("x-webhook-signature", HeaderValue::from_static("0a"));
+        let _asking = tokio::spawn(async move { connection.ask(request).await.is_ok() });
+        let mut sent = String::new();
+        while !sent.ends_with("\r\n\r\n") {
+            let mut piece = [0; BETWEEN];
+            let octets = server.read(&mut piece).await.expect("a request");
+            sent.push_str(std::str::from_utf8(&piece[..octets]).expect("ASCII"));
+        }
+        assert!(sent.contains("\r\nX-Webhook-Signature: 0a\r\n"), "{sent}");
     }
 }

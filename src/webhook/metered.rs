@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf, Take};
 
 /// Octets that are read at once at most.
 const PIECE_OCTETS_MAX: usize = 4096;
@@ -24,13 +24,14 @@ impl Meter {
 /// A stream that fails to read once its meter is at 0.
 #[derive(Debug)]
 pub(super) struct Metered<S> {
-    stream: S,
+    /// Its limit is that of one piece.
+    stream: Take<S>,
     meter: Meter,
 }
 
-impl<S> Metered<S> {
+impl<S: AsyncRead> Metered<S> {
     pub(super) fn new(stream: S, meter: Meter) -> Self {
-        Self { stream, meter }
+        Self { stream: stream.take(0), meter }
     }
 }
 
@@ -40,19 +41,17 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
         if left == 0 {
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::FileTooLarge, "the answer is too long")));
         }
-        let piece = buf.initialize_unfilled_to(buf.remaining().min(left).min(PIECE_OCTETS_MAX));
-        let mut piece = ReadBuf::new(piece);
-        ready!(Pin::new(&mut self.stream).poll_read(cx, &mut piece))?;
-        let count = piece.filled().len();
-        buf.advance(count);
-        self.meter.set(left - count);
+        let filled = buf.filled().len();
+        self.stream.set_limit(left.min(PIECE_OCTETS_MAX) as u64);
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
+        self.meter.set(left - (buf.filled().len() - filled));
         Poll::Ready(Ok(()))
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Metered<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, octets: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, octets)
+        Pin::new(self.stream.get_mut()).poll_write(cx, octets)
     }
 
     fn poll_write_vectored(
@@ -60,19 +59,19 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
         cx: &mut Context<'_>,
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, pieces)
+        Pin::new(self.stream.get_mut()).poll_write_vectored(cx, pieces)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
+        self.stream.get_ref().is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        Pin::new(self.stream.get_mut()).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
+        Pin::new(self.stream.get_mut()).poll_shutdown(cx)
     }
 }
 

@@ -2,8 +2,6 @@
 //!
 //! An event is written by the change that receives its message, and holds a share in the message's record until it ends.
 
-use std::time::Duration;
-
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
@@ -13,7 +11,7 @@ use super::log::Logs;
 use super::tables::{
     EventRow, HEAVY, LaneKey, WEBHOOKS_OF, WebhookRow, event_id, mailbox_hash, webhook_of, webhook_of_key,
 };
-use super::webhook_rows::WebhookRows;
+use super::webhook_rows::{FAILING_MAX, WebhookRows};
 use crate::model::{
     AttemptRecord, EmailId, EventId, Mailbox, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord,
     WebhookStatus,
@@ -21,9 +19,7 @@ use crate::model::{
 use crate::store::WebhookRegistration;
 use crate::store::change::{Outcome, Sweep};
 
-/// A webhook that has had nothing but failures for so long is disabled.
-const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
-/// Why, as it is shown.
+/// Why a webhook is disabled that has failed for [`FAILING_MAX`], as it is shown.
 const ALWAYS_FAILING: &str = "nothing but failures for 5 days";
 
 /// The tables of webhooks, open for writing.

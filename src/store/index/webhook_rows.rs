@@ -9,14 +9,14 @@ use super::IndexError;
 use super::tables::{WEBHOOKS, WebhookRow};
 use crate::model::{Timestamp, WebhookId, WebhookStatus};
 
-/// Two failures that are further apart say nothing of the time between them: nobody may have called, or the clock was
-/// wrong. The longest wait between two attempts is a day and a fifth.
-const FAILURE_GAP_MAX: Duration = Duration::from_hours(48);
+/// A webhook that has had nothing but failures for so long is disabled. Two failures that are as far apart say nothing of the
+/// time between them: nobody called, or the clock was wrong.
+pub(super) const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
 
 impl WebhookRow {
     /// Notes an attempt that failed; for how long all have by then.
     pub(super) fn failing_for(&mut self, at: Timestamp) -> Duration {
-        let is_one_of_a_row = self.failed_at.is_some_and(|last| at.since(last) <= FAILURE_GAP_MAX);
+        let is_one_of_a_row = self.failed_at.is_some_and(|last| at.since(last) < FAILING_MAX);
         let since = self.record.failing_since.filter(|_| is_one_of_a_row).unwrap_or(at).min(at);
         (self.record.failing_since, self.failed_at) = (Some(since), Some(at));
         at.since(since)

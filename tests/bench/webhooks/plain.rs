@@ -52,7 +52,9 @@ pub(crate) fn one_by_one_rate(addresses: &[SocketAddr], requests: usize, example
 async fn post(address: SocketAddr, example: &Example, times: usize) -> Result<()> {
     let stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
-    let (mut sender, connection) = http1::handshake::<_, Full<Bytes>>(TokioIo::new(stream)).await?;
+    let mut http = http1::Builder::new();
+    let (mut sender, connection) =
+        http.title_case_headers(true).handshake::<_, Full<Bytes>>(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
     let mut headers: HeaderMap = example.headers.clone();
     headers.insert(HOST, address.to_string().parse()?);

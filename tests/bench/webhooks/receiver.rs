@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use hyper::HeaderMap;
-use hyper::header::{HeaderName, HeaderValue};
+use hyper::header::{CONTENT_LENGTH, HOST, HeaderName, HeaderValue};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
@@ -178,7 +178,8 @@ async fn serve(mut stream: TcpStream, conduct: Conduct, seen: &Seen) -> Option<(
 fn whole(buffer: &[u8]) -> Option<(usize, usize)> {
     let head = buffer.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
     let fields = std::str::from_utf8(&buffer[..head]).ok()?;
-    let length = fields.split("\r\n").find_map(|line| line.strip_prefix("content-length: "))?;
+    let mut fields = fields.split("\r\n").filter_map(|line| line.split_once(": "));
+    let (_, length) = fields.find(|(name, _)| name.eq_ignore_ascii_case("content-length"))?;
     let end = head + length.parse::<usize>().ok()?;
     (buffer.len() >= end).then_some((head, end))
 }
@@ -199,8 +200,7 @@ fn note(seen: &Seen, head: &[u8], body: &[u8]) {
 fn headers(head: &[u8]) -> HeaderMap {
     let lines = std::str::from_utf8(head).unwrap_or_default().split("\r\n");
     let fields = lines.filter_map(|line| line.split_once(": "));
-    let fields = fields.filter(|(name, _)| !["host", "content-length"].contains(name));
-    fields
-        .filter_map(|(name, value)| Some((name.parse::<HeaderName>().ok()?, HeaderValue::from_str(value).ok()?)))
-        .collect()
+    let fields =
+        fields.filter_map(|(name, value)| Some((name.parse::<HeaderName>().ok()?, HeaderValue::from_str(value).ok()?)));
+    fields.filter(|(name, _)| ![HOST, CONTENT_LENGTH].contains(name)).collect()
 }

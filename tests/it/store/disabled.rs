@@ -51,14 +51,16 @@ fn disabled() -> WebhookStatus {
 async fn five_days_of_nothing_but_failures_disable_a_webhook() {
     assert_eq!(failing_at(&[0, 48, 96, 119]).await, WebhookStatus::Active);
     assert_eq!(failing_at(&[0, 48, 96, 120]).await, disabled());
+    // Two mails, four days apart.
+    assert_eq!(failing_at(&[0, 26, 96, 120]).await, disabled());
 }
 
 #[tokio::test]
 async fn two_failures_with_nothing_between_them_are_not_days_of_failures() {
-    assert_eq!(failing_at(&[0, 121]).await, WebhookStatus::Active);
+    assert_eq!(failing_at(&[0, 120]).await, WebhookStatus::Active);
     // From where they are close again it counts anew.
-    assert_eq!(failing_at(&[0, 24, 73, 120, 160, 192]).await, WebhookStatus::Active);
-    assert_eq!(failing_at(&[0, 24, 73, 120, 160, 193]).await, disabled());
+    assert_eq!(failing_at(&[0, 24, 144, 200, 263]).await, WebhookStatus::Active);
+    assert_eq!(failing_at(&[0, 24, 144, 200, 264]).await, disabled());
 }
 
 #[tokio::test]
