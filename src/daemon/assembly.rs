@@ -14,7 +14,7 @@ use crate::http::{self, Api, DaemonStatus, Room};
 use crate::mime::Parser;
 use crate::model::Counts;
 use crate::store::{EmbeddedStore, Outbox, Store};
-use crate::webhook::{Bodies, Caller, CallerSettings, Delivery, Guard, GuardSettings, Schedule};
+use crate::webhook::{Bodies, Caller, CallerSettings, Delivery, Guard, GuardSettings, Schedule, Tester};
 
 /// How many messages are read for people at once: a message takes several times its size in memory while it is read.
 const PARSERS: usize = 2;
@@ -77,7 +77,7 @@ pub async fn assemble(
         store: Arc::clone(&store) as Arc<dyn Store>,
         outbox: store as Arc<dyn Outbox>,
         guard,
-        webhook_test: Some(Arc::clone(&delivery) as Arc<dyn http::WebhookTest>),
+        webhook_test: Some(Arc::new(Tester::new(Arc::clone(&delivery)))),
         registry: Arc::clone(&registry) as Arc<dyn http::Domains>,
         parser,
         clock,

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::domains::DomainError;
 use crate::store::StoreError;
+use crate::webhook::{Busy, TestError};
 
 /// What went wrong, as a stable word for machines. [`Code::row`] is the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +92,8 @@ pub enum Code {
     MxHostUnset,
     /// DNS gave no answer.
     DnsUnavailable,
+    /// As many tests of webhooks are under way, or calls were made, as permitted.
+    WebhookBusy,
     /// The store failed or is closing.
     StoreUnavailable,
     /// The disk is full.
@@ -147,6 +150,7 @@ impl Code {
             Self::DomainFixed => (S::CONFLICT, "domain_fixed"),
             Self::MxHostUnset => (S::SERVICE_UNAVAILABLE, "mx_host_unset"),
             Self::DnsUnavailable => (S::SERVICE_UNAVAILABLE, "dns_unavailable"),
+            Self::WebhookBusy => (S::SERVICE_UNAVAILABLE, "webhook_busy"),
             Self::StoreUnavailable => (S::SERVICE_UNAVAILABLE, "store_unavailable"),
             Self::StorageFull => (S::INSUFFICIENT_STORAGE, "storage_full"),
             Self::NotReady => (S::SERVICE_UNAVAILABLE, "not_ready"),
@@ -257,6 +261,19 @@ impl From<StoreError> for Problem {
         }
         let problem = Self::new(code, detail);
         if code == Code::StoreUnavailable { problem.with_retry_after(10) } else { problem }
+    }
+}
+
+impl From<TestError> for Problem {
+    fn from(error: TestError) -> Self {
+        match error {
+            TestError::Busy(Busy { wait }) => {
+                let detail = "as many tests are under way, or calls were made to this webhook's address, as permitted";
+                let seconds = wait.as_millis().div_ceil(1000).try_into().unwrap_or(u32::MAX);
+                Self::new(Code::WebhookBusy, detail).with_retry_after(seconds)
+            }
+            TestError::Store(error) => error.into(),
+        }
     }
 }
 

@@ -16,8 +16,8 @@ use super::problem::{Code, Problem};
 use super::query::{self, Query};
 use crate::domains::Served;
 use crate::model::{AttemptRecord, Secret, Timestamp, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus};
-use crate::store::{StoreError, WebhookRegistration};
-use crate::webhook::{Delivery, Target, UrlError};
+use crate::store::WebhookRegistration;
+use crate::webhook::{Target, TestError, Tester, UrlError};
 
 /// The longest secret in octets.
 const SECRET_OCTETS_MAX: usize = 1024;
@@ -26,12 +26,12 @@ const SECRET_OCTETS_MAX: usize = 1024;
 #[async_trait]
 pub trait WebhookTest: Send + Sync + 'static {
     /// Makes one attempt with a sample event and notes it in the webhook's log.
-    async fn test(&self, webhook: &WebhookRecord) -> Result<AttemptRecord, StoreError>;
+    async fn test(&self, webhook: &WebhookRecord) -> Result<AttemptRecord, TestError>;
 }
 
 #[async_trait]
-impl WebhookTest for Delivery {
-    async fn test(&self, webhook: &WebhookRecord) -> Result<AttemptRecord, StoreError> {
+impl WebhookTest for Tester {
+    async fn test(&self, webhook: &WebhookRecord) -> Result<AttemptRecord, TestError> {
         self.test(webhook).await
     }
 }

@@ -11,10 +11,10 @@ use super::outcome::Verdict as Answered;
 use super::schedule::RETRY_AFTER_MAX;
 use super::sign::Signer;
 use super::steps::Steps;
-use super::{Bodies, Busy, Caller, End, Event, EventEmail, Outcome, Schedule, Target, prepare};
+use super::{Bodies, Busy, Caller, End, EventEmail, Outcome, Schedule, Target};
 use crate::clock::Clock;
 use crate::mime::Parser;
-use crate::model::{AttemptRecord, EmailId, EventId, PendingEvent, Timestamp, Verdict, WebhookId, WebhookRecord};
+use crate::model::{AttemptRecord, EventId, PendingEvent, Timestamp, Verdict, WebhookId};
 use crate::store::{ATTEMPTS_PER_NOTE, Outbox, OutboxVersion, StoreError};
 
 /// How long an event rests when the store can't be read or written.
@@ -233,40 +233,10 @@ impl Delivery {
         };
         Attempt { record: Some(record), ..Attempt::default() }
     }
-
-    /// Sends a sample event, marked as one, and notes it in the log. It is not tried again.
-    pub async fn test(&self, webhook: &WebhookRecord) -> Result<AttemptRecord, StoreError> {
-        let now = self.clock.now();
-        let id = EventId::from_octets(WebhookId::fresh().octets());
-        let sample = EventEmail {
-            id: EmailId::fresh(now),
-            recipient: &webhook.recipient,
-            from: "test@tempmail.invalid",
-            subject: "Test event",
-            message: "This is a test event. No mail was received.",
-            body_text: "This is a test event. No mail was received.",
-            received_at: now,
-        };
-        let Ok(target) = Target::parse(&webhook.url).map(Arc::new) else {
-            return Err(StoreError::Failed("the webhook's URL does not read".into()));
-        };
-        let signer = webhook.secret.as_ref().map(Signer::of);
-        let id_sent = uuid::Uuid::from_bytes(id.octets());
-        let event = Event { id: id_sent, target: &target, signer: signer.as_ref(), email: sample };
-        let prepared = prepare(&event, now);
-        let outcome = self.caller.call_in_turn(prepared).await;
-        let verdict = match outcome.verdict() {
-            Answered::Delivered => Verdict::Delivered,
-            Answered::Gone | Answered::Retry { .. } => Verdict::GivenUp,
-        };
-        let line = attempt_line(webhook.id, id, now, outcome, verdict);
-        self.outbox.record_attempt(line.clone()).await?;
-        Ok(line)
-    }
 }
 
 /// The log's line of an attempt that belongs to no Email.
-fn attempt_line(
+pub(super) fn attempt_line(
     webhook: WebhookId,
     event: EventId,
     at: Timestamp,

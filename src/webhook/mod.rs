@@ -4,7 +4,8 @@
 //! which prepares a request, are pure; [`call`] alone sends anything, on connections that `dial` opens, so that no request
 //! leaves for an address that [`Guard`] refuses: each is checked right before it is dialled, and again before a connection
 //! to it is used again. [`delivery`] makes one attempt from the outbox to the receiver and back; `turns` says which is next,
-//! and [`dispatcher`] has it made.
+//! and [`dispatcher`] has it made. [`Tester`]
+//! sends sample events beside them.
 
 mod address_pace;
 mod ahead;
@@ -29,6 +30,7 @@ pub mod schedule;
 pub mod sign;
 mod steps;
 pub mod target;
+mod tester;
 mod turns;
 
 pub use attempt::{Event, EventEmail, Prepared, prepare};
@@ -43,3 +45,4 @@ pub use pacing::{End, Known, Lanes, PacingLimits, Place, Unnoted};
 pub use schedule::Schedule;
 pub use sign::Signer;
 pub use target::{Endpoint, Target, UrlError};
+pub use tester::{TestError, Tester};

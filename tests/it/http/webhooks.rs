@@ -12,6 +12,7 @@ use tempmail::domains::NewDomain;
 use tempmail::http::{Domains, WebhookTest};
 use tempmail::model::{AttemptRecord, DomainStatus, EventId, PendingEvent, Verdict, WebhookId, WebhookRecord};
 use tempmail::store::{Outbox, Store, StoreError};
+use tempmail::webhook::{Busy, TestError};
 
 use super::{NOW, TestApi};
 use crate::store::outbox::pending;
@@ -22,11 +23,11 @@ const URL: &str = "https://hooks.example/path?token=1";
 const UNKNOWN: &str = "0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b";
 
 /// Gives every test the same attempt.
-struct Sample(Result<AttemptRecord, StoreError>);
+struct Sample(Result<AttemptRecord, TestError>);
 
 #[async_trait]
 impl WebhookTest for Sample {
-    async fn test(&self, webhook: &WebhookRecord) -> Result<AttemptRecord, StoreError> {
+    async fn test(&self, webhook: &WebhookRecord) -> Result<AttemptRecord, TestError> {
         assert!(webhook.secret.is_some());
         self.0.clone()
     }

@@ -6,7 +6,6 @@ use futures_util::future::join_all;
 use tempmail::clock::Clock;
 use tempmail::model::{Timestamp, WebhookId, WebhookLimits};
 use tempmail::store::{Outbox, Store, WebhookRegistration};
-use tempmail::webhook::PacingLimits;
 
 use crate::store::outbox::webhook;
 use crate::support::mail::delivery;
@@ -78,12 +77,34 @@ async fn endpoints_are_told_beside_a_black_hole_and_an_endless_body() {
     }
     endless.wait_for(ENDLESS_MAILS).await;
 
-    let most = PacingLimits::IN_FLIGHT_PER_ENDPOINT;
-    assert!(dead.requests().len() <= most && dead.connections() <= most, "{} attempts hang", dead.connections());
+    assert!(dead.requests().len() <= 4 && dead.connections() <= 4, "{} attempts hang", dead.connections());
     for id in hanging {
         assert_eq!(server.store().attempts(id, 1, server.clock.now()).await, Ok(vec![]), "what hangs has not ended");
         let record = server.store().webhook(id).await.expect("read").expect("the webhook");
         assert_eq!(record.dropped, 0, "all its events wait");
     }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn an_endpoint_that_was_prompt_and_hangs_has_four_attempts_in_flight() {
+    let server = TestServer::ticking(|config| {
+        config.webhook_allow = vec!["127.0.0.0/8".parse().expect("network")];
+        config.webhook_timeout = Duration::from_secs(300);
+    })
+    .await;
+    let (sink, other) = (WebhookSink::start().await, WebhookSink::start().await);
+    let mut behaviours = vec![Behaviour::status(200); 8];
+    behaviours.push(Behaviour::Hang);
+    sink.script("/hook", Behaviour::InTurn(behaviours));
+    other.script("/hook", Behaviour::status(200));
+    register(&server, "ann@example.test", &sink.url("/hook")).await;
+    register(&server, "bob@example.test", &other.url("/hook")).await;
+    receive(&server, "ann@example.test", 30).await;
+    sink.wait_for(8 + 4).await;
+    // Told behind what waits.
+    receive(&server, "bob@example.test", 10).await;
+    other.wait_for(10).await;
+    assert_eq!(sink.requests().len(), 8 + 4);
     server.stop().await;
 }

@@ -16,6 +16,7 @@ mod settings;
 #[allow(clippy::disallowed_methods, reason = "README's example, which stands for a receiver, has no clock of ours")]
 mod snippet;
 mod snippets;
+mod tester;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

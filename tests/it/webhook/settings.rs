@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempmail::model::Timestamp;
 use tempmail::store::Outbox;
 
@@ -102,4 +102,88 @@ async fn what_passes_an_addresss_pace_waits_and_has_not_failed() {
     }
     wait_until(&server, TO, |webhook| webhook["failures"] == 0 && !webhook["lastDeliveryAt"].is_null()).await;
     server.stop().await;
+}
+
+#[tokio::test]
+async fn what_passes_an_origins_pace_waits_for_the_minute_to_end() {
+    let (sink, other) = (WebhookSink::start().await, WebhookSink::start().await);
+    sink.script("/hook", Behaviour::status(200));
+    other.script("/hook", Behaviour::status(200));
+    let server = TestServer::ticking(|config| {
+        quick(config);
+        config.webhook_per_origin_per_minute = 2;
+    })
+    .await;
+    register(&server, TO, &sink.url("/hook"), None).await;
+    for _ in 0..3 {
+        server.send(TO, "Hello", "text").await;
+    }
+    sink.wait_for(2).await;
+    // Told behind what waits.
+    register(&server, "bob@example.test", &other.url("/hook"), None).await;
+    server.send("bob@example.test", "Hello", "text").await;
+    other.wait_for(1).await;
+    assert_eq!(sink.requests().len(), 2);
+    server.clock.advance(Duration::from_secs(61));
+    server.store().outbox_hint().notify_one();
+    sink.wait_for(3).await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_port_that_is_refused_by_now_is_not_called() {
+    let sink = WebhookSink::start().await;
+    sink.script("/hook", Behaviour::status(200));
+    let server = TestServer::ticking(quick).await;
+    let id = register(&server, TO, &sink.url("/hook"), None).await;
+    let port = sink.addr().port();
+    let server = server
+        .restart(move |config| {
+            quick(config);
+            config.webhook_refused_ports = vec![port];
+        })
+        .await;
+    server.send(TO, "Hello", "text").await;
+    let line = lines(&server, &id, 1).await.remove(0);
+    assert_eq!(line["error"], "refused_address", "{line}");
+    assert_eq!(sink.connections(), 0);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn our_listeners_are_ours_at_the_public_addresses_too() {
+    let server = TestServer::ticking(|config| {
+        quick(config);
+        config.public_addresses = vec!["127.0.0.9".parse().expect("address")];
+    })
+    .await;
+    for port in [server.smtp().port(), server.http().port()] {
+        for (host, status) in [("127.0.0.1", 400), ("127.0.0.9", 400), ("127.0.0.8", 201)] {
+            let body = json!({"recipient": TO, "url": format!("http://{host}:{port}/hook")});
+            let (answered, answer) = server.admin_post("/api/webhooks", &body).await;
+            assert_eq!(answered, status, "{host}: {answer}");
+        }
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn each_bound_of_the_outbox_is_a_setting_of_its_own() {
+    for (of_webhook, in_all, most) in [(2_000, 1 << 30, 1), (64 << 20, 2_000, 1), (64 << 20, 1 << 30, 3)] {
+        let server = TestServer::ticking(|config| {
+            quick(config);
+            config.outbox_octets_per_webhook_max = of_webhook;
+            config.outbox_octets_max = in_all;
+        })
+        .await;
+        // Nobody listens there.
+        let id = register(&server, TO, "http://127.0.0.7:9/hook", None).await;
+        for _ in 0..3 {
+            server.send(TO, "Hello", &"x".repeat(1_200)).await;
+        }
+        let id = id.parse().expect("an id");
+        let record = server.store().webhook(id).await.expect("read").expect("the webhook");
+        assert_eq!(record.dropped, 3 - most, "{of_webhook} and {in_all}");
+        server.stop().await;
+    }
 }

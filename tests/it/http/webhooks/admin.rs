@@ -111,10 +111,17 @@ async fn a_test_without_a_daemon_or_a_store_says_so() {
     let answer = api.administrator("POST", &target, "").await;
     assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (503, "not_ready"));
 
-    let failing = TestApi::with_test(|_| {}, Some(Arc::new(Sample(Err(StoreError::Stopping)))));
-    let failing = serving(failing, &["example.test"]).await;
-    let target = format!("/api/admin/webhooks/{}/test", add(&failing, TO, URL, "s3cret").await);
-    assert_eq!(failing.administrator("POST", &target, "").await.problem(), "store_unavailable");
+    for (error, code, retry_after) in [
+        (TestError::Store(StoreError::Stopping), "store_unavailable", "10"),
+        (TestError::Busy(Busy { wait: Duration::from_millis(6_001) }), "webhook_busy", "7"),
+    ] {
+        let failing = TestApi::with_test(|_| {}, Some(Arc::new(Sample(Err(error)))));
+        let failing = serving(failing, &["example.test"]).await;
+        let target = format!("/api/admin/webhooks/{}/test", add(&failing, TO, URL, "s3cret").await);
+        let answer = failing.administrator("POST", &target, "").await;
+        assert_eq!((answer.status.as_u16(), answer.header("retry-after")), (503, Some(retry_after)));
+        assert_eq!(answer.problem(), code);
+    }
 }
 
 #[tokio::test]
