@@ -57,6 +57,7 @@
 //! | In which order do events wait, how much is kept of a delivery log? | `store/index/events.rs`, `store/index/log.rs` |
 //! | What does an event look like, octet by octet? | `webhook/attempt.rs` (`prepare`), `webhook/sign.rs` |
 //! | How is a request made, on which connection? | `webhook/call.rs`, `webhook/connection.rs`, `webhook/kept.rs` |
+//! | What sends a sample event? | `webhook/tester.rs` |
 //! | Which events are in memory, which are read next? | `webhook/intake.rs`, `webhook/held.rs`, `webhook/ahead.rs` |
 //! | Whose turn is it, how many at once? | `webhook/turns.rs`, `webhook/pacing.rs`, `webhook/pacing/places.rs`, `webhook/pacing/standing.rs`, `webhook/pacing/rotation.rs` |
 //! | When is an event tried again, when does it end? | `webhook/schedule.rs`, `webhook/outcome.rs`, `webhook/delivery.rs`; `webhook/steps.rs` |
