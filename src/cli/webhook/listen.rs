@@ -78,7 +78,13 @@ impl Listen {
         let forwarder = Forwarder {
             caller: caller(cx)?,
             target: self.target()?.into(),
-            signer: self.secret_file.as_deref().map(secret::read).transpose()?.as_ref().map(Signer::of),
+            signer: self
+                .secret_file
+                .as_deref()
+                .map(|path| secret::read(cx, path))
+                .transpose()?
+                .as_ref()
+                .map(Signer::of),
         };
         let client = cx.client().await?;
         if matches!(client.transport(), Transport::InProcess(_)) {

@@ -51,6 +51,30 @@ fn a_secret_comes_from_a_file_or_standard_input_and_is_never_shown() {
 }
 
 #[test]
+fn a_secret_that_only_looks_like_base64_is_said_to_be_the_key_itself() {
+    let service = Service::start();
+    let file = tempfile::NamedTempFile::new().expect("file");
+    let path = file.path().to_str().expect("path");
+    let cases = [
+        ("whsec_-_abcdefgh1234", true),
+        ("whsec_c2Vj cmV0", true),
+        ("whsec_", true),
+        ("whsec_c2VjcmV0MR", false),
+        ("whsec_c2VjcmV0MQ==\n", false),
+        ("s3cret", false),
+    ];
+    for (secret, is_odd) in cases {
+        std::fs::write(file.path(), secret).expect("write");
+        let outcome = service.run(&["webhook", "add", TO, URL, "--secret-file", path]);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        assert_eq!(outcome.stderr.contains("the text itself is the key"), is_odd, "{secret:?}: {}", outcome.stderr);
+        assert!(!is_odd || outcome.stderr.contains("openssl rand -base64"), "{}", outcome.stderr);
+        assert!(secret == "whsec_" || !outcome.stderr.contains(secret.trim_end()), "{}", outcome.stderr);
+    }
+    assert_eq!(service.held().secrets, cases.map(|(secret, _)| secret.trim_end()), "each is accepted");
+}
+
+#[test]
 fn a_url_that_is_not_allowed_names_the_setting() {
     let outcome = Service::start().run(&["webhook", "add", TO, "http://127.0.0.1/"]);
     assert_eq!(outcome.code, Some(2));
