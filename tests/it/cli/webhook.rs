@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::service::Service;
 use super::service::webhooks::{delivery, webhook, webhook_id};
 use super::tempmail;
+use crate::support::test_server::TestServer;
 
 const TO: &str = "hello@example.test";
 const URL: &str = "https://hooks.example/path";
@@ -74,11 +75,25 @@ fn a_secret_that_only_looks_like_base64_is_said_to_be_the_key_itself() {
     assert_eq!(service.held().secrets, cases.map(|(secret, _)| secret.trim_end()), "each is accepted");
 }
 
-#[test]
-fn a_url_that_is_not_allowed_names_the_setting() {
-    let outcome = Service::start().run(&["webhook", "add", TO, "http://127.0.0.1/"]);
-    assert_eq!(outcome.code, Some(2));
-    assert!(outcome.stderr.contains("webhook-allow"), "{}", outcome.stderr);
+#[tokio::test]
+async fn a_url_that_is_refused_gets_the_hint_that_helps() {
+    let server = TestServer::with(|config| config.webhook_refused_ports = vec![2375]).await;
+    let own = |host: &str| format!("http://{host}:{}/x", server.http().port());
+    for (url, detail, hint) in [
+        ("http://127.0.0.1/".to_owned(), "not a public address", "webhook-allow"),
+        ("https://[fd00::1]:8443/".to_owned(), "not a public address", "webhook-allow"),
+        (own("localhost"), "this service itself", "no setting"),
+        (own("127.0.0.1"), "this service itself", "no setting"),
+        ("https://x.example:25/".to_owned(), "port 25", "another port"),
+        ("https://x.example:2375/".to_owned(), "port 2375", "webhook-refused-ports"),
+    ] {
+        let outcome = server.tempmail(&["webhook", "add", TO, &url]).await;
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{url}");
+        assert!(outcome.stderr.contains(detail) && outcome.stderr.contains(hint), "{url}: {}", outcome.stderr);
+        let names_setting = outcome.stderr.contains("webhook-allow");
+        assert_eq!(names_setting, hint == "webhook-allow", "{url}: {}", outcome.stderr);
+    }
+    server.stop().await;
 }
 
 #[test]
