@@ -584,7 +584,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             break
         }
         'tempmail;webhook;listen' {
-            [CompletionResult]::new('--forward-to', '--forward-to', [CompletionResultType]::ParameterName, 'Where to POST; private and loopback addresses are fine')
+            [CompletionResult]::new('--forward-to', '--forward-to', [CompletionResultType]::ParameterName, 'Where to POST; private and loopback addresses are fine, the ports of mail (25, 465, 587) are not')
             [CompletionResult]::new('--secret-file', '--secret-file', [CompletionResultType]::ParameterName, 'File with the secret that payloads are signed with, - for standard input; one final line end is no part of it')
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
             [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]')

@@ -551,7 +551,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tempmail;webhook;listen'= {
-            cand --forward-to 'Where to POST; private and loopback addresses are fine'
+            cand --forward-to 'Where to POST; private and loopback addresses are fine, the ports of mail (25, 465, 587) are not'
             cand --secret-file 'File with the secret that payloads are signed with, - for standard input; one final line end is no part of it'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'

@@ -542,7 +542,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l forward-to -d 'Where to POST; private and loopback addresses are fine' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l forward-to -d 'Where to POST; private and loopback addresses are fine, the ports of mail (25, 465, 587) are not' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l secret-file -d 'File with the secret that payloads are signed with, - for standard input; one final line end is no part of it' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F

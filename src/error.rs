@@ -289,6 +289,7 @@ mod tests {
             (422, "too_many_webhooks", Exit::Conflict),
             (422, "domain_unknown", Exit::NotFound),
             (400, "url_not_allowed", Exit::Usage),
+            (400, "url_own_listener", Exit::Usage),
             (429, "rate_limited", Exit::RateLimited),
             (500, "internal", Exit::Failure),
             (503, "mx_host_unset", Exit::Unavailable),

@@ -200,7 +200,7 @@
 //! # Which module may know which
 //!
 //! ```text
-//! cli       client, config, daemon, webhook (`webhook listen`), tls (SIGHUP), error, logging, process; never the store
+//! cli       client, config, daemon, webhook (`webhook listen`, the form of a secret), tls (SIGHUP), error, logging, process; never the store
 //! client    http (the router's types), daemon (to assemble one in-process), config, store, model
 //! daemon    everybody: the only one who puts parts together
 //! http      store, domains, dns (reports), mime, webhook (the guard, a test), tls (its state), config, model

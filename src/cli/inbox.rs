@@ -2,9 +2,10 @@
 
 use super::Context;
 use super::output::{self, Cell, Row};
-use crate::client::{Client, Email};
+use super::served::hint_unless_served;
+use crate::client::Email;
 use crate::error::{Error, Exit};
-use crate::model::{Address, DomainStatus};
+use crate::model::Address;
 
 /// List the mail of an address, newest first
 ///
@@ -35,30 +36,17 @@ impl Inbox {
         let client = cx.client().await?;
         let page = client.list(&self.address, self.page, self.limit).await?;
         cx.print(output::list(cx.style, &page.emails, &page, cx.now()))?;
+        // An inbox that never was is simply empty, and that is no error.
         if page.total == 0 {
-            hint_empty(cx, client, &self.address).await;
+            if !hint_unless_served(cx, client, &self.address).await && cx.style.is_terminal {
+                cx.hint(&format!("no mail for {}", self.address));
+            }
         } else if page.emails.is_empty() {
             cx.hint(&format!("page {} is past the end; there are {}", page.page, page.pages));
         } else if page.pages > 1 && cx.style.is_terminal {
             cx.hint(&format!("page {} of {}, {} mails in all", page.page, page.pages, page.total));
         }
         Ok(Exit::Ok)
-    }
-}
-
-/// Says why an inbox may be empty. That is no error: an inbox that never was is simply empty.
-async fn hint_empty(cx: &Context, client: &Client, address: &Address) {
-    let name = address.domain();
-    let Ok(domains) = client.domains().await else { return };
-    let mut covering = domains.iter().filter(|domain| domain.covers(name)).peekable();
-    if covering.peek().is_none() {
-        cx.hint(&format!("no mail is received for {name}; see `tempmail domain list`"));
-    } else if covering.all(|domain| domain.status == DomainStatus::Deactivated) {
-        cx.hint(&format!(
-            "{name} is deactivated: its MX record points elsewhere; see `tempmail domain check-dns {name}`"
-        ));
-    } else if cx.style.is_terminal {
-        cx.hint(&format!("no mail for {address}"));
     }
 }
 

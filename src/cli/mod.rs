@@ -16,6 +16,7 @@ pub mod output;
 mod read;
 mod send_test;
 mod serve;
+mod served;
 mod status;
 mod webhook;
 

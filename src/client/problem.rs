@@ -50,7 +50,13 @@ impl Problem {
             ("domain_fixed", _) => {
                 "it is set with --domain or in the configuration file of the daemon; change it there"
             }
-            ("url_not_allowed", _) => "the administrator can permit a network with webhook-allow",
+            ("url_not_allowed", _) => {
+                "the administrator can permit a network with webhook-allow, but for what the service itself listens on"
+            }
+            ("url_port_not_allowed", _) => {
+                "take another port; closed are 25, 465, 587 and those of the administrator's webhook-refused-ports"
+            }
+            ("url_own_listener", _) => "name the program that is to be told; no setting lets the service call itself",
             ("domain_unknown", _) => "`tempmail domain list` shows for which domains mail is received",
             ("too_many_webhooks_for_recipient", _) => {
                 "`tempmail webhook list ADDR` shows them, `tempmail webhook remove ID` makes room"
@@ -190,6 +196,9 @@ mod tests {
         };
         assert!(hint(503, "mx_host_unset", Some(60)).contains("--mx-host"));
         assert!(hint(401, "unauthorized", None).contains("--token-file"));
+        assert!(hint(400, "url_not_allowed", None).contains("webhook-allow"));
+        assert!(hint(400, "url_port_not_allowed", None).contains("webhook-refused-ports"));
+        assert!(hint(400, "url_own_listener", None).contains("call itself"));
         assert_eq!(hint(429, "rate_limited", Some(7)), "try again in 7 s");
         assert_eq!(hint(500, "internal", None), "");
     }

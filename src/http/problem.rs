@@ -30,8 +30,12 @@ pub enum Code {
     EmailInvalid,
     /// A URL is none that a webhook may have.
     UrlInvalid,
-    /// A URL leads where no webhook may be sent to.
+    /// A URL leads to an address that is not public.
     UrlNotAllowed,
+    /// A URL leads to a port that no webhook is sent to.
+    UrlPortNotAllowed,
+    /// A URL leads to this service itself.
+    UrlOwnListener,
     /// A secret is no text, or too long.
     SecretInvalid,
     /// A text is no point in time.
@@ -120,6 +124,8 @@ impl Code {
             Self::EmailInvalid => (S::BAD_REQUEST, "email_invalid"),
             Self::UrlInvalid => (S::BAD_REQUEST, "url_invalid"),
             Self::UrlNotAllowed => (S::BAD_REQUEST, "url_not_allowed"),
+            Self::UrlPortNotAllowed => (S::BAD_REQUEST, "url_port_not_allowed"),
+            Self::UrlOwnListener => (S::BAD_REQUEST, "url_own_listener"),
             Self::SecretInvalid => (S::BAD_REQUEST, "secret_invalid"),
             Self::TimeInvalid => (S::BAD_REQUEST, "time_invalid"),
             Self::BooleanInvalid => (S::BAD_REQUEST, "boolean_invalid"),

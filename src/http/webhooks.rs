@@ -17,7 +17,7 @@ use super::query::{self, Query};
 use crate::domains::Served;
 use crate::model::{AttemptRecord, Secret, Timestamp, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus};
 use crate::store::WebhookRegistration;
-use crate::webhook::{Target, TestError, Tester, UrlError};
+use crate::webhook::{Refused, Target, TestError, Tester, UrlError};
 
 /// The longest secret in octets.
 const SECRET_OCTETS_MAX: usize = 1024;
@@ -144,7 +144,12 @@ fn new_webhook(api: &Api, body: &JsonObject) -> Result<WebhookRecord, Problem> {
 }
 
 fn url_problem(error: &UrlError) -> Problem {
-    let code = if matches!(error, UrlError::Refused(_)) { Code::UrlNotAllowed } else { Code::UrlInvalid };
+    let code = match error {
+        UrlError::Refused(Refused::NotPublic(_)) => Code::UrlNotAllowed,
+        UrlError::Refused(Refused::Port(_)) => Code::UrlPortNotAllowed,
+        UrlError::Refused(Refused::Own(_)) => Code::UrlOwnListener,
+        UrlError::TooLong | UrlError::Scheme | UrlError::Malformed | UrlError::UserInformation => Code::UrlInvalid,
+    };
     Problem::new(code, format!("'url': {error}"))
 }
 

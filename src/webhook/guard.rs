@@ -79,8 +79,15 @@ impl Guard {
     /// Whether a connection to `address` may be opened.
     pub fn check_dialled(&self, address: SocketAddr) -> Result<(), Refused> {
         self.check_port(address.port())?;
+        let check_own = || if self.is_own(address) { Err(Refused::Own(address)) } else { Ok(()) };
+        // No setting opens what is ours, so that is said first. Not of other addresses: strangers would learn which of a
+        // private network this machine has.
+        let dialled = ranges::canonical(address.ip());
+        if dialled.is_loopback() || dialled.is_unspecified() {
+            check_own()?;
+        }
         self.check_address(address.ip())?;
-        if self.is_own(address) { Err(Refused::Own(address)) } else { Ok(()) }
+        check_own()
     }
 
     /// Whether `address` may be called, be it ours or not.

@@ -43,6 +43,6 @@ pub use kept::IDLE_CONNECTIONS_MAX;
 pub use outcome::{ErrorClass, Outcome, Verdict};
 pub use pacing::{End, Known, Lanes, PacingLimits, Place, Unnoted};
 pub use schedule::Schedule;
-pub use sign::Signer;
+pub use sign::{Signer, has_prefix_alone};
 pub use target::{Endpoint, Target, UrlError};
 pub use tester::{TestError, Tester};

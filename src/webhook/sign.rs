@@ -12,10 +12,13 @@ use crate::model::Secret;
 /// What marks a secret in the form of Standard Webhooks: base64 follows.
 const STANDARD_PREFIX: &[u8] = b"whsec_";
 
-/// RFC 4648 section 4. Secrets are often copied without their `=`, and most receivers' libraries read them so.
+/// RFC 4648 section 4, read without its `=`. Bits of the last digit that are of no octet do not count: most receivers'
+/// libraries take them, and who refused them would sign with another key than those.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::RequireNone)
+        .with_decode_allow_trailing_bits(true),
 );
 
 /// The values of the signature headers.
@@ -41,8 +44,9 @@ impl std::fmt::Debug for Signer {
 }
 
 impl Signer {
-    /// For Standard Webhooks the key is what the base64 after `whsec_` stands for. A secret without that prefix, or whose
-    /// rest is empty or no base64 (RFC 4648 section 4, padding optional), is the key itself, octet for octet.
+    /// For Standard Webhooks the key is what the base64 after `whsec_` stands for (RFC 4648 section 4, any number of `=` at
+    /// its end or none). A secret without that prefix, or whose rest is empty or something else, is the key itself, octet
+    /// for octet.
     pub fn new(secret: &[u8]) -> Self {
         Self { of_body: key(secret), standard: key(&standard_key(secret)) }
     }
@@ -62,13 +66,25 @@ impl Signer {
     }
 }
 
+/// Whether a secret has the prefix of Standard Webhooks and yet is the key itself, which nobody means who writes it.
+pub fn has_prefix_alone(secret: &Secret) -> bool {
+    let secret = secret.expose().as_bytes();
+    secret.starts_with(STANDARD_PREFIX) && decoded(secret).is_none()
+}
+
 fn key(octets: &[u8]) -> Key {
     Key::new(HMAC_SHA256, octets)
 }
 
 fn standard_key(secret: &[u8]) -> Vec<u8> {
-    let decoded = secret.strip_prefix(STANDARD_PREFIX).and_then(|rest| BASE64.decode(rest).ok());
-    decoded.filter(|key| !key.is_empty()).unwrap_or_else(|| secret.to_vec())
+    decoded(secret).unwrap_or_else(|| secret.to_vec())
+}
+
+/// The key behind the prefix, if there is one.
+fn decoded(secret: &[u8]) -> Option<Vec<u8>> {
+    let rest = secret.strip_prefix(STANDARD_PREFIX)?;
+    let digits = rest.iter().rposition(|octet| *octet != b'=').map_or(0, |last| last + 1);
+    BASE64.decode(&rest[..digits]).ok().filter(|key| !key.is_empty())
 }
 
 fn hmac(key: &Key, parts: &[&[u8]]) -> Tag {
@@ -127,24 +143,36 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_the_prefix_may_lack_its_padding() {
-        let padded = Signer::new(b"whsec_c2VjcmV0MQ==").sign(ID, AT, BODY);
-        let bare = Signer::new(b"whsec_c2VjcmV0MQ").sign(ID, AT, BODY);
-        assert_eq!(padded.standard, "v1,C+CwFh5LCkFBJ/MohB61q7tDaghDhw98zB9vBxYka/o=");
-        assert_eq!(bare.standard, padded.standard);
-        assert_ne!(bare.hex, padded.hex);
+    fn what_follows_the_prefix_may_lack_its_padding_and_have_bits_that_are_of_no_octet() {
+        let hex = |secret: &str| Signer::new(secret.as_bytes()).sign(ID, AT, BODY).hex;
+        for secret in
+            ["whsec_c2VjcmV0MQ==", "whsec_c2VjcmV0MQ", "whsec_c2VjcmV0MQ=", "whsec_c2VjcmV0MR", "whsec_c2VjcmV0MX===="]
+        {
+            let signed = Signer::new(secret.as_bytes()).sign(ID, AT, BODY);
+            assert_eq!(signed.standard, "v1,C+CwFh5LCkFBJ/MohB61q7tDaghDhw98zB9vBxYka/o=", "{secret}");
+            assert_eq!(secret == "whsec_c2VjcmV0MQ", signed.hex == hex("whsec_c2VjcmV0MQ"), "{secret}");
+            assert!(!has_prefix_alone(&Secret::new(secret.to_owned()).expect("not empty")), "{secret}");
+        }
     }
 
     #[test]
     fn a_prefix_without_base64_after_it_is_part_of_the_key() {
-        assert_eq!(
-            Signer::new(b"whsec_no base64!").sign(ID, AT, BODY).standard,
-            "v1,M8+33H4Dq36Lvrp6D0TgjU97xponkZ1GKF7/ZQobNx4="
-        );
-        assert_eq!(
-            Signer::new(b"whsec_").sign(ID, AT, BODY).standard,
-            "v1,AUsemtRPIzthQtHnPgmHPUvj8jasw1M2BdSl+bqqaVQ="
-        );
+        for (secret, standard) in [
+            ("whsec_no base64!", "v1,M8+33H4Dq36Lvrp6D0TgjU97xponkZ1GKF7/ZQobNx4="),
+            ("whsec_", "v1,AUsemtRPIzthQtHnPgmHPUvj8jasw1M2BdSl+bqqaVQ="),
+            ("whsec_==", "v1,dkanLCy0+16x8HLSDNfqZWxE9eXpLQXlCOmItg0DNhs="),
+            ("whsec_-_abcdefgh1234", "v1,QOqjYStlZArvTV5XtBlmKlZaVt4ovu8ovtVf5v5+oQ8="),
+            ("whsec_c2Vj cmV0", "v1,JEX45AXSGSJOCA+spUdheEl+3IVF2yDiFVB/tQekzQI="),
+            ("whsec_c2Vj\ncmV0", "v1,RdTOjMZXUhYSxYR5T7A2ocoMKPkQG+nonsQ5QqDAA9M="),
+            ("whsec_c2VjcmV0\n", "v1,m9DbPwr+56f2jQKZFPq5BJ0edAi+9zR1ZbphLZMVzKI="),
+            ("whsec_c2Vj=cmV0", "v1,M57aBkhGVWGlGfPFx5qC2xHwUzecSXN7vhnWo1FbFlg="),
+            ("whsec_abcde", "v1,lTPDiND3/kXB4l4qhGaveRwu6wTUwyKqU9Rx/1nRMRA="),
+            ("whsec_c2VjcmV0é", "v1,shJavyn0ufiqW4SHif6R7csLPWAE/MBA/WgS+RpLOBI="),
+        ] {
+            assert_eq!(Signer::new(secret.as_bytes()).sign(ID, AT, BODY).standard, standard, "{secret:?}");
+            assert!(has_prefix_alone(&Secret::new(secret.to_owned()).expect("not empty")), "{secret:?}");
+        }
+        assert!(!has_prefix_alone(&Secret::new("c2VjcmV0 no prefix".to_owned()).expect("not empty")));
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(super) struct Add {
 
 impl Add {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let secret = self.secret_file.as_deref().map(secret::read).transpose()?;
+        let secret = self.secret_file.as_deref().map(|path| secret::read(cx, path)).transpose()?;
         let new = NewWebhook { recipient: self.address.to_string(), url: self.url, secret };
         let client = cx.client().await?;
         let added = client.add_webhook(&new).await.map_err(explained)?;

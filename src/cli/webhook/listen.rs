@@ -9,13 +9,16 @@ use uuid::Uuid;
 
 use super::super::Context;
 use super::super::output::{self, Format, Style, time, visible};
+use super::super::served::hint_unless_served;
 use super::secret;
 use crate::client::{Arrivals, Client, ClientError, EmailDetail, Transport};
 use crate::clock::SystemClock;
 use crate::dns::{DnsResolver, ResolverSettings};
 use crate::error::{Error, Exit};
 use crate::model::{Address, EmailId, Timestamp};
-use crate::webhook::{Caller, CallerSettings, Event, EventEmail, Guard, GuardSettings, Signer, Target, prepare};
+use crate::webhook::{
+    Caller, CallerSettings, Event, EventEmail, Guard, GuardSettings, Refused, Signer, Target, UrlError, prepare,
+};
 
 /// How often the inbox is looked at.
 const EVERY: Duration = Duration::from_secs(1);
@@ -39,7 +42,7 @@ pub(super) struct Listen {
     #[arg(value_name = "ADDR")]
     address: Address,
 
-    /// Where to POST; private and loopback addresses are fine
+    /// Where to POST; private and loopback addresses are fine, the ports of mail (25, 465, 587) are not
     #[arg(long, value_name = "URL")]
     forward_to: String,
 
@@ -70,15 +73,31 @@ struct Forwarder {
 }
 
 impl Listen {
-    fn target(&self) -> Result<Target, Error> {
-        Target::parse(&self.forward_to).map_err(|error| Error::usage(format!("--forward-to: {error}")))
+    /// What the guard refuses of a URL would be refused for each mail again.
+    fn target(&self, guard: &Guard) -> Result<Target, Error> {
+        guard.check_url(&self.forward_to).map_err(|error| {
+            let shown = Error::usage(format!("--forward-to: {error}"));
+            let is_port = matches!(error, UrlError::Refused(Refused::Port(_)));
+            if is_port {
+                shown.hint("have the receiver listen on another port; 25, 465 and 587 are of mail")
+            } else {
+                shown
+            }
+        })
     }
 
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        let guard = guard();
         let forwarder = Forwarder {
-            caller: caller(cx)?,
-            target: self.target()?.into(),
-            signer: self.secret_file.as_deref().map(secret::read).transpose()?.as_ref().map(Signer::of),
+            target: self.target(&guard)?.into(),
+            caller: caller(cx, guard)?,
+            signer: self
+                .secret_file
+                .as_deref()
+                .map(|path| secret::read(cx, path))
+                .transpose()?
+                .as_ref()
+                .map(Signer::of),
         };
         let client = cx.client().await?;
         if matches!(client.transport(), Transport::InProcess(_)) {
@@ -87,14 +106,18 @@ impl Listen {
         }
         let arrivals = Arrivals::begin(client, self.address.clone()).await?;
         cx.hint(&format!("mail for {} goes to {}; Ctrl-C ends this", self.address, forwarder.target.url()));
+        hint_unless_served(cx, client, &self.address).await;
         forwarder.follow(cx, client, arrivals).await
     }
 }
 
-/// Whoever types the URL may call it: there is nothing to guard on their own machine.
-fn caller(cx: &Context) -> Result<Caller, Error> {
+/// Whoever types the URL may call it: there is no address to guard on their own machine.
+fn guard() -> Guard {
     let everywhere = ["0.0.0.0/0", "::/0"].map(|network| network.parse().expect("a constant network"));
-    let guard = Guard::new(GuardSettings { allow: everywhere.to_vec(), ..GuardSettings::default() });
+    Guard::new(GuardSettings { allow: everywhere.to_vec(), ..GuardSettings::default() })
+}
+
+fn caller(cx: &Context, guard: Guard) -> Result<Caller, Error> {
     let resolver = DnsResolver::new(ResolverSettings::new(Vec::new()));
     cx.verbose("asking the DNS servers of the system for the receiver's name");
     Caller::new(CallerSettings::default(), Arc::new(guard), Arc::new(resolver), Arc::new(SystemClock))

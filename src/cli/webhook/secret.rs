@@ -2,14 +2,28 @@
 
 use std::io::Read;
 
+use super::super::Context;
 use crate::error::Error;
 use crate::model::Secret;
+use crate::webhook::has_prefix_alone;
 
 /// The longest secret in octets.
 const OCTETS_MAX: u64 = 1_024;
 
-/// The secret in the file `path`, or on standard input for `-`: everything but one final line end.
-pub(super) fn read(path: &str) -> Result<Secret, Error> {
+/// The secret in the file `path`, or on standard input for `-`: everything but one final line end. What looks as if it were
+/// another key than it is gets a hint.
+pub(super) fn read(cx: &Context, path: &str) -> Result<Secret, Error> {
+    let secret = of_path(path)?;
+    if has_prefix_alone(&secret) {
+        cx.hint(
+            "no base64 follows whsec_ in the secret, so the text itself is the key, whsec_ included; a proper one: \
+             echo whsec_$(openssl rand -base64 32)",
+        );
+    }
+    Ok(secret)
+}
+
+fn of_path(path: &str) -> Result<Secret, Error> {
     let name = if path == "-" { "standard input" } else { path };
     let failed = |error: std::io::Error| Error::usage(format!("{name}: {error}"));
     if path == "-" {
@@ -58,6 +72,6 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_there_is_named() {
-        assert!(read("/does/not/exist").expect_err("no file").to_string().starts_with("/does/not/exist: "));
+        assert!(of_path("/does/not/exist").expect_err("no file").to_string().starts_with("/does/not/exist: "));
     }
 }

@@ -1,5 +1,7 @@
 //! Every metric: what the numbers of the rooms are called outside, and what they mean.
 
+use crate::config::Revision;
+
 /// Metrics of one name.
 #[derive(Debug)]
 pub(super) struct Family {
@@ -15,6 +17,16 @@ pub(super) struct Family {
     pub(super) labels: &'static [&'static str],
     /// What they mean.
     pub(super) help: &'static str,
+}
+
+impl Family {
+    /// Whether an interface of this revision has what it is about.
+    pub(super) fn is_of(&self, revision: Revision) -> bool {
+        match revision {
+            Revision::One => !self.metric.starts_with("tempmail_webhook"),
+            Revision::Two => true,
+        }
+    }
 }
 
 /// What a metric is.

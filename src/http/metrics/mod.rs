@@ -47,7 +47,7 @@ impl Numbers {
     }
 }
 
-/// Answers with every metric. What the store can't tell while it has trouble is left out.
+/// Answers with every metric of the revision. What the store can't tell while it has trouble is left out.
 pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Response, Problem> {
     let mut numbers: Vec<Numbers> = api.rooms.iter().map(Numbers::read).collect();
     numbers.push(Numbers::of("process", process(&api)));
@@ -57,7 +57,7 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Response, Proble
     let trouble = accepts.as_ref().err().or(stats.as_ref().err()).map(Cause::of);
     numbers.push(Numbers::of("state", state(accepts.is_ok(), trouble)));
     numbers.push(Numbers::of("kept", stats.map(|stats| kept(&stats)).unwrap_or_default()));
-    let text = render::text(&numbers)?;
+    let text = render::text(&numbers, api.config.revision)?;
     Ok(([(header::CONTENT_TYPE, render::CONTENT_TYPE)], text).into_response())
 }
 

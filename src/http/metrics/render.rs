@@ -5,16 +5,18 @@ use prometheus::proto::{Bucket, Counter, Gauge, Histogram, LabelPair, Metric, Me
 
 use super::Numbers;
 use super::catalogue::{FAMILIES, Family, Kind};
+use crate::config::Revision;
 use crate::http::problem::Problem;
 use crate::model::{Count, Durations};
 
 /// The format of the text.
 pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Everything that is in `numbers`.
-pub(super) fn text(numbers: &[Numbers]) -> Result<String, Problem> {
+/// Everything that is in `numbers` and of this revision.
+pub(super) fn text(numbers: &[Numbers], revision: Revision) -> Result<String, Problem> {
     debug_assert_eq!(uncatalogued(numbers), Vec::<String>::new());
-    let families: Vec<MetricFamily> = FAMILIES.iter().filter_map(|family| of_family(family, numbers)).collect();
+    let present = FAMILIES.iter().filter(|family| family.is_of(revision));
+    let families: Vec<MetricFamily> = present.filter_map(|family| of_family(family, numbers)).collect();
     TextEncoder::new().encode_to_string(&families).map_err(|error| {
         tracing::error!(%error, "the metrics could not be written");
         Problem::internal()

@@ -242,6 +242,28 @@ fn our_own_listeners_are_refused_even_in_allowed_networks() {
     assert!(guard.check_url("http://localhost:8080/").is_ok(), "[::1]:8080 may be somebody else's");
 }
 
+/// What names a setting for it would be a lie, and what tells more would help strangers to map a network.
+#[test]
+fn what_is_ours_is_named_only_by_addresses_that_every_machine_has() {
+    let guard = guard(&[], &["0.0.0.0:2525", "[::]:2525"], &[]);
+    for (text, is_own) in [
+        ("127.0.0.1:2525", true),
+        ("[::1]:2525", true),
+        ("[::ffff:127.0.0.2]:2525", true),
+        ("127.0.0.1:2526", false),
+        ("192.168.1.5:2525", false),
+        ("192.168.1.6:2525", false),
+        ("0.0.0.0:2525", true),
+        ("0.0.0.0:2526", false),
+    ] {
+        let address: SocketAddr = text.parse().expect(text);
+        let expected = if is_own { Refused::Own(address) } else { Refused::NotPublic(address.ip()) };
+        assert_eq!(guard.check_dialled(address), Err(expected), "{text}");
+    }
+    let loopback = Refused::Own("127.0.0.1:2525".parse().expect("an address"));
+    assert_eq!(guard.check_url("http://localhost:2525/x"), Err(UrlError::Refused(loopback)));
+}
+
 #[test]
 fn a_guard_knows_the_addresses_of_this_machine() {
     let settings =

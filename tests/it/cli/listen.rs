@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 use tempmail::webhook::Signer;
 
-use super::service::{Service, email, id_of};
+use super::service::{Service, domain, email, id_of};
 use crate::support::test_server::TestServer;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
@@ -77,14 +77,18 @@ fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
 impl Listening {
     /// Starts it and waits until it has looked at the inbox.
     fn start(server: &str, forward_to: &str, args: &[&str]) -> Self {
+        let listening = Self::spawn(server, forward_to, args);
+        assert!(listening.hint().contains("Ctrl-C"));
+        listening
+    }
+
+    fn spawn(server: &str, forward_to: &str, args: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
         command.args(["--server", server, "webhook", "listen", TO, "--forward-to", forward_to]).args(args);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("spawn");
         let stdout = lines(child.stdout.take().expect("stdout"));
         let stderr = lines(child.stderr.take().expect("stderr"));
-        let listening = Self { child, stdout, stderr };
-        assert!(listening.hint().contains("Ctrl-C"));
-        listening
+        Self { child, stdout, stderr }
     }
 
     fn line(&self) -> String {
@@ -112,6 +116,13 @@ impl Drop for Listening {
     }
 }
 
+/// A service that receives mail for the domain of [`TO`].
+fn serving() -> Service {
+    let service = Service::start();
+    service.held().domains = vec![domain("example.test", "active")];
+    service
+}
+
 fn arrive(service: &Service, ids: impl IntoIterator<Item = u8>) {
     for id in ids {
         let mut mail = email(id, TO, &format!("mail {id}"));
@@ -122,7 +133,7 @@ fn arrive(service: &Service, ids: impl IntoIterator<Item = u8>) {
 
 #[test]
 fn what_arrives_is_sent_once_as_a_webhook_would_send_it() {
-    let service = Service::start();
+    let service = serving();
     arrive(&service, [1, 2]);
     let (address, received) = receiver(vec![]);
     let secret = tempfile::NamedTempFile::new().expect("file");
@@ -169,7 +180,7 @@ fn what_arrives_is_sent_once_as_a_webhook_would_send_it() {
 
 #[test]
 fn a_receiver_that_fails_or_is_not_there_ends_nothing() {
-    let service = Service::start();
+    let service = serving();
     let (address, received) = receiver(vec![500, 302]);
     let listening = Listening::start(&service.url(), &format!("http://localhost:{}/", address.port()), &["--json"]);
     for (id, status, error) in
@@ -194,7 +205,7 @@ fn a_receiver_that_fails_or_is_not_there_ends_nothing() {
 
 #[test]
 fn a_service_that_fails_for_a_while_is_asked_again() {
-    let service = Service::start();
+    let service = serving();
     let (address, received) = receiver(vec![]);
     let listening = Listening::start(&service.url(), &format!("http://{address}/"), &["-o", "id"]);
     service.held().is_failing = true;
@@ -207,16 +218,65 @@ fn a_service_that_fails_for_a_while_is_asked_again() {
 
 #[test]
 fn what_can_never_work_is_said_before_anything_is_asked() {
-    let service = Service::start();
-    for forward_to in ["localhost:3000", "ftp://localhost/", "http://ann@localhost/"] {
+    let service = serving();
+    for (forward_to, why) in [
+        ("localhost:3000", "must start with"),
+        ("ftp://localhost/", "must start with"),
+        ("http://ann@localhost/", "user information"),
+        ("http://127.0.0.1:25/", "another port"),
+        ("https://localhost:465/", "another port"),
+        ("http://receiver.test:587/x", "another port"),
+        ("http://[::1]:0/", "port 0 is not accepted"),
+    ] {
         let outcome = service.run(&["webhook", "listen", TO, "--forward-to", forward_to]);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{forward_to}");
-        assert!(outcome.stderr.contains("--forward-to"), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("--forward-to") && outcome.stderr.contains(why), "{}", outcome.stderr);
     }
     assert!(service.held().requests.is_empty());
     service.held().is_failing = true;
     let outcome = service.run(&["webhook", "listen", TO, "--forward-to", "http://localhost:3000/"]);
     assert_eq!(outcome.code, Some(6), "{}", outcome.stderr);
+}
+
+#[test]
+fn whoever_waits_for_mail_that_can_not_come_is_told_and_gets_what_comes_all_the_same() {
+    let service = Service::start();
+    for (status, hint) in
+        [(None, "no mail is received for example.test"), (Some("deactivated"), "example.test is deactivated")]
+    {
+        service.held().domains = status.map(|status| domain("example.test", status)).into_iter().collect();
+        let listening = Listening::start(&service.url(), "http://localhost:9/", &[]);
+        let said = listening.hint();
+        assert!(said.contains(hint), "{said}");
+        arrive(&service, [1]);
+        assert!(listening.line().contains(&id_of(1)));
+        service.held().emails.clear();
+    }
+    service.held().domains = vec![domain("example.test", "active")];
+    let listening = Listening::start(&service.url(), "http://localhost:9/", &[]);
+    service.held().is_failing = true;
+    assert!(listening.hint().ends_with("trying again"), "nothing is said of a domain that is served");
+}
+
+#[test]
+fn a_secret_that_only_looks_like_base64_is_said_to_be_the_key_and_is_it() {
+    let service = serving();
+    let (address, received) = receiver(vec![]);
+    let file = tempfile::NamedTempFile::new().expect("file");
+    let path = file.path().to_str().expect("path");
+    for (id, secret, is_odd) in [(1, "whsec_-_abcdefgh1234", true), (2, "whsec_c2VjcmV0MR", false)] {
+        std::fs::write(file.path(), secret).expect("write");
+        let forward_to = format!("http://{address}/");
+        let listening = Listening::spawn(&service.url(), &forward_to, &["--secret-file", path]);
+        assert!(!is_odd || listening.hint().contains("the text itself is the key"));
+        assert!(listening.hint().contains("Ctrl-C"));
+        arrive(&service, [id]);
+        assert!(listening.line().contains(&id_of(id)));
+        let received = received.lock().expect("lock").pop().expect("a request");
+        let at = received.header("webhook-timestamp").parse().expect("seconds");
+        let signed = Signer::new(secret.as_bytes()).sign(received.header("webhook-id"), at, &received.body);
+        assert_eq!(received.header("webhook-signature"), signed.standard, "{secret}");
+    }
 }
 
 #[tokio::test]

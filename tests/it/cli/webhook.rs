@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::service::Service;
 use super::service::webhooks::{delivery, webhook, webhook_id};
 use super::tempmail;
+use crate::support::test_server::TestServer;
 
 const TO: &str = "hello@example.test";
 const URL: &str = "https://hooks.example/path";
@@ -51,10 +52,48 @@ fn a_secret_comes_from_a_file_or_standard_input_and_is_never_shown() {
 }
 
 #[test]
-fn a_url_that_is_not_allowed_names_the_setting() {
-    let outcome = Service::start().run(&["webhook", "add", TO, "http://127.0.0.1/"]);
-    assert_eq!(outcome.code, Some(2));
-    assert!(outcome.stderr.contains("webhook-allow"), "{}", outcome.stderr);
+fn a_secret_that_only_looks_like_base64_is_said_to_be_the_key_itself() {
+    let service = Service::start();
+    let file = tempfile::NamedTempFile::new().expect("file");
+    let path = file.path().to_str().expect("path");
+    let cases = [
+        ("whsec_-_abcdefgh1234", true),
+        ("whsec_c2Vj cmV0", true),
+        ("whsec_", true),
+        ("whsec_c2VjcmV0MR", false),
+        ("whsec_c2VjcmV0MQ==\n", false),
+        ("s3cret", false),
+    ];
+    for (secret, is_odd) in cases {
+        std::fs::write(file.path(), secret).expect("write");
+        let outcome = service.run(&["webhook", "add", TO, URL, "--secret-file", path]);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        assert_eq!(outcome.stderr.contains("the text itself is the key"), is_odd, "{secret:?}: {}", outcome.stderr);
+        assert!(!is_odd || outcome.stderr.contains("openssl rand -base64"), "{}", outcome.stderr);
+        assert!(secret == "whsec_" || !outcome.stderr.contains(secret.trim_end()), "{}", outcome.stderr);
+    }
+    assert_eq!(service.held().secrets, cases.map(|(secret, _)| secret.trim_end()), "each is accepted");
+}
+
+#[tokio::test]
+async fn a_url_that_is_refused_gets_the_hint_that_helps() {
+    let server = TestServer::with(|config| config.webhook_refused_ports = vec![2375]).await;
+    let own = |host: &str| format!("http://{host}:{}/x", server.http().port());
+    for (url, detail, hint) in [
+        ("http://127.0.0.1/".to_owned(), "not a public address", "webhook-allow"),
+        ("https://[fd00::1]:8443/".to_owned(), "not a public address", "webhook-allow"),
+        (own("localhost"), "this service itself", "no setting"),
+        (own("127.0.0.1"), "this service itself", "no setting"),
+        ("https://x.example:25/".to_owned(), "port 25", "another port"),
+        ("https://x.example:2375/".to_owned(), "port 2375", "webhook-refused-ports"),
+    ] {
+        let outcome = server.tempmail(&["webhook", "add", TO, &url]).await;
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{url}");
+        assert!(outcome.stderr.contains(detail) && outcome.stderr.contains(hint), "{url}: {}", outcome.stderr);
+        let names_setting = outcome.stderr.contains("webhook-allow");
+        assert_eq!(names_setting, hint == "webhook-allow", "{url}: {}", outcome.stderr);
+    }
+    server.stop().await;
 }
 
 #[test]

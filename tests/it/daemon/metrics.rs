@@ -42,6 +42,22 @@ fn cause(exposition: &Exposition) -> Option<&'static str> {
 }
 
 #[tokio::test]
+async fn revision_1_has_all_but_those_of_webhooks() {
+    let names = async |revision| {
+        let server = TestServer::of_revision(revision, |_| {}).await;
+        // The first scrape can't count itself.
+        Exposition::of(server.http()).await;
+        let exposition = Exposition::of(server.http()).await;
+        server.stop().await;
+        exposition.families.into_keys().collect::<Vec<_>>()
+    };
+    let (mut expected, found) = (names(Revision::Two).await, names(Revision::One).await);
+    let all = expected.len();
+    expected.retain(|name| !name.contains("webhook"));
+    assert_eq!((found, all - expected.len()), (expected, 6));
+}
+
+#[tokio::test]
 async fn mail_and_refusals_are_counted() {
     let server = TestServer::with(|config| {
         config.message_octets_max = 2_000;

@@ -60,7 +60,7 @@ async fn no_webhook_leads_to_a_listener_of_the_daemon_itself() {
         let own: SocketAddr = status[service][0].as_str().and_then(|text| text.parse().ok()).expect(service);
         for host in ["127.0.0.1", "0.0.0.0", "2130706433", "[::ffff:127.0.0.1]"] {
             let refused = register(&format!("http://{host}:{}/hook", own.port())).await;
-            assert_eq!(refused, (400, "url_not_allowed".into()), "{service} by {host}");
+            assert_eq!(refused, (400, "url_own_listener".into()), "{service} by {host}");
         }
     }
     let sink = WebhookSink::start().await;

@@ -142,7 +142,7 @@ async fn what_is_wrong_with_a_registration_has_its_code() {
         (body(TO, "http://0x7f.1/", ""), 400, "url_not_allowed"),
         (body(TO, "http://a.localhost./", ""), 400, "url_not_allowed"),
         (body(TO, "http://[::ffff:10.0.0.1]/", ""), 400, "url_not_allowed"),
-        (body(TO, "http://hooks.example:25/", ""), 400, "url_not_allowed"),
+        (body(TO, "http://hooks.example:25/", ""), 400, "url_port_not_allowed"),
         (with_secret(json!(5)), 400, "secret_invalid"),
         (with_secret(json!("ü".repeat(513))), 400, "secret_invalid"),
         (body("ann@elsewhere.test", URL, ""), 422, "domain_unknown"),

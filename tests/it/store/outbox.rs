@@ -259,6 +259,12 @@ async fn webhooks_go_with_their_domain_and_when_no_mail_comes() {
     let busy = register(&store, "b@example.test", "https://b.example/").await;
     let later = NOW.plus(Duration::from_hours(24));
     store.receive(delivery(&["b@example.test"], "mail", later)).await.expect("receive");
+    let again = WebhookRecord { last_mail_at: later, ..webhook("a@example.test", "https://a.example/") };
+    let again = store.register_webhook(again, LIMITS).await;
+    assert!(
+        matches!(again, Ok(WebhookRegistration::Same(found)) if found.id == idle),
+        "who registers again is no mail"
+    );
     assert_eq!(store.delete_idle_webhooks(later).await, Ok(1));
     assert_eq!(store.webhook(idle).await, Ok(None));
     assert!(store.webhook(busy).await.expect("read").is_some());
@@ -354,6 +360,12 @@ async fn the_log_is_bounded_in_number_and_age() {
     for second in 0..120 {
         store.record_attempt(line(NOW.plus(Duration::from_secs(second)))).await.expect("record");
     }
+    let record = store.webhook(id).await.expect("read").expect("the webhook");
+    assert_eq!(
+        (record.last_delivery_at, record.failures),
+        (None, 0),
+        "what belongs to no mail stands in the log alone"
+    );
     let log = store.attempts(id, 1_000, NOW).await.expect("log");
     assert_eq!((log.len(), log[99].at), (100, NOW.plus(Duration::from_secs(20))));
     store.record_attempt(line(NOW.plus(Duration::from_hours(31 * 24)))).await.expect("record");

@@ -103,6 +103,39 @@ impl Received {
     }
 }
 
+/// Secrets with the prefix: first those with base64 behind it, then those that are the key themselves. Each is a form that
+/// decoders disagree about.
+const SECRETS: &[&str] = &[
+    "whsec_c2VjcmV0MQ==",
+    "whsec_c2VjcmV0MQ",
+    "whsec_c2VjcmV0MQ=",
+    "whsec_c2VjcmV0====",
+    "whsec_c2VjcmV0MR",
+    "whsec_c2VjcmV0MTL=",
+    "whsec_AA",
+    "whsec_++//",
+    "whsec_",
+    "whsec_=",
+    "whsec_A",
+    "whsec_abcde",
+    "whsec_abcde===",
+    "whsec_-_abcdefgh1234",
+    "whsec_c2Vj cmV0",
+    "whsec_ c2VjcmV0",
+    "whsec_c2VjcmV0\n",
+    "whsec_c2Vj\ncmV0",
+    "whsec_c2Vj\r\ncmV0",
+    "whsec_c2Vj=cmV0",
+    "whsec_c2VjcmVé",
+    "whsec_c2VjcmV0 %s *",
+    "whsec_\\n",
+    "WHSEC_c2VjcmV0",
+    "-n whsec_c2VjcmV0",
+    "whsec_whsec_c2VjcmV0",
+    "secret=",
+    "====",
+];
+
 /// What a verification must say of what.
 fn cases() -> Vec<(&'static str, bool, Received)> {
     let now = SystemClock.now();
@@ -115,10 +148,10 @@ fn cases() -> Vec<(&'static str, bool, Received)> {
     let ago = |seconds: i64| Timestamp::from_millis(now.millis() - seconds * 1000);
     let other = Received::sent("another", now);
     let zeros = format!("v1,{}=", "A".repeat(43));
-    vec![
+    let every_form = SECRETS.iter().map(|secret| (*secret, true, Received::sent(secret, now)));
+    let mut cases = vec![
         ("a plain secret", true, genuine.clone()),
         ("a secret in the standard's form", true, Received::sent(SECRET, now)),
-        ("one without its padding", true, Received::sent("whsec_c2VjcmV0MQ", now)),
         ("a secret beyond ASCII", true, Received::sent("schlüssel %s", now)),
         ("four minutes old", true, Received::sent("s3cret", ago(240))),
         ("a clock four minutes ahead", true, Received::sent("s3cret", now.plus(Duration::from_mins(4)))),
@@ -142,7 +175,10 @@ fn cases() -> Vec<(&'static str, bool, Received)> {
         ("only signatures of others", false, changed(&|it| it.standard = format!("{zeros} {zeros}"))),
         ("the signature under another version", false, changed(&|it| it.standard.replace_range(..2, "v2"))),
         ("a pattern as signature", false, changed(&|it| it.standard = "*".into())),
-    ]
+        ("no secret to go by", false, Received::sent("", now)),
+    ];
+    cases.extend(every_form);
+    cases
 }
 
 /// The example in README's section 'Verify a delivery' in this language.
