@@ -55,7 +55,7 @@
 //! | When is a domain deactivated? | `domains/verifier.rs`, `domains/round.rs` |
 //! | Which webhooks are told of a mail, when is an event dropped? | `store/index/outbox.rs` (`webhooks_to_tell`), `store/index/room.rs` |
 //! | In which order do events wait, how much is kept of a delivery log? | `store/index/events.rs`, `store/index/log.rs` |
-//! | What does an event look like, octet by octet? | `webhook/attempt.rs` (`prepare`), `webhook/sign.rs` |
+//! | What does an event look like, octet by octet? | `webhook/attempt.rs` (`prepare`), `webhook/body.rs`, `webhook/sign.rs` |
 //! | How is a request made, on which connection? | `webhook/call.rs`, `webhook/connection.rs`, `webhook/kept.rs` |
 //! | What sends a sample event? | `webhook/tester.rs` |
 //! | Which events are in memory, which are read next? | `webhook/intake.rs`, `webhook/held.rs`, `webhook/ahead.rs` |

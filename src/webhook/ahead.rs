@@ -7,9 +7,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-
 use super::attempt::render;
+use super::body::Body;
 use super::delivery::Delivery;
 use super::octets::Octets;
 use super::sign::Signer;
@@ -30,7 +29,7 @@ pub(super) struct Rendered {
     /// What signs it, if the webhook has a secret.
     pub(super) signer: Option<Arc<Signer>>,
     pub(super) target: Arc<Target>,
-    pub(super) body: Bytes,
+    pub(super) body: Body,
     /// When it was read.
     pub(super) version: OutboxVersion,
 }
@@ -85,7 +84,7 @@ impl Delivery {
         let (target, version) = (Arc::new(target), due.version);
         let endpoint = target.endpoint().clone();
         let bodies = self.bodies_of(&due.events, octets_max).await?;
-        let with_body = |(event, body): (PendingEvent, Option<Bytes>)| {
+        let with_body = |(event, body): (PendingEvent, Option<Body>)| {
             let (signer, target) = (signer.clone(), Arc::clone(&target));
             Queued { event, rendered: body.map(|body| Rendered { signer, target, body, version }) }
         };
@@ -94,7 +93,7 @@ impl Delivery {
     }
 
     /// The bodies of events, of those that are known or whose messages have no more than `octets_max` together.
-    async fn bodies_of(&self, events: &[PendingEvent], octets_max: u64) -> Result<Vec<Option<Bytes>>, StoreError> {
+    async fn bodies_of(&self, events: &[PendingEvent], octets_max: u64) -> Result<Vec<Option<Body>>, StoreError> {
         let mut bodies = self.bodies.of(events.iter().map(|event| event.email));
         let mut octets_left = octets_max;
         let mut missing = Vec::new();

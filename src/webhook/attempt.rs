@@ -10,6 +10,7 @@ use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::body::Body;
 use super::sign::Signer;
 use super::target::Target;
 use crate::mime::Content;
@@ -95,7 +96,7 @@ impl std::fmt::Debug for Prepared {
 
 /// The body of the event `email.received`.
 #[derive(Serialize)]
-struct Body<'a> {
+struct Payload<'a> {
     event: &'static str,
     email: &'a EventEmail<'a>,
     timestamp: String,
@@ -103,7 +104,7 @@ struct Body<'a> {
 
 /// The request for an attempt that starts at `now`.
 pub fn prepare(event: &Event<'_>, now: Timestamp) -> Prepared {
-    address(event.id, event.target, event.signer, render(&event.email), now)
+    address(event.id, event.target, event.signer, &render(&event.email), now)
 }
 
 /// The request that carries `body`, at an attempt that starts at `now`.
@@ -111,7 +112,7 @@ pub(super) fn address(
     id: Uuid,
     target: &Arc<Target>,
     signer: Option<&Signer>,
-    body: Bytes,
+    body: &Body,
     now: Timestamp,
 ) -> Prepared {
     let id = id.hyphenated().to_string();
@@ -123,16 +124,15 @@ pub(super) fn address(
     headers.insert(WEBHOOK_ID, value(&id));
     headers.insert(WEBHOOK_TIMESTAMP, HeaderValue::from(at_seconds));
     if let Some(signer) = signer {
-        let signatures = signer.sign(&id, at_seconds, &body);
-        headers.insert(X_WEBHOOK_SIGNATURE, value(&signatures.hex));
-        headers.insert(WEBHOOK_SIGNATURE, value(&signatures.standard));
+        headers.insert(X_WEBHOOK_SIGNATURE, body.signature(signer));
+        headers.insert(WEBHOOK_SIGNATURE, value(&signer.of_event(&id, at_seconds, body.octets())));
     }
-    Prepared { target: Arc::clone(target), headers, body }
+    Prepared { target: Arc::clone(target), headers, body: body.octets().clone() }
 }
 
 /// The body of an event.
-pub(super) fn render(email: &EventEmail<'_>) -> Bytes {
-    let body = Body { event: "email.received", email, timestamp: email.received_at.to_rfc3339() };
+pub(super) fn render(email: &EventEmail<'_>) -> Body {
+    let body = Payload { event: "email.received", email, timestamp: email.received_at.to_rfc3339() };
     let texts = [email.recipient, email.from, email.subject, email.message, email.body_text];
     let mut octets =
         Vec::with_capacity(texts.iter().map(|text| text.len() + text.len() / 8).sum::<usize>() + BESIDE_TEXTS);
@@ -140,7 +140,8 @@ pub(super) fn render(email: &EventEmail<'_>) -> Bytes {
     octets.into()
 }
 
-fn value(text: &str) -> HeaderValue {
+/// Of text that is visible ASCII.
+pub(super) fn value(text: &str) -> HeaderValue {
     HeaderValue::from_str(text).expect("UUIDs, hexadecimal and base64 are visible ASCII")
 }
 

@@ -4,8 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use bytes::Bytes;
-
+use super::body::Body;
 use crate::model::EmailId;
 
 /// Octets of the bodies that are kept. Those of the longest ago go first.
@@ -17,7 +16,7 @@ pub struct Bodies(Mutex<Rendered>);
 
 #[derive(Debug, Default)]
 struct Rendered {
-    by_email: HashMap<EmailId, Bytes>,
+    by_email: HashMap<EmailId, Body>,
     /// In the order in which they came.
     order: VecDeque<EmailId>,
     octets: usize,
@@ -25,12 +24,12 @@ struct Rendered {
 
 impl Bodies {
     /// Those that are known, in the order of the Emails.
-    pub(super) fn of(&self, emails: impl Iterator<Item = EmailId>) -> Vec<Option<Bytes>> {
+    pub(super) fn of(&self, emails: impl Iterator<Item = EmailId>) -> Vec<Option<Body>> {
         let rendered = self.rendered();
         emails.map(|email| rendered.by_email.get(&email).cloned()).collect()
     }
 
-    pub(super) fn keep(&self, bodies: impl Iterator<Item = (EmailId, Bytes)>) {
+    pub(super) fn keep(&self, bodies: impl Iterator<Item = (EmailId, Body)>) {
         let mut rendered = self.rendered();
         bodies.for_each(|(email, body)| rendered.keep(email, body));
     }
@@ -41,7 +40,7 @@ impl Bodies {
 }
 
 impl Rendered {
-    fn keep(&mut self, email: EmailId, body: Bytes) {
+    fn keep(&mut self, email: EmailId, body: Body) {
         let octets = body.len();
         if octets > OCTETS_MAX || self.by_email.contains_key(&email) {
             return;
@@ -68,14 +67,14 @@ mod tests {
     #[test]
     fn the_newest_bodies_are_kept_within_their_octets() {
         let bodies = Bodies::default();
-        let third = Bytes::from(vec![b'x'; OCTETS_MAX / 3]);
+        let third = Body::from(vec![b'x'; OCTETS_MAX / 3]);
         for number in 1..=4 {
             bodies.keep([(email(number), third.clone()), (email(number), third.clone())].into_iter());
         }
         let known = bodies.of((1..=5).map(email)).into_iter().map(|body| body.is_some()).collect::<Vec<_>>();
         assert_eq!(known, [false, true, true, true, false]);
-        bodies.keep([(email(6), Bytes::from(vec![b'x'; OCTETS_MAX + 1]))].into_iter());
-        bodies.keep([(email(7), Bytes::from(vec![b'x'; OCTETS_MAX]))].into_iter());
+        bodies.keep([(email(6), Body::from(vec![b'x'; OCTETS_MAX + 1]))].into_iter());
+        bodies.keep([(email(7), Body::from(vec![b'x'; OCTETS_MAX]))].into_iter());
         let known = bodies.of((1..=7).map(email)).into_iter().map(|body| body.is_some()).collect::<Vec<_>>();
         assert_eq!(known, [false, false, false, false, false, false, true]);
         let rendered = bodies.rendered();

@@ -115,7 +115,7 @@ impl Delivery {
         share.shrink_to(body.len());
         let id = uuid::Uuid::from_bytes(event.id.octets());
         let at = self.clock.now();
-        let prepared = address(id, &target, signer.as_deref(), body, at);
+        let prepared = address(id, &target, signer.as_deref(), &body, at);
         // The last thing before the call.
         if !self.still_holds(event, version).await? {
             return Ok(Attempt::default());

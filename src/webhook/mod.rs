@@ -11,6 +11,7 @@ mod address_pace;
 mod ahead;
 pub mod attempt;
 mod bodies;
+mod body;
 pub mod call;
 mod connection;
 mod counters;

@@ -2,6 +2,8 @@
 //!
 //! Pure. The one place where the octets of a secret become a key.
 
+use std::sync::Arc;
+
 use aws_lc_rs::hmac::{Context, HMAC_SHA256, Key, Tag};
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -31,10 +33,18 @@ pub struct Signatures {
     pub standard: String,
 }
 
-/// The keys that a webhook's secret stands for. `Debug` shows neither.
+/// The keys that a webhook's secret stands for. `Debug` shows none of it.
+#[derive(Clone)]
 pub struct Signer {
+    secret: Arc<[u8]>,
     of_body: Key,
     standard: Key,
+}
+
+impl PartialEq for Signer {
+    fn eq(&self, other: &Self) -> bool {
+        self.secret == other.secret
+    }
 }
 
 impl std::fmt::Debug for Signer {
@@ -48,7 +58,7 @@ impl Signer {
     /// its end or none). A secret without that prefix, or whose rest is empty or something else, is the key itself, octet
     /// for octet.
     pub fn new(secret: &[u8]) -> Self {
-        Self { of_body: key(secret), standard: key(&standard_key(secret)) }
+        Self { secret: secret.into(), of_body: key(secret), standard: key(&standard_key(secret)) }
     }
 
     /// The keys of a webhook's secret.
@@ -58,11 +68,21 @@ impl Signer {
 
     /// Signs `body` as sent under the event id `id` at `at_seconds` after the Unix epoch.
     pub fn sign(&self, id: &str, at_seconds: i64, body: &[u8]) -> Signatures {
+        Signatures { hex: self.of_body(body), standard: self.of_event(id, at_seconds, body) }
+    }
+
+    /// [`Signatures::hex`] alone.
+    pub(super) fn of_body(&self, body: &[u8]) -> String {
+        hex(hmac(&self.of_body, &[body]).as_ref())
+    }
+
+    /// [`Signatures::standard`] alone.
+    pub(super) fn of_event(&self, id: &str, at_seconds: i64, body: &[u8]) -> String {
         let signed = format!("{id}.{at_seconds}.");
         let mut standard = String::with_capacity(64);
         standard.push_str("v1,");
         BASE64.encode_string(hmac(&self.standard, &[signed.as_bytes(), body]), &mut standard);
-        Signatures { hex: hex(hmac(&self.of_body, &[body]).as_ref()), standard }
+        standard
     }
 }
 
