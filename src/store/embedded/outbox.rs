@@ -15,7 +15,7 @@ use crate::model::{
 use crate::store::change::{Change, Outcome, Sweep};
 use crate::store::index::{Due, View, record_place};
 use crate::store::{
-    ATTEMPTS_PER_NOTE, DueEvents, Outbox, OutboxVersion, Replay, StoreError, Wanted, WebhookRegistration,
+    ATTEMPTS_PER_NOTE, DueEvents, Outbox, OutboxVersion, Replay, Replayed, StoreError, Wanted, WebhookRegistration,
 };
 
 /// How many webhooks one change deletes at most: each of them ends its events.
@@ -124,11 +124,15 @@ impl Outbox for EmbeddedStore {
         self.read(move |view| view.attempts(webhook, limit, now)).await
     }
 
-    async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<usize, StoreError> {
-        let replayed =
-            self.changed(Change::Replayed { webhook, which, now, outbox: self.shared.options().outbox }).await?;
-        self.shared.outbox_hint().notify_one();
-        Ok(replayed)
+    async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<Replayed, StoreError> {
+        let outbox = self.shared.options().outbox;
+        match self.change(Change::Replayed { webhook, which, now, outbox }, Bytes::new()).await? {
+            Outcome::Replayed(replayed) => {
+                self.shared.outbox_hint().notify_one();
+                Ok(replayed)
+            }
+            other => Err(unexpected(&other)),
+        }
     }
 
     fn outbox_hint(&self) -> Arc<Notify> {

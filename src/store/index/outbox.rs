@@ -82,9 +82,16 @@ impl Apply<'_> {
         sequence: u64,
         event: &EventRow,
     ) -> Result<bool, IndexError> {
-        if !self.make_room(webhook, sequence, event)? {
-            return Ok(false);
-        }
+        Ok(self.make_room(webhook, sequence, event)? && self.begin_event(webhook, sequence, event)?)
+    }
+
+    /// The same where there is room; `false` if there is no such webhook.
+    pub(super) fn begin_event(
+        &mut self,
+        webhook: WebhookId,
+        sequence: u64,
+        event: &EventRow,
+    ) -> Result<bool, IndexError> {
         let Some(mut row) = self.outbox.webhooks.take(webhook)? else { return Ok(false) };
         let octets = u64::from(event.place.content);
         self.share(event.place, sequence)?;

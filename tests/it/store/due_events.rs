@@ -9,6 +9,7 @@ use tempmail::store::{DueEvents, EmbeddedStore, Outbox, OutboxLimits, Replay, St
 
 use super::embedded::options;
 use super::outbox::{attempt, pending, register};
+use super::replays::came_to;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::RecordingDisk;
 
@@ -128,20 +129,21 @@ async fn an_event_is_pending_until_it_ends() {
 }
 
 #[tokio::test]
-async fn what_was_read_holds_while_events_come_and_are_delivered() {
+async fn what_was_read_holds_while_events_come_and_are_delivered_and_come_again() {
     let (store, webhook) = store(2).await;
     let read = due(&store, webhook, wanted(3, &[])).await;
     let later = NOW.plus(Duration::from_secs(5));
     store.record_attempt(attempt(&read.events[0], Verdict::Delivered)).await.expect("record");
     store.record_attempt(attempt(&read.events[1], Verdict::Retry(later))).await.expect("record");
     receive(&store).await;
+    assert_eq!(store.replay(webhook, Replay::Event(read.events[0].id), NOW).await, came_to(1, 0));
     store.delete_all(&mailbox(TO), NOW).await.expect("delete");
     assert!(store.is_current(read.version));
 }
 
 #[tokio::test]
 async fn what_was_read_holds_no_longer_once_webhooks_or_events_may_have_ended() {
-    for way in ["deleted", "swept", "disabled", "dropped", "replayed"] {
+    for way in ["deleted", "swept", "disabled", "dropped"] {
         let (store, webhook) = store(3).await;
         let read = due(&store, webhook, wanted(1, &[])).await;
         assert!(store.is_current(read.version));
@@ -153,8 +155,7 @@ async fn what_was_read_holds_no_longer_once_webhooks_or_events_may_have_ended() 
                 (gone.status, gone.disables) = (Some(410), Some("gone".into()));
                 store.record_attempt(gone).await.expect(way);
             }
-            "dropped" => receive(&store).await,
-            _ => assert_eq!(store.replay(webhook, Replay::Failed, NOW).await, Ok(0)),
+            _ => receive(&store).await,
         }
         assert!(!store.is_current(read.version), "{way}");
         let again = store.due_events(webhook, wanted(1, &[])).await.expect(way);

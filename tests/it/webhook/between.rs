@@ -7,7 +7,7 @@ use tempmail::model::{
     AttemptRecord, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
 };
 use tempmail::store::{
-    DueEvents, EmbeddedStore, Outbox, OutboxVersion, Replay, StoreError, Wanted, WebhookRegistration,
+    DueEvents, EmbeddedStore, Outbox, OutboxVersion, Replay, Replayed, StoreError, Wanted, WebhookRegistration,
 };
 use tokio::sync::Notify;
 
@@ -121,7 +121,7 @@ impl<B: Between> Outbox for OutboxWith<B> {
         self.store.attempts(webhook, limit, now).await
     }
 
-    async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<usize, StoreError> {
+    async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<Replayed, StoreError> {
         self.store.replay(webhook, which, now).await
     }
 
