@@ -111,6 +111,8 @@ pub struct DueEvents {
     pub has_more: bool,
     /// When the first of those that are not due yet will be, unless others are due before.
     pub next_due_at: Option<Timestamp>,
+    /// Until when the webhook is to be sent nothing, if that is later than [`Wanted::due_by`]: its receiver asked for it.
+    pub rests_until: Option<Timestamp>,
     /// That moment.
     pub version: OutboxVersion,
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::ahead::Batch;
 use super::delivery::Delivery;
 use super::held::{Held, Page};
+use super::schedule::RETRY_AFTER_MAX;
 use crate::model::{Timestamp, WebhookId};
 use crate::store::StoreError;
 
@@ -40,6 +41,7 @@ pub(super) struct Reading {
     /// After how many steps of the clock each event is looked at, if it is.
     checked: Option<u32>,
     rests_max: Vec<Duration>,
+    webhook_rest_max: Duration,
     without: HashSet<u64>,
     limit: usize,
     octets_max: u64,
@@ -47,16 +49,16 @@ pub(super) struct Reading {
 
 /// What was read of them.
 pub(super) struct Read {
-    webhook: WebhookId,
-    is_of_look: bool,
-    checked: Option<u32>,
-    batch: Result<Option<Batch>, StoreError>,
+    pub(super) webhook: WebhookId,
+    pub(super) is_of_look: bool,
+    pub(super) checked: Option<u32>,
+    pub(super) batch: Result<Option<Batch>, StoreError>,
 }
 
 impl Reading {
     pub(super) async fn read(self, delivery: &Delivery) -> Read {
-        let Self { webhook, is_of_look, checked, rests_max, without, limit, octets_max } = self;
-        let batch = delivery.read_ahead(webhook, rests_max, without, limit, octets_max).await;
+        let Self { webhook, is_of_look, checked, rests_max, webhook_rest_max, without, limit, octets_max } = self;
+        let batch = delivery.read_ahead(webhook, rests_max, webhook_rest_max, without, limit, octets_max).await;
         Read { webhook, is_of_look, checked, batch }
     }
 }
@@ -72,6 +74,8 @@ pub(super) struct Intake {
     set_back: u32,
     /// How long an event rests at most that was set to rest after that; those that rest for longer are due.
     rests_max: Vec<Duration>,
+    /// How long a webhook rests at most by what the store says; what was asked for since the start is in `resting`.
+    webhook_rest_max: Duration,
     /// Webhooks whose events were looked at for that.
     checked: HashSet<WebhookId>,
     /// Webhooks whose events are to be read: those whose queue runs low, and those that a look has found.
@@ -97,6 +101,7 @@ impl Intake {
             set_back: 0,
             // What a receiver asked for before the start can't be told from a wait that was set by another clock.
             rests_max: vec![Duration::ZERO, delivery.schedule.longest()],
+            webhook_rest_max: RETRY_AFTER_MAX,
             checked: HashSet::new(),
             delivery,
             held: HashMap::new(),
@@ -165,7 +170,7 @@ impl Intake {
         let set_back = u64::try_from(before.saturating_sub(self.ahead_millis)).unwrap_or(0);
         if Duration::from_millis(set_back) >= SET_BACK_MIN {
             self.set_back += 1;
-            self.rests_max = self.delivery.schedule.longest_each();
+            (self.rests_max, self.webhook_rest_max) = (self.delivery.schedule.longest_each(), Duration::ZERO);
             self.checked.clear();
         }
     }
@@ -176,8 +181,7 @@ impl Intake {
             return self.look_when_due(due_at);
         }
         if let Some(until) = self.resting.get(&webhook) {
-            self.look_at = self.look_at.min(*until).max(self.looked_at + self.look_pause());
-            return;
+            return self.look_by(*until);
         }
         let held = self.held.entry(webhook).or_default();
         held.has_more = true;
@@ -206,7 +210,11 @@ impl Intake {
 
     fn look_when_due(&mut self, due_at: Timestamp) {
         let wait = due_at.since(self.delivery.clock.now());
-        self.look_at = self.look_at.min(self.delivery.clock.boot() + wait).max(self.looked_at + self.look_pause());
+        self.look_by(self.delivery.clock.boot() + wait);
+    }
+
+    fn look_by(&mut self, until: Duration) {
+        self.look_at = self.look_at.min(until).max(self.looked_at + self.look_pause());
     }
 
     pub(super) fn end_look_if_over(&mut self) {
@@ -241,7 +249,8 @@ impl Intake {
         let rests_max = checked.map_or_else(Vec::new, |_| self.rests_max.clone());
         self.reads += 1;
         self.reads_of_look += usize::from(is_of_look);
-        Some(Reading { webhook, is_of_look, checked, rests_max, without, limit, octets_max })
+        let webhook_rest_max = self.webhook_rest_max;
+        Some(Reading { webhook, is_of_look, checked, rests_max, webhook_rest_max, without, limit, octets_max })
     }
 
     fn page(&self) -> Page {
@@ -266,6 +275,11 @@ impl Intake {
         });
         if let Some(due_at) = batch.as_ref().and_then(|batch| batch.next_due_at) {
             self.look_when_due(due_at);
+        }
+        let rest = batch.as_ref().and_then(|batch| batch.rest);
+        if let Some(rest) = rest.filter(|rest| *rest <= self.webhook_rest_max) {
+            self.rest(webhook, rest);
+            self.look_by(self.delivery.clock.boot() + rest);
         }
         let held = self.held.entry(webhook).or_default();
         held.is_listed = false;

@@ -163,15 +163,15 @@ impl Shared {
     fn due_events(&self, webhook: WebhookId, wanted: &Wanted) -> Result<Option<DueEvents>, StoreError> {
         // First: what changes from here on is told by it, whether the view shows it or not.
         let version = self.outbox_version();
-        let read = |view: &View| match view.webhook(webhook)? {
-            Some(record) if record.status == WebhookStatus::Active => {
-                Ok(Some((record, view.due_events(webhook, wanted)?)))
+        let read = |view: &View| match view.webhook_at(webhook, wanted.due_by)? {
+            Some((record, rests_until)) if record.status == WebhookStatus::Active => {
+                Ok(Some((record, rests_until, view.due_events(webhook, wanted)?)))
             }
             _ => Ok(None),
         };
-        let Some((record, due)) = self.read(read)? else { return Ok(None) };
+        let Some((webhook, rests_until, due)) = self.read(read)? else { return Ok(None) };
         let Due { events, has_more, next_due_at } = due;
-        Ok(Some(DueEvents { webhook: record, events, has_more, next_due_at, version }))
+        Ok(Some(DueEvents { webhook, events, has_more, next_due_at, rests_until, version }))
     }
 
     /// The Email of an event, if its octets are where they were written.

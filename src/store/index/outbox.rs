@@ -192,6 +192,7 @@ impl Apply<'_> {
             octets: 0,
             attempts: 0,
             failed_at: None,
+            rests_until: None,
         });
         self.state.webhooks += 1;
         Ok(Outcome::Webhook(WebhookRegistration::New))
@@ -270,6 +271,7 @@ impl Apply<'_> {
             }
             Verdict::Retry(_) | Verdict::GivenUp => {
                 row.record.failures = row.record.failures.saturating_add(1);
+                row.note_rest(attempt);
                 if row.failing_for(attempt.at) >= FAILING_MAX {
                     disables.get_or_insert_with(|| ALWAYS_FAILING.to_owned());
                 }

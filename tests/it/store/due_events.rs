@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tempmail::model::{PendingEvent, Timestamp, Verdict, WebhookId};
+use tempmail::model::{AttemptRecord, PendingEvent, Timestamp, Verdict, WebhookId};
 use tempmail::store::{DueEvents, EmbeddedStore, Outbox, OutboxLimits, Replay, Store, StoreOptions, Wanted};
 
 use super::embedded::options;
@@ -103,6 +103,29 @@ async fn those_that_rest_for_too_long_are_read_if_they_are_asked_for() {
         let sequences: Vec<u64> = due.events.iter().map(|event| event.sequence).collect();
         let expected: Vec<u64> = wanted_ones.iter().map(|at: &usize| events[*at].sequence).collect();
         assert_eq!((sequences, due.has_more), (expected, false), "{rests_max:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_rest_that_a_receiver_asked_for_is_read_with_its_events_after_a_kill_as_well() {
+    let disk = RecordingDisk::default();
+    // What was not checkpointed is done again from the journal.
+    let options = StoreOptions { checkpoint_quiet: Duration::from_hours(1), ..options() };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open");
+    let webhook = register(&store, TO, "https://a.example/").await;
+    receive(&store).await;
+    receive(&store).await;
+    let read = due(&store, webhook, wanted(1, &[])).await;
+    assert_eq!(read.rests_until, None);
+    let until = NOW.plus(Duration::from_secs(7));
+    let asks = AttemptRecord { rests_until: Some(until), ..attempt(&read.events[0], Verdict::Retry(until)) };
+    store.record_attempt(asks).await.expect("record");
+    let again = EmbeddedStore::open_on(Arc::new(disk.kill()), &options).expect("open again");
+    for store in [store, again] {
+        let read = due(&store, webhook, wanted(3, &[])).await;
+        assert_eq!((read.rests_until, read.events.len()), (Some(until), 1));
+        let read = due(&store, webhook, Wanted { due_by: until, ..wanted(3, &[]) }).await;
+        assert_eq!((read.rests_until, read.events.len()), (None, 2));
     }
 }
 

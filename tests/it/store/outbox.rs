@@ -60,6 +60,7 @@ pub fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
         response: "no".into(),
         verdict,
         disables: None,
+        rests_until: None,
     }
 }
 
@@ -351,6 +352,7 @@ async fn the_log_is_bounded_in_number_and_age() {
         response: String::new(),
         verdict: Verdict::Delivered,
         disables: None,
+        rests_until: None,
     };
     for second in 0..120 {
         store.record_attempt(line(NOW.plus(Duration::from_secs(second)))).await.expect("record");
