@@ -38,7 +38,7 @@ pub(super) type Looked = Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError>
 pub(super) struct Reading {
     webhook: WebhookId,
     is_of_look: bool,
-    /// After how many steps of the clock each event is looked at, if it is.
+    /// After how many steps of the clock each event is looked at, if it is: none of those that were set before is left out.
     checked: Option<u32>,
     rests_max: Vec<Duration>,
     webhook_rest_max: Duration,
@@ -78,6 +78,8 @@ pub(super) struct Intake {
     webhook_rest_max: Duration,
     /// Webhooks whose events were looked at for that.
     checked: HashSet<WebhookId>,
+    /// Events that are held since before: the time of their next attempt may be set by the clock of then.
+    held_since_before: HashSet<EventKey>,
     /// Webhooks whose events are to be read: those whose queue runs low, and those that a look has found.
     low: VecDeque<WebhookId>,
     found: VecDeque<WebhookId>,
@@ -103,6 +105,7 @@ impl Intake {
             rests_max: vec![Duration::ZERO, delivery.schedule.longest()],
             webhook_rest_max: RETRY_AFTER_MAX,
             checked: HashSet::new(),
+            held_since_before: HashSet::new(),
             delivery,
             held: HashMap::new(),
             resting: HashMap::new(),
@@ -172,6 +175,9 @@ impl Intake {
             self.set_back += 1;
             (self.rests_max, self.webhook_rest_max) = (self.delivery.schedule.longest_each(), Duration::ZERO);
             self.checked.clear();
+            let held = self.held.iter();
+            let held = held.flat_map(|(webhook, held)| held.sequences.iter().map(|sequence| (*webhook, *sequence)));
+            self.held_since_before.extend(held);
         }
     }
 
@@ -245,8 +251,9 @@ impl Intake {
         let (limit, without) = (held.room(page), held.sequences.clone());
         let reading = READ_OCTETS_MAX * self.reads as u64;
         let octets_max = (octets_left as u64).saturating_sub(reading).min(READ_OCTETS_MAX);
-        let checked = (!self.checked.contains(&webhook)).then_some(self.set_back);
-        let rests_max = checked.map_or_else(Vec::new, |_| self.rests_max.clone());
+        let rests_max = if self.checked.contains(&webhook) { Vec::new() } else { self.rests_max.clone() };
+        let looks_at_all = !without.iter().any(|sequence| self.held_since_before.contains(&(webhook, *sequence)));
+        let checked = (!rests_max.is_empty() && looks_at_all).then_some(self.set_back);
         self.reads += 1;
         self.reads_of_look += usize::from(is_of_look);
         let webhook_rest_max = self.webhook_rest_max;
@@ -303,6 +310,7 @@ impl Intake {
 
     /// An event is the store's alone again, if it has not ended.
     pub(super) fn let_go(&mut self, (webhook, sequence): EventKey) {
+        self.held_since_before.remove(&(webhook, sequence));
         if let Some(held) = self.held.get_mut(&webhook) {
             held.sequences.remove(&sequence);
         }

@@ -29,6 +29,9 @@ pub(super) trait Between: Send + Sync + 'static {
     /// What became of attempts is to be noted.
     async fn notes(&self) {}
 
+    /// It was noted, before whoever has noted it goes on.
+    async fn noted(&self) {}
+
     /// Whether several events are read whole at once.
     fn reads_ahead(&self) -> bool {
         true
@@ -105,7 +108,9 @@ impl<B: Between> Outbox for OutboxWith<B> {
 
     async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
         self.between.notes().await;
-        self.store.record_attempts(attempts).await
+        let noted = self.store.record_attempts(attempts).await;
+        self.between.noted().await;
+        noted
     }
 
     async fn end_events(&self, expired_by: Timestamp) -> Result<usize, StoreError> {
