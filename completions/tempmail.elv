@@ -523,7 +523,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
             cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
             cand --color 'When to colour'
-            cand --failed 'Every event that was given up, as far as the log shows it'
+            cand --failed 'Every event that waits no more and that the log does not show as delivered at last'
             cand --json 'Same as --output json: the fields of the HTTP interface'
             cand -q 'No hints on standard error, only errors'
             cand --quiet 'No hints on standard error, only errors'

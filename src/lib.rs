@@ -60,6 +60,7 @@
 //! | What sends a sample event? | `webhook/tester.rs` |
 //! | Which events are in memory, which are read next? | `webhook/intake.rs`, `webhook/held.rs`, `webhook/ahead.rs` |
 //! | Whose turn is it, how many at once? | `webhook/turns.rs`, `webhook/pacing.rs`, `webhook/pacing/places.rs`, `webhook/pacing/standing.rs`, `webhook/pacing/rotation.rs` |
+//! | Until when does a webhook rest whose receiver asked for it? | `webhook/intake.rs` (`rest`); after a start `store/index/webhook_rows.rs` (`rests_at`) |
 //! | When is an event tried again, when does it end? | `webhook/schedule.rs`, `webhook/outcome.rs`, `webhook/delivery.rs`; `webhook/steps.rs` |
 //! | When is a webhook disabled? Which ended events can be sent again? | `store/index/outbox.rs` (`note_attempt`), `store/index/replay.rs` |
 //! | Where may a webhook lead? | `webhook/target.rs`, `webhook/guard.rs`, `webhook/ranges.rs`, `webhook/dial.rs` |
@@ -110,7 +111,8 @@
 //!           prepare   attempt, sign: body, headers, signatures (pure; the same body each time)
 //!           call      right before it the store says whether the event still waits; guard on the address that is dialled or
 //!                     was, one POST under bounds on a connection that the attempt drives itself
-//!           record    outcome, schedule: one Change, which ends the event or sets when it is due again, and the log's line;
+//!           record    outcome, schedule: one Change, which ends the event or sets when it is due again, the log's line, and
+//!                     until when the webhook rests if its receiver asked for that;
 //!                     the lane goes on meanwhile: with 4 attempts in flight or not noted, and one more for each hundred
 //!                     events that its endpoint took (128 at most); with 1,024 not noted nobody does
 //! ```

@@ -108,10 +108,20 @@ impl WebhookDelivery {
 pub enum Replay {
     /// This one.
     Event(EventId),
-    /// Those that were given up.
+    /// Those that the log does not show as delivered at last, and that wait no more.
     Failed,
     /// Those attempted at this time or later; whole seconds.
     Since(Timestamp),
+}
+
+/// What a replay came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Replayed {
+    /// Events that are sent again.
+    pub replayed: u64,
+    /// Events for which the outbox has no room; they can be replayed later.
+    pub no_room: u64,
 }
 
 /// The operations on webhooks. A server of revision 1 refuses all of them with `unknown_path`.
@@ -138,19 +148,14 @@ impl Client {
         self.get(format!("/api/admin/webhooks/{id}/deliveries{query}"), OCTETS_MAX).await
     }
 
-    /// Sends ended events again; how many. The administrator's.
-    pub async fn replay(&self, id: WebhookId, which: Replay) -> Result<u64, ClientError> {
-        #[derive(Deserialize)]
-        struct Replayed {
-            replayed: u64,
-        }
+    /// Sends ended events again, as far as there is room for them. The administrator's.
+    pub async fn replay(&self, id: WebhookId, which: Replay) -> Result<Replayed, ClientError> {
         let body = match which {
             Replay::Event(event) => json!({ "event": event }),
             Replay::Failed => json!({ "failed": true }),
             Replay::Since(at) => json!({ "since": at.to_rfc3339() }),
         };
-        let answer = self.ask(post(format!("/api/admin/webhooks/{id}/replay"), Some(body))).await?;
-        Ok(self.read::<Replayed>(&answer)?.replayed)
+        self.read(&self.ask(post(format!("/api/admin/webhooks/{id}/replay"), Some(body))).await?)
     }
 
     /// Sends a sample event now; the attempt. The administrator's.

@@ -187,6 +187,8 @@ pub struct AttemptRecord {
     pub verdict: Verdict,
     /// The webhook is disabled from here on, for this reason. It may be as well because nothing but failures came before.
     pub disables: Option<String>,
+    /// The receiver asked that the webhook is sent nothing before then.
+    pub rests_until: Option<Timestamp>,
 }
 
 impl AttemptRecord {

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::journal::RecordPlace;
-use super::{OutboxLimits, Registration, Replay, WebhookRegistration};
+use super::{OutboxLimits, Registration, Replay, Replayed, WebhookRegistration};
 use crate::model::{
     AttemptRecord, Caps, DomainName, DomainRecord, EmailId, Envelope, Mailbox, Recipient, Timestamp, WebhookId,
     WebhookLimits, WebhookRecord,
@@ -39,7 +39,7 @@ pub(crate) enum Change {
     WebhooksSwept { webhooks: Vec<WebhookId>, of: Sweep },
     /// Attempts to tell webhooks of events were made.
     Attempted { attempts: Vec<AttemptRecord> },
-    /// Ended events are due again, as many as the outbox had room for at that moment.
+    /// Ended events are due again, as many as the outbox had room for at that moment: at most those that the log shows.
     Replayed { webhook: WebhookId, which: Replay, now: Timestamp, outbox: OutboxLimits },
     /// An event that was waiting in the store that this one is restored from waits here as well: it had found room there.
     EventRestored { webhook: WebhookId, email: EmailId, attempts: u32, due_at: Timestamp },
@@ -90,6 +90,8 @@ pub(crate) enum Outcome {
     /// Attempts are noted, as far as their events were there; webhooks were disabled by it or not, and `more` may be left to
     /// end of what waited for these.
     Noted { has_disabled: bool, more: bool },
+    /// Which ended events are due again.
+    Replayed(Replayed),
     /// How many webhooks or events there were to be changed; `more` may be left to change by the same change again.
     Changed { number: usize, more: bool },
 }
@@ -152,10 +154,7 @@ impl Change {
                 !matches!(outcome, Outcome::Received { has_dropped: false, .. } | Outcome::MailboxFull)
             }
             Self::Attempted { .. } => !matches!(outcome, Outcome::Noted { has_disabled: false, .. }),
-            Self::WebhookDeleted { .. }
-            | Self::WebhooksSwept { .. }
-            | Self::Replayed { .. }
-            | Self::EventsEnded { .. } => true,
+            Self::WebhookDeleted { .. } | Self::WebhooksSwept { .. } | Self::EventsEnded { .. } => true,
             Self::Deleted { .. }
             | Self::MailboxDeleted { .. }
             | Self::Expired { .. }
@@ -163,6 +162,7 @@ impl Change {
             | Self::DomainUpdated { .. }
             | Self::DomainRemoved { .. }
             | Self::WebhookRegistered { .. }
+            | Self::Replayed { .. }
             | Self::EventRestored { .. }
             | Self::Restored { .. }
             | Self::Moved { .. } => false,

@@ -29,7 +29,7 @@ pub use error::{OpenError, StoreError};
 pub use index::Compacted;
 use index::IndexError;
 pub use outbox::{
-    ATTEMPTS_PER_NOTE, DueEvents, Outbox, OutboxLimits, OutboxVersion, Replay, Wanted, WebhookRegistration,
+    ATTEMPTS_PER_NOTE, DueEvents, Outbox, OutboxLimits, OutboxVersion, Replay, Replayed, Wanted, WebhookRegistration,
 };
 pub use salvage::{Salvaged, salvage};
 

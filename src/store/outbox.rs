@@ -34,10 +34,19 @@ pub enum WebhookRegistration {
 pub enum Replay {
     /// This one.
     Event(EventId),
-    /// Those that were given up.
+    /// Those that were not delivered by the last line of each: given up, or tried in vain when their webhook was disabled.
     Failed,
     /// Those that were attempted at this time or later.
     Since(Timestamp),
+}
+
+/// What a replay came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// Events that wait again.
+    pub replayed: usize,
+    /// Events that were meant and found no room in the outbox. They are as before and can be replayed later.
+    pub no_room: usize,
 }
 
 /// How much may wait for webhooks. A webhook beyond its own bounds drops its oldest events; beyond the bound of all, the one
@@ -102,6 +111,8 @@ pub struct DueEvents {
     pub has_more: bool,
     /// When the first of those that are not due yet will be, unless others are due before.
     pub next_due_at: Option<Timestamp>,
+    /// Until when the webhook is to be sent nothing, if that is later than [`Wanted::due_by`]: its receiver asked for it.
+    pub rests_until: Option<Timestamp>,
     /// That moment.
     pub version: OutboxVersion,
 }
@@ -182,9 +193,10 @@ pub trait Outbox: Send + Sync + 'static {
         now: Timestamp,
     ) -> Result<Vec<AttemptRecord>, StoreError>;
 
-    /// Makes ended events due again at `now`, and the webhook active if there are any; how many. Only events whose Email is
-    /// still there can be sent again.
-    async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<usize, StoreError>;
+    /// Makes ended events due again at `now`, and the webhook active if there are any. Only events whose Email is still
+    /// there and that [`Outbox::attempts`] shows can be sent again. The oldest mail comes first, and what finds no room is
+    /// passed over: no event is dropped for it.
+    async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<Replayed, StoreError>;
 
     /// Is told, from time to time and never reliably, that there are new events.
     fn outbox_hint(&self) -> Arc<Notify>;

@@ -45,6 +45,8 @@ pub(super) struct Batch {
     pub(super) has_more: bool,
     /// When the next one is due that is not.
     pub(super) next_due_at: Option<Timestamp>,
+    /// None is here because the webhook is to rest for so long first.
+    pub(super) rest: Option<Duration>,
 }
 
 impl Queued {
@@ -61,12 +63,13 @@ impl Queued {
 
 impl Delivery {
     /// Reads at most `limit` events of `webhook` that are due or rest for longer than `rests_max`
-    /// ([`Wanted::rests_max`]), without those in `held`, and renders as many as fit `octets_max`; `None` if there is nothing
-    /// that could be sent.
+    /// ([`Wanted::rests_max`]), without those in `held`, and renders as many as fit `octets_max`; none where the webhook rests,
+    /// for no longer than `webhook_rest_max`. `None` if there is nothing that could be sent.
     pub(super) async fn read_ahead(
         &self,
         webhook: WebhookId,
         rests_max: Vec<Duration>,
+        webhook_rest_max: Duration,
         held: HashSet<u64>,
         limit: usize,
         octets_max: u64,
@@ -80,6 +83,11 @@ impl Delivery {
             return Ok(None);
         };
         let known = known_of(&due.webhook);
+        let rest = due.rests_until.map(|until| until.since(now)).filter(|rest| *rest <= webhook_rest_max);
+        if rest.is_some() {
+            let endpoint = target.endpoint().clone();
+            return Ok(Some(Batch { endpoint, known, events: Vec::new(), has_more: true, next_due_at: None, rest }));
+        }
         let signer = due.webhook.secret.as_ref().map(|secret| Arc::new(Signer::of(secret)));
         let (target, version) = (Arc::new(target), due.version);
         let endpoint = target.endpoint().clone();
@@ -89,7 +97,8 @@ impl Delivery {
             Queued { event, rendered: body.map(|body| Rendered { signer, target, body, version }) }
         };
         let events = due.events.into_iter().zip(bodies).map(with_body).collect();
-        Ok(Some(Batch { endpoint, known, events, has_more: due.has_more, next_due_at: due.next_due_at }))
+        let (has_more, next_due_at) = (due.has_more, due.next_due_at);
+        Ok(Some(Batch { endpoint, known, events, has_more, next_due_at, rest }))
     }
 
     /// The bodies of events, of those that are known or whose messages have no more than `octets_max` together.

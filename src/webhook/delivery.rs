@@ -132,7 +132,9 @@ impl Delivery {
             Answered::Retry { after } => after.map(|after| after.min(RETRY_AFTER_MAX)),
             Answered::Delivered | Answered::Gone => None,
         };
-        Ok(Attempt { record: Some(self.record(event, at, outcome, steps)), end, asked, rests: false })
+        let rests_until = asked.map(|asked| self.clock.now().plus(asked));
+        let record = AttemptRecord { rests_until, ..self.record(event, at, outcome, steps) };
+        Ok(Attempt { record: Some(record), end, asked, rests: false })
     }
 
     /// Reads and renders an event that was not read ahead, or no more than its row was.
@@ -230,6 +232,7 @@ impl Delivery {
             response: String::new(),
             verdict: Verdict::GivenUp,
             disables: None,
+            rests_until: None,
         };
         Attempt { record: Some(record), ..Attempt::default() }
     }
@@ -257,5 +260,6 @@ pub(super) fn attempt_line(
         response,
         verdict,
         disables: None,
+        rests_until: None,
     }
 }

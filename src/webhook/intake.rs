@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::ahead::Batch;
 use super::delivery::Delivery;
 use super::held::{Held, Page};
+use super::schedule::RETRY_AFTER_MAX;
 use crate::model::{Timestamp, WebhookId};
 use crate::store::StoreError;
 
@@ -37,9 +38,10 @@ pub(super) type Looked = Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError>
 pub(super) struct Reading {
     webhook: WebhookId,
     is_of_look: bool,
-    /// After how many steps of the clock each event is looked at, if it is.
+    /// After how many steps of the clock each event is looked at, if it is: none of those that were set before is left out.
     checked: Option<u32>,
     rests_max: Vec<Duration>,
+    webhook_rest_max: Duration,
     without: HashSet<u64>,
     limit: usize,
     octets_max: u64,
@@ -47,16 +49,16 @@ pub(super) struct Reading {
 
 /// What was read of them.
 pub(super) struct Read {
-    webhook: WebhookId,
-    is_of_look: bool,
-    checked: Option<u32>,
-    batch: Result<Option<Batch>, StoreError>,
+    pub(super) webhook: WebhookId,
+    pub(super) is_of_look: bool,
+    pub(super) checked: Option<u32>,
+    pub(super) batch: Result<Option<Batch>, StoreError>,
 }
 
 impl Reading {
     pub(super) async fn read(self, delivery: &Delivery) -> Read {
-        let Self { webhook, is_of_look, checked, rests_max, without, limit, octets_max } = self;
-        let batch = delivery.read_ahead(webhook, rests_max, without, limit, octets_max).await;
+        let Self { webhook, is_of_look, checked, rests_max, webhook_rest_max, without, limit, octets_max } = self;
+        let batch = delivery.read_ahead(webhook, rests_max, webhook_rest_max, without, limit, octets_max).await;
         Read { webhook, is_of_look, checked, batch }
     }
 }
@@ -72,8 +74,12 @@ pub(super) struct Intake {
     set_back: u32,
     /// How long an event rests at most that was set to rest after that; those that rest for longer are due.
     rests_max: Vec<Duration>,
+    /// How long a webhook rests at most by what the store says; what was asked for since the start is in `resting`.
+    webhook_rest_max: Duration,
     /// Webhooks whose events were looked at for that.
     checked: HashSet<WebhookId>,
+    /// Events that are held since before: the time of their next attempt may be set by the clock of then.
+    held_since_before: HashSet<EventKey>,
     /// Webhooks whose events are to be read: those whose queue runs low, and those that a look has found.
     low: VecDeque<WebhookId>,
     found: VecDeque<WebhookId>,
@@ -97,7 +103,9 @@ impl Intake {
             set_back: 0,
             // What a receiver asked for before the start can't be told from a wait that was set by another clock.
             rests_max: vec![Duration::ZERO, delivery.schedule.longest()],
+            webhook_rest_max: RETRY_AFTER_MAX,
             checked: HashSet::new(),
+            held_since_before: HashSet::new(),
             delivery,
             held: HashMap::new(),
             resting: HashMap::new(),
@@ -165,8 +173,11 @@ impl Intake {
         let set_back = u64::try_from(before.saturating_sub(self.ahead_millis)).unwrap_or(0);
         if Duration::from_millis(set_back) >= SET_BACK_MIN {
             self.set_back += 1;
-            self.rests_max = self.delivery.schedule.longest_each();
+            (self.rests_max, self.webhook_rest_max) = (self.delivery.schedule.longest_each(), Duration::ZERO);
             self.checked.clear();
+            let held = self.held.iter();
+            let held = held.flat_map(|(webhook, held)| held.sequences.iter().map(|sequence| (*webhook, *sequence)));
+            self.held_since_before.extend(held);
         }
     }
 
@@ -176,8 +187,7 @@ impl Intake {
             return self.look_when_due(due_at);
         }
         if let Some(until) = self.resting.get(&webhook) {
-            self.look_at = self.look_at.min(*until).max(self.looked_at + self.look_pause());
-            return;
+            return self.look_by(*until);
         }
         let held = self.held.entry(webhook).or_default();
         held.has_more = true;
@@ -206,7 +216,11 @@ impl Intake {
 
     fn look_when_due(&mut self, due_at: Timestamp) {
         let wait = due_at.since(self.delivery.clock.now());
-        self.look_at = self.look_at.min(self.delivery.clock.boot() + wait).max(self.looked_at + self.look_pause());
+        self.look_by(self.delivery.clock.boot() + wait);
+    }
+
+    fn look_by(&mut self, until: Duration) {
+        self.look_at = self.look_at.min(until).max(self.looked_at + self.look_pause());
     }
 
     pub(super) fn end_look_if_over(&mut self) {
@@ -237,11 +251,13 @@ impl Intake {
         let (limit, without) = (held.room(page), held.sequences.clone());
         let reading = READ_OCTETS_MAX * self.reads as u64;
         let octets_max = (octets_left as u64).saturating_sub(reading).min(READ_OCTETS_MAX);
-        let checked = (!self.checked.contains(&webhook)).then_some(self.set_back);
-        let rests_max = checked.map_or_else(Vec::new, |_| self.rests_max.clone());
+        let rests_max = if self.checked.contains(&webhook) { Vec::new() } else { self.rests_max.clone() };
+        let looks_at_all = !without.iter().any(|sequence| self.held_since_before.contains(&(webhook, *sequence)));
+        let checked = (!rests_max.is_empty() && looks_at_all).then_some(self.set_back);
         self.reads += 1;
         self.reads_of_look += usize::from(is_of_look);
-        Some(Reading { webhook, is_of_look, checked, rests_max, without, limit, octets_max })
+        let webhook_rest_max = self.webhook_rest_max;
+        Some(Reading { webhook, is_of_look, checked, rests_max, webhook_rest_max, without, limit, octets_max })
     }
 
     fn page(&self) -> Page {
@@ -267,6 +283,11 @@ impl Intake {
         if let Some(due_at) = batch.as_ref().and_then(|batch| batch.next_due_at) {
             self.look_when_due(due_at);
         }
+        let rest = batch.as_ref().and_then(|batch| batch.rest);
+        if let Some(rest) = rest.filter(|rest| *rest <= self.webhook_rest_max) {
+            self.rest(webhook, rest);
+            self.look_by(self.delivery.clock.boot() + rest);
+        }
         let held = self.held.entry(webhook).or_default();
         held.is_listed = false;
         if let Some(batch) = &batch {
@@ -289,6 +310,7 @@ impl Intake {
 
     /// An event is the store's alone again, if it has not ended.
     pub(super) fn let_go(&mut self, (webhook, sequence): EventKey) {
+        self.held_since_before.remove(&(webhook, sequence));
         if let Some(held) = self.held.get_mut(&webhook) {
             held.sequences.remove(&sequence);
         }

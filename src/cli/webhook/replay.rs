@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::super::Context;
 use super::super::output::{self, Cell, Format};
 use super::explained;
-use crate::client;
+use crate::client::{self, Replayed};
 use crate::config::value;
 use crate::error::{Error, Exit};
 use crate::model::{EventId, Timestamp, WebhookId};
@@ -13,11 +13,18 @@ use crate::model::{EventId, Timestamp, WebhookId};
 /// The longest time that `--since` can go back: mail lives no longer.
 const SINCE_MAX: Duration = Duration::from_hours(365 * 24);
 
+/// What to do about events that found no room.
+const WHEN_FULL: &str = "nothing was dropped; replay again when some of what waits has ended, or raise outbox-events, \
+                         outbox-size-per-webhook or outbox-size";
+/// Why an event can't be sent again.
+const WHEN_MISSED: &str = "it waits already, it is that of a test, it is not in the webhook's log, or its mail is gone";
+
 /// Send events to a webhook again, under their own webhook-id
 ///
 /// Only events that are among the last 100 attempts, and whose mail is still there, can be sent again: with the usual
-/// settings those that were tried to their end have outlived it. A disabled webhook becomes active if there are any. Prints
-/// how many there are. For the administrator.
+/// settings those that were tried to their end have outlived it. A disabled webhook becomes active if there are any. No event
+/// is dropped for them: they are taken from the oldest mail on, and those that the outbox has no room for are left. Prints
+/// how many are sent again and how many found no room. For the administrator.
 #[derive(clap::Args, Debug)]
 #[command(
     override_usage = "tempmail webhook replay [OPTIONS] <ID> <EVENT...|--failed|--since <TIME>>",
@@ -38,7 +45,7 @@ pub(super) struct Replay {
     #[arg(value_name = "EVENT")]
     event: Vec<EventId>,
 
-    /// Every event that was given up, as far as the log shows it
+    /// Every event that waits no more and that the log does not show as delivered at last
     #[arg(long)]
     failed: bool,
 
@@ -85,28 +92,41 @@ impl Replay {
         };
         let each = self.event.iter().copied().map(client::Replay::Event);
         let client = cx.client().await?;
-        let mut replayed = 0;
-        let mut missed = Vec::new();
+        let mut sum = Replayed::default();
+        let mut missed = None;
         for which in whole.into_iter().chain(each) {
-            let count = client.replay(self.id, which).await.map_err(explained)?;
-            replayed += count;
-            if let (client::Replay::Event(event), 0) = (which, count) {
-                missed.push(event);
+            let one = client.replay(self.id, which).await.map_err(explained)?;
+            (sum.replayed, sum.no_room) = (sum.replayed + one.replayed, sum.no_room + one.no_room);
+            if let client::Replay::Event(event) = which
+                && one == Replayed::default()
+            {
+                missed.get_or_insert(event);
             }
         }
-        let answer = serde_json::json!({ "replayed": replayed });
-        cx.print(match cx.style.of_list() {
-            Format::Json => output::json(&answer),
-            Format::Ndjson => output::json_line(&answer),
-            Format::Table | Format::Tsv => output::pairs(cx.style, &[("replayed", Cell::Number(replayed))], cx.now()),
-            Format::Id => format!("{replayed}\n"),
-        })?;
-        match missed.first() {
-            None => Ok(Exit::Ok),
-            Some(event) => Err(Error::new(Exit::NotFound, format!("event {event} can't be sent again"))
-                .hint("it waits already, it is not in the webhook's log, or its mail is gone")),
+        print(cx, sum)?;
+        let full = (sum.no_room > 0).then(|| format!("the outbox has no room for {} of the events", sum.no_room));
+        match (missed, full) {
+            (None, None) => Ok(Exit::Ok),
+            (None, Some(full)) => Err(Error::new(Exit::Conflict, full).hint(WHEN_FULL)),
+            (Some(event), full) => {
+                if let Some(full) = full {
+                    cx.hint(&format!("{full}: {WHEN_FULL}"));
+                }
+                Err(Error::new(Exit::NotFound, format!("event {event} can't be sent again")).hint(WHEN_MISSED))
+            }
         }
     }
+}
+
+fn print(cx: &Context, answer: Replayed) -> Result<(), Error> {
+    let Replayed { replayed, no_room } = answer;
+    let pairs = [("replayed", Cell::Number(replayed)), ("noRoom", Cell::Number(no_room))];
+    cx.print(match cx.style.of_list() {
+        Format::Json => output::json(&answer),
+        Format::Ndjson => output::json_line(&answer),
+        Format::Table | Format::Tsv => output::pairs(cx.style, &pairs, cx.now()),
+        Format::Id => format!("{replayed}\n"),
+    })
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::http::body::JsonObject;
 use crate::http::problem::{Code, Problem};
 use crate::http::query::{self, Query};
 use crate::model::{AttemptRecord, EmailId, EventId, Timestamp, Verdict, WebhookRecord};
-use crate::store::Replay;
+use crate::store::{Replay, Replayed};
 
 /// The most lines of the log in an answer, and how many there are if nobody says.
 const LIMIT_MAX: u64 = 100;
@@ -61,10 +61,12 @@ impl From<AttemptRecord> for DeliveryJson {
     }
 }
 
-/// How many events are sent again.
+/// How many events are sent again, and how many are not because the outbox has no room for them.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Replayed {
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReplayedJson {
     replayed: usize,
+    no_room: usize,
 }
 
 type IdOfPath = Result<Path<String>, PathRejection>;
@@ -89,16 +91,16 @@ pub(super) async fn deliveries(
     Ok(Json(attempts.into_iter().map(DeliveryJson::from).collect()))
 }
 
-/// `POST /api/admin/webhooks/{id}/replay`: ended events are sent again, under the same `webhook-id`.
+/// `POST /api/admin/webhooks/{id}/replay`: ended events are sent again, under the same `webhook-id`, as far as there is room.
 pub(super) async fn replay(
     State(api): State<Arc<Api>>,
     id: IdOfPath,
     body: JsonObject,
-) -> Result<Json<Replayed>, Problem> {
+) -> Result<Json<ReplayedJson>, Problem> {
     let which = which(&body)?;
     let webhook = webhook(&api, id).await?;
-    let replayed = api.outbox.replay(webhook.id, which, api.clock.now()).await?;
-    Ok(Json(Replayed { replayed }))
+    let Replayed { replayed, no_room } = api.outbox.replay(webhook.id, which, api.clock.now()).await?;
+    Ok(Json(ReplayedJson { replayed, no_room }))
 }
 
 fn which(body: &JsonObject) -> Result<Replay, Problem> {

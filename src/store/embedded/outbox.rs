@@ -15,7 +15,7 @@ use crate::model::{
 use crate::store::change::{Change, Outcome, Sweep};
 use crate::store::index::{Due, View, record_place};
 use crate::store::{
-    ATTEMPTS_PER_NOTE, DueEvents, Outbox, OutboxVersion, Replay, StoreError, Wanted, WebhookRegistration,
+    ATTEMPTS_PER_NOTE, DueEvents, Outbox, OutboxVersion, Replay, Replayed, StoreError, Wanted, WebhookRegistration,
 };
 
 /// How many webhooks one change deletes at most: each of them ends its events.
@@ -124,11 +124,15 @@ impl Outbox for EmbeddedStore {
         self.read(move |view| view.attempts(webhook, limit, now)).await
     }
 
-    async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<usize, StoreError> {
-        let replayed =
-            self.changed(Change::Replayed { webhook, which, now, outbox: self.shared.options().outbox }).await?;
-        self.shared.outbox_hint().notify_one();
-        Ok(replayed)
+    async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<Replayed, StoreError> {
+        let outbox = self.shared.options().outbox;
+        match self.change(Change::Replayed { webhook, which, now, outbox }, Bytes::new()).await? {
+            Outcome::Replayed(replayed) => {
+                self.shared.outbox_hint().notify_one();
+                Ok(replayed)
+            }
+            other => Err(unexpected(&other)),
+        }
     }
 
     fn outbox_hint(&self) -> Arc<Notify> {
@@ -159,15 +163,15 @@ impl Shared {
     fn due_events(&self, webhook: WebhookId, wanted: &Wanted) -> Result<Option<DueEvents>, StoreError> {
         // First: what changes from here on is told by it, whether the view shows it or not.
         let version = self.outbox_version();
-        let read = |view: &View| match view.webhook(webhook)? {
-            Some(record) if record.status == WebhookStatus::Active => {
-                Ok(Some((record, view.due_events(webhook, wanted)?)))
+        let read = |view: &View| match view.webhook_at(webhook, wanted.due_by)? {
+            Some((record, rests_until)) if record.status == WebhookStatus::Active => {
+                Ok(Some((record, rests_until, view.due_events(webhook, wanted)?)))
             }
             _ => Ok(None),
         };
-        let Some((record, due)) = self.read(read)? else { return Ok(None) };
+        let Some((webhook, rests_until, due)) = self.read(read)? else { return Ok(None) };
         let Due { events, has_more, next_due_at } = due;
-        Ok(Some(DueEvents { webhook: record, events, has_more, next_due_at, version }))
+        Ok(Some(DueEvents { webhook, events, has_more, next_due_at, rests_until, version }))
     }
 
     /// The Email of an event, if its octets are where they were written.

@@ -9,7 +9,7 @@ use super::events::event_in;
 use super::log::newest_lines;
 use super::read::View;
 use super::tables::{
-    DUE, EventRow, FRESH_EVENTS, LaneKey, TRIED_EVENTS, WEBHOOKS, WEBHOOKS_OF, due_key, event_id, lane_key,
+    DUE, EventRow, FRESH_EVENTS, LaneKey, TRIED_EVENTS, WEBHOOKS, WEBHOOKS_OF, WebhookRow, due_key, event_id, lane_key,
     mailbox_hash, opaque_place, read_due_key, sequence_of, webhook_of, webhook_of_key, webhook_of_lane,
 };
 use crate::model::{AttemptRecord, Mailbox, PendingEvent, Place, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
@@ -49,8 +49,25 @@ impl View {
     }
 
     pub(crate) fn webhook(&self, id: WebhookId) -> Result<Option<WebhookRecord>, IndexError> {
+        Ok(self.webhook_row(id)?.map(|row| row.record))
+    }
+
+    /// The webhook, and until when it is sent nothing, as of `now`, because its receiver asked for that.
+    pub(crate) fn webhook_at(
+        &self,
+        id: WebhookId,
+        now: Timestamp,
+    ) -> Result<Option<(WebhookRecord, Option<Timestamp>)>, IndexError> {
+        let row = self.webhook_row(id)?;
+        Ok(row.map(|row| {
+            let rests_until = row.rests_at(now);
+            (row.record, rests_until)
+        }))
+    }
+
+    fn webhook_row(&self, id: WebhookId) -> Result<Option<WebhookRow>, IndexError> {
         let row = self.transaction.open_table(WEBHOOKS)?.get(&id.octets())?;
-        row.map(|row| Ok(decode_webhook(row.value())?.record)).transpose()
+        row.map(|row| decode_webhook(row.value())).transpose()
     }
 
     /// Looks at no more than `rows` webhooks behind `after`, in the order of their ids, for at most `limit` that `of` is

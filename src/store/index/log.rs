@@ -52,15 +52,10 @@ impl<'t> Logs<'t> {
         Ok(())
     }
 
-    /// All lines of a webhook, the oldest first.
-    pub(super) fn lines(&mut self, webhook: WebhookId) -> Result<Vec<AttemptRecord>, IndexError> {
+    /// The lines of a webhook that are shown at `now`, the newest first.
+    pub(super) fn shown(&mut self, webhook: WebhookId, now: Timestamp) -> Result<Vec<AttemptRecord>, IndexError> {
         self.write(webhook)?;
-        let (first, last) = ends(webhook);
-        let mut lines = Vec::new();
-        for page in self.table.range::<&LaneKey>(&first..=&last)? {
-            lines.extend(decode(page?.1.value())?);
-        }
-        Ok(lines)
+        newest(&self.table, webhook, LINES_SHOWN, now)
     }
 
     pub(super) fn remove(&mut self, webhook: WebhookId) -> Result<(), IndexError> {
@@ -120,10 +115,18 @@ pub(super) fn newest_lines(
     limit: usize,
     now: Timestamp,
 ) -> Result<Vec<AttemptRecord>, IndexError> {
+    newest(&transaction.open_table(ATTEMPTS)?, webhook, limit.min(LINES_SHOWN), now)
+}
+
+fn newest(
+    table: &impl ReadableTable<&'static LaneKey, &'static [u8]>,
+    webhook: WebhookId,
+    limit: usize,
+    now: Timestamp,
+) -> Result<Vec<AttemptRecord>, IndexError> {
     let (first, last) = ends(webhook);
-    let limit = limit.min(LINES_SHOWN);
     let mut lines = Vec::new();
-    for page in transaction.open_table(ATTEMPTS)?.range::<&LaneKey>(&first..=&last)?.rev() {
+    for page in table.range::<&LaneKey>(&first..=&last)?.rev() {
         if lines.len() >= limit {
             break;
         }

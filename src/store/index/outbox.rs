@@ -78,9 +78,16 @@ impl Apply<'_> {
         sequence: u64,
         event: &EventRow,
     ) -> Result<bool, IndexError> {
-        if !self.make_room(webhook, sequence, event)? {
-            return Ok(false);
-        }
+        Ok(self.make_room(webhook, sequence, event)? && self.begin_event(webhook, sequence, event)?)
+    }
+
+    /// The same where there is room; `false` if there is no such webhook.
+    pub(super) fn begin_event(
+        &mut self,
+        webhook: WebhookId,
+        sequence: u64,
+        event: &EventRow,
+    ) -> Result<bool, IndexError> {
         let Some(mut row) = self.outbox.webhooks.take(webhook)? else { return Ok(false) };
         let octets = u64::from(event.place.content);
         self.share(event.place, sequence)?;
@@ -181,6 +188,7 @@ impl Apply<'_> {
             octets: 0,
             attempts: 0,
             failed_at: None,
+            rests_until: None,
         });
         self.state.webhooks += 1;
         Ok(Outcome::Webhook(WebhookRegistration::New))
@@ -259,6 +267,7 @@ impl Apply<'_> {
             }
             Verdict::Retry(_) | Verdict::GivenUp => {
                 row.record.failures = row.record.failures.saturating_add(1);
+                row.note_rest(attempt);
                 if row.failing_for(attempt.at) >= FAILING_MAX {
                     disables.get_or_insert_with(|| ALWAYS_FAILING.to_owned());
                 }

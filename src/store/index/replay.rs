@@ -1,26 +1,26 @@
-//! Ended events that are sent again, part of applying a group: which the log knows, and whose Emails are there.
+//! Ended events that are sent again, part of applying a group: which the log shows, whose Emails are there, and which find
+//! room.
 
 use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::Apply;
-use super::tables::{EventRow, sequence_of};
+use super::tables::{EventRow, MailKey, MailRow, sequence_of};
 use crate::model::{EmailId, Timestamp, Verdict, WebhookId, WebhookStatus};
-use crate::store::Replay;
 use crate::store::change::Outcome;
+use crate::store::{Replay, Replayed};
 
 impl Apply<'_> {
+    /// No event makes way for one that is replayed: that is the oldest one as a rule, and would be the next to go.
     pub(super) fn replay(&mut self, webhook: WebhookId, which: &Replay, now: Timestamp) -> Result<Outcome, IndexError> {
-        let mut replayed = 0;
-        for email in self.ended_emails(webhook, which)? {
-            let Some(key) = self.ids.get(&email.octets())?.map(|key| *key.value()) else { continue };
-            let Some(mail) = self.row(&key)? else { continue };
-            let sequence = sequence_of(&key);
-            if mail.expires_at <= now || self.outbox.events.get(webhook, sequence)?.is_some() {
+        let mut outcome = Replayed::default();
+        for (key, mail) in self.ended(webhook, which, now)? {
+            if !self.has_room(webhook, u64::from(mail.place.content))? {
+                outcome.no_room += 1;
                 continue;
             }
             let event = EventRow {
-                email,
+                email: mail.id,
                 attempts: 0,
                 due_at: now,
                 received_at: mail.received_at,
@@ -28,22 +28,42 @@ impl Apply<'_> {
                 place: mail.place,
             };
             self.mark_shared(&key, &mail)?;
-            replayed += usize::from(self.add_event(webhook, sequence, &event)?);
+            outcome.replayed += usize::from(self.begin_event(webhook, sequence_of(&key), &event)?);
         }
-        if replayed > 0
+        if outcome.replayed > 0
             && let Some(mut row) = self.outbox.row(webhook)?
         {
             row.record.status = WebhookStatus::Active;
             row.record.failing_since = None;
             self.outbox.webhooks.put(row);
         }
-        Ok(Outcome::Changed { number: replayed, more: false })
+        Ok(Outcome::Replayed(outcome))
     }
 
-    /// The Emails of the events in the log that `which` means, each once, the oldest first.
-    fn ended_emails(&mut self, webhook: WebhookId, which: &Replay) -> Result<Vec<EmailId>, IndexError> {
+    /// The Emails that are there of events that `which` means and that don't wait, the oldest first: they expire first, and
+    /// their lines are the first to leave the log.
+    fn ended(
+        &mut self,
+        webhook: WebhookId,
+        which: &Replay,
+        now: Timestamp,
+    ) -> Result<Vec<(MailKey, MailRow)>, IndexError> {
+        let mut ended = Vec::new();
+        for email in self.meant_emails(webhook, which, now)? {
+            let Some(key) = self.ids.get(&email.octets())?.map(|key| *key.value()) else { continue };
+            let Some(mail) = self.row(&key)? else { continue };
+            if mail.expires_at > now && self.outbox.events.get(webhook, sequence_of(&key))?.is_none() {
+                ended.push((key, mail));
+            }
+        }
+        ended.sort_by_key(|(key, _)| sequence_of(key));
+        Ok(ended)
+    }
+
+    /// The Emails of the events in the log that `which` means, each once.
+    fn meant_emails(&mut self, webhook: WebhookId, which: &Replay, now: Timestamp) -> Result<Vec<EmailId>, IndexError> {
         let mut emails: Vec<(EmailId, bool)> = Vec::new();
-        for attempt in self.outbox.logs.lines(webhook)? {
+        for attempt in self.outbox.logs.shown(webhook, now)?.into_iter().rev() {
             let Some(email) = attempt.email else { continue };
             let is_meant = match which {
                 Replay::Event(event) => attempt.event == *event,

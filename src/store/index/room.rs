@@ -37,6 +37,21 @@ impl Outbox<'_> {
 }
 
 impl Apply<'_> {
+    /// Whether a message of so many octets finds room as things are.
+    pub(super) fn has_room(&mut self, webhook: WebhookId, octets: u64) -> Result<bool, IndexError> {
+        Ok(self.has_room_of_its_own(webhook, octets)? && self.has_room_among_all(octets))
+    }
+
+    fn has_room_of_its_own(&mut self, webhook: WebhookId, octets: u64) -> Result<bool, IndexError> {
+        let OutboxLimits { events_per_webhook, octets_per_webhook, .. } = self.limits;
+        let row = self.outbox.webhooks.get(webhook)?;
+        Ok(row.is_none_or(|row| row.events < events_per_webhook && row.octets + octets <= octets_per_webhook))
+    }
+
+    fn has_room_among_all(&self, octets: u64) -> bool {
+        self.state.outbox_octets + octets <= self.limits.octets
+    }
+
     /// Drops old events until one that is about to begin fits; `false` if it is dropped itself.
     pub(super) fn make_room(
         &mut self,
@@ -47,18 +62,15 @@ impl Apply<'_> {
         self.ends_left += 1;
         // A new event is due at once.
         let (octets, now) = (u64::from(event.place.content), event.due_at);
-        let OutboxLimits { events_per_webhook, octets_per_webhook, octets: octets_of_all } = self.limits;
-        if octets > octets_per_webhook.min(octets_of_all) {
+        if octets > self.limits.octets_per_webhook.min(self.limits.octets) {
             return self.drop_itself(webhook, sequence, event);
         }
-        while let Some(row) = self.outbox.webhooks.get(webhook)?
-            && (row.events >= events_per_webhook || row.octets + octets > octets_per_webhook)
-        {
+        while !self.has_room_of_its_own(webhook, octets)? {
             if !self.drop_oldest(webhook, now)? {
                 return self.drop_itself(webhook, sequence, event);
             }
         }
-        while self.state.outbox_octets + octets > octets_of_all {
+        while !self.has_room_among_all(octets) {
             // Where nobody holds much, everybody makes room for themselves.
             let payer = self.outbox.heaviest()?.unwrap_or(webhook);
             if !self.drop_oldest(payer, now)? {
@@ -122,5 +134,6 @@ fn dropped(webhook: WebhookId, id: EventId, (sequence, event): (u64, &EventRow),
         response: String::new(),
         verdict: Verdict::GivenUp,
         disables: None,
+        rests_until: None,
     }
 }

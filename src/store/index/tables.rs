@@ -11,7 +11,7 @@ use crate::model::{EmailId, EventId, Listed, Mailbox, Place, Timestamp, WebhookI
 use crate::store::journal::{Position, RecordPlace};
 
 /// The format that this version writes and reads.
-pub(super) const FORMAT: u32 = 4;
+pub(super) const FORMAT: u32 = 5;
 
 /// Single values: see the `META_…` keys.
 pub(super) const META: TableDefinition<u8, &[u8]> = TableDefinition::new("meta");
@@ -331,6 +331,8 @@ pub(super) struct WebhookRow {
     pub(super) attempts: u32,
     /// When the last attempt was made that failed.
     pub(super) failed_at: Option<Timestamp>,
+    /// The latest time that its receiver asked for before which it is sent nothing.
+    pub(super) rests_until: Option<Timestamp>,
 }
 
 /// An event that is waiting.

@@ -7,13 +7,26 @@ use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
 use super::tables::{WEBHOOKS, WebhookRow};
-use crate::model::{Timestamp, WebhookId, WebhookStatus};
+use crate::model::{AttemptRecord, Timestamp, WebhookId, WebhookStatus};
 
 /// A webhook that has had nothing but failures for so long is disabled. Two failures that are as far apart say nothing of the
 /// time between them: nobody called, or the clock was wrong.
 pub(super) const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
 
 impl WebhookRow {
+    /// Notes until when the receiver asked for a rest at an attempt that failed, if it did, before the failure is noted. Of
+    /// several attempts at a time the latest such time counts.
+    pub(super) fn note_rest(&mut self, attempt: &AttemptRecord) {
+        let ended_at = attempt.at.plus(Duration::from_millis(attempt.duration_millis));
+        self.rests_until = self.rests_at(ended_at).max(attempt.rests_until);
+    }
+
+    /// Until when it is sent nothing, as of `now`. Where that is before the last failure the clock was put back since, and
+    /// nobody waits for a time that was set by the clock before.
+    pub(super) fn rests_at(&self, now: Timestamp) -> Option<Timestamp> {
+        self.rests_until.filter(|until| *until > now && self.failed_at.is_none_or(|failed_at| failed_at <= now))
+    }
+
     /// Notes an attempt that failed; for how long all have by then.
     pub(super) fn failing_for(&mut self, at: Timestamp) -> Duration {
         let is_one_of_a_row = self.failed_at.is_some_and(|last| at.since(last) < FAILING_MAX);
@@ -83,5 +96,84 @@ impl<'t> WebhookRows<'t> {
             self.table.insert(&row.record.id.octets(), &value[..])?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Address, EventId, Subaddressing, Verdict, WebhookRecord};
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_millis(1000 * second)
+    }
+
+    fn row() -> WebhookRow {
+        let record = WebhookRecord {
+            id: WebhookId::from_octets([1; 16]),
+            recipient: "a@example.test".into(),
+            mailbox: "a@example.test".parse::<Address>().expect("address").mailbox(Subaddressing::Keep),
+            url: "https://a.example/".into(),
+            secret: None,
+            status: WebhookStatus::Active,
+            created_at: at(0),
+            last_mail_at: at(0),
+            last_delivery_at: None,
+            failures: 0,
+            failing_since: None,
+            dropped: 0,
+        };
+        WebhookRow { record, events: 0, octets: 0, attempts: 0, failed_at: None, rests_until: None }
+    }
+
+    /// Notes failures that began then and took a second, each with the time that its receiver asked for.
+    fn after(failures: &[(i64, Option<i64>)]) -> WebhookRow {
+        let mut row = row();
+        for (began, rests_until) in failures {
+            row.note_rest(&AttemptRecord {
+                webhook: row.record.id,
+                event: EventId::from_octets([2; 16]),
+                email: None,
+                sequence: 0,
+                number: 1,
+                at: at(*began),
+                duration_millis: 1000,
+                status: Some(503),
+                error: None,
+                response: String::new(),
+                verdict: Verdict::GivenUp,
+                disables: None,
+                rests_until: rests_until.map(at),
+            });
+            row.failing_for(at(*began));
+        }
+        row
+    }
+
+    #[test]
+    fn a_webhook_rests_until_the_latest_time_that_was_asked_for() {
+        for (failures, now, rests_until) in [
+            (&[(10, None)][..], 11, None),
+            (&[(10, Some(70))], 11, Some(70)),
+            (&[(10, Some(70))], 69, Some(70)),
+            (&[(10, Some(70))], 70, None),
+            // At the same time.
+            (&[(10, Some(70)), (10, Some(20))], 11, Some(70)),
+            (&[(10, Some(20)), (10, Some(70))], 11, Some(70)),
+            (&[(11, Some(70)), (10, None)], 12, Some(70)),
+            // Later.
+            (&[(10, Some(70)), (80, Some(90))], 81, Some(90)),
+            (&[(10, Some(70)), (80, None)], 81, None),
+        ] {
+            assert_eq!(after(failures).rests_at(at(now)), rests_until.map(at), "{failures:?} at {now}");
+        }
+    }
+
+    #[test]
+    fn nobody_rests_by_a_clock_that_was_put_back_since() {
+        let rests_at = |failures, now| after(failures).rests_at(at(now));
+        assert_eq!(rests_at(&[(1000, Some(1060))], 500), None);
+        assert_eq!(rests_at(&[(1000, Some(1060)), (500, Some(510))], 502), Some(at(510)), "the clock is right again");
+        assert_eq!(rests_at(&[(1000, Some(1060)), (500, None)], 502), None);
     }
 }

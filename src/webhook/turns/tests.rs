@@ -88,6 +88,7 @@ fn record(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
         response: String::new(),
         verdict,
         disables: None,
+        rests_until: None,
     }
 }
 
@@ -296,6 +297,22 @@ fn a_read_that_ends_during_a_look_does_not_end_the_look() {
     assert!(!begins_look(&mut turns));
     turns.intake.looked(Ok(Vec::new()));
     while !begins_look(&mut turns) {}
+}
+
+#[test]
+fn who_rests_by_the_store_is_read_again_when_that_is_over_and_not_only_at_the_next_look() {
+    let (mut turns, _dir) = turns();
+    let (webhook, rest) = (WebhookId::from_octets([1; 16]), Duration::from_millis(300));
+    turns.intake.looked(Ok(vec![(webhook, None)]));
+    assert!(turns.next_reading().is_some());
+    let endpoint = Target::parse("http://host1.example/").expect("url").endpoint().clone();
+    let known = Known::Nothing;
+    let batch = Batch { endpoint, known, events: Vec::new(), has_more: true, next_due_at: None, rest: Some(rest) };
+    let since = turns.clock.boot();
+    turns.queue(Read { webhook, is_of_look: true, checked: None, batch: Ok(Some(batch)) });
+    let wakes_at = turns.intake.wakes_at().expect("a look");
+    assert!((since + rest..=turns.clock.boot() + rest).contains(&wakes_at), "{:?}", wakes_at.saturating_sub(since));
+    assert!(turns.intake.is_resting(webhook) && turns.next_reading().is_none());
 }
 
 #[test]

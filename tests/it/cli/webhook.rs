@@ -173,11 +173,11 @@ fn a_replay_names_events_or_what_they_have_in_common() {
     let service = Service::start();
     let (id, event, gone) = (webhook_id(1), webhook_id(0xee), "00000000-0000-0000-0000-000000000000");
     let failed = service.run_local(&["webhook", "replay", &id, "--failed"]);
-    assert_eq!((failed.code, failed.stdout.as_str()), (Some(0), "replayed\t3\n"), "{}", failed.stderr);
+    assert_eq!((failed.code, failed.stdout.as_str()), (Some(0), "replayed\t3\nnoRoom\t0\n"), "{}", failed.stderr);
     service.run_local(&["webhook", "replay", &id, "--since", "2023-11-14 22:13:20"]);
     let some = service.run_local(&["webhook", "replay", &id, &event, gone, "--json"]);
-    assert_eq!((some.code, some.stdout.as_str()), (Some(3), "{\n  \"replayed\": 3\n}\n"));
-    assert!(some.stderr.contains(gone), "{}", some.stderr);
+    assert_eq!((some.code, some.stdout.as_str()), (Some(3), "{\n  \"replayed\": 3,\n  \"noRoom\": 0\n}\n"));
+    assert!(some.stderr.contains(gone) && some.stderr.contains("a test"), "{}", some.stderr);
     assert_eq!(
         service.held().replays,
         [
@@ -190,6 +190,19 @@ fn a_replay_names_events_or_what_they_have_in_common() {
     for args in [&[][..], &["--failed", "--since", "2h"], &["--failed", &event], &["--since", "soon"], &["x"]] {
         assert_eq!(service.run_local(&[&["webhook", "replay", &id], args].concat()).code, Some(2), "{args:?}");
     }
+}
+
+#[test]
+fn a_replay_that_finds_no_room_says_what_to_do() {
+    let service = Service::start();
+    let (id, event) = (webhook_id(1), webhook_id(0xee));
+    let (gone, full) = ("00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff");
+    let some = service.run_local(&["webhook", "replay", &id, &event, full]);
+    assert_eq!((some.code, some.stdout.as_str()), (Some(5), "replayed\t3\nnoRoom\t1\n"));
+    assert!(some.stderr.contains("outbox-size-per-webhook") && !some.stderr.contains(full), "{}", some.stderr);
+    let both = service.run_local(&["webhook", "replay", &id, full, gone]);
+    assert_eq!((both.code, both.stdout.as_str()), (Some(3), "replayed\t0\nnoRoom\t1\n"));
+    assert!(both.stderr.contains("outbox-size-per-webhook") && both.stderr.contains(gone), "{}", both.stderr);
 }
 
 #[test]

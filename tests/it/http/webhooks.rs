@@ -71,6 +71,7 @@ fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
         response: "no\n".into(),
         verdict,
         disables: None,
+        rests_until: None,
     }
 }
 

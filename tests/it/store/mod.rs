@@ -21,6 +21,7 @@ mod outbox_bounds;
 mod outbox_ends;
 mod panics;
 mod readers;
+mod replays;
 mod space;
 mod starting;
 mod writer;

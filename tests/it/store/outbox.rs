@@ -10,6 +10,7 @@ use tempmail::model::{
 use tempmail::store::{EmbeddedStore, Outbox, Part, Replay, Store, StoreOptions, Wanted, WebhookRegistration};
 
 use super::embedded::options;
+use super::replays::came_to;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::outbox::pending_events;
 use crate::support::recording_disk::RecordingDisk;
@@ -59,6 +60,7 @@ pub fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
         response: "no".into(),
         verdict,
         disables: None,
+        rests_until: None,
     }
 }
 
@@ -201,15 +203,15 @@ async fn what_disables_a_webhook_ends_its_events_and_a_replay_begins_them_again(
     let record = store.webhook(id).await.expect("read").expect("webhook");
     assert_eq!((record.status, record.dropped), (WebhookStatus::Disabled("410 Gone".into()), 1), "two was dropped");
 
-    assert_eq!(store.replay(id, Replay::Failed, NOW).await, Ok(1));
+    assert_eq!(store.replay(id, Replay::Failed, NOW).await, came_to(1, 0));
     let again = pending(&store, id).await;
     assert_eq!((again.len(), again[0].id), (1, events[0].id));
-    assert_eq!(store.replay(id, Replay::Event(events[0].id), NOW).await, Ok(0), "it is waiting already");
+    assert_eq!(store.replay(id, Replay::Event(events[0].id), NOW).await, came_to(0, 0), "it is waiting already");
     assert_eq!(store.load_event(&again[0]).await.expect("load").expect("email").raw, "one");
     assert!(store.delete(events[0].email, NOW).await.expect("delete"));
     assert_eq!(store.load_event(&again[0]).await.expect("load").expect("email").raw, "one");
     store.record_attempt(attempt(&again[0], Verdict::Delivered)).await.expect("record");
-    assert_eq!(store.replay(id, Replay::Failed, NOW).await, Ok(0), "the email is gone");
+    assert_eq!(store.replay(id, Replay::Failed, NOW).await, came_to(0, 0), "the email is gone");
 }
 
 #[tokio::test]
@@ -222,9 +224,9 @@ async fn a_replay_of_nothing_enables_nothing() {
         AttemptRecord { disables: Some("410 Gone".into()), status: Some(410), ..attempt(&event, Verdict::GivenUp) };
     store.record_attempt(gone).await.expect("record");
     let status = async || store.webhook(id).await.expect("read").expect("webhook").status;
-    assert_eq!(store.replay(id, Replay::Since(NOW.plus(Duration::from_secs(1))), NOW).await, Ok(0));
+    assert_eq!(store.replay(id, Replay::Since(NOW.plus(Duration::from_secs(1))), NOW).await, came_to(0, 0));
     assert_eq!(status().await, WebhookStatus::Disabled("410 Gone".into()));
-    assert_eq!(store.replay(id, Replay::Since(NOW), NOW).await, Ok(1));
+    assert_eq!(store.replay(id, Replay::Since(NOW), NOW).await, came_to(1, 0));
     assert_eq!(status().await, WebhookStatus::Active);
 }
 
@@ -333,10 +335,10 @@ async fn what_a_replay_delivered_has_not_failed() {
     store.receive(delivery(&["a@example.test"], "one", NOW)).await.expect("receive");
     let event = pending(&store, id).await.remove(0);
     store.record_attempt(attempt(&event, Verdict::GivenUp)).await.expect("record");
-    assert_eq!(store.replay(id, Replay::Failed, NOW).await, Ok(1));
+    assert_eq!(store.replay(id, Replay::Failed, NOW).await, came_to(1, 0));
     store.record_attempt(attempt(&event, Verdict::Delivered)).await.expect("record");
-    assert_eq!(store.replay(id, Replay::Failed, NOW).await, Ok(0));
-    assert_eq!(store.replay(id, Replay::Event(event.id), NOW).await, Ok(1), "asked for by its name");
+    assert_eq!(store.replay(id, Replay::Failed, NOW).await, came_to(0, 0));
+    assert_eq!(store.replay(id, Replay::Event(event.id), NOW).await, came_to(1, 0), "asked for by its name");
 }
 
 #[tokio::test]
@@ -356,6 +358,7 @@ async fn the_log_is_bounded_in_number_and_age() {
         response: String::new(),
         verdict: Verdict::Delivered,
         disables: None,
+        rests_until: None,
     };
     for second in 0..120 {
         store.record_attempt(line(NOW.plus(Duration::from_secs(second)))).await.expect("record");

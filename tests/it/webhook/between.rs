@@ -7,7 +7,7 @@ use tempmail::model::{
     AttemptRecord, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
 };
 use tempmail::store::{
-    DueEvents, EmbeddedStore, Outbox, OutboxVersion, Replay, StoreError, Wanted, WebhookRegistration,
+    DueEvents, EmbeddedStore, Outbox, OutboxVersion, Replay, Replayed, StoreError, Wanted, WebhookRegistration,
 };
 use tokio::sync::Notify;
 
@@ -28,6 +28,9 @@ pub(super) trait Between: Send + Sync + 'static {
 
     /// What became of attempts is to be noted.
     async fn notes(&self) {}
+
+    /// It was noted, before whoever has noted it goes on.
+    async fn noted(&self) {}
 
     /// Whether several events are read whole at once.
     fn reads_ahead(&self) -> bool {
@@ -105,7 +108,9 @@ impl<B: Between> Outbox for OutboxWith<B> {
 
     async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
         self.between.notes().await;
-        self.store.record_attempts(attempts).await
+        let noted = self.store.record_attempts(attempts).await;
+        self.between.noted().await;
+        noted
     }
 
     async fn end_events(&self, expired_by: Timestamp) -> Result<usize, StoreError> {
@@ -121,7 +126,7 @@ impl<B: Between> Outbox for OutboxWith<B> {
         self.store.attempts(webhook, limit, now).await
     }
 
-    async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<usize, StoreError> {
+    async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<Replayed, StoreError> {
         self.store.replay(webhook, which, now).await
     }
 

@@ -11,6 +11,7 @@ mod isolation;
 mod killed;
 mod late;
 mod octets;
+mod rests;
 mod set_back;
 mod settings;
 #[allow(clippy::disallowed_methods, reason = "README's example, which stands for a receiver, has no clock of ours")]

@@ -1,15 +1,19 @@
 //! A clock that is put back: nobody waits for a time that was set by the clock before.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use tempmail::clock::Clock;
 use tempmail::model::{Timestamp, Verdict, WebhookLimits};
 use tempmail::store::{EmbeddedStore, Outbox, Store};
 use tempmail::webhook::{CallerSettings, dispatcher};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::ends::{NOW, PACING, Stepped, delivery_of, store, watched};
+use super::between::{Between, OutboxWith};
+use super::ends::{NOW, PACING, Stepped, delivery_of, delivery_to, store, watched};
 use crate::store::outbox::webhook;
 use crate::support::clock::SetClock;
 use crate::support::mail::delivery;
@@ -65,6 +69,50 @@ impl Answered {
 async fn a_retry_waits_for_no_longer_than_its_own_wait() {
     let answered = Answered::with(Behaviour::status(500)).await;
     assert_eq!(answered.sink.wait_for(2).await.len(), 2);
+}
+
+/// Nobody goes on that has noted something until there is a permit.
+struct HeldUp {
+    permits: Semaphore,
+    looks: AtomicUsize,
+}
+
+#[async_trait]
+impl Between for Arc<HeldUp> {
+    fn looks(&self) {
+        self.looks.fetch_add(1, Ordering::Relaxed);
+    }
+
+    async fn noted(&self) {
+        self.permits.acquire().await.expect("a permit").forget();
+    }
+}
+
+#[tokio::test]
+async fn a_retry_that_was_being_noted_waits_for_no_longer_either() {
+    let (dir, sink) = (tempfile::tempdir().expect("tempdir"), WebhookSink::start().await);
+    let (store, id) = store(dir.path(), &sink).await;
+    sink.script("/", Behaviour::InTurn(vec![Behaviour::status(500), Behaviour::status(200)]));
+    store.receive(delivery(&["a@example.test"], "mail", NOW)).await.expect("receive");
+    let clock = Arc::new(SetClock::ticking_from(NOW));
+    let guard = watched(&*clock);
+    let held_up = Arc::new(HeldUp { permits: Semaphore::new(0), looks: AtomicUsize::new(0) });
+    let outbox = Arc::new(OutboxWith { store: Arc::clone(&store), between: Arc::clone(&held_up) });
+    let sender = delivery_to(outbox, Arc::clone(&clock) as Arc<dyn Clock>, CallerSettings::default().timeout);
+    tokio::spawn(dispatcher::run(sender, PACING, guard, CancellationToken::new()));
+    while store.attempts(id, 1, clock.now()).await.is_ok_and(|log| log.is_empty()) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    clock.step_to(before(NOW, STEP));
+    clock.advance(Duration::from_secs(6));
+    // What rests by the clock before is looked for while that event is still held; a look begins when the last one is over.
+    let looks = held_up.looks.load(Ordering::Relaxed);
+    while held_up.looks.load(Ordering::Relaxed) < looks + 3 {
+        store.outbox_hint().notify_one();
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    held_up.permits.add_permits(100);
+    assert_eq!(sink.wait_for(2).await.len(), 2);
 }
 
 #[tokio::test]

@@ -87,12 +87,16 @@ async fn deliveries(State(held): State<Shared>, Path(id): Path<String>) -> Respo
     unless_unknown(&id, json!(held.lock().expect("lock").deliveries))
 }
 
-/// Every event can be sent again but the one that is all zeros.
+/// Every event can be sent again but the one that is all zeros; for the one that is all ones there is no room.
 async fn replay(State(held): State<Shared>, Path(id): Path<String>, body: String) -> Response {
     let body: Value = serde_json::from_str(&body).expect("JSON");
-    let is_gone = body["event"].as_str().is_some_and(|event| event.starts_with("00000000"));
+    let (replayed, no_room) = match body["event"].as_str().and_then(|event| event.split_once('-')) {
+        Some(("00000000", _)) => (0, 0),
+        Some(("ffffffff", _)) => (0, 1),
+        _ => (3, 0),
+    };
     held.lock().expect("lock").replays.push(body);
-    unless_unknown(&id, json!({ "replayed": if is_gone { 0 } else { 3 } }))
+    unless_unknown(&id, json!({ "replayed": replayed, "noRoom": no_room }))
 }
 
 async fn test(State(held): State<Shared>, Path(id): Path<String>) -> Response {

@@ -47,15 +47,15 @@ async fn ended_events_are_replayed_under_their_own_id() {
     let event = json!({ "event": ended.id }).to_string();
     for body in [event.as_str(), r#"{"failed":true}"#, r#"{"since":"2023-11-14 22:13:20"}"#] {
         let answer = api.administrator("POST", &target, body).await;
-        assert_eq!((answer.status.as_u16(), answer.json()), (200, json!({ "replayed": 1 })), "{body}");
+        assert_eq!((answer.status.as_u16(), answer.json()), (200, json!({ "replayed": 1, "noRoom": 0 })), "{body}");
         let waiting = pending(&*api.outbox, ended.webhook).await.remove(0);
         assert_eq!(waiting.id, ended.id);
         let answer = api.administrator("POST", &target, body).await;
-        assert_eq!(answer.json(), json!({ "replayed": 0 }), "it is waiting already");
+        assert_eq!(answer.json(), json!({ "replayed": 0, "noRoom": 0 }), "it is waiting already");
         api.outbox.record_attempt(attempt(&waiting, Verdict::GivenUp)).await.expect("record");
     }
     let later = api.administrator("POST", &target, r#"{"since":"2023-11-14T23:13:21+01:00"}"#).await;
-    assert_eq!(later.json(), json!({ "replayed": 0 }));
+    assert_eq!(later.json(), json!({ "replayed": 0, "noRoom": 0 }));
     for (body, code) in [
         ("{}", "field_missing"),
         (r#"{"failed":false}"#, "field_missing"),
@@ -85,6 +85,7 @@ async fn a_test_answers_with_its_attempt() {
         response: String::new(),
         verdict: Verdict::GivenUp,
         disables: None,
+        rests_until: None,
     };
     let api = TestApi::with_test(|_| {}, Some(Arc::new(Sample(Ok(sample)))));
     let api = serving(api, &["example.test"]).await;
