@@ -1,7 +1,8 @@
 //! Rows of the index as they are read. One that does not read is damage: the index wrote none such.
 
 use super::IndexError;
-use super::tables::{EventRow, HeadRow, MailRow, WebhookRow};
+use super::tables::{EventRow, HeadRow, MailRow};
+use super::webhook_rows::WebhookRow;
 use crate::model::DomainRecord;
 
 pub(super) fn decode_mail(row: &[u8]) -> Result<MailRow, IndexError> {

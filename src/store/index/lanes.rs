@@ -9,9 +9,10 @@ use super::events::event_in;
 use super::log::newest_lines;
 use super::read::View;
 use super::tables::{
-    DUE, EventRow, FRESH_EVENTS, LaneKey, TRIED_EVENTS, WEBHOOKS, WEBHOOKS_OF, WebhookRow, due_key, event_id, lane_key,
+    DUE, EventRow, FRESH_EVENTS, LaneKey, TRIED_EVENTS, WEBHOOKS, WEBHOOKS_OF, due_key, event_id, lane_key,
     mailbox_hash, opaque_place, read_due_key, sequence_of, webhook_of, webhook_of_key, webhook_of_lane,
 };
+use super::webhook_rows::WebhookRow;
 use crate::model::{AttemptRecord, Mailbox, PendingEvent, Place, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::store::Wanted;
 use crate::store::change::Sweep;

@@ -8,10 +8,8 @@ use super::IndexError;
 use super::apply::Apply;
 use super::events::Events;
 use super::log::Logs;
-use super::tables::{
-    EventRow, HEAVY, LaneKey, WEBHOOKS_OF, WebhookRow, event_id, mailbox_hash, webhook_of, webhook_of_key,
-};
-use super::webhook_rows::{FAILING_MAX, WebhookRows};
+use super::tables::{EventRow, HEAVY, LaneKey, WEBHOOKS_OF, event_id, mailbox_hash, webhook_of, webhook_of_key};
+use super::webhook_rows::{FAILING_MAX, WebhookRow, WebhookRows};
 use crate::model::{
     AttemptRecord, EmailId, EventId, Mailbox, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord,
     WebhookStatus,

@@ -8,7 +8,8 @@ use redb::ReadableTable;
 use super::IndexError;
 use super::apply::Apply;
 use super::outbox::Outbox;
-use super::tables::{EventRow, HEAVY_UNIT, WebhookRow, heavy_key, webhook_of_heavy_key};
+use super::tables::{EventRow, HEAVY_UNIT, heavy_key, webhook_of_heavy_key};
+use super::webhook_rows::WebhookRow;
 use crate::model::{AttemptRecord, EventId, Timestamp, Verdict, WebhookId};
 use crate::store::OutboxLimits;
 

@@ -7,7 +7,7 @@ use redb::TableDefinition;
 use serde::{Deserialize, Serialize};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
-use crate::model::{EmailId, EventId, Listed, Mailbox, Place, Timestamp, WebhookId, WebhookRecord};
+use crate::model::{EmailId, EventId, Listed, Mailbox, Place, Timestamp, WebhookId};
 use crate::store::journal::{Position, RecordPlace};
 
 /// The format that this version writes and reads.
@@ -46,7 +46,7 @@ pub(super) const EMAILS_OF: TableDefinition<&DomainKey, u64> = TableDefinition::
 /// Name to record.
 pub(super) const DOMAINS: TableDefinition<&str, &[u8]> = TableDefinition::new("domains");
 
-/// Webhook to [`WebhookRow`].
+/// Webhook to [`WebhookRow`](super::webhook_rows::WebhookRow).
 pub(super) const WEBHOOKS: TableDefinition<&[u8; 16], &[u8]> = TableDefinition::new("webhooks");
 /// (mailbox, webhook): which webhooks a mailbox has.
 pub(super) const WEBHOOKS_OF: TableDefinition<&[u8; 32], ()> = TableDefinition::new("webhooks-of");
@@ -317,22 +317,6 @@ pub(super) fn event_id(secret: &HashKey, webhook: WebhookId, email: EmailId) -> 
     hasher.write(&webhook.octets());
     hasher.write(&email.octets());
     EventId::from_octets(uuid::Builder::from_custom_bytes(hasher.finish128().as_bytes()).into_uuid().into_bytes())
-}
-
-/// A webhook, and how much waits for it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct WebhookRow {
-    pub(super) record: WebhookRecord,
-    /// Events in the outbox.
-    pub(super) events: u32,
-    /// Octets of their messages.
-    pub(super) octets: u64,
-    /// Lines of the log.
-    pub(super) attempts: u32,
-    /// When the last attempt was made that failed.
-    pub(super) failed_at: Option<Timestamp>,
-    /// The latest time that its receiver asked for before which it is sent nothing.
-    pub(super) rests_until: Option<Timestamp>,
 }
 
 /// An event that is waiting.

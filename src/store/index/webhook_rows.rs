@@ -1,17 +1,34 @@
-//! The rows of webhooks while a group is applied: each is read once and written once, however many changes touch it.
+//! The rows of webhooks. While a group is applied each is read once and written once, however many changes touch it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use redb::{ReadableTable, Table, WriteTransaction};
+use serde::{Deserialize, Serialize};
 
 use super::IndexError;
-use super::tables::{WEBHOOKS, WebhookRow};
-use crate::model::{AttemptRecord, Timestamp, WebhookId, WebhookStatus};
+use super::tables::WEBHOOKS;
+use crate::model::{AttemptRecord, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 
 /// A webhook that has had nothing but failures for so long is disabled. Two failures that are as far apart say nothing of the
 /// time between them: nobody called, or the clock was wrong.
 pub(super) const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
+
+/// A webhook, and how much waits for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct WebhookRow {
+    pub(super) record: WebhookRecord,
+    /// Events in the outbox.
+    pub(super) events: u32,
+    /// Octets of their messages.
+    pub(super) octets: u64,
+    /// Lines of the log.
+    pub(super) attempts: u32,
+    /// When the last attempt was made that failed.
+    pub(super) failed_at: Option<Timestamp>,
+    /// The latest time that its receiver asked for before which it is sent nothing.
+    pub(super) rests_until: Option<Timestamp>,
+}
 
 impl WebhookRow {
     /// Notes until when the receiver asked for a rest at an attempt that failed, if it did, before the failure is noted. Of
@@ -102,7 +119,7 @@ impl<'t> WebhookRows<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Address, EventId, Subaddressing, Verdict, WebhookRecord};
+    use crate::model::{Address, EventId, Subaddressing, Verdict};
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_millis(1000 * second)
