@@ -120,7 +120,8 @@ pub enum Replay {
 pub struct Replayed {
     /// Events that are sent again.
     pub replayed: u64,
-    /// Events for which the outbox has no room; they can be replayed later.
+    /// Events for which the outbox has no room; they can be replayed later. An older server does not say.
+    #[serde(default)]
     pub no_room: u64,
 }
 

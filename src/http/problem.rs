@@ -273,8 +273,12 @@ impl From<StoreError> for Problem {
 impl From<TestError> for Problem {
     fn from(error: TestError) -> Self {
         match error {
+            TestError::Full => {
+                let detail = "as many tests of webhooks are under way as permitted";
+                Self::new(Code::WebhookBusy, detail).with_retry_after(5)
+            }
             TestError::Busy(Busy { wait }) => {
-                let detail = "as many tests are under way, or calls were made to this webhook's address, as permitted";
+                let detail = "this webhook's address was called as often as permitted";
                 let seconds = wait.as_millis().div_ceil(1000).try_into().unwrap_or(u32::MAX);
                 Self::new(Code::WebhookBusy, detail).with_retry_after(seconds)
             }

@@ -118,7 +118,7 @@ pub struct WebhookRecord {
     pub last_delivery_at: Option<Timestamp>,
     /// Attempts that failed since the last that succeeded.
     pub failures: u32,
-    /// When the first of them was made, of those that were never five days apart.
+    /// When the first of them was made, or later: of the time between two of them 48 hours count at most.
     pub failing_since: Option<Timestamp>,
     /// Events that were dropped: because too much waited, because the webhook was disabled, or because nobody sent them.
     pub dropped: u64,

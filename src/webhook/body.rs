@@ -56,4 +56,11 @@ mod tests {
             assert_eq!(body.signature(&signer), signer.of_body(b"{}").as_str(), "{secret:?}");
         }
     }
+
+    #[test]
+    fn what_was_signed_with_a_secret_is_not_signed_with_it_again() {
+        let body = Body::from(b"{}".to_vec());
+        let [first, second] = [0, 1].map(|_| body.signature(&Signer::new(b"one")));
+        assert_eq!(first.as_bytes().as_ptr(), second.as_bytes().as_ptr());
+    }
 }

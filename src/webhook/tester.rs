@@ -1,7 +1,6 @@
 //! Sample events, sent when the administrator asks for one: beside the outbox, and within bounds of their own.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
@@ -13,8 +12,6 @@ use crate::store::StoreError;
 
 /// Sample events under way at once, whichever webhooks they are for.
 const TESTS_MAX: usize = 4;
-/// How long whoever finds as many under way is asked to wait. A receiver that answers is told of one in less.
-const BUSY_WAIT: Duration = Duration::from_secs(5);
 
 /// What sends sample events.
 pub struct Tester {
@@ -25,7 +22,10 @@ pub struct Tester {
 /// Why there was no attempt, or none that was noted.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum TestError {
-    /// Too many tests are under way, or the address was called as often as permitted.
+    /// Other tests are under way, as many as there may be.
+    #[error("{TESTS_MAX} tests are under way")]
+    Full,
+    /// The address was called as often as permitted.
     #[error(transparent)]
     Busy(#[from] Busy),
     /// The attempt could not be noted.
@@ -42,7 +42,7 @@ impl Tester {
     /// Sends a sample event, marked as one, and notes it in the webhook's log. It is not tried again, and it waits for nothing:
     /// at most 4 are under way at once, and their address may be called as often as permitted.
     pub async fn test(&self, webhook: &WebhookRecord) -> Result<AttemptRecord, TestError> {
-        let _place = self.places.try_acquire().map_err(|_| Busy { wait: BUSY_WAIT })?;
+        let _place = self.places.try_acquire().map_err(|_| TestError::Full)?;
         let now = self.delivery.clock.now();
         let id = EventId::from_octets(WebhookId::fresh().octets());
         let sample = EventEmail {

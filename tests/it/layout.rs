@@ -79,6 +79,7 @@ const RULES: &[Rule] = &[
             "webhook/pacing",
             "webhook/kept",
             "webhook/attempt",
+            "webhook/body",
             "webhook/outcome",
         ],
         forbidden: EFFECTS,

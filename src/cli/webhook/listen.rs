@@ -20,6 +20,8 @@ use crate::webhook::{
     Caller, CallerSettings, Event, EventEmail, Guard, GuardSettings, Refused, Signer, Target, UrlError, prepare,
 };
 
+/// How long it may take to learn whether the service receives mail for the address.
+const HINT_WITHIN: Duration = Duration::from_secs(2);
 /// How often the inbox is looked at.
 const EVERY: Duration = Duration::from_secs(1);
 /// The longest pause that a service can ask for.
@@ -106,7 +108,8 @@ impl Listen {
         }
         let arrivals = Arrivals::begin(client, self.address.clone()).await?;
         cx.hint(&format!("mail for {} goes to {}; Ctrl-C ends this", self.address, forwarder.target.url()));
-        hint_unless_served(cx, client, &self.address).await;
+        // No more than a hint, for which mail is not to wait.
+        let _ = tokio::time::timeout(HINT_WITHIN, hint_unless_served(cx, client, &self.address)).await;
         forwarder.follow(cx, client, arrivals).await
     }
 }

@@ -23,8 +23,9 @@ const WHEN_MISSED: &str = "it waits already, it is that of a test, it is not in 
 ///
 /// Only events that are among the last 100 attempts, and whose mail is still there, can be sent again: with the usual
 /// settings those that were tried to their end have outlived it. A disabled webhook becomes active if there are any. No event
-/// is dropped for them: they are taken from the oldest mail on, and those that the outbox has no room for are left. Prints
-/// how many are sent again and how many found no room. For the administrator.
+/// is dropped for them: with --failed and --since they are taken from the oldest mail on, else as they are named, and those
+/// that the outbox has no room for are left. Prints how many are sent again and how many found no room. For the
+/// administrator.
 #[derive(clap::Args, Debug)]
 #[command(
     override_usage = "tempmail webhook replay [OPTIONS] <ID> <EVENT...|--failed|--since <TIME>>",
@@ -96,7 +97,8 @@ impl Replay {
         let mut missed = None;
         for which in whole.into_iter().chain(each) {
             let one = client.replay(self.id, which).await.map_err(explained)?;
-            (sum.replayed, sum.no_room) = (sum.replayed + one.replayed, sum.no_room + one.no_room);
+            (sum.replayed, sum.no_room) =
+                (sum.replayed.saturating_add(one.replayed), sum.no_room.saturating_add(one.no_room));
             if let client::Replay::Event(event) = which
                 && one == Replayed::default()
             {

@@ -232,10 +232,12 @@ impl Apply<'_> {
         Ok(Outcome::Noted { has_disabled, more })
     }
 
-    /// `Some` if that disabled the webhook: whether events of it are left to be ended. Does nothing where the webhook or the
-    /// event is gone, or has the attempt already: whoever was not told that it is noted notes it again.
+    /// `Some` if that disabled the webhook: whether events of it are left to be ended. Does nothing where the webhook is gone,
+    /// and notes no more than a rest where the event is, or has the attempt already: whoever was not told that it is noted
+    /// notes it again.
     fn note_attempt(&mut self, attempt: &AttemptRecord) -> Result<Option<bool>, IndexError> {
         let Some(mut row) = self.outbox.webhooks.take(attempt.webhook)? else { return Ok(None) };
+        row.note_rest(attempt);
         if let Some(email) = attempt.email {
             let Some(event) = self.outbox.events.take(attempt.webhook, attempt.sequence, email)? else {
                 self.outbox.webhooks.put(row);
@@ -265,7 +267,6 @@ impl Apply<'_> {
             }
             Verdict::Retry(_) | Verdict::GivenUp => {
                 row.record.failures = row.record.failures.saturating_add(1);
-                row.note_rest(attempt);
                 if row.failing_for(attempt.at) >= FAILING_MAX {
                     disables.get_or_insert_with(|| ALWAYS_FAILING.to_owned());
                 }

@@ -10,9 +10,13 @@ use super::IndexError;
 use super::tables::WEBHOOKS;
 use crate::model::{AttemptRecord, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 
-/// A webhook that has had nothing but failures for so long is disabled. Two failures that are as far apart say nothing of the
-/// time between them: nobody called, or the clock was wrong.
+/// A webhook that has had nothing but failures for so long is disabled.
 pub(super) const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
+/// Of the time between two failures no more counts: nobody called, or the clock was wrong. The longest wait between two
+/// attempts is a day and a fifth.
+const IDLE_MAX: Duration = Duration::from_hours(48);
+/// So much later than another an attempt is noted at most that was over before.
+const NOTED_LATE_MAX: Duration = Duration::from_mins(1);
 
 /// A webhook, and how much waits for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,16 +42,17 @@ impl WebhookRow {
         self.rests_until = self.rests_at(ended_at).max(attempt.rests_until);
     }
 
-    /// Until when it is sent nothing, as of `now`. Where that is before the last failure the clock was put back since, and
-    /// nobody waits for a time that was set by the clock before.
+    /// Until when it is sent nothing, as of `now`. Where that is well before the last failure the clock was put back since,
+    /// and nobody waits for a time that was set by the clock before.
     pub(super) fn rests_at(&self, now: Timestamp) -> Option<Timestamp> {
-        self.rests_until.filter(|until| *until > now && self.failed_at.is_none_or(|failed_at| failed_at <= now))
+        let is_set_back = self.failed_at.is_some_and(|failed_at| failed_at > now.plus(NOTED_LATE_MAX));
+        self.rests_until.filter(|until| *until > now && !is_set_back)
     }
 
     /// Notes an attempt that failed; for how long all have by then.
     pub(super) fn failing_for(&mut self, at: Timestamp) -> Duration {
-        let is_one_of_a_row = self.failed_at.is_some_and(|last| at.since(last) < FAILING_MAX);
-        let since = self.record.failing_since.filter(|_| is_one_of_a_row).unwrap_or(at).min(at);
+        let idle = self.failed_at.map_or(Duration::ZERO, |last| at.since(last)).saturating_sub(IDLE_MAX);
+        let since = self.record.failing_since.map_or(at, |since| since.plus(idle)).min(at);
         (self.record.failing_since, self.failed_at) = (Some(since), Some(at));
         at.since(since)
     }
@@ -178,6 +183,8 @@ mod tests {
             (&[(10, Some(70)), (10, Some(20))], 11, Some(70)),
             (&[(10, Some(20)), (10, Some(70))], 11, Some(70)),
             (&[(11, Some(70)), (10, None)], 12, Some(70)),
+            // Noted before one that was over before.
+            (&[(15, Some(70)), (10, None)], 16, Some(70)),
             // Later.
             (&[(10, Some(70)), (80, Some(90))], 81, Some(90)),
             (&[(10, Some(70)), (80, None)], 81, None),

@@ -130,6 +130,18 @@ async fn a_rest_that_a_receiver_asked_for_is_read_with_its_events_after_a_kill_a
 }
 
 #[tokio::test]
+async fn a_rest_is_noted_though_its_event_was_dropped_meanwhile() {
+    let (store, webhook) = store(2).await;
+    let event = pending(&store, webhook).await.remove(0);
+    store.record_attempt(attempt(&event, Verdict::GivenUp)).await.expect("record");
+    let until = NOW.plus(Duration::from_secs(7));
+    let asks = AttemptRecord { rests_until: Some(until), ..attempt(&event, Verdict::Retry(until)) };
+    store.record_attempt(asks).await.expect("record");
+    let read = due(&store, webhook, wanted(3, &[])).await;
+    assert_eq!((read.rests_until, read.events.len()), (Some(until), 1));
+}
+
+#[tokio::test]
 async fn the_emails_of_events_are_read_in_their_order() {
     let (store, webhook) = store(3).await;
     let mut events = pending(&store, webhook).await;

@@ -116,7 +116,7 @@ async fn a_dispatcher_that_begins_anew_keeps_to_the_rest() {
 async fn a_dispatcher_that_begins_anew_after_the_clock_was_put_back_waits_for_nobody() {
     let mut rested = Rested::start().await;
     rested.stop().await;
-    rested.clock.step_to(Timestamp::from_millis(NOW.millis() - 60_000));
+    rested.clock.step_to(Timestamp::from_millis(NOW.millis() - 600_000));
     rested.run();
     rested.told("/", 2).await;
 }

@@ -249,6 +249,19 @@ fn the_example_in_shell() {
 }
 
 #[test]
+fn the_example_in_shell_takes_nothing_while_openssl_fails() {
+    let Some(sh) = programs::find("sh", "the verification in sh") else { return };
+    let (dir, script) = script("sh", SH);
+    std::os::unix::fs::symlink("/bin/false", dir.path().join("openssl")).expect("a link");
+    let path = format!("{}:{}", dir.path().display(), std::env::var("PATH").expect("PATH"));
+    for (name, _, received) in cases() {
+        let mut command = Command::new(&sh);
+        command.arg(&script).env("PATH", &path);
+        assert!(!received.judged_by(&mut command, dir.path()), "{name}: {received:?}");
+    }
+}
+
+#[test]
 fn the_example_in_go() {
     let Some(go) = programs::find("go", "the verification in Go") else { return };
     let dir = tempfile::tempdir().expect("a directory");

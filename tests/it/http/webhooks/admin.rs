@@ -114,6 +114,7 @@ async fn a_test_without_a_daemon_or_a_store_says_so() {
 
     for (error, code, retry_after) in [
         (TestError::Store(StoreError::Stopping), "store_unavailable", "10"),
+        (TestError::Full, "webhook_busy", "5"),
         (TestError::Busy(Busy { wait: Duration::from_millis(6_001) }), "webhook_busy", "7"),
     ] {
         let failing = TestApi::with_test(|_| {}, Some(Arc::new(Sample(Err(error)))));
