@@ -16,13 +16,19 @@ mod throughput;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use receiver::Conduct;
 use support::Result;
 use support::daemon::Daemon;
 use support::http;
 
-/// How long receivers take to answer: no time at all, as long as one that only writes to a disk, and as long as one that is not
-/// far away.
-const ANSWERS_AFTER: [Duration; 3] = [Duration::ZERO, Duration::from_millis(1), Duration::from_millis(10)];
+/// Receivers that take no time at all: one that is next to no HTTP server, and one that is; and those that take as long as one
+/// that only writes to a disk, and as long as one that is not far away.
+const RECEIVERS: [(&str, Conduct); 4] = [
+    ("bare sockets answer at once", Conduct::Answers(Duration::ZERO)),
+    ("axum answers at once", Conduct::Serves),
+    ("bare sockets answer after 1 ms", Conduct::Answers(Duration::from_millis(1))),
+    ("bare sockets answer after 10 ms", Conduct::Answers(Duration::from_millis(10))),
+];
 
 fn main() -> ExitCode {
     // Cargo adds --bench by itself.
@@ -43,7 +49,7 @@ fn run(parts: &[String]) -> Result<()> {
     }
     let is_wanted = |name: &str| parts.is_empty() || parts.iter().any(|part| part == name);
     if is_wanted("throughput") {
-        ANSWERS_AFTER.into_iter().try_for_each(throughput::run)?;
+        RECEIVERS.into_iter().try_for_each(|(name, conduct)| throughput::run(name, conduct))?;
     }
     if is_wanted("isolation") {
         isolation::run()?;

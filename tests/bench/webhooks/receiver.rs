@@ -1,5 +1,5 @@
 //! A receiver on several ports, each an endpoint of its own: as little HTTP as the benchmark needs, so that it is not
-//! what is measured.
+//! what is measured; or a web server as receivers have.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,6 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use axum::Router;
+use axum::extract::State;
+use axum::routing::post;
+use axum::serve::ListenerExt;
 use bytes::Bytes;
 use hyper::HeaderMap;
 use hyper::header::{CONTENT_LENGTH, HOST, HeaderName, HeaderValue};
@@ -28,6 +32,8 @@ const ENDLESS: &[u8] = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
 pub(crate) enum Conduct {
     /// Answered 200 after a while.
     Answers(Duration),
+    /// Answered 200 at once, by axum.
+    Serves,
     /// Answered 500.
     Fails,
     /// Never answered.
@@ -69,7 +75,11 @@ impl Receiver {
         for _ in 0..ports {
             let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
             addresses.push(listener.local_addr()?);
-            runtime.spawn(accept(listener, conduct, Arc::clone(&seen)));
+            let seen = Arc::clone(&seen);
+            match conduct {
+                Conduct::Serves => runtime.spawn(serve_web(listener, seen)),
+                _ => runtime.spawn(accept(listener, conduct, seen)),
+            };
         }
         Ok(Self { addresses, seen, _runtime: runtime })
     }
@@ -130,6 +140,27 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The same with a web server. It ends when the receiver does.
+async fn serve_web(listener: TcpListener, seen: Arc<Seen>) {
+    let counted = Arc::clone(&seen);
+    let listener = listener.tap_io(move |stream| {
+        counted.connections.fetch_add(1, Ordering::Relaxed);
+        // Whatever ends a connection is the other side's to notice.
+        let _ = stream.set_nodelay(true);
+    });
+    let router = Router::new().route("/hook", post(take)).with_state(seen);
+    let _ = axum::serve(listener, router).await;
+}
+
+async fn take(State(seen): State<Arc<Seen>>, mut headers: HeaderMap, body: Bytes) {
+    for name in [HOST, CONTENT_LENGTH] {
+        headers.remove(name);
+    }
+    note(&seen, move || headers, &body);
+    // The sender is as long-lived as the receiver.
+    let _ = seen.is_held.subscribe().wait_for(|is_held| !is_held).await;
+}
+
 async fn accept(listener: TcpListener, conduct: Conduct, seen: Arc<Seen>) {
     while let Ok((stream, _)) = listener.accept().await {
         let seen = Arc::clone(&seen);
@@ -152,7 +183,7 @@ async fn serve(mut stream: TcpStream, conduct: Conduct, seen: &Seen) -> Option<(
                 return None;
             }
         };
-        note(seen, &buffer[..head], &buffer[head..end]);
+        note(seen, || headers(&buffer[..head]), &buffer[head..end]);
         is_held.wait_for(|is_held| !is_held).await.ok()?;
         buffer.drain(..end);
         match conduct {
@@ -163,6 +194,7 @@ async fn serve(mut stream: TcpStream, conduct: Conduct, seen: &Seen) -> Option<(
                 stream.write_all(OK).await.ok()?;
             }
             Conduct::Fails => stream.write_all(FAILED).await.ok()?,
+            Conduct::Serves => return None,
             Conduct::Hangs => while stream.read(&mut [0; 1024]).await.ok()? > 0 {},
             Conduct::NeverEnds => {
                 stream.write_all(ENDLESS).await.ok()?;
@@ -184,10 +216,10 @@ fn whole(buffer: &[u8]) -> Option<(usize, usize)> {
     (buffer.len() >= end).then_some((head, end))
 }
 
-fn note(seen: &Seen, head: &[u8], body: &[u8]) {
+fn note(seen: &Seen, headers: impl FnOnce() -> HeaderMap, body: &[u8]) {
     let now = Instant::now();
     if seen.count.fetch_add(1, Ordering::Relaxed) == 0 {
-        *locked(&seen.first) = Example { headers: headers(head), body: Bytes::copy_from_slice(body) };
+        *locked(&seen.first) = Example { headers: headers(), body: Bytes::copy_from_slice(body) };
     }
     let name = b"\"subject\":\"";
     let Some(at) = body.windows(name.len()).position(|window| window == name) else { return };
