@@ -100,7 +100,9 @@ async fn a_retry_that_was_being_noted_waits_for_no_longer_either() {
     let outbox = Arc::new(OutboxWith { store: Arc::clone(&store), between: Arc::clone(&held_up) });
     let sender = delivery_to(outbox, Arc::clone(&clock) as Arc<dyn Clock>, CallerSettings::default().timeout);
     tokio::spawn(dispatcher::run(sender, PACING, guard, CancellationToken::new()));
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
     while store.attempts(id, 1, clock.now()).await.is_ok_and(|log| log.is_empty()) {
+        assert!(tokio::time::Instant::now() < deadline, "the attempt is not noted");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     clock.step_to(before(NOW, STEP));
@@ -108,6 +110,7 @@ async fn a_retry_that_was_being_noted_waits_for_no_longer_either() {
     // What rests by the clock before is looked for while that event is still held; a look begins when the last one is over.
     let looks = held_up.looks.load(Ordering::Relaxed);
     while held_up.looks.load(Ordering::Relaxed) < looks + 3 {
+        assert!(tokio::time::Instant::now() < deadline, "nobody looks");
         store.outbox_hint().notify_one();
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
