@@ -115,17 +115,18 @@ pub(super) fn address(
     body: &Body,
     now: Timestamp,
 ) -> Prepared {
-    let id = id.hyphenated().to_string();
+    let mut id_text = Uuid::encode_buffer();
+    let id: &str = id.hyphenated().encode_lower(&mut id_text);
     let at_seconds = now.millis().div_euclid(1000);
     // And for the two that HTTP needs.
     let mut headers = HeaderMap::with_capacity(8);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(USER_AGENT, PRODUCT);
-    headers.insert(WEBHOOK_ID, value(&id));
+    headers.insert(WEBHOOK_ID, value(id.to_owned()));
     headers.insert(WEBHOOK_TIMESTAMP, HeaderValue::from(at_seconds));
     if let Some(signer) = signer {
         headers.insert(X_WEBHOOK_SIGNATURE, body.signature(signer));
-        headers.insert(WEBHOOK_SIGNATURE, value(&signer.of_event(&id, at_seconds, body.octets())));
+        headers.insert(WEBHOOK_SIGNATURE, value(signer.of_event(id, at_seconds, body.octets())));
     }
     Prepared { target: Arc::clone(target), headers, body: body.octets().clone() }
 }
@@ -141,8 +142,8 @@ pub(super) fn render(email: &EventEmail<'_>) -> Body {
 }
 
 /// Of text that is visible ASCII.
-pub(super) fn value(text: &str) -> HeaderValue {
-    HeaderValue::from_str(text).expect("UUIDs, hexadecimal and base64 are visible ASCII")
+pub(super) fn value(text: String) -> HeaderValue {
+    HeaderValue::try_from(text).expect("UUIDs, hexadecimal and base64 are visible ASCII")
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -32,7 +32,7 @@ impl Body {
 
     /// The value of `X-Webhook-Signature`.
     pub(super) fn signature(&self, signer: &Signer) -> HeaderValue {
-        let sign = || value(&signer.of_body(&self.0.octets));
+        let sign = || value(signer.of_body(&self.0.octets));
         let (first, signature) = self.0.signed.get_or_init(|| (signer.clone(), sign()));
         if first == signer { signature.clone() } else { sign() }
     }

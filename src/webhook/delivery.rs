@@ -113,13 +113,13 @@ impl Delivery {
         };
         let Rendered { signer, target, body, version } = rendered;
         share.shrink_to(body.len());
-        let id = uuid::Uuid::from_bytes(event.id.octets());
-        let at = self.clock.now();
-        let prepared = address(id, &target, signer.as_deref(), &body, at);
-        // The last thing before the call.
+        // The last thing before the call but the signature, of which many that were dropped meanwhile would have one in vain.
         if !self.still_holds(event, version).await? {
             return Ok(Attempt::default());
         }
+        let id = uuid::Uuid::from_bytes(event.id.octets());
+        let at = self.clock.now();
+        let prepared = address(id, &target, signer.as_deref(), &body, at);
         let called = self.caller.call(prepared).await;
         drop(share);
         let outcome = match called {

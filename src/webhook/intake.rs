@@ -288,41 +288,40 @@ impl Intake {
             self.rest(webhook, rest);
             self.look_by(self.delivery.clock.boot() + rest);
         }
-        let held = self.held.entry(webhook).or_default();
-        held.is_listed = false;
-        if let Some(batch) = &batch {
-            held.has_more |= batch.has_more;
-            held.queued += batch.events.len();
-            held.sequences.extend(batch.events.iter().map(|queued| queued.event.sequence));
-        }
-        self.after(webhook);
+        self.change(webhook, |held| {
+            held.is_listed = false;
+            if let Some(batch) = &batch {
+                held.has_more |= batch.has_more;
+                held.queued += batch.events.len();
+                held.sequences.extend(batch.events.iter().map(|queued| queued.event.sequence));
+            }
+        });
         self.end_look_if_over();
         batch
     }
 
     /// An event that was queued is in flight.
     pub(super) fn start(&mut self, (webhook, _): EventKey) {
-        if let Some(held) = self.held.get_mut(&webhook) {
-            held.queued -= 1;
-        }
-        self.after(webhook);
+        self.change(webhook, |held| held.queued -= 1);
     }
 
     /// An event is the store's alone again, if it has not ended.
-    pub(super) fn let_go(&mut self, (webhook, sequence): EventKey) {
-        self.held_since_before.remove(&(webhook, sequence));
-        if let Some(held) = self.held.get_mut(&webhook) {
-            held.sequences.remove(&sequence);
+    pub(super) fn let_go(&mut self, event: EventKey) {
+        if !self.held_since_before.is_empty() {
+            self.held_since_before.remove(&event);
         }
-        self.after(webhook);
+        let (webhook, sequence) = event;
+        self.change(webhook, |held| _ = held.sequences.remove(&sequence));
         // Its next attempt may be due before anything else.
         self.look_soon();
     }
 
-    /// Sees to it that more is read of a webhook whose queue runs low, and forgets one that has nothing left.
-    fn after(&mut self, webhook: WebhookId) {
+    /// Changes what is held of a webhook; sees to it that more is read of one whose queue runs low, and forgets one that has
+    /// nothing left.
+    fn change(&mut self, webhook: WebhookId, change: impl FnOnce(&mut Held)) {
         let (is_resting, page) = (self.is_resting(webhook), self.page());
         let Some(held) = self.held.get_mut(&webhook) else { return };
+        change(held);
         if held.has_more && held.is_low(page) && !is_resting {
             held.is_listed = true;
             self.low.push_back(webhook);

@@ -17,7 +17,7 @@ pub const IDLE_CONNECTIONS_MAX: usize = 256;
 /// Connections that nobody uses.
 #[derive(Debug)]
 pub(super) struct Kept<C> {
-    /// Of each endpoint those that are unused for longest first, never none.
+    /// Of each endpoint those that are unused for longest first. None of one whose connections are all in use.
     by_endpoint: HashMap<Endpoint, VecDeque<Unused<C>>>,
     count: usize,
 }
@@ -40,44 +40,37 @@ impl<C> Kept<C> {
         let of_endpoint = self.by_endpoint.get_mut(endpoint)?;
         let taken = of_endpoint.pop_back_if(|unused| !unused.is_over(now))?;
         self.count -= 1;
-        if of_endpoint.is_empty() {
-            self.by_endpoint.remove(endpoint);
-        }
         Some(taken.connection)
     }
 
     /// Keeps a connection that is unused from `now` on; one that is dropped for it, if there is.
     pub(super) fn put(&mut self, endpoint: &Endpoint, connection: C, now: Duration) -> Option<C> {
-        let dropped = self.make_room(endpoint);
-        self.by_endpoint.entry(endpoint.clone()).or_default().push_back(Unused { since: now, connection });
-        self.count += 1;
-        dropped
+        let unused = Unused { since: now, connection };
+        let mut dropped = None;
+        if let Some(of_endpoint) = self.by_endpoint.get_mut(endpoint) {
+            if of_endpoint.len() >= IDLE_PER_ENDPOINT_MAX {
+                dropped = of_endpoint.pop_front();
+            }
+            of_endpoint.push_back(unused);
+        } else {
+            self.by_endpoint.insert(endpoint.clone(), VecDeque::from([unused]));
+        }
+        self.count += 1 - usize::from(dropped.is_some());
+        if self.count > IDLE_CONNECTIONS_MAX {
+            dropped = self.drop_oldest();
+        }
+        dropped.map(|unused| unused.connection)
     }
 
-    fn make_room(&mut self, endpoint: &Endpoint) -> Option<C> {
-        if self.by_endpoint.get(endpoint).is_some_and(|of_endpoint| of_endpoint.len() >= IDLE_PER_ENDPOINT_MAX) {
-            return self.drop_oldest(&endpoint.clone());
-        }
-        if self.count < IDLE_CONNECTIONS_MAX {
-            return None;
-        }
-        let since = |of_endpoint: &VecDeque<Unused<C>>| of_endpoint.front().map(|unused| unused.since);
-        let oldest = self.by_endpoint.iter().min_by_key(|(_, of_endpoint)| since(of_endpoint));
-        let oldest = oldest.map(|(endpoint, _)| endpoint.clone())?;
-        self.drop_oldest(&oldest)
-    }
-
-    fn drop_oldest(&mut self, endpoint: &Endpoint) -> Option<C> {
-        let of_endpoint = self.by_endpoint.get_mut(endpoint)?;
-        let dropped = of_endpoint.pop_front()?;
+    fn drop_oldest(&mut self) -> Option<Unused<C>> {
+        let since = |of_endpoint: &&mut VecDeque<Unused<C>>| of_endpoint.front().map(|unused| unused.since);
+        let some = self.by_endpoint.values_mut().filter(|of_endpoint| !of_endpoint.is_empty());
+        let dropped = some.min_by_key(since)?.pop_front()?;
         self.count -= 1;
-        if of_endpoint.is_empty() {
-            self.by_endpoint.remove(endpoint);
-        }
-        Some(dropped.connection)
+        Some(dropped)
     }
 
-    /// Takes out the connections that are unused for too long at `now`.
+    /// Takes out the connections that are unused for too long at `now`, and forgets endpoints that have none left.
     pub(super) fn expire(&mut self, now: Duration) -> Vec<C> {
         let mut expired = Vec::new();
         self.by_endpoint.retain(|_, of_endpoint| {

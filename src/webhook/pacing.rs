@@ -17,6 +17,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::time::Duration;
 
+use slab::Slab;
+
 use super::target::Endpoint;
 use crate::model::WebhookId;
 
@@ -60,15 +62,18 @@ impl PacingLimits {
 #[derive(Debug)]
 pub struct Lanes<T> {
     limits: PacingLimits,
-    by_endpoint: HashMap<Endpoint, Lane<T>>,
-    /// Endpoints that may have a turn, in the order of their turns, by their class. A lane stands in one of the queues at
-    /// most, and there once.
+    /// Whoever holds the number of a lane keeps it: a lane that is forgotten is not listed, and nothing of it is in flight or
+    /// not noted.
+    by_number: Slab<Lane<T>>,
+    numbers: HashMap<Endpoint, LaneNumber>,
+    /// Lanes that may have a turn, in the order of their turns, by their class. One stands in one of the queues at most, and
+    /// there once.
     ready: [VecDeque<Ticket>; Class::COUNT],
     /// The number of the next ticket: by these the queues make one order.
     next_ticket: u64,
-    /// Endpoints that have had their minute's share or rest after failures, by when they may have the next turn. A lane
-    /// stands here at most once, and never here and in `ready`.
-    resting: BinaryHeap<Reverse<(Duration, Endpoint)>>,
+    /// Lanes that have had their minute's share or rest after failures, by when they may have the next turn. One stands here
+    /// at most once, and never here and in `ready`.
+    resting: BinaryHeap<Reverse<(Duration, LaneNumber)>>,
     places: Places,
     queued: usize,
     /// Since the last note began, an endpoint had no turn only because of what is not noted. It may have one again by now.
@@ -76,18 +81,21 @@ pub struct Lanes<T> {
     swept_at: Duration,
 }
 
+/// The place of a lane in [`Lanes`].
+type LaneNumber = usize;
+
 /// A place in the order of turns.
 #[derive(Debug)]
 struct Ticket {
     number: u64,
-    endpoint: Endpoint,
+    lane: LaneNumber,
 }
 
 /// An attempt that is over, until that is noted: [`Lanes::noted`] is told.
 #[derive(Debug)]
 #[must_use = "its endpoint waits until it is noted"]
 pub struct Unnoted {
-    endpoint: Endpoint,
+    lane: LaneNumber,
 }
 
 #[derive(Debug)]
@@ -115,7 +123,8 @@ impl<T> Lanes<T> {
         };
         Self {
             limits,
-            by_endpoint: HashMap::new(),
+            by_number: Slab::new(),
+            numbers: HashMap::new(),
             ready: Default::default(),
             next_ticket: 0,
             resting: BinaryHeap::new(),
@@ -126,13 +135,26 @@ impl<T> Lanes<T> {
         }
     }
 
-    /// Queues an item behind those of the same endpoint and webhook. `known` is what is known of an endpoint that is not
+    /// Queues items behind those of the same endpoint and webhook. `known` is what is known of an endpoint that is not
     /// remembered.
-    pub fn add(&mut self, endpoint: Endpoint, webhook: WebhookId, known: Known, item: T, now: Duration) {
-        let lane = self.by_endpoint.entry(endpoint.clone()).or_insert_with(|| Lane::of(known, now));
-        lane.queue.push(webhook, item);
-        self.queued += 1;
-        self.list(endpoint);
+    pub fn add(
+        &mut self,
+        endpoint: Endpoint,
+        webhook: WebhookId,
+        known: Known,
+        items: impl IntoIterator<Item = T>,
+        now: Duration,
+    ) {
+        let mut items = items.into_iter().peekable();
+        if items.peek().is_none() {
+            return;
+        }
+        let number = *self.numbers.entry(endpoint).or_insert_with(|| self.by_number.insert(Lane::of(known, now)));
+        let queue = &mut self.by_number[number].queue;
+        let before = queue.len();
+        queue.extend(webhook, items);
+        self.queued += queue.len() - before;
+        self.list(number);
     }
 
     /// The next item whose turn it is at `now`, a time since some fixed point that never goes back; `None` if every item
@@ -141,54 +163,53 @@ impl<T> Lanes<T> {
         self.sweep(now);
         self.note_hanging(now);
         self.wake(now);
-        while let Some((class, endpoint)) = self.pop_turn() {
-            let Some(lane) = self.by_endpoint.get_mut(&endpoint) else { continue };
+        while let Some((class, number)) = self.pop_turn() {
+            let lane = &mut self.by_number[number];
             lane.is_listed = false;
             let is_free = lane.in_flight < lane.standing.slots(&self.limits) && lane.may_tell(&self.limits);
             if lane.standing.class() != class || !is_free {
                 // Its standing has changed since it was put there.
-                self.list(endpoint);
+                self.list(number);
                 continue;
             }
             if let Some(until) = lane.rests_until(now, self.limits.per_minute) {
                 lane.is_listed = true;
-                self.resting.push(Reverse((until, endpoint)));
+                self.resting.push(Reverse((until, number)));
                 continue;
             }
             let Some(item) = lane.queue.pop() else { continue };
             lane.in_flight += 1;
             lane.starts.push_back(now);
             self.queued -= 1;
-            self.list(endpoint.clone());
-            return Some((self.places.take(endpoint, class, now), item));
+            self.list(number);
+            return Some((self.places.take(number, class, now), item));
         }
         None
     }
 
     /// The attempt in `place` is over at `now`; `end` is `None` if the endpoint was not called.
     pub fn over(&mut self, place: Place, end: Option<End>, now: Duration) -> Unnoted {
-        if let Some(lane) = self.by_endpoint.get_mut(place.endpoint()) {
-            if self.places.give_back(&place) {
-                lane.standing.note_over();
-            }
-            lane.in_flight -= 1;
-            lane.unnoted += 1;
-            match end {
-                Some(end) => lane.standing.note(end, now),
-                None => lane.forget_start(place.started_at()),
-            }
+        let number = place.lane();
+        let lane = &mut self.by_number[number];
+        if self.places.give_back(&place) {
+            lane.standing.note_over();
         }
-        let endpoint = place.into_endpoint();
-        self.list(endpoint.clone());
-        Unnoted { endpoint }
+        lane.in_flight -= 1;
+        lane.unnoted += 1;
+        match end {
+            Some(end) => lane.standing.note(end, now),
+            None => lane.forget_start(place.started_at()),
+        }
+        self.list(number);
+        Unnoted { lane: number }
     }
 
     /// An attempt is noted; `is_taken` says whether the event was.
     pub fn noted(&mut self, attempt: Unnoted, is_taken: bool) {
-        let Some(lane) = self.by_endpoint.get_mut(&attempt.endpoint) else { return };
+        let lane = &mut self.by_number[attempt.lane];
         lane.unnoted -= 1;
         lane.taken += usize::from(is_taken);
-        self.list(attempt.endpoint);
+        self.list(attempt.lane);
     }
 
     /// Whether an endpoint waited for a note since the last one began.
@@ -209,16 +230,14 @@ impl<T> Lanes<T> {
 
     /// Notes the attempts that hang by now, long before they end.
     fn note_hanging(&mut self, now: Duration) {
-        while let Some(endpoint) = self.places.pop_hanging(now) {
-            if let Some(lane) = self.by_endpoint.get_mut(&endpoint) {
-                lane.standing.note_hanging();
-            }
+        while let Some(number) = self.places.pop_hanging(now) {
+            self.by_number[number].standing.note_hanging();
         }
     }
 
     /// Gives a lane its place in the order of turns, if it has something to do and none yet.
-    fn list(&mut self, endpoint: Endpoint) {
-        let Some(lane) = self.by_endpoint.get_mut(&endpoint) else { return };
+    fn list(&mut self, number: LaneNumber) {
+        let lane = &mut self.by_number[number];
         if lane.is_listed || lane.queue.is_empty() || lane.in_flight >= lane.standing.slots(&self.limits) {
             return;
         }
@@ -227,7 +246,7 @@ impl<T> Lanes<T> {
             return;
         }
         lane.is_listed = true;
-        self.ready[lane.standing.class() as usize].push_back(Ticket { number: self.next_ticket, endpoint });
+        self.ready[lane.standing.class() as usize].push_back(Ticket { number: self.next_ticket, lane: number });
         self.next_ticket += 1;
     }
 
@@ -236,12 +255,12 @@ impl<T> Lanes<T> {
         Class::ALL.into_iter().any(|class| !self.ready[class as usize].is_empty() && self.places.is_open(class))
     }
 
-    /// The endpoint whose turn it is, and the class of the queue that it stood in.
-    fn pop_turn(&mut self) -> Option<(Class, Endpoint)> {
+    /// The lane whose turn it is, and the class of the queue that it stood in.
+    fn pop_turn(&mut self) -> Option<(Class, LaneNumber)> {
         let open = Class::ALL.into_iter().filter(|class| self.places.is_open(*class));
         let turns = open.filter_map(|class| Some((self.ready[class as usize].front()?.number, class)));
         let (_, class) = turns.min_by_key(|(number, _)| *number)?;
-        self.ready[class as usize].pop_front().map(|ticket| (class, ticket.endpoint))
+        self.ready[class as usize].pop_front().map(|ticket| (class, ticket.lane))
     }
 
     /// When [`Lanes::next`] may have an item although nothing is added or done; `None` if it has to be one of these.
@@ -254,7 +273,7 @@ impl<T> Lanes<T> {
 
     /// How many items are queued for `endpoint`, without those in flight.
     pub fn queued_at(&self, endpoint: &Endpoint) -> usize {
-        self.by_endpoint.get(endpoint).map_or(0, |lane| lane.queue.len())
+        self.numbers.get(endpoint).map_or(0, |number| self.by_number[*number].queue.len())
     }
 
     /// How many items are queued in all, without those in flight.
@@ -269,16 +288,14 @@ impl<T> Lanes<T> {
 
     /// How many endpoints are remembered: those with items, in flight or not noted, or called within the last two minutes.
     pub fn endpoints(&self) -> usize {
-        self.by_endpoint.len()
+        self.by_number.len()
     }
 
     fn wake(&mut self, now: Duration) {
         while self.resting.peek().is_some_and(|Reverse((until, _))| *until <= now) {
-            let Some(Reverse((_, endpoint))) = self.resting.pop() else { return };
-            if let Some(lane) = self.by_endpoint.get_mut(&endpoint) {
-                lane.is_listed = false;
-            }
-            self.list(endpoint);
+            let Some(Reverse((_, number))) = self.resting.pop() else { return };
+            self.by_number[number].is_listed = false;
+            self.list(number);
         }
     }
 
@@ -289,11 +306,12 @@ impl<T> Lanes<T> {
             return;
         }
         self.swept_at = now;
-        self.by_endpoint.retain(|_, lane| {
+        self.by_number.retain(|_, lane| {
             let is_recent = lane.starts.back().is_some_and(|start| *start + MINUTE > now);
             let is_busy = !lane.queue.is_empty() || lane.in_flight + lane.unnoted > 0;
             is_busy || is_recent || lane.standing.is_suspect(now)
         });
+        self.numbers.retain(|_, number| self.by_number.contains(*number));
     }
 }
 

@@ -222,15 +222,18 @@ impl Turns {
     }
 
     pub(super) fn queue(&mut self, read: Read) {
+        let webhook = read.webhook;
         let Some(Batch { endpoint, known, events, .. }) = self.intake.take(read) else { return };
-        for mut queued in events {
+        let octets = &mut self.rendered_octets;
+        let events = events.into_iter().map(|mut queued| {
             // A body may be longer than the message that it was rendered from.
-            if self.rendered_octets + queued.octets() > RENDERED_OCTETS_MAX {
+            if *octets + queued.octets() > RENDERED_OCTETS_MAX {
                 queued.rendered = None;
             }
-            self.rendered_octets += queued.octets();
-            self.lanes.add(endpoint.clone(), queued.event.webhook, known, queued, self.clock.boot());
-        }
+            *octets += queued.octets();
+            queued
+        });
+        self.lanes.add(endpoint, webhook, known, events, self.clock.boot());
     }
 
     /// Events rested whose end is known now.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::LaneNumber;
 use super::standing::{Class, PROMPT_WITHIN};
-use crate::webhook::target::Endpoint;
 
 /// The part of the places that are left which may be taken at once where many attempts hang: their reserve lasts for longer
 /// than an attempt may take by default.
@@ -15,18 +15,13 @@ const RATION: usize = 16;
 #[derive(Debug)]
 #[must_use = "an attempt is in flight until its place is given back"]
 pub struct Place {
-    endpoint: Endpoint,
+    lane: LaneNumber,
     number: u64,
     class: Class,
     started_at: Duration,
 }
 
 impl Place {
-    /// The endpoint that the attempt is made at.
-    pub fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
-    }
-
     /// Whether the endpoint was prompt when it was taken.
     pub fn is_prompt(&self) -> bool {
         self.class == Class::Prompt
@@ -36,8 +31,8 @@ impl Place {
         self.started_at
     }
 
-    pub(super) fn into_endpoint(self) -> Endpoint {
-        self.endpoint
+    pub(super) fn lane(&self) -> LaneNumber {
+        self.lane
     }
 }
 
@@ -63,7 +58,7 @@ pub(super) struct Places {
 
 #[derive(Debug)]
 struct Fresh {
-    endpoint: Endpoint,
+    lane: LaneNumber,
     class: Class,
     started_at: Duration,
 }
@@ -98,12 +93,12 @@ impl Places {
         }
     }
 
-    pub(super) fn take(&mut self, endpoint: Endpoint, class: Class, now: Duration) -> Place {
+    pub(super) fn take(&mut self, lane: LaneNumber, class: Class, now: Duration) -> Place {
         let number = self.next_number;
         self.next_number += 1;
         self.taken[class as usize] += 1;
-        self.fresh.insert(number, Fresh { endpoint: endpoint.clone(), class, started_at: now });
-        Place { endpoint, number, class, started_at: now }
+        self.fresh.insert(number, Fresh { lane, class, started_at: now });
+        Place { lane, number, class, started_at: now }
     }
 
     /// Whether [`Places::pop_hanging`] has told of it.
@@ -114,12 +109,12 @@ impl Places {
         was_hanging
     }
 
-    /// The endpoint of an attempt that hangs at `now`; each attempt is told of once.
-    pub(super) fn pop_hanging(&mut self, now: Duration) -> Option<Endpoint> {
+    /// The lane of an attempt that hangs at `now`; each attempt is told of once.
+    pub(super) fn pop_hanging(&mut self, now: Duration) -> Option<LaneNumber> {
         let oldest = self.fresh.first_entry().filter(|oldest| oldest.get().started_at + PROMPT_WITHIN < now)?;
         let hanging = oldest.remove();
         self.hanging += usize::from(hanging.class == Class::Prompt);
-        Some(hanging.endpoint)
+        Some(hanging.lane)
     }
 
     /// From when on the next attempt hangs.

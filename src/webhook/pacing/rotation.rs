@@ -21,14 +21,16 @@ impl<T> Default for Rotation<T> {
 }
 
 impl<T> Rotation<T> {
-    pub(super) fn push(&mut self, webhook: WebhookId, item: T) {
+    /// Queues items, at least one.
+    pub(super) fn extend(&mut self, webhook: WebhookId, items: impl IntoIterator<Item = T>) {
         let order = &mut self.order;
         let queue = self.queues.entry(webhook).or_insert_with(|| {
             order.push_back(webhook);
             VecDeque::new()
         });
-        queue.push_back(item);
-        self.len += 1;
+        let before = queue.len();
+        queue.extend(items);
+        self.len += queue.len() - before;
     }
 
     /// The oldest item of the webhook whose turn it is.
@@ -62,14 +64,14 @@ mod tests {
     fn webhooks_take_turns_and_each_keeps_its_order() {
         let [a, b] = [1, 2].map(|octet| WebhookId::from_octets([octet; 16]));
         let mut rotation = Rotation::default();
-        (0..4).for_each(|item| rotation.push(a, ("a", item)));
+        rotation.extend(a, (0..4).map(|item| ("a", item)));
         assert_eq!(rotation.pop(), Some(("a", 0)));
-        (0..2).for_each(|item| rotation.push(b, ("b", item)));
+        rotation.extend(b, (0..2).map(|item| ("b", item)));
         assert_eq!(rotation.len(), 5);
         let rest: Vec<_> = std::iter::from_fn(|| rotation.pop()).collect();
         assert_eq!(rest, [("a", 1), ("b", 0), ("a", 2), ("b", 1), ("a", 3)]);
         assert!(rotation.is_empty() && rotation.queues.is_empty() && rotation.order.is_empty());
-        rotation.push(b, ("b", 9));
+        rotation.extend(b, [("b", 9)]);
         assert_eq!((rotation.pop(), rotation.pop()), (Some(("b", 9)), None));
     }
 }

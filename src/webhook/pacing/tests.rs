@@ -41,7 +41,7 @@ impl Run {
     }
 
     fn add(&mut self, number: usize, known: Known, items: impl IntoIterator<Item = usize>) {
-        items.into_iter().for_each(|item| self.lanes.add(endpoint(number), WEBHOOK, known, item, Duration::ZERO));
+        self.lanes.add(endpoint(number), WEBHOOK, known, items, Duration::ZERO);
     }
 
     fn next(&mut self, now: Duration) -> Option<usize> {
@@ -57,8 +57,8 @@ impl Run {
 
     /// The oldest attempt at an endpoint is over.
     fn done(&mut self, number: usize, end: Option<End>, now: Duration) {
-        let endpoint = endpoint(number);
-        let at = self.flying.iter().position(|place| *place.endpoint() == endpoint).expect("one is in flight");
+        let lane = self.lanes.numbers[&endpoint(number)];
+        let at = self.flying.iter().position(|place| place.lane() == lane).expect("one is in flight");
         let place = self.flying.remove(at).expect("it is there");
         self.lanes.done(place, end, now);
     }
@@ -83,8 +83,7 @@ fn webhooks_that_share_an_endpoint_take_turns() {
     let mut run = Run::new(limits(4, 100, 1000));
     run.add(1, Known::Nothing, 0..100);
     let other = WebhookId::from_octets([8; 16]);
-    run.lanes.add(endpoint(1), other, Known::Nothing, 100, Duration::ZERO);
-    run.lanes.add(endpoint(1), other, Known::Nothing, 101, Duration::ZERO);
+    run.lanes.add(endpoint(1), other, Known::Nothing, [100, 101], Duration::ZERO);
     let mut turns = Vec::new();
     for _ in 0..5 {
         turns.extend(run.next(START));
@@ -145,7 +144,7 @@ fn endpoints_take_turns_even_if_all_answer_at_once() {
     let mut of_the_long_queue = 0;
     for _ in 0..202 {
         let (place, _) = run.lanes.next(START).expect("an item");
-        of_the_long_queue += usize::from(*place.endpoint() == endpoint(0));
+        of_the_long_queue += usize::from(place.lane() == run.lanes.numbers[&endpoint(0)]);
         run.lanes.done(place, Some(End::Taken), START);
     }
     assert_eq!(of_the_long_queue, 2, "of two rounds");

@@ -70,7 +70,7 @@ fn add(turns: &mut Turns, number: u8, size_octets: u64) {
         place: Stored([0; 16]),
     };
     let endpoint = Target::parse(&format!("http://host{number}.example/")).expect("url").endpoint().clone();
-    turns.lanes.add(endpoint, webhook, Known::Nothing, Queued { event, rendered: None }, turns.clock.boot());
+    turns.lanes.add(endpoint, webhook, Known::Nothing, [Queued { event, rendered: None }], turns.clock.boot());
 }
 
 /// What is to be noted of an attempt.

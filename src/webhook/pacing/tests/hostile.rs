@@ -172,14 +172,14 @@ fn taken_by_healthy(colluders: usize) -> Vec<usize> {
     let mut hostile = Colluders { standings: vec![(at(0), 0); colluders] };
     let mut lanes = Lanes::new(limits(4, 128, 100));
     for number in HEALTHY..HEALTHY + colluders {
-        (0..10).for_each(|_| lanes.add(endpoint(number), WEBHOOK, Known::Nothing, number, at(0)));
+        lanes.add(endpoint(number), WEBHOOK, Known::Nothing, [number; 10], at(0));
     }
     let mut ends: BinaryHeap<Reverse<(Duration, usize)>> = BinaryHeap::new();
     let mut flying: Vec<Option<(Place, usize, End)>> = Vec::new();
     let mut taken = vec![0; SECONDS];
     for (hundredth, now) in (0..).map(|hundredth| (hundredth, at(10 * hundredth as u64))).take(SECONDS * 100) {
         let number = hundredth % HEALTHY;
-        lanes.add(endpoint(number), WEBHOOK, Known::Good, number, now);
+        lanes.add(endpoint(number), WEBHOOK, Known::Good, [number], now);
         while ends.peek().is_some_and(|Reverse((end, _))| *end <= now) {
             let Some(Reverse((_, place))) = ends.pop() else { break };
             let (place, number, end) = flying[place].take().expect("it is in flight");
@@ -190,7 +190,7 @@ fn taken_by_healthy(colluders: usize) -> Vec<usize> {
                     if end == End::Hung {
                         hostile.standings[hostile_number] = (now, 0);
                     }
-                    lanes.add(endpoint(number), WEBHOOK, Known::Nothing, number, now);
+                    lanes.add(endpoint(number), WEBHOOK, Known::Nothing, [number], now);
                 }
             }
         }
