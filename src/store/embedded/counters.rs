@@ -39,16 +39,16 @@ impl Counters {
     }
 
     pub(super) fn add(&self, tally: &Tally) {
-        let Tally { deleted, expired, made_way, moved, events_dropped, webhooks_disabled } = *tally;
+        let Tally { deleted, expired, made_way, moved, events_dropped, webhooks_disabled } = tally;
         for (counter, count) in [
             (&self.deleted, deleted),
             (&self.expired, expired),
             (&self.made_way, made_way),
             (&self.moved, moved),
-            (&self.events_dropped, events_dropped),
+            (&self.events_dropped, &events_dropped.values().sum()),
             (&self.webhooks_disabled, webhooks_disabled),
         ] {
-            counter.fetch_add(count, Ordering::Relaxed);
+            counter.fetch_add(*count, Ordering::Relaxed);
         }
     }
 }

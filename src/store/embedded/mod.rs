@@ -3,6 +3,7 @@
 mod backup;
 mod checkpoint;
 mod counters;
+mod drops;
 mod load;
 mod moving;
 mod open;

@@ -71,8 +71,11 @@ impl Writer {
         Err(self.journal.abandon(start, cause))
     }
 
-    fn counted(&self, applied: Applied) -> Vec<Result<Outcome, StoreError>> {
+    fn counted(&mut self, applied: Applied) -> Vec<Result<Outcome, StoreError>> {
         self.shared.counters().add(&applied.tally);
+        for (webhook, events) in self.drops.note(&applied.tally.events_dropped, Instant::now()) {
+            tracing::warn!(%webhook, events, "the outbox is full; the oldest events are dropped");
+        }
         applied.outcomes.into_iter().map(Ok).collect()
     }
 

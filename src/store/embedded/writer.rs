@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use super::checkpoint::Unsaved;
+use super::drops::Drops;
 use super::moving::Moving;
 use super::open::Opened;
 use super::punching::Punching;
@@ -46,6 +47,7 @@ pub(super) fn start(
         punching: Punching::default(),
         moving: Moving::default(),
         backoff: Backoff::default(),
+        drops: Drops::default(),
     };
     let thread = std::thread::Builder::new()
         .name("store-writer".into())
@@ -79,6 +81,7 @@ pub(super) struct Writer {
     pub(super) moving: Moving,
     /// When what failed by itself is tried again.
     pub(super) backoff: Backoff,
+    pub(super) drops: Drops,
 }
 
 impl Writer {

@@ -109,9 +109,8 @@ impl Apply<'_> {
         event: &EventRow,
         now: Timestamp,
     ) -> Result<(), IndexError> {
-        tracing::warn!(webhook = %row.record.id, "the outbox is full; an event is dropped");
         let id = self.event_id(row.record.id, event.email);
-        self.tally.events_dropped += 1;
+        *self.tally.events_dropped.entry(row.record.id).or_default() += 1;
         row.record.dropped = row.record.dropped.saturating_add(1);
         let line = dropped(row.record.id, id, (sequence, event), now);
         self.log(&mut row, &line)?;

@@ -1,7 +1,11 @@
 //! What a group did, in numbers for those who watch the service.
 
+use std::collections::BTreeMap;
+
+use crate::model::WebhookId;
+
 /// Numbers of one group; what a replay does again is nobody's to count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// Emails that somebody deleted.
     pub(crate) deleted: u64,
@@ -11,8 +15,8 @@ pub(crate) struct Tally {
     pub(crate) made_way: u64,
     /// Messages that were moved to the end of the journal.
     pub(crate) moved: u64,
-    /// Events that were dropped because too much waited.
-    pub(crate) events_dropped: u64,
+    /// Events of each webhook that were dropped because too much waited.
+    pub(crate) events_dropped: BTreeMap<WebhookId, u64>,
     /// Webhooks that were disabled for what their receivers answered.
     pub(crate) webhooks_disabled: u64,
 }

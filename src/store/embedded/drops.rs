@@ -1,0 +1,80 @@
+//! What the log says of events that were dropped because too much waits: a line a minute for each webhook, however many they
+//! are. A dead receiver with much mail would fill the log otherwise.
+//!
+//! Pure; the caller writes the lines.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
+
+use crate::model::WebhookId;
+
+/// The shortest time between two lines about the same webhook.
+const SAID_EVERY: Duration = Duration::from_mins(1);
+
+/// The webhooks whose events were dropped.
+#[derive(Debug, Default)]
+pub(super) struct Drops {
+    by_webhook: HashMap<WebhookId, Dropped>,
+    /// When all of them were looked through.
+    swept_at: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Dropped {
+    /// Events that no line was about.
+    unsaid: u64,
+    said_at: Option<Instant>,
+}
+
+impl Drops {
+    /// Notes how many events were dropped; what is to be said at `now`, an event count for each webhook.
+    pub(super) fn note(&mut self, dropped: &BTreeMap<WebhookId, u64>, now: Instant) -> Vec<(WebhookId, u64)> {
+        for (webhook, events) in dropped {
+            self.by_webhook.entry(*webhook).or_insert(Dropped { unsaid: 0, said_at: None }).unsaid += events;
+        }
+        let mut said: Vec<_> = dropped.keys().filter_map(|webhook| self.say(*webhook, now)).collect();
+        if !self.by_webhook.is_empty() && is_over(self.swept_at, now) {
+            self.swept_at = Some(now);
+            let others: Vec<_> = self.by_webhook.keys().copied().collect();
+            said.extend(others.into_iter().filter_map(|webhook| self.say(webhook, now)));
+            self.by_webhook.retain(|_, dropped| !is_over(dropped.said_at, now));
+        }
+        said
+    }
+
+    fn say(&mut self, webhook: WebhookId, now: Instant) -> Option<(WebhookId, u64)> {
+        let dropped =
+            self.by_webhook.get_mut(&webhook).filter(|dropped| dropped.unsaid > 0 && is_over(dropped.said_at, now))?;
+        dropped.said_at = Some(now);
+        Some((webhook, std::mem::take(&mut dropped.unsaid)))
+    }
+}
+
+/// Whether a minute is over since then, if it ever was.
+fn is_over(since: Option<Instant>, now: Instant) -> bool {
+    since.is_none_or(|since| now.saturating_duration_since(since) >= SAID_EVERY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_webhook_has_a_line_a_minute_and_none_of_its_events_is_left_out() {
+        let (a, b) = (WebhookId::from_octets([1; 16]), WebhookId::from_octets([2; 16]));
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let mut drops = Drops::default();
+        let none = BTreeMap::new();
+        assert_eq!(drops.note(&none, at(0)), []);
+        assert_eq!(drops.note(&[(a, 3)].into(), at(0)), [(a, 3)]);
+        for second in 1..60 {
+            let said = drops.note(&[(a, 2), (b, 1)].into(), at(second));
+            assert_eq!(said, if second == 1 { vec![(b, 1)] } else { vec![] }, "{second}");
+        }
+        assert_eq!(drops.note(&[(a, 1)].into(), at(60)), [(a, 119)]);
+        assert_eq!(drops.note(&none, at(121)), [(b, 58)], "without another one");
+        assert_eq!(drops.note(&none, at(200)), []);
+        assert!(drops.by_webhook.is_empty(), "{drops:?}");
+    }
+}
