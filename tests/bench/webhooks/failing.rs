@@ -12,7 +12,8 @@ use crate::support::daemon::Daemon;
 const ROUNDS: usize = 7;
 const RECIPIENTS: usize = 16;
 const SESSIONS: usize = 20;
-const MAILS: usize = 8_000;
+/// Twice as many as may wait for the recipients' webhooks: in the second half each makes another event way.
+const MAILS: usize = 32_000;
 const OCTETS: usize = 4096;
 
 /// Measures and prints.
