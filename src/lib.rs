@@ -53,7 +53,7 @@
 //! | Who may ask, from which page, under which Host? | `http/edge.rs`, `http/host.rs`, `http/origin.rs`, `http/principal.rs` |
 //! | Does a domain's MX point here? | `dns/mx.rs` (the decision), `dns/resolver.rs` (the questions) |
 //! | When is a domain deactivated? | `domains/verifier.rs`, `domains/round.rs` |
-//! | Which webhooks are told of a mail, when is an event dropped? | `store/index/outbox.rs` (`webhooks_to_tell`), `store/index/room.rs` |
+//! | Which webhooks are told of a mail, when is an event dropped? | `store/index/outbox.rs` (`webhooks_to_tell`), `store/index/room.rs`, `store/embedded/drops.rs` (what the log says) |
 //! | In which order do events wait, how much is kept of a delivery log? | `store/index/events.rs`, `store/index/log.rs` |
 //! | What does an event look like, octet by octet? | `webhook/attempt.rs` (`prepare`), `webhook/body.rs`, `webhook/sign.rs` |
 //! | How is a request made, on which connection? | `webhook/call.rs`, `webhook/connection.rs`, `webhook/kept.rs` |
@@ -108,9 +108,9 @@
 //!                     failures; who hangs is known in a second
 //!      -> octets      memory for the body, or it waits for that without a place
 //!      -> delivery    reads what was not read ahead, and then the three steps
-//!           prepare   attempt, sign: body, headers, signatures (pure; the same body each time)
-//!           call      right before it the store says whether the event still waits; guard on the address that is dialled or
-//!                     was, one POST under bounds on a connection that the attempt drives itself
+//!           prepare   attempt, sign: body, headers, signatures (pure; the same body each time); before and after it the store
+//!                     says whether the event still waits
+//!           call      guard on the address that is dialled or was, one POST under bounds on a connection that the attempt drives itself
 //!           record    outcome, schedule: one Change, which ends the event or sets when it is due again, the log's line, and
 //!                     until when the webhook rests if its receiver asked for that;
 //!                     the lane goes on meanwhile: with 4 attempts in flight or not noted, and one more for each hundred

@@ -113,13 +113,16 @@ impl Delivery {
         };
         let Rendered { signer, target, body, version } = rendered;
         share.shrink_to(body.len());
-        // The last thing before the call but the signature, of which many that were dropped meanwhile would have one in vain.
-        if !self.still_holds(event, version).await? {
-            return Ok(Attempt::default());
-        }
+        // Many that were dropped meanwhile come up at once where mail comes in faster than a receiver takes events: none of
+        // them is signed.
+        let Some(version) = self.still_holds(event, version).await? else { return Ok(Attempt::default()) };
         let id = uuid::Uuid::from_bytes(event.id.octets());
         let at = self.clock.now();
         let prepared = address(id, &target, signer.as_deref(), &body, at);
+        // The last thing before the call: to sign a long body takes a while.
+        if self.still_holds(event, version).await?.is_none() {
+            return Ok(Attempt::default());
+        }
         let called = self.caller.call(prepared).await;
         drop(share);
         let outcome = match called {
@@ -160,20 +163,25 @@ impl Delivery {
         Ok(Found::Event(Rendered { signer, target: Arc::new(target), body: render(&email), version }))
     }
 
-    /// Whether the event that was read at `version` still waits. What else was read of it never changes.
-    async fn still_holds(&self, event: &PendingEvent, mut version: OutboxVersion) -> Result<bool, StoreError> {
+    /// Until which version the event that was read at `version` still waits; `None` if it doesn't. What else was read of it
+    /// never changes.
+    async fn still_holds(
+        &self,
+        event: &PendingEvent,
+        mut version: OutboxVersion,
+    ) -> Result<Option<OutboxVersion>, StoreError> {
         for _ in 0..LOOKS_MAX {
             if self.outbox.is_current(version) {
-                return Ok(true);
+                return Ok(Some(version));
             }
             version = self.outbox.version();
             if !self.outbox.is_pending(event).await? {
-                return Ok(false);
+                return Ok(None);
             }
         }
         // The outbox changes faster than one can look: the event has another turn.
         tokio::time::sleep(STORE_PAUSE).await;
-        Ok(false)
+        Ok(None)
     }
 
     /// Notes attempts, however long the store can't: the receivers must not be called again and again meanwhile.

@@ -14,10 +14,14 @@ const IDLE_PER_ENDPOINT_MAX: usize = 4;
 /// Unused connections in all. Where there is one more, the one goes that was unused for longest.
 pub const IDLE_CONNECTIONS_MAX: usize = 256;
 
+/// Endpoints that are remembered: all that have an unused connection, and as many that had one.
+const ENDPOINTS_MAX: usize = 2 * IDLE_CONNECTIONS_MAX;
+
 /// Connections that nobody uses.
 #[derive(Debug)]
 pub(super) struct Kept<C> {
-    /// Of each endpoint those that are unused for longest first. None of one whose connections are all in use.
+    /// Of each endpoint those that are unused for longest first. One that has none left stays for a while: most have some
+    /// again soon.
     by_endpoint: HashMap<Endpoint, VecDeque<Unused<C>>>,
     count: usize,
 }
@@ -53,6 +57,9 @@ impl<C> Kept<C> {
             }
             of_endpoint.push_back(unused);
         } else {
+            if self.by_endpoint.len() >= ENDPOINTS_MAX {
+                self.by_endpoint.retain(|_, of_endpoint| !of_endpoint.is_empty());
+            }
             self.by_endpoint.insert(endpoint.clone(), VecDeque::from([unused]));
         }
         self.count += 1 - usize::from(dropped.is_some());
@@ -136,6 +143,10 @@ mod tests {
         }
         assert_eq!(kept.take(&endpoint(0), at(3)), None);
         assert_eq!(kept.by_endpoint.values().map(VecDeque::len).sum::<usize>(), IDLE_CONNECTIONS_MAX);
+        for number in 0..4 * ENDPOINTS_MAX {
+            kept.put(&endpoint(number), number, at(4));
+            assert!(kept.by_endpoint.len() <= ENDPOINTS_MAX, "{number}");
+        }
         assert_eq!(kept.expire(at(100)).len(), IDLE_CONNECTIONS_MAX);
         assert!(kept.is_empty());
     }

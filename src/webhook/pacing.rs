@@ -62,10 +62,11 @@ impl PacingLimits {
 #[derive(Debug)]
 pub struct Lanes<T> {
     limits: PacingLimits,
-    /// Whoever holds the number of a lane keeps it: a lane that is forgotten is not listed, and nothing of it is in flight or
-    /// not noted.
+    /// A number is given to another lane only once its own is forgotten, and none is forgotten that is listed or of which
+    /// something is in flight or not noted: so no ticket, place or note outlives its lane.
     by_number: Slab<Lane<T>>,
-    numbers: HashMap<Endpoint, LaneNumber>,
+    /// The number of each endpoint's lane.
+    lane_numbers: HashMap<Endpoint, LaneNumber>,
     /// Lanes that may have a turn, in the order of their turns, by their class. One stands in one of the queues at most, and
     /// there once.
     ready: [VecDeque<Ticket>; Class::COUNT],
@@ -124,7 +125,7 @@ impl<T> Lanes<T> {
         Self {
             limits,
             by_number: Slab::new(),
-            numbers: HashMap::new(),
+            lane_numbers: HashMap::new(),
             ready: Default::default(),
             next_ticket: 0,
             resting: BinaryHeap::new(),
@@ -149,12 +150,13 @@ impl<T> Lanes<T> {
         if items.peek().is_none() {
             return;
         }
-        let number = *self.numbers.entry(endpoint).or_insert_with(|| self.by_number.insert(Lane::of(known, now)));
-        let queue = &mut self.by_number[number].queue;
+        let lane_number =
+            *self.lane_numbers.entry(endpoint).or_insert_with(|| self.by_number.insert(Lane::of(known, now)));
+        let queue = &mut self.by_number[lane_number].queue;
         let before = queue.len();
         queue.extend(webhook, items);
         self.queued += queue.len() - before;
-        self.list(number);
+        self.list(lane_number);
     }
 
     /// The next item whose turn it is at `now`, a time since some fixed point that never goes back; `None` if every item
@@ -163,34 +165,34 @@ impl<T> Lanes<T> {
         self.sweep(now);
         self.note_hanging(now);
         self.wake(now);
-        while let Some((class, number)) = self.pop_turn() {
-            let lane = &mut self.by_number[number];
+        while let Some((class, lane_number)) = self.pop_turn() {
+            let lane = &mut self.by_number[lane_number];
             lane.is_listed = false;
             let is_free = lane.in_flight < lane.standing.slots(&self.limits) && lane.may_tell(&self.limits);
             if lane.standing.class() != class || !is_free {
                 // Its standing has changed since it was put there.
-                self.list(number);
+                self.list(lane_number);
                 continue;
             }
             if let Some(until) = lane.rests_until(now, self.limits.per_minute) {
                 lane.is_listed = true;
-                self.resting.push(Reverse((until, number)));
+                self.resting.push(Reverse((until, lane_number)));
                 continue;
             }
             let Some(item) = lane.queue.pop() else { continue };
             lane.in_flight += 1;
             lane.starts.push_back(now);
             self.queued -= 1;
-            self.list(number);
-            return Some((self.places.take(number, class, now), item));
+            self.list(lane_number);
+            return Some((self.places.take(lane_number, class, now), item));
         }
         None
     }
 
     /// The attempt in `place` is over at `now`; `end` is `None` if the endpoint was not called.
     pub fn over(&mut self, place: Place, end: Option<End>, now: Duration) -> Unnoted {
-        let number = place.lane();
-        let lane = &mut self.by_number[number];
+        let lane_number = place.lane();
+        let lane = &mut self.by_number[lane_number];
         if self.places.give_back(&place) {
             lane.standing.note_over();
         }
@@ -200,8 +202,8 @@ impl<T> Lanes<T> {
             Some(end) => lane.standing.note(end, now),
             None => lane.forget_start(place.started_at()),
         }
-        self.list(number);
-        Unnoted { lane: number }
+        self.list(lane_number);
+        Unnoted { lane: lane_number }
     }
 
     /// An attempt is noted; `is_taken` says whether the event was.
@@ -230,14 +232,14 @@ impl<T> Lanes<T> {
 
     /// Notes the attempts that hang by now, long before they end.
     fn note_hanging(&mut self, now: Duration) {
-        while let Some(number) = self.places.pop_hanging(now) {
-            self.by_number[number].standing.note_hanging();
+        while let Some(lane_number) = self.places.pop_hanging(now) {
+            self.by_number[lane_number].standing.note_hanging();
         }
     }
 
     /// Gives a lane its place in the order of turns, if it has something to do and none yet.
-    fn list(&mut self, number: LaneNumber) {
-        let lane = &mut self.by_number[number];
+    fn list(&mut self, lane_number: LaneNumber) {
+        let lane = &mut self.by_number[lane_number];
         if lane.is_listed || lane.queue.is_empty() || lane.in_flight >= lane.standing.slots(&self.limits) {
             return;
         }
@@ -246,7 +248,7 @@ impl<T> Lanes<T> {
             return;
         }
         lane.is_listed = true;
-        self.ready[lane.standing.class() as usize].push_back(Ticket { number: self.next_ticket, lane: number });
+        self.ready[lane.standing.class() as usize].push_back(Ticket { number: self.next_ticket, lane: lane_number });
         self.next_ticket += 1;
     }
 
@@ -273,7 +275,7 @@ impl<T> Lanes<T> {
 
     /// How many items are queued for `endpoint`, without those in flight.
     pub fn queued_at(&self, endpoint: &Endpoint) -> usize {
-        self.numbers.get(endpoint).map_or(0, |number| self.by_number[*number].queue.len())
+        self.lane_numbers.get(endpoint).map_or(0, |lane_number| self.by_number[*lane_number].queue.len())
     }
 
     /// How many items are queued in all, without those in flight.
@@ -293,9 +295,9 @@ impl<T> Lanes<T> {
 
     fn wake(&mut self, now: Duration) {
         while self.resting.peek().is_some_and(|Reverse((until, _))| *until <= now) {
-            let Some(Reverse((_, number))) = self.resting.pop() else { return };
-            self.by_number[number].is_listed = false;
-            self.list(number);
+            let Some(Reverse((_, lane_number))) = self.resting.pop() else { return };
+            self.by_number[lane_number].is_listed = false;
+            self.list(lane_number);
         }
     }
 
@@ -311,7 +313,7 @@ impl<T> Lanes<T> {
             let is_busy = !lane.queue.is_empty() || lane.in_flight + lane.unnoted > 0;
             is_busy || is_recent || lane.standing.is_suspect(now)
         });
-        self.numbers.retain(|_, number| self.by_number.contains(*number));
+        self.lane_numbers.retain(|_, lane_number| self.by_number.contains(*lane_number));
     }
 }
 

@@ -1,7 +1,5 @@
-//! What the log says of events that were dropped because too much waits: a line a minute for each webhook, however many they
-//! are. A dead receiver with much mail would fill the log otherwise.
-//!
-//! Pure; the caller writes the lines.
+//! What the service's log says of events that were dropped because too much waits: at most a line a minute for each webhook,
+//! however many events it is about. A dead receiver with much mail would fill the log otherwise.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
@@ -27,7 +25,12 @@ struct Dropped {
 }
 
 impl Drops {
-    /// Notes how many events were dropped; what is to be said at `now`, an event count for each webhook.
+    /// When [`Drops::note`] has something to say although nothing else is dropped.
+    pub(super) fn due_at(&self) -> Option<Instant> {
+        self.swept_at.filter(|_| !self.by_webhook.is_empty()).map(|swept_at| swept_at + SAID_EVERY)
+    }
+
+    /// Notes how many events were dropped; what is to be said at `now`, a number of events for each webhook.
     pub(super) fn note(&mut self, dropped: &BTreeMap<WebhookId, u64>, now: Instant) -> Vec<(WebhookId, u64)> {
         for (webhook, events) in dropped {
             self.by_webhook.entry(*webhook).or_insert(Dropped { unsaid: 0, said_at: None }).unsaid += events;
@@ -42,11 +45,29 @@ impl Drops {
         said
     }
 
+    /// What was not said yet, when nothing else is to come.
+    pub(super) fn into_rest(self) -> Vec<(WebhookId, u64)> {
+        let rest = self.by_webhook.into_iter().map(|(webhook, dropped)| (webhook, dropped.unsaid));
+        rest.filter(|(_, unsaid)| *unsaid > 0).collect()
+    }
+
     fn say(&mut self, webhook: WebhookId, now: Instant) -> Option<(WebhookId, u64)> {
         let dropped =
             self.by_webhook.get_mut(&webhook).filter(|dropped| dropped.unsaid > 0 && is_over(dropped.said_at, now))?;
         dropped.said_at = Some(now);
         Some((webhook, std::mem::take(&mut dropped.unsaid)))
+    }
+}
+
+/// Writes the lines.
+pub(super) fn warn(said: Vec<(WebhookId, u64)>) {
+    for (webhook, events) in said {
+        tracing::warn!(
+            %webhook,
+            events,
+            "events were dropped since the last such line: more would wait than outbox-events, outbox-size-per-webhook and \
+             outbox-size permit"
+        );
     }
 }
 
@@ -66,15 +87,22 @@ mod tests {
         let at = |seconds| start + Duration::from_secs(seconds);
         let mut drops = Drops::default();
         let none = BTreeMap::new();
-        assert_eq!(drops.note(&none, at(0)), []);
+        assert_eq!((drops.note(&none, at(0)), drops.due_at()), (vec![], None));
         assert_eq!(drops.note(&[(a, 3)].into(), at(0)), [(a, 3)]);
         for second in 1..60 {
             let said = drops.note(&[(a, 2), (b, 1)].into(), at(second));
             assert_eq!(said, if second == 1 { vec![(b, 1)] } else { vec![] }, "{second}");
         }
+        assert_eq!(drops.due_at(), Some(at(60)));
         assert_eq!(drops.note(&[(a, 1)].into(), at(60)), [(a, 119)]);
+        assert_eq!(drops.due_at(), Some(at(120)));
         assert_eq!(drops.note(&none, at(121)), [(b, 58)], "without another one");
-        assert_eq!(drops.note(&none, at(200)), []);
-        assert!(drops.by_webhook.is_empty(), "{drops:?}");
+        assert_eq!(drops.note(&[(b, 7)].into(), at(122)), []);
+        assert_eq!(drops.note(&none, at(200)), [(b, 7)]);
+        assert_eq!(drops.note(&none, at(300)), []);
+        assert_eq!(drops.due_at(), None, "{drops:?}");
+        drops.note(&[(a, 1)].into(), at(301));
+        drops.note(&[(a, 5)].into(), at(302));
+        assert_eq!(drops.into_rest(), [(a, 5)]);
     }
 }

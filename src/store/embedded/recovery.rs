@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::drops;
 use super::open::index_missing;
 use super::writer::Writer;
 use crate::store::change::{Change, Outcome};
@@ -73,9 +74,7 @@ impl Writer {
 
     fn counted(&mut self, applied: Applied) -> Vec<Result<Outcome, StoreError>> {
         self.shared.counters().add(&applied.tally);
-        for (webhook, events) in self.drops.note(&applied.tally.events_dropped, Instant::now()) {
-            tracing::warn!(%webhook, events, "the outbox is full; the oldest events are dropped");
-        }
+        drops::warn(self.drops.note(&applied.tally.events_dropped, Instant::now()));
         applied.outcomes.into_iter().map(Ok).collect()
     }
 

@@ -57,7 +57,7 @@ impl Run {
 
     /// The oldest attempt at an endpoint is over.
     fn done(&mut self, number: usize, end: Option<End>, now: Duration) {
-        let lane = self.lanes.numbers[&endpoint(number)];
+        let lane = self.lanes.lane_numbers[&endpoint(number)];
         let at = self.flying.iter().position(|place| place.lane() == lane).expect("one is in flight");
         let place = self.flying.remove(at).expect("it is there");
         self.lanes.done(place, end, now);
@@ -144,7 +144,7 @@ fn endpoints_take_turns_even_if_all_answer_at_once() {
     let mut of_the_long_queue = 0;
     for _ in 0..202 {
         let (place, _) = run.lanes.next(START).expect("an item");
-        of_the_long_queue += usize::from(place.lane() == run.lanes.numbers[&endpoint(0)]);
+        of_the_long_queue += usize::from(place.lane() == run.lanes.lane_numbers[&endpoint(0)]);
         run.lanes.done(place, Some(End::Taken), START);
     }
     assert_eq!(of_the_long_queue, 2, "of two rounds");
@@ -232,6 +232,10 @@ fn idle_endpoints_are_forgotten() {
     run.done(0, Some(End::Taken), START);
     assert!(run.drain(START + 2 * MINUTE).is_empty());
     assert_eq!((run.lanes.endpoints(), run.lanes.in_flight()), (0, 0));
+    // Another has the lane that was the first one's.
+    run.add(7, Known::Good, 0..3);
+    run.add(0, Known::Good, 0..2);
+    assert_eq!([7, 0].map(|number| run.lanes.queued_at(&endpoint(number))), [3, 2]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! How fast mail comes in while every webhook fails: beside mail that no webhook is told of, and beside mail whose webhooks
-//! all take their events, so that what a webhook costs is told from what its failing costs.
+//! all take their events, so that what a webhook costs is told from what its failing costs. First while there is room in the
+//! outbox, and then while each event that is new takes the place of another.
 
 use std::time::Duration;
 
@@ -12,35 +13,42 @@ use crate::support::daemon::Daemon;
 const ROUNDS: usize = 7;
 const RECIPIENTS: usize = 16;
 const SESSIONS: usize = 20;
-/// Twice as many as may wait for the recipients' webhooks: in the second half each makes another event way.
-const MAILS: usize = 32_000;
+/// Events of a webhook that may wait, where the outbox is to be full after so many mails.
+const OUTBOX_EVENTS: usize = 1_000;
+/// Twice as many as fill it.
+const MAILS: usize = 2 * RECIPIENTS * OUTBOX_EVENTS;
 const OCTETS: usize = 4096;
 
 /// Measures and prints.
 pub(crate) fn run() -> Result<()> {
     let daemon = start()?;
     println!(
-        "\nmails per second of 4 KB, {SESSIONS} sessions, {MAILS} a round, data in {}; ratio to mail without a webhook",
+        "\nmails per second of 4 KB, {SESSIONS} sessions, twice {} a round, data in {}; ratio to mail without a webhook",
+        MAILS / 2,
         daemon.data_dir().display()
     );
     drop(daemon);
-    println!("{:>6} {:>12} {:>12} {:>6} {:>12} {:>6}", "round", "no webhook", "succeeding", "", "failing", "");
-    let (mut to_succeeding, mut to_failing) = (Vec::new(), Vec::new());
+    println!(
+        "{:>6} {:>12} {:>12} {:>6} {:>12} {:>6} {:>12} {:>6}",
+        "round", "no webhook", "succeeding", "", "failing", "", "and full", ""
+    );
+    let mut ratios = [Vec::new(), Vec::new(), Vec::new()];
     let mut requests = (0, 0);
     for round in 1..=ROUNDS {
-        let (alone, _) = rate(None)?;
-        let (succeeding, succeeded) = rate(Some(Conduct::Answers(Duration::ZERO)))?;
-        let (failing, failed) = rate(Some(Conduct::Fails))?;
-        requests = (requests.0 + succeeded, requests.1 + failed);
-        to_succeeding.push(succeeding / alone);
-        to_failing.push(failing / alone);
+        let Received { rates: [first, second], .. } = receive(None)?;
+        let succeeding = receive(Some(Conduct::Answers(Duration::ZERO)))?;
+        let failing = receive(Some(Conduct::Fails))?;
+        requests = (requests.0 + succeeding.requests, requests.1 + failing.requests);
+        let [filling, full] = failing.rates;
+        let of_round = [succeeding.rates[0] / first, filling / first, full / second];
+        ratios.iter_mut().zip(of_round).for_each(|(ratios, ratio)| ratios.push(ratio));
         println!(
-            "{round:>6} {alone:12.0} {succeeding:12.0} {:6.2} {failing:12.0} {:6.2}",
-            succeeding / alone,
-            failing / alone
+            "{round:>6} {first:12.0} {:12.0} {:6.2} {filling:12.0} {:6.2} {full:12.0} {:6.2}",
+            succeeding.rates[0], of_round[0], of_round[1], of_round[2]
         );
     }
-    println!("{:>6} {:>32.2} {:>19.2}", "median", median(&mut to_succeeding), median(&mut to_failing));
+    let [succeeding, filling, full] = ratios.each_mut().map(|ratios| median(ratios));
+    println!("{:>6} {succeeding:>32.2} {filling:>19.2} {full:>19.2}", "median");
     println!("{} requests succeeded and {} failed meanwhile", requests.0, requests.1);
     Ok(())
 }
@@ -55,18 +63,27 @@ fn start() -> Result<Daemon> {
         "1000000",
         "--webhook-per-address-per-minute",
         "1000000",
+        "--outbox-events",
+        &OUTBOX_EVENTS.to_string(),
     ])
 }
 
-/// Mails per second to recipients whose webhooks fare like this, and the requests that were made meanwhile. In a daemon of
-/// its own: none pays for what another has left to do.
-fn rate(conduct: Option<Conduct>) -> Result<(f64, usize)> {
+struct Received {
+    /// Mails per second of the first half, and of the second.
+    rates: [f64; 2],
+    /// Those of webhooks that were made meanwhile.
+    requests: usize,
+}
+
+/// Sends mail to recipients whose webhooks fare like this. In a daemon of its own: none pays for what another has left to do.
+fn receive(conduct: Option<Conduct>) -> Result<Received> {
     let daemon = start()?;
     let recipients: Vec<String> = (0..RECIPIENTS).map(|number| format!("bench{number}@example.test")).collect();
     let receiver = conduct.map(|conduct| Receiver::start(RECIPIENTS, conduct)).transpose()?;
     for (recipient, address) in recipients.iter().zip(receiver.iter().flat_map(Receiver::addresses)) {
         register(&daemon, recipient, &format!("http://{address}/hook"))?;
     }
-    let time = sender::send(daemon.smtp_address(), SESSIONS, &recipients, MAILS, OCTETS)?;
-    Ok((per_second(MAILS, time), receiver.as_ref().map_or(0, Receiver::count)))
+    let half = || sender::send(daemon.smtp_address(), SESSIONS, &recipients, MAILS / 2, OCTETS);
+    let rates = [per_second(MAILS / 2, half()?), per_second(MAILS / 2, half()?)];
+    Ok(Received { rates, requests: receiver.as_ref().map_or(0, Receiver::count) })
 }

@@ -15,9 +15,11 @@ const PER_ORIGIN: usize = 4;
 const ROUNDS: usize = 5;
 /// Each makes an event per origin. So many that what is special at the start and at the end counts little.
 const MAILS: usize = 8_000;
-/// For what makes one attempt at a time, and for receivers that take their time.
-const FEW_MAILS: usize = 400;
+/// For receivers that take their time.
 const MAILS_OF_SLOW: usize = 1_000;
+/// For what makes one attempt, or has one connection, at a time.
+const FEW_MAILS: usize = 400;
+const FEW_MAILS_OF_SLOW: usize = 40;
 const TEXT_OCTETS: usize = 1024;
 /// What the ratios to plain POSTs and to one connection at a time are meant to reach. Each mail makes an event for every
 /// origin, so that one connection at a time means a new one for each event.
@@ -43,14 +45,14 @@ pub(crate) fn run(name: &str, conduct: Conduct) -> Result<()> {
     let (mut to_plain, mut to_one, mut to_new) = (Vec::new(), Vec::new(), Vec::new());
     let is_slow = matches!(conduct, Conduct::Answers(after) if !after.is_zero());
     for round in 1..=ROUNDS {
-        let (mails, few) = if is_slow { (MAILS_OF_SLOW, FEW_MAILS / 10) } else { (MAILS, FEW_MAILS) };
+        let (mails, few) = if is_slow { (MAILS_OF_SLOW, FEW_MAILS_OF_SLOW) } else { (MAILS, FEW_MAILS) };
         let Dispatched { rate: one, example, .. } = dispatched(1, few, conduct)?;
         let receiver = Receiver::start(ORIGINS, conduct)?;
-        // Half of them before and half of them after: the machine may be faster at one time than at another.
-        let half = || plain::rate(receiver.addresses(), PER_ORIGIN, mails * ORIGINS / 2, &example);
-        let before = half()?;
+        // Before and after: the machine may be faster at one time than at another.
+        let plain = || plain::rate(receiver.addresses(), PER_ORIGIN, mails * ORIGINS, &example);
+        let before = plain()?;
         let Dispatched { rate: reached, micros, .. } = dispatched(ORIGINS * PER_ORIGIN, mails, conduct)?;
-        let plain = f64::midpoint(before, half()?);
+        let plain = 2.0 / (before.recip() + plain()?.recip());
         let raw = plain::raw_rate(receiver.addresses(), PER_ORIGIN, mails * ORIGINS, &example)?;
         let kept = plain::rate(&receiver.addresses()[..1], 1, few * ORIGINS, &example)?;
         let new = plain::one_by_one_rate(receiver.addresses(), few * ORIGINS, &example)?;

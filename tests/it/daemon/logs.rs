@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -15,21 +16,28 @@ use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const TO: &str = "hello@example.test";
 const ENDED: &str = "smtp session ended";
+const DROPPED: &str = "events were dropped";
 
 /// The lines of sessions that have ended, once there are so many.
 async fn ended(daemon: &Binary, count: usize) -> Vec<Value> {
+    lines(daemon, ENDED, count).await
+}
+
+/// The lines whose message starts like this, once there are so many.
+async fn lines(daemon: &Binary, message: &str, count: usize) -> Vec<Value> {
     let all = async {
         loop {
             let log = daemon.log();
             let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-            let lines: Vec<Value> = lines.filter(|line| line["message"] == ENDED).collect();
+            let is_wanted = |line: &Value| line["message"].as_str().is_some_and(|text| text.starts_with(message));
+            let lines: Vec<Value> = lines.filter(is_wanted).collect();
             if lines.len() >= count {
                 return lines;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), all).await.expect("a line for each session")
+    tokio::time::timeout(Duration::from_secs(20), all).await.expect("so many lines")
 }
 
 #[tokio::test]
@@ -194,4 +202,24 @@ async fn read(daemon: &Binary) {
     }
     let url = format!("http://{}/api/mail/delete?to=secretbox@example.test", daemon.http);
     assert_eq!(reqwest::Client::new().delete(url).send().await.expect("an answer").status(), 200);
+}
+
+#[tokio::test]
+async fn a_full_outbox_has_one_line_at_once_and_the_number_of_the_others_later() {
+    let dir = tempfile::tempdir().expect("directory");
+    // Nobody listens there.
+    let flags = ["--webhook-allow", "127.0.0.0/8", "--webhook-schedule", "1h", "--outbox-events", "1"];
+    let daemon = Binary::serve(dir.path(), &flags);
+    let added = daemon.tempmail(&["webhook", "add", TO, "http://127.0.0.7:9/hook", "-o", "id"]);
+    assert_eq!(added.code, Some(0), "{}", added.stderr);
+    let mut peer = SmtpPeer::greeted(daemon.smtp).await;
+    for _ in 0..4 {
+        peer.deliver(TO, "Subject: s\r\n\r\n").await;
+    }
+    let said = lines(&daemon, DROPPED, 1).await;
+    assert_eq!((said.len(), &said[0]["events"], &said[0]["level"]), (1, &json!(1), &json!("WARN")), "{said:?}");
+    assert_eq!(said[0]["webhook"], added.stdout.trim());
+    daemon.signal(Signal::TERM);
+    let said = lines(&daemon, DROPPED, 2).await;
+    assert_eq!(said[1]["events"], 2, "one waits: {said:?}");
 }

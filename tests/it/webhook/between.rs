@@ -20,6 +20,9 @@ pub(super) trait Between: Send + Sync + 'static {
     /// It was looked whether an event still waits.
     async fn looked_at(&self, _: &EmbeddedStore, _: &PendingEvent) {}
 
+    /// What was read still holds: whoever asked is about to go on.
+    fn held(&self, _: &Arc<EmbeddedStore>) {}
+
     /// The webhooks that have events are looked for.
     fn looks(&self) {}
 
@@ -99,7 +102,11 @@ impl<B: Between> Outbox for OutboxWith<B> {
     }
 
     fn is_current(&self, version: OutboxVersion) -> bool {
-        self.store.is_current(version)
+        let is_current = self.store.is_current(version);
+        if is_current {
+            self.between.held(&self.store);
+        }
+        is_current
     }
 
     async fn emails(&self, events: Vec<PendingEvent>) -> Result<Vec<Option<StoredEmail>>, StoreError> {

@@ -9,6 +9,7 @@ use tempmail::clock::Clock;
 use tempmail::model::{PendingEvent, WebhookLimits};
 use tempmail::store::{EmbeddedStore, Outbox, Store};
 use tempmail::webhook::dispatcher;
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::between::{Between, OutboxWith};
@@ -19,11 +20,13 @@ use crate::support::clock::SetClock;
 use crate::support::mail::delivery;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
-/// What happens to the outbox each time an event was read whole, before whoever has read it goes on.
+/// What happens to the outbox each time an event was read whole, before whoever has read it goes on, or later.
 #[derive(Clone, Copy)]
 enum Meddling {
     /// The event's webhook is deleted.
     Delete,
+    /// The event's webhook is deleted, but only after it was looked whether the event still waits.
+    DeleteOnceHeld,
     /// Another webhook is: what was read may not hold any more, but does. So often.
     DeleteAnother(usize),
 }
@@ -50,8 +53,24 @@ impl Between for Meddled {
         self.looks.fetch_add(1, Ordering::Relaxed);
         match self.meddling {
             Meddling::Delete => assert_eq!(store.delete_webhook(event.webhook).await, Ok(true)),
+            Meddling::DeleteOnceHeld => {}
             Meddling::DeleteAnother(_) => self.delete_another(store).await,
         }
+    }
+
+    fn held(&self, store: &Arc<EmbeddedStore>) {
+        if !matches!(self.meddling, Meddling::DeleteOnceHeld) {
+            return;
+        }
+        let (store, runtime) = (Arc::clone(store), Handle::current());
+        let deleting = std::thread::spawn(move || {
+            runtime.block_on(async {
+                for (webhook, _) in store.lanes().await.expect("lanes") {
+                    assert_eq!(store.delete_webhook(webhook).await, Ok(true));
+                }
+            });
+        });
+        deleting.join().expect("deleted");
     }
 
     async fn looked_at(&self, store: &EmbeddedStore, _: &PendingEvent) {
@@ -96,6 +115,11 @@ async fn requests(meddling: Meddling) -> usize {
 #[tokio::test]
 async fn an_event_whose_webhook_is_deleted_while_its_body_is_read_is_not_sent() {
     assert_eq!(requests(Meddling::Delete).await, 0);
+}
+
+#[tokio::test]
+async fn an_event_whose_webhook_is_deleted_while_it_is_signed_is_not_sent() {
+    assert_eq!(requests(Meddling::DeleteOnceHeld).await, 0);
 }
 
 #[tokio::test]
