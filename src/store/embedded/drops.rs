@@ -1,5 +1,7 @@
-//! What the service's log says of events that were dropped because too much waits: at most a line a minute for each webhook,
-//! however many events it is about. A dead receiver with much mail would fill the log otherwise.
+//! What the service's log says of events that were dropped because too much waits: a line for a webhook at once, and then at
+//! most one a minute, however many events it is about. A dead receiver with much mail would fill the log otherwise.
+//!
+//! What a minute leaves is said with a change of the store within the next two, or when the store closes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
@@ -25,11 +27,6 @@ struct Dropped {
 }
 
 impl Drops {
-    /// When [`Drops::note`] has something to say although nothing else is dropped.
-    pub(super) fn due_at(&self) -> Option<Instant> {
-        self.swept_at.filter(|_| !self.by_webhook.is_empty()).map(|swept_at| swept_at + SAID_EVERY)
-    }
-
     /// Notes how many events were dropped; what is to be said at `now`, a number of events for each webhook.
     pub(super) fn note(&mut self, dropped: &BTreeMap<WebhookId, u64>, now: Instant) -> Vec<(WebhookId, u64)> {
         for (webhook, events) in dropped {
@@ -87,20 +84,18 @@ mod tests {
         let at = |seconds| start + Duration::from_secs(seconds);
         let mut drops = Drops::default();
         let none = BTreeMap::new();
-        assert_eq!((drops.note(&none, at(0)), drops.due_at()), (vec![], None));
+        assert_eq!(drops.note(&none, at(0)), []);
         assert_eq!(drops.note(&[(a, 3)].into(), at(0)), [(a, 3)]);
         for second in 1..60 {
             let said = drops.note(&[(a, 2), (b, 1)].into(), at(second));
             assert_eq!(said, if second == 1 { vec![(b, 1)] } else { vec![] }, "{second}");
         }
-        assert_eq!(drops.due_at(), Some(at(60)));
         assert_eq!(drops.note(&[(a, 1)].into(), at(60)), [(a, 119)]);
-        assert_eq!(drops.due_at(), Some(at(120)));
         assert_eq!(drops.note(&none, at(121)), [(b, 58)], "without another one");
         assert_eq!(drops.note(&[(b, 7)].into(), at(122)), []);
         assert_eq!(drops.note(&none, at(200)), [(b, 7)]);
         assert_eq!(drops.note(&none, at(300)), []);
-        assert_eq!(drops.due_at(), None, "{drops:?}");
+        assert!(drops.by_webhook.is_empty(), "{drops:?}");
         drops.note(&[(a, 1)].into(), at(301));
         drops.note(&[(a, 5)].into(), at(302));
         assert_eq!(drops.into_rest(), [(a, 5)]);

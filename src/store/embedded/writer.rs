@@ -3,7 +3,6 @@
 //! The commit in flight is the batching window: whatever was queued while it ran is the next group. No timer.
 
 use std::any::Any;
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -153,12 +152,11 @@ impl Writer {
         let quiet = self.shared.options().checkpoint_quiet;
         let checkpoint_at = self.unsaved.as_ref().map(|_| (Instant::now() + quiet).max(self.backoff.until()));
         let punched_at = self.punching.is_running().then(|| Instant::now() + Punching::LOOK_EVERY);
-        [checkpoint_at, punched_at, self.drops.due_at()].into_iter().flatten().min()
+        [checkpoint_at, punched_at].into_iter().flatten().min()
     }
 
     /// What there is to do while nothing comes in.
     fn rest(&mut self) {
-        drops::warn(self.drops.note(&BTreeMap::new(), Instant::now()));
         if self.shared.index().is_some_and(|index| index.has_failed()) {
             tracing::error!("the index could not be read and is opened again");
             return self.open_index_anew();

@@ -10,11 +10,11 @@ use super::{median, per_second, register};
 use crate::support::Result;
 use crate::support::daemon::Daemon;
 
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 5;
 const RECIPIENTS: usize = 16;
 const SESSIONS: usize = 20;
 /// Events of a webhook that may wait, where the outbox is to be full after so many mails.
-const OUTBOX_EVENTS: usize = 1_000;
+const OUTBOX_EVENTS: usize = 3_000;
 /// Twice as many as fill it.
 const MAILS: usize = 2 * RECIPIENTS * OUTBOX_EVENTS;
 const OCTETS: usize = 4096;
@@ -35,9 +35,12 @@ pub(crate) fn run() -> Result<()> {
     let mut ratios = [Vec::new(), Vec::new(), Vec::new()];
     let mut requests = (0, 0);
     for round in 1..=ROUNDS {
-        let Received { rates: [first, second], .. } = receive(None)?;
+        let before = receive(None)?;
         let succeeding = receive(Some(Conduct::Answers(Duration::ZERO)))?;
         let failing = receive(Some(Conduct::Fails))?;
+        // Before and after: the machine may be faster at one time than at another.
+        let after = receive(None)?;
+        let [first, second] = [0, 1].map(|half| 2.0 / (before.rates[half].recip() + after.rates[half].recip()));
         requests = (requests.0 + succeeding.requests, requests.1 + failing.requests);
         let [filling, full] = failing.rates;
         let of_round = [succeeding.rates[0] / first, filling / first, full / second];

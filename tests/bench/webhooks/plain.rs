@@ -1,8 +1,6 @@
 //! Plain POSTs over kept connections: what the receiver and the machine can do.
 
-use std::io::{Read, Write};
 use std::net::SocketAddr;
-use std::thread;
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -86,40 +84,4 @@ impl Client {
         }
         Ok(())
     }
-}
-
-/// The same with the octets of the request written as they are and no reading of the answer: what no HTTP client reaches.
-pub(crate) fn raw_rate(addresses: &[SocketAddr], per_origin: usize, requests: usize, example: &Example) -> Result<f64> {
-    let connections = addresses.len() * per_origin;
-    let mut request = b"POST /hook HTTP/1.1\r\nhost: receiver\r\n".to_vec();
-    for (name, value) in &example.headers {
-        request.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
-    }
-    request.extend(format!("content-length: {}\r\n\r\n", example.body.len()).as_bytes());
-    request.extend(&example.body);
-    let each = requests / connections;
-    let begun = Instant::now();
-    thread::scope(|scope| {
-        let threads: Vec<_> = (0..connections)
-            .map(|number| (addresses[number % addresses.len()], &request))
-            .map(|(address, request)| scope.spawn(move || write(address, request, each).map_err(|e| e.to_string())))
-            .collect();
-        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a client panicked".to_owned())?)
-    })?;
-    Ok(super::per_second(each * connections, begun.elapsed()))
-}
-
-fn write(address: SocketAddr, request: &[u8], times: usize) -> Result<()> {
-    let mut stream = std::net::TcpStream::connect(address)?;
-    stream.set_nodelay(true)?;
-    let mut answer = [0; 1024];
-    for _ in 0..times {
-        stream.write_all(request)?;
-        // The answers are short enough to come in one piece.
-        let octets = stream.read(&mut answer)?;
-        if !answer[..octets].starts_with(b"HTTP/1.1 200") {
-            return Err("an answer other than 200".into());
-        }
-    }
-    Ok(())
 }

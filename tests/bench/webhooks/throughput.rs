@@ -29,18 +29,8 @@ const TARGETS: (f64, f64) = (0.5, 5.0);
 pub(crate) fn run(name: &str, conduct: Conduct) -> Result<()> {
     println!("\nevents per second over {ORIGINS} origins: {name}");
     println!(
-        "{:>6} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8} {:>8} {:>9}",
-        "round",
-        "tempmail",
-        "plain",
-        "raw",
-        "1 attempt",
-        "1 kept",
-        "1 new",
-        "/ plain",
-        "/ 1 att.",
-        "/ 1 new",
-        "us/event"
+        "{:>6} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8} {:>8} {:>9}",
+        "round", "tempmail", "plain", "1 attempt", "1 kept", "1 new", "/ plain", "/ 1 att.", "/ 1 new", "us/event"
     );
     let (mut to_plain, mut to_one, mut to_new) = (Vec::new(), Vec::new(), Vec::new());
     let is_slow = matches!(conduct, Conduct::Answers(after) if !after.is_zero());
@@ -53,7 +43,6 @@ pub(crate) fn run(name: &str, conduct: Conduct) -> Result<()> {
         let before = plain()?;
         let Dispatched { rate: reached, micros, .. } = dispatched(ORIGINS * PER_ORIGIN, mails, conduct)?;
         let plain = 2.0 / (before.recip() + plain()?.recip());
-        let raw = plain::raw_rate(receiver.addresses(), PER_ORIGIN, mails * ORIGINS, &example)?;
         let kept = plain::rate(&receiver.addresses()[..1], 1, few * ORIGINS, &example)?;
         let new = plain::one_by_one_rate(receiver.addresses(), few * ORIGINS, &example)?;
         let ratios = [reached / plain, reached / one, reached / new];
@@ -61,12 +50,12 @@ pub(crate) fn run(name: &str, conduct: Conduct) -> Result<()> {
         to_one.push(ratios[1]);
         to_new.push(ratios[2]);
         println!(
-            "{round:>6} {reached:10.0} {plain:10.0} {raw:10.0} {one:10.0} {kept:10.0} {new:10.0} {:8.2} {:8.1} {:8.1} {micros:9.1}",
+            "{round:>6} {reached:10.0} {plain:10.0} {one:10.0} {kept:10.0} {new:10.0} {:8.2} {:8.1} {:8.1} {micros:9.1}",
             ratios[0], ratios[1], ratios[2]
         );
     }
     let medians = [&mut to_plain, &mut to_one, &mut to_new].map(|ratios| median(ratios));
-    println!("{:>6} {:>74.2} {:8.1} {:8.1}", "median", medians[0], medians[1], medians[2]);
+    println!("{:>6} {:>63.2} {:8.1} {:8.1}", "median", medians[0], medians[1], medians[2]);
     println!("targets: {} of plain, {} times one connection at a time (1 new)", TARGETS.0, TARGETS.1);
     Ok(())
 }

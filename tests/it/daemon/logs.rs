@@ -205,7 +205,7 @@ async fn read(daemon: &Binary) {
 }
 
 #[tokio::test]
-async fn a_full_outbox_has_one_line_at_once_and_the_number_of_the_others_later() {
+async fn a_full_outbox_has_one_line_at_once_and_the_number_of_the_others_at_the_stop() {
     let dir = tempfile::tempdir().expect("directory");
     // Nobody listens there.
     let flags = ["--webhook-allow", "127.0.0.0/8", "--webhook-schedule", "1h", "--outbox-events", "1"];

@@ -1,7 +1,7 @@
 //! An event that ends while its body is being read and rendered is not sent: the last look is right before the call.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -63,14 +63,16 @@ impl Between for Meddled {
             return;
         }
         let (store, runtime) = (Arc::clone(store), Handle::current());
-        let deleting = std::thread::spawn(move || {
+        let (sender, deleted) = mpsc::channel();
+        std::thread::spawn(move || {
             runtime.block_on(async {
                 for (webhook, _) in store.lanes().await.expect("lanes") {
                     assert_eq!(store.delete_webhook(webhook).await, Ok(true));
                 }
             });
+            sender.send(())
         });
-        deleting.join().expect("deleted");
+        deleted.recv_timeout(Duration::from_secs(20)).expect("deleted");
     }
 
     async fn looked_at(&self, store: &EmbeddedStore, _: &PendingEvent) {
@@ -117,7 +119,7 @@ async fn an_event_whose_webhook_is_deleted_while_its_body_is_read_is_not_sent() 
     assert_eq!(requests(Meddling::Delete).await, 0);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_event_whose_webhook_is_deleted_while_it_is_signed_is_not_sent() {
     assert_eq!(requests(Meddling::DeleteOnceHeld).await, 0);
 }
