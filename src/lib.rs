@@ -110,7 +110,8 @@
 //!      -> delivery    reads what was not read ahead, and then the three steps
 //!           prepare   attempt, sign: body, headers, signatures (pure; the same body each time); before and after it the store
 //!                     says whether the event still waits
-//!           call      guard on the address that is dialled or was, one POST under bounds on a connection that the attempt drives itself
+//!           call      guard on the address that is dialled or was, one POST under bounds on a connection that the attempt
+//!                     drives itself
 //!           record    outcome, schedule: one Change, which ends the event or sets when it is due again, the log's line, and
 //!                     until when the webhook rests if its receiver asked for that;
 //!                     the lane goes on meanwhile: with 4 attempts in flight or not noted, and one more for each hundred

@@ -307,9 +307,7 @@ impl Intake {
 
     /// An event is the store's alone again, if it has not ended.
     pub(super) fn let_go(&mut self, event: EventKey) {
-        if !self.held_since_before.is_empty() {
-            self.held_since_before.remove(&event);
-        }
+        self.held_since_before.remove(&event);
         let (webhook, sequence) = event;
         self.change(webhook, |held| _ = held.sequences.remove(&sequence));
         // Its next attempt may be due before anything else.
