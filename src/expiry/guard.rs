@@ -88,6 +88,30 @@ impl StepGuard {
     }
 }
 
+/// Notices when the time of day jumps back: mail that came before is due too late then, if the clock is right now.
+#[derive(Debug)]
+pub(super) struct StepBackGuard {
+    last: Timestamp,
+    /// Since when there was no step, on the clock that never jumps.
+    steady_since: Duration,
+}
+
+impl StepBackGuard {
+    /// A guard that knows nothing of the clock before `now`.
+    pub(super) fn new(now: Timestamp, boot: Duration) -> Self {
+        Self { last: now, steady_since: boot }
+    }
+
+    /// Whether the clock has been steady for so long that lives may be shortened by it: time to put it right again.
+    pub(super) fn may_shorten(&mut self, now: Timestamp, boot: Duration) -> bool {
+        if self.last.since(now) > STEP_TOLERANCE {
+            self.steady_since = boot;
+        }
+        self.last = now;
+        boot.saturating_sub(self.steady_since) >= STEP_PAUSE
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,6 +170,17 @@ mod tests {
         assert!(!guard.may_remove(at(-DAY), boot(2)), "it may have been ahead by more");
         assert!(!guard.may_remove(at(-DAY + 597), boot(599)));
         assert!(guard.may_remove(at(-DAY + 598), boot(600)));
+    }
+
+    #[test]
+    fn lives_are_shortened_ten_minutes_after_a_start_and_after_a_step_back() {
+        let mut guard = StepBackGuard::new(at(0), boot(0));
+        assert!(!guard.may_shorten(at(599), boot(599)));
+        assert!(guard.may_shorten(at(600), boot(600)));
+        assert!(guard.may_shorten(at(541), boot(601)), "within the tolerance");
+        assert!(!guard.may_shorten(at(-DAY), boot(602)));
+        assert!(!guard.may_shorten(at(-DAY + 599), boot(1201)));
+        assert!(guard.may_shorten(at(-DAY + 600), boot(1202)));
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::clock::Clock;
 use crate::model::Timestamp;
 use crate::store::{Store, StoreError};
 
+use guard::StepBackGuard;
 pub use guard::StepGuard;
 pub use kept::Watch;
 use pace::Pace;
@@ -35,7 +36,8 @@ pub async fn run(
     sweep: Sweep,
     shutdown: CancellationToken,
 ) {
-    let mut worker = Worker { store, clock, watch, sweep, pace: Pace::default(), shutdown };
+    let step_back = StepBackGuard::new(clock.now(), clock.boot());
+    let mut worker = Worker { store, clock, watch, step_back, sweep, pace: Pace::default(), shutdown };
     while !worker.shutdown.is_cancelled() {
         let pause = match worker.remove_due().await {
             Ok(next_due_at) => next_due_at.map_or(SLEEP_MAX, |due| due.since(worker.clock.now())),
@@ -53,6 +55,7 @@ struct Worker {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     watch: Watch,
+    step_back: StepBackGuard,
     sweep: Sweep,
     pace: Pace,
     shutdown: CancellationToken,
@@ -67,6 +70,15 @@ impl Worker {
                 return Ok(None);
             }
             self.sweep.run_if_due(now, begun).await;
+            if self.step_back.may_shorten(now, begun) {
+                let shortened = self.store.limit_lives(now).await?;
+                if shortened > 0 {
+                    tracing::warn!(
+                        emails = shortened,
+                        "mail that came while the clock was ahead expires after the retention"
+                    );
+                }
+            }
             let pass = self.store.expire(now, self.pace.step()).await?;
             if pass.removed > 0 {
                 tracing::debug!(emails = pass.removed, "removed expired mail");

@@ -21,8 +21,9 @@ pub(crate) enum Change {
     Received { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, caps: Caps, outbox: OutboxLimits },
     /// One Email is deleted if it is readable at `now`.
     Deleted { id: EmailId, now: Timestamp },
-    /// At most `limit` Emails of a mailbox are deleted, oldest first, none with a sequence number above `through`.
-    MailboxDeleted { mailbox: Mailbox, through: u64, now: Timestamp, limit: u32 },
+    /// At most `limit` Emails of a mailbox are deleted, oldest first, none with a sequence number above `through`: the highest
+    /// one before group number `group`, which says the same to a store whose numbers are others.
+    MailboxDeleted { mailbox: Mailbox, through: u64, group: u64, now: Timestamp, limit: u32 },
     /// Emails that have expired by `now` are removed, about `limit` of them.
     Expired { now: Timestamp, limit: u32 },
     /// A domain is registered unless it is or `limit` are.
@@ -48,9 +49,10 @@ pub(crate) enum Change {
     /// A message that lived in another store lives here: those Emails of it that are `living`, under the sequence numbers
     /// that they had, which count from `sequence` on for its first recipient. Its octets are the record's content.
     Restored { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, sequence: u64, living: Vec<EmailId> },
-    /// The message of the record at `from` is here as well, octet for octet, for whoever needed it there. `living` are its
-    /// Emails that were there, which says to a salvage without the index which were not.
-    Moved { from: RecordPlace, envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, living: Vec<EmailId> },
+    /// The message of the record at `from` is here as well, octet for octet, for the pending events that need it there.
+    Relocated { from: RecordPlace, envelope: Envelope, received_at: Timestamp },
+    /// Emails that expire after `latest` expire then, about `limit` of them: nothing that was received by then lives longer.
+    LivesShortened { latest: Timestamp, limit: u32 },
 }
 
 /// Which webhooks a sweep is after.
@@ -102,7 +104,7 @@ impl Change {
         match self {
             Self::Received { envelope, received_at, .. }
             | Self::Restored { envelope, received_at, .. }
-            | Self::Moved { envelope, received_at, .. } => Some((envelope, received_at)),
+            | Self::Relocated { envelope, received_at, .. } => Some((envelope, received_at)),
             _ => None,
         }
     }
@@ -110,7 +112,7 @@ impl Change {
     /// For whom it has a message.
     pub(crate) fn recipients(&self) -> Option<&[Recipient]> {
         match self {
-            Self::Received { envelope, .. } | Self::Restored { envelope, .. } | Self::Moved { envelope, .. } => {
+            Self::Received { envelope, .. } | Self::Restored { envelope, .. } | Self::Relocated { envelope, .. } => {
                 Some(&envelope.recipients)
             }
             _ => None,
@@ -165,7 +167,8 @@ impl Change {
             | Self::Replayed { .. }
             | Self::EventRestored { .. }
             | Self::Restored { .. }
-            | Self::Moved { .. } => false,
+            | Self::Relocated { .. }
+            | Self::LivesShortened { .. } => false,
         }
     }
 }

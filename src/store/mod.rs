@@ -103,6 +103,8 @@ pub struct StoreStats {
     pub disk_octets: u64,
     /// Octets of the index's file.
     pub index_octets: u64,
+    /// Octets of removed segments that a backup, or whoever reads mail, still holds.
+    pub held_octets: u64,
 }
 
 /// What is kept, counted: more than [`StoreStats`], and dearer.
@@ -158,6 +160,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// Removes Emails that have expired by `now`, at most `limit` of them.
     async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError>;
+
+    /// Shortens the lives of Emails that would be readable for more than the retention from `now` on, and a minute: they came
+    /// while the clock was ahead. How many there were; none where the retention isn't set.
+    async fn limit_lives(&self, now: Timestamp) -> Result<usize, StoreError>;
 
     /// Every registered domain, in the order of their names.
     async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError>;

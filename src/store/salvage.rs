@@ -4,8 +4,9 @@
 //! as they are. Where the index can be read, it says what lives, which domains, webhooks and events there are; what the
 //! journal has beyond it is done again; events of Emails that were deleted or have expired are left behind. Where it
 //! can't, the whole journal is done again: what was deleted is deleted again as far as the records of that are there, and
-//! domains and webhooks are those whose records are. A message that was moved is in its mailbox where it was moved to.
+//! domains and webhooks are those whose records are.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use super::embedded::Loader;
 use super::index::{Index, IndexError, View};
 use super::journal::{Position, SegmentFiles, Step, WalkedContent};
 use super::{OpenError, OutboxLimits, StoreError, StoreOptions};
-use crate::model::{Caps, EmailId, Timestamp};
+use crate::model::Caps;
 
 /// A message that the journal may hold: the settings may have permitted larger ones once.
 const MESSAGE_OCTETS: u64 = 128 << 20;
@@ -76,7 +77,7 @@ fn fill(
         Some(loader) => loader,
         None => Loader::begin(staged, options, rand::random())?,
     };
-    let replayed = replay(&SegmentFiles::in_directory(&**disk)?, from, &mut loader)?;
+    let replayed = Replay::of(SegmentFiles::in_directory(disk)?, from)?.run(&mut loader)?;
     loader.finish().map_err(to_open_error)?;
     Ok((kept, replayed))
 }
@@ -89,59 +90,94 @@ fn living(
     let read = |ask: &mut dyn FnMut(&View) -> Result<(), IndexError>| {
         index.view().and_then(|view| ask(&view)).map_err(|error| error.to_store_error())
     };
-    let files = || SegmentFiles::in_directory(&**disk);
+    let files = || SegmentFiles::in_directory(disk);
     Source { read: &read, files: &files, damage: Damage::IsLeftOut, emit: &mut emit }.run()
 }
 
-/// Does every change from `from` on again that reads back; how many.
-fn replay(files: &SegmentFiles, from: Position, loader: &mut Loader) -> Result<u64, OpenError> {
-    let mut replayed = 0;
-    for number in files.numbers().into_iter().filter(|number| *number >= from.segment) {
-        let Some(mut walk) = files.walk(number) else { continue };
-        let failed = |error: std::io::Error| OpenError::Io { path: "the journal".into(), reason: error.to_string() };
-        while let Some(step) = walk.step().map_err(failed)? {
-            let Step::Group { number: group, records, .. } = step else { continue };
-            for record in records.into_iter().filter(|_| group >= from.group) {
-                let WalkedContent::Whole(content) = record.content else { continue };
-                let (change, dead) = again(record.change);
-                loader.push(change, &content).map_err(to_open_error)?;
-                for id in dead {
-                    let deleted = Change::Deleted { id, now: Timestamp::from_millis(i64::MIN) };
-                    loader.push(deleted, &[]).map_err(to_open_error)?;
-                }
-                replayed += 1;
-            }
-        }
-    }
-    Ok(replayed)
+/// What takes a change with the number of its group and its content.
+type TakeChange<'t> = &'t mut dyn FnMut(u64, Change, &[u8]) -> Result<(), StoreError>;
+
+/// The changes of the journal that are done again, from a position on.
+struct Replay {
+    files: SegmentFiles,
+    from: Position,
+    /// The groups that deletions of mailboxes name, and the highest number that an Email has before each in the new store.
+    numbers: BTreeMap<u64, u64>,
 }
 
-/// A change as it is done again in another store, and the Emails that are to be deleted after it.
-fn again(change: Change) -> (Change, Vec<EmailId>) {
-    let mut dead = Vec::new();
-    let change = match change {
+impl Replay {
+    /// Looks through the journal for the groups that its changes name.
+    fn of(files: SegmentFiles, from: Position) -> Result<Self, OpenError> {
+        let mut replay = Self { files, from, numbers: BTreeMap::new() };
+        let mut numbers = BTreeMap::new();
+        replay.each(&mut |_, change, _| {
+            if let Change::MailboxDeleted { group, .. } = change {
+                numbers.insert(group, 0);
+            }
+            Ok(())
+        })?;
+        replay.numbers = numbers;
+        Ok(replay)
+    }
+
+    /// Hands over every change that reads back.
+    fn each(&self, take: TakeChange<'_>) -> Result<(), OpenError> {
+        for number in self.files.numbers().into_iter().filter(|number| *number >= self.from.segment) {
+            let failed =
+                |error: std::io::Error| OpenError::Io { path: "the journal".into(), reason: error.to_string() };
+            let Some(mut walk) = self.files.walk(number).map_err(failed)? else { continue };
+            while let Some(step) = walk.step().map_err(failed)? {
+                let Step::Group { number: group, records, .. } = step else { continue };
+                for record in records.into_iter().filter(|_| group >= self.from.group) {
+                    if let WalkedContent::Whole(content) = record.content {
+                        take(group, record.change, &content).map_err(to_open_error)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Does all of them again; how many.
+    fn run(mut self, loader: &mut Loader) -> Result<u64, OpenError> {
+        let mut numbers = std::mem::take(&mut self.numbers);
+        let mut awaited: VecDeque<u64> = numbers.keys().copied().collect();
+        let mut replayed = 0;
+        self.each(&mut |group, change, content| {
+            while let Some(next) = awaited.pop_front_if(|next| *next <= group) {
+                numbers.insert(next, loader.last_sequence()?);
+            }
+            if let Some(change) = again(change, self.from.group, &numbers) {
+                loader.push(change, content)?;
+                replayed += 1;
+            }
+            Ok(())
+        })?;
+        Ok(replayed)
+    }
+}
+
+/// A change as it is done again in another store, in which what came before group `from` has its old numbers. `numbers` are
+/// the highest of Emails before the groups that changes name, those before `from` together.
+fn again(change: Change, from: u64, numbers: &BTreeMap<u64, u64>) -> Option<Change> {
+    Some(match change {
         Change::Received { envelope, received_at, expires_at, outbox, .. } => {
             // Rather one Email too many than one too few, and as many events, unless nobody was told of any.
             let outbox = if outbox.events_per_webhook == 0 { outbox } else { OutboxLimits::UNBOUNDED };
             Change::Received { envelope, received_at, expires_at, caps: Caps::default(), outbox }
         }
-        // Sequence numbers are new here; what this sees was received before it.
-        Change::MailboxDeleted { mailbox, now, limit, .. } => {
-            Change::MailboxDeleted { mailbox, through: u64::MAX, now, limit }
+        Change::MailboxDeleted { mailbox, through, group, now, limit } => {
+            let number = numbers.get(&group).copied().unwrap_or(0);
+            let through = if group < from { through.min(number) } else { number };
+            Change::MailboxDeleted { mailbox, through, group, now, limit }
         }
         Change::Replayed { webhook, which, now, .. } => {
             Change::Replayed { webhook, which, now, outbox: OutboxLimits::UNBOUNDED }
         }
-        // Its first record may be gone with its segment; where it is not, the message is known and this does nothing. Who was
-        // to be told of it was told, or is lost with the index.
-        Change::Moved { envelope, received_at, expires_at, living, .. } => {
-            dead = envelope.recipients.iter().map(|it| it.id).filter(|id| !living.contains(id)).collect();
-            let outbox = OutboxLimits { events_per_webhook: 0, ..OutboxLimits::UNBOUNDED };
-            Change::Received { envelope, received_at, expires_at, caps: Caps::default(), outbox }
-        }
+        // Its Emails are gone, and the events that needed it are lost with the index.
+        Change::Relocated { .. } => return None,
         other => other,
-    };
-    (change, dead)
+    })
 }
 
 fn to_store_error(error: OpenError) -> StoreError {

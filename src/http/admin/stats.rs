@@ -26,6 +26,7 @@ pub(super) struct StatsJson {
     disk_octets: u64,
     index_octets: u64,
     index_free_octets: u64,
+    held_octets: u64,
     oldest: Option<String>,
     newest: Option<String>,
 }
@@ -45,6 +46,7 @@ impl From<Survey> for StatsJson {
             disk_octets: stats.disk_octets,
             index_octets: stats.index_octets,
             index_free_octets: survey.index_free_octets,
+            held_octets: stats.held_octets,
             oldest: survey.oldest.map(Timestamp::to_interface),
             newest: survey.newest.map(Timestamp::to_interface),
         }

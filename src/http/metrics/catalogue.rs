@@ -79,11 +79,12 @@ pub(super) const FAMILIES: &[Family] = &[
     gauge("kept", "liveOctets", "tempmail_store_live_bytes", &[], "Octets of these messages."),
     gauge("kept", "diskOctets", "tempmail_store_disk_bytes", &[], "Octets of all files of the store by their length."),
     gauge("kept", "indexOctets", "tempmail_store_index_bytes", &[], "Octets of the index's file among these."),
+    gauge("kept", "heldOctets", "tempmail_store_held_bytes", &[], "Octets of removed segments that a reader still holds."),
     gauge("kept", "segments", "tempmail_store_segments", &[], "Segments of the journal."),
     gauge("store", "queued", "tempmail_store_queued_changes", &[], "Changes that wait for the writer or are being written."),
     histogram("store", "commit", "tempmail_store_commit_seconds", "How long the commit of a group of changes took until its senders could be answered."),
     counter("store", "removed", "tempmail_store_emails_removed_total", &["reason"], "Emails removed: deleted by somebody, expired, or dropped to make way under a cap."),
-    counter("store", "moved", "tempmail_store_messages_moved_total", &[], "Messages moved out of segments in which little else lived."),
+    counter("store", "relocated", "tempmail_store_messages_relocated_total", &[], "Messages of pending events copied out of segments that no Email needs."),
     counter("store", "indexReopened", "tempmail_store_index_reopened_total", &[], "How often the index failed and could be opened again."),
 
     gauge("smtp", "connections", "tempmail_smtp_connections", &[], "Connections that have a place now, those included that are still in a handshake."),

@@ -86,8 +86,18 @@ fn state(accepts_mail: bool, trouble: Option<Cause>) -> Vec<Count> {
 }
 
 fn kept(stats: &StoreStats) -> Vec<Count> {
-    let StoreStats { emails, mailboxes, messages, live_octets, webhooks, events, segments, disk_octets, index_octets } =
-        *stats;
+    let StoreStats {
+        emails,
+        mailboxes,
+        messages,
+        live_octets,
+        webhooks,
+        events,
+        segments,
+        disk_octets,
+        index_octets,
+        held_octets,
+    } = *stats;
     vec![
         Count::one("emails", emails),
         Count::one("mailboxes", mailboxes),
@@ -98,5 +108,6 @@ fn kept(stats: &StoreStats) -> Vec<Count> {
         Count::one("segments", segments),
         Count::one("diskOctets", disk_octets),
         Count::one("indexOctets", index_octets),
+        Count::one("heldOctets", held_octets),
     ]
 }

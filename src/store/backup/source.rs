@@ -49,11 +49,7 @@ impl Source<'_> {
         for number in files.damaged.iter().filter(|number| **number <= position.segment) {
             self.damaged(*number, 0)?;
         }
-        let mut alive = Vec::new();
-        (self.read)(&mut |view| {
-            alive = view.segments_alive()?;
-            Ok(())
-        })?;
+        let alive = self.segments_alive()?;
         // Whatever lived before the files were looked for and lives still was among them.
         for number in alive.into_iter().filter(|number| *number <= position.segment && !files.has(*number)) {
             self.damaged(number, 0)?;
@@ -69,6 +65,19 @@ impl Source<'_> {
         Ok(counts)
     }
 
+    fn segments_alive(&self) -> Result<Vec<u64>, StoreError> {
+        let mut alive = Vec::new();
+        (self.read)(&mut |view| {
+            alive = view.segments_alive()?;
+            Ok(())
+        })?;
+        Ok(alive)
+    }
+
+    fn is_alive(&self, segment: u64) -> Result<bool, StoreError> {
+        Ok(self.segments_alive()?.contains(&segment))
+    }
+
     fn put(&mut self, counts: &mut BackupCounts, item: BackupItem) -> Result<(), StoreError> {
         counts.count(&item);
         (self.emit)(item)
@@ -81,12 +90,16 @@ impl Source<'_> {
         until: Position,
         counts: &mut BackupCounts,
     ) -> Result<(), StoreError> {
-        let Some(mut walk) = files.walk(number) else { return Ok(()) };
+        let failed = |error: std::io::Error| StoreError::Failed(format!("{}: {error}", segment_name(number)));
+        let Some(mut walk) = files.walk(number).map_err(failed)? else {
+            // Nothing lives in a segment that has been removed meanwhile.
+            return if self.is_alive(number)? { self.damaged(number, 0) } else { Ok(()) };
+        };
         let is_behind = |offset: u64| number == until.segment && offset >= u64::from(until.offset);
         while !is_behind(walk.offset()) {
             let step = walk.step().map_err(|error| match error.kind() {
                 std::io::ErrorKind::UnexpectedEof => StoreError::Damaged { segment: number, offset: walk.offset() },
-                _ => StoreError::Failed(format!("{}: {error}", segment_name(number))),
+                _ => failed(error),
             })?;
             match step {
                 None if number == until.segment || self.is_cut_short(number, &walk)? => {

@@ -62,7 +62,7 @@ pub fn check(
     options: &StoreOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<CheckReport, OpenError> {
-    let files = SegmentFiles::in_directory(&**disk)?;
+    let files = SegmentFiles::in_directory(disk)?;
     let mut report = CheckReport::default();
     let index = match Index::open_untouched(disk, options) {
         Ok(Some(index)) => Some(index),
@@ -139,11 +139,11 @@ impl Walked<'_, '_> {
     }
 
     fn segment(&mut self, number: u64, progress: &mut dyn FnMut(u64)) -> Result<(), OpenError> {
-        let Some(mut walk) = self.files.walk(number) else { return Ok(()) };
         let failed = |error: std::io::Error| OpenError::Io {
             path: super::journal::segment_name(number).into(),
             reason: error.to_string(),
         };
+        let Some(mut walk) = self.files.walk(number).map_err(failed)? else { return Ok(()) };
         while let Some(step) = walk.step().map_err(failed)? {
             progress(walk.offset());
             match step {

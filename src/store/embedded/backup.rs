@@ -39,8 +39,6 @@ pub(super) fn stream(shared: Arc<Shared>) -> BackupStream {
 }
 
 fn run(shared: &Shared, batch: &mut Batch) -> Result<(), StoreError> {
-    // What is moved to where it has been, or from where it has yet to come, it would miss.
-    let _nothing_moves = shared.hold_moves();
     let read = |ask: &mut dyn FnMut(&View) -> Result<(), IndexError>| shared.read(|view| ask(view));
     let files = || SegmentFiles::of(shared.segments());
     let source = Source { read: &read, files: &files, damage: Damage::Stops, emit: &mut |item| batch.take(item) };

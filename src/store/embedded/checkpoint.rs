@@ -2,10 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::punching::Punching;
+use super::punching::{Punched, Punching};
 use super::writer::Writer;
 use crate::store::index::{Checkpoint, DELETED_MAX};
-use crate::store::journal::RecordPlace;
 
 /// A checkpoint is due at the latest this long after the first change, however slowly changes trickle in.
 const CHECKPOINT_AGE: Duration = Duration::from_secs(15);
@@ -17,7 +16,7 @@ pub(super) struct Unsaved {
     /// Octets of the groups.
     pub(super) octets: u64,
     /// Another checkpoint is due as soon as this is noted: it has more to say.
-    is_urgent: bool,
+    pub(super) is_urgent: bool,
 }
 
 impl Unsaved {
@@ -31,12 +30,12 @@ impl Writer {
         let octets = self.shared.options().checkpoint_octets;
         self.unsaved.as_ref().is_some_and(|unsaved| {
             (unsaved.is_urgent || unsaved.octets >= octets || unsaved.since.elapsed() >= CHECKPOINT_AGE)
-                && self.backoff.until() <= Instant::now()
+                && self.saving.until() <= Instant::now()
         })
     }
 
     pub(super) fn checkpoint(&mut self) {
-        self.note_punched();
+        self.record_punched();
         if self.unsaved.is_none() {
             return;
         }
@@ -46,7 +45,8 @@ impl Writer {
         match made {
             Ok(Checkpoint { position, alive, deleted }) => {
                 self.unsaved = None;
-                self.backoff = super::recovery::Backoff::default();
+                self.shared.set_unsaved_octets(0);
+                self.saving.worked();
                 for number in self.shared.segments().numbers() {
                     if number < position.segment && !alive.contains_key(&number) {
                         self.unlink(number);
@@ -54,9 +54,10 @@ impl Writer {
                 }
                 // While a batch is under way its records are named again; they wait for the next checkpoint.
                 if !self.punching.is_running() && !deleted.is_empty() {
-                    self.punching = Punching::start(self.shared.segments().clone(), deleted);
+                    let in_use = self.journal.in_use();
+                    self.punching = Punching::start(self.shared.segments().clone(), deleted, in_use);
                 }
-                self.moving.go_on(&self.shared, &alive, position.segment);
+                self.alive = Some(alive);
             }
             // The journal has it all.
             Err(error) => {
@@ -65,6 +66,7 @@ impl Writer {
             }
         }
         self.shared.measure_index();
+        self.look_for_compaction();
     }
 
     fn unlink(&self, number: u64) {
@@ -74,36 +76,46 @@ impl Writer {
     }
 
     /// Has the index forget what a batch that has ended took off the disk.
-    pub(super) fn note_punched(&mut self) {
-        if let Some((batch, punched)) = self.punching.take_ended() {
-            self.forget(batch, &punched);
+    pub(super) fn record_punched(&mut self) {
+        if let Some(punched) = self.punching.take_ended() {
+            self.forget(punched);
         }
     }
 
-    fn forget(&mut self, batch: usize, punched: &[RecordPlace]) {
-        if punched.len() < batch {
+    /// Whether all of it is off the disk.
+    fn forget(&mut self, punched: Punched) -> bool {
+        let Punched { records, mut places, in_use } = punched;
+        if places.iter().any(|place| place.segment == in_use)
+            && let Err(error) = self.journal.sync(in_use)
+        {
+            tracing::error!(%error, segment = in_use, "a segment could not be made durable; a new one takes its place");
+            places.retain(|place| place.segment != in_use);
+        }
+        let is_all = places.len() == records;
+        if !is_all {
             // They are tried again after the next checkpoint.
-            let messages = batch - punched.len();
+            let messages = records - places.len();
             tracing::warn!(messages, "deleted messages could not be taken off the disk yet");
         }
-        let Some(index) = self.shared.index() else { return };
-        if let Err(error) = index.punched(punched) {
-            tracing::error!(%error, "the index could not note which messages left the disk");
+        let Some(index) = self.shared.index() else { return is_all };
+        if let Err(error) = index.punched(&places) {
+            tracing::error!(%error, "the index could not record which messages left the disk");
             drop(index);
-            return self.recover_index(&error);
+            self.recover_index(&error);
+            return is_all;
         }
         // Without a checkpoint the rows would come back with the next start, and be punched once more.
         let unsaved = self.unsaved.get_or_insert_with(Unsaved::now);
-        unsaved.is_urgent |= batch == DELETED_MAX && punched.len() == batch;
+        unsaved.is_urgent |= records == DELETED_MAX && is_all;
+        is_all
     }
 
     /// Makes everything durable, and goes on with taking off the disk what that lets go of until `deadline`.
     pub(super) fn finish(&mut self, deadline: Instant) {
         loop {
             self.checkpoint();
-            let Some((batch, punched)) = self.punching.take_by(deadline) else { return };
-            self.forget(batch, &punched);
-            if punched.len() < batch || Instant::now() >= deadline {
+            let Some(punched) = self.punching.take_by(deadline) else { return };
+            if !self.forget(punched) || Instant::now() >= deadline {
                 return;
             }
         }

@@ -16,7 +16,7 @@ pub(super) struct Counters {
     deleted: AtomicU64,
     expired: AtomicU64,
     made_way: AtomicU64,
-    moved: AtomicU64,
+    relocated: AtomicU64,
     events_dropped: AtomicU64,
     webhooks_disabled: AtomicU64,
     index_reopened: AtomicU64,
@@ -39,12 +39,12 @@ impl Counters {
     }
 
     pub(super) fn add(&self, tally: &Tally) {
-        let Tally { deleted, expired, made_way, moved, events_dropped, webhooks_disabled } = tally;
+        let Tally { deleted, expired, made_way, relocated, events_dropped, webhooks_disabled } = tally;
         for (counter, count) in [
             (&self.deleted, deleted),
             (&self.expired, expired),
             (&self.made_way, made_way),
-            (&self.moved, moved),
+            (&self.relocated, relocated),
             (&self.events_dropped, &events_dropped.values().sum()),
             (&self.webhooks_disabled, webhooks_disabled),
         ] {
@@ -72,7 +72,7 @@ impl Counts for EmbeddedStore {
             Count::labelled("removed", "deleted", read(&counters.deleted)),
             Count::labelled("removed", "expired", read(&counters.expired)),
             Count::labelled("removed", "madeWay", read(&counters.made_way)),
-            Count::one("moved", read(&counters.moved)),
+            Count::one("relocated", read(&counters.relocated)),
             Count::one("eventsDropped", read(&counters.events_dropped)),
             Count::one("webhooksDisabled", read(&counters.webhooks_disabled)),
             Count::one("indexReopened", read(&counters.index_reopened)),

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::open::{self, Opened};
 use crate::store::change::Change;
 use crate::store::disk::Disk;
-use crate::store::index::Index;
 use crate::store::journal::{Group, group_room};
 use crate::store::{OpenError, StoreError, StoreOptions};
 
@@ -29,8 +28,7 @@ impl Loader {
     pub(crate) fn begin(disk: &Arc<dyn Disk>, options: &StoreOptions, secret: [u8; 16]) -> Result<Self, OpenError> {
         // How long mail is kept is for the daemon to say, at its next start.
         let options = StoreOptions { retention: None, ..*options };
-        drop(Index::create_keyed(disk, &options, secret)?);
-        let opened = open::open(disk, &options)?;
+        let opened = open::create(disk, &options, secret)?;
         Ok(Self { opened, room: group_room(&options).min(GROUP_OCTETS), group: Group::new(), changes: Vec::new() })
     }
 
@@ -42,6 +40,13 @@ impl Loader {
         self.group.push(&change, content)?;
         self.changes.push(change);
         Ok(())
+    }
+
+    /// The highest sequence number given so far, 0 before the first.
+    pub(crate) fn last_sequence(&mut self) -> Result<u64, StoreError> {
+        self.flush()?;
+        let read = self.opened.index.view().and_then(|view| view.last_sequence());
+        read.map(|(last, _)| last).map_err(|error| error.to_store_error())
     }
 
     fn flush(&mut self) -> Result<(), StoreError> {
@@ -59,11 +64,13 @@ impl Loader {
     /// Makes everything durable.
     pub(crate) fn finish(mut self) -> Result<(), StoreError> {
         self.flush()?;
-        // Messages lie in the journal they come from as they were moved, and so came in another order than their numbers'.
+        // Messages may come in another order than their numbers', as a salvage does older changes again.
         self.opened.index.measure_mailboxes().map_err(|error| error.to_store_error())?;
         let checkpoint = self.opened.index.checkpoint().map_err(|error| error.to_store_error())?;
         // Whoever deleted their Email of a message before the backup left nothing of it here, unless others have it.
-        let punched = self.opened.journal.segments().punch(&checkpoint.deleted);
+        let in_use = self.opened.journal.in_use();
+        let punched = self.opened.journal.segments().punch(&checkpoint.deleted, in_use);
+        self.opened.journal.sync(in_use).map_err(|error| StoreError::from_io(&error))?;
         self.opened.index.punched(&punched).map_err(|error| error.to_store_error())?;
         self.opened.index.checkpoint().map(|_| ()).map_err(|error| error.to_store_error())
     }

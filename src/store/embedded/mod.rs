@@ -4,19 +4,20 @@ mod backup;
 mod checkpoint;
 mod counters;
 mod drops;
+mod index_headroom;
 mod load;
-mod moving;
 mod open;
 mod outbox;
 mod punching;
 mod queue;
 mod recovery;
-mod room;
+mod relocation;
 mod shared;
 mod writer;
 
 use std::path::Path;
 use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -37,6 +38,11 @@ use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox,
 
 /// How many Emails one change of [`Store::delete_all`] removes.
 const DELETE_STEP: u32 = 1000;
+
+/// How many lives one change of [`Store::limit_lives`] shortens.
+const SHORTEN_STEP: u32 = 500;
+/// By how much an Email may outlive the retention before its life is shortened: clocks are set by little all the time.
+const CLOCK_TOLERANCE: Duration = Duration::from_mins(1);
 
 /// The store that lives in a directory of this machine, held by this process alone.
 #[derive(Debug)]
@@ -108,7 +114,7 @@ impl EmbeddedStore {
     /// Runs a read on a thread that may block.
     async fn read<T: Send + 'static>(
         &self,
-        read: impl FnMut(&View) -> Result<T, IndexError> + Send + 'static,
+        read: impl FnOnce(&View) -> Result<T, IndexError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let shared = Arc::clone(&self.shared);
         blocking(move || shared.read(read)).await
@@ -179,12 +185,12 @@ impl Store for EmbeddedStore {
     async fn delete_all(&self, mailbox: &Mailbox, now: Timestamp) -> Result<u64, StoreError> {
         let part = Part::Offset { offset: 0, limit: 1 };
         let wanted = mailbox.clone();
-        let (total, through) =
+        let (total, (through, group)) =
             self.read(move |view| Ok((view.list(&wanted, part, now)?.total, view.last_sequence()?))).await?;
         let mut deleted = 0;
         let mut is_left = total > 0;
         while is_left {
-            let change = Change::MailboxDeleted { mailbox: mailbox.clone(), through, now, limit: DELETE_STEP };
+            let change = Change::MailboxDeleted { mailbox: mailbox.clone(), through, group, now, limit: DELETE_STEP };
             match self.change(change, Bytes::new()).await? {
                 Outcome::Removed { readable, more, .. } => {
                     deleted += readable;
@@ -207,6 +213,15 @@ impl Store for EmbeddedStore {
             other => return Err(unexpected(&other)),
         };
         Ok(Expired { removed, next_due_at: self.read(View::next_due).await? })
+    }
+
+    async fn limit_lives(&self, now: Timestamp) -> Result<usize, StoreError> {
+        let Some(retention) = self.shared.options().retention else { return Ok(0) };
+        let latest = now.plus(retention);
+        if self.read(View::last_due).await?.is_none_or(|due| due <= latest.plus(CLOCK_TOLERANCE)) {
+            return Ok(0);
+        }
+        self.changed(Change::LivesShortened { latest, limit: SHORTEN_STEP }).await
     }
 
     async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError> {
@@ -273,20 +288,16 @@ impl Store for EmbeddedStore {
 }
 
 impl Shared {
-    fn load(&self, mut listed: Listed) -> Result<Option<StoredEmail>, StoreError> {
-        loop {
-            let place = record_place(&listed);
-            let content = self.segments().content(place).map_err(|error| StoreError::from_io(&error))?;
-            if let Some(content) = content {
-                return Ok(Some(StoredEmail { listed, envelope: content.envelope, raw: content.raw }));
-            }
-            // Deleted and punched since it was listed, or moved, or else what is there is not what was written.
-            let id = listed.id;
-            match self.read(move |view| view.find(id, Timestamp::from_millis(i64::MIN)))? {
-                None => return Ok(None),
-                Some(now) if record_place(&now) != place => listed = now,
-                Some(_) => return Err(damaged(place)),
-            }
+    fn load(&self, listed: Listed) -> Result<Option<StoredEmail>, StoreError> {
+        let place = record_place(&listed);
+        let content = self.segments().content(place).map_err(|error| StoreError::from_io(&error))?;
+        if let Some(content) = content {
+            return Ok(Some(StoredEmail { listed, envelope: content.envelope, raw: content.raw }));
+        }
+        // Deleted and punched since it was listed, or else what is there is not what was written.
+        match self.read(|view| view.find(listed.id, Timestamp::from_millis(i64::MIN)))? {
+            None => Ok(None),
+            Some(_) => Err(damaged(place)),
         }
     }
 }

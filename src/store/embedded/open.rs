@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::store::disk::Disk;
-use crate::store::index::{self, Checkpoint, Compacted, Index};
+use crate::store::index::{self, Checkpoint, Compacted, HashKey, Index};
 use crate::store::journal::{FoundJournal, Journal, Position, least_segment_octets};
 use crate::store::{OpenError, StoreOptions};
 
@@ -21,7 +21,8 @@ pub(super) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Opene
     }
     let found = FoundJournal::open(Arc::clone(disk))?;
     if found.is_empty() {
-        return begin_new(disk, &found, options);
+        let index = create_index(disk, options)?;
+        return begin(&found, index, options);
     }
     // Before anything is touched: files of another format are left as they are.
     if Index::open_untouched(disk, options)?.is_none() {
@@ -33,6 +34,10 @@ pub(super) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Opene
     let end = replay(&found, &index, start)?;
     if end.group > start.group {
         tracing::info!(groups = end.group - start.group, "replayed the journal");
+    }
+    // Segments without a group bring the index nothing; left behind its position, each opening would leave one more.
+    if end != start {
+        index.set_position(end)?;
     }
     if let Some(retention) = options.retention {
         index.shorten_lives_to(retention)?;
@@ -67,18 +72,26 @@ fn octets_of_index(disk: &Arc<dyn Disk>) -> Result<u64, OpenError> {
     Index::octets(disk).map_err(|error| OpenError::of_file(index::NAME, &error))
 }
 
-/// The index and the journal of a directory in which nothing was ever kept.
-fn begin_new(disk: &Arc<dyn Disk>, found: &FoundJournal, options: &StoreOptions) -> Result<Opened, OpenError> {
-    let is_index_begun = Index::open_untouched(disk, options)?.is_some();
-    let begun = if is_index_begun { Index::open(disk, options)? } else { None };
-    let index = match begun {
-        Some(index) if index.position()? != Position::START => {
-            return Err(OpenError::Damaged { segment: 1, offset: 0, what: "the journal is missing" });
-        }
-        Some(index) => index,
-        // There is none, or its creation was cut off: it is begun again. What can't be read is not known to be new.
-        None => Index::create(disk, options)?,
-    };
+/// Makes a new store on an empty disk, under a known secret.
+pub(super) fn create(disk: &Arc<dyn Disk>, options: &StoreOptions, secret: HashKey) -> Result<Opened, OpenError> {
+    let index = Index::create_keyed(disk, options, secret)?;
+    begin(&FoundJournal::open(Arc::clone(disk))?, index, options)
+}
+
+/// The index of a directory in which nothing was ever kept. One that another process began is made anew: it may be in memory
+/// alone, if that process could not sync it.
+fn create_index(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Index, OpenError> {
+    // What can't be read is not known to be new.
+    if let Some(index) = Index::open_untouched(disk, options)?
+        && index.position()? != Position::START
+    {
+        return Err(OpenError::Damaged { segment: 1, offset: 0, what: "the journal is missing" });
+    }
+    Index::create(disk, options)
+}
+
+/// Begins a journal for a new index.
+fn begin(found: &FoundJournal, index: Index, options: &StoreOptions) -> Result<Opened, OpenError> {
     if let Some(retention) = options.retention {
         index.shorten_lives_to(retention)?;
     }
@@ -97,7 +110,7 @@ fn replay(found: &FoundJournal, index: &Index, from: Position) -> Result<Positio
 /// Removes what the index does not know and is behind its position; a segment that it knows must be there.
 fn remove_unneeded(found: &FoundJournal, checkpoint: &Checkpoint) -> Result<(), OpenError> {
     let segments = found.segments();
-    if let Some(segment) = checkpoint.alive.keys().find(|number| segments.file(**number).is_none()) {
+    if let Some(segment) = checkpoint.alive.keys().find(|number| !segments.has(**number)) {
         return Err(OpenError::Damaged { segment: *segment, offset: 0, what: "the segment is missing" });
     }
     for number in segments.numbers() {

@@ -1,4 +1,7 @@
 //! Taking what was deleted off the disk: a batch at a time, on a thread of its own, so that no sender waits for it.
+//!
+//! The thread makes its work durable in segments that nobody writes. In the one in use that is the writer's: the system
+//! reports a failed write once, and whoever hears of it has to answer for every octet of the file.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,28 +20,40 @@ pub(super) struct Punching(Option<Batch>);
 #[derive(Debug)]
 struct Batch {
     records: usize,
+    /// The segment in use when the batch began.
+    in_use: u64,
     thread: JoinHandle<Vec<RecordPlace>>,
     /// What is not done yet is left to the next start.
     is_to_stop: Arc<AtomicBool>,
+}
+
+/// A batch that has ended.
+#[derive(Debug)]
+pub(super) struct Punched {
+    /// Records of the batch.
+    pub(super) records: usize,
+    /// Those that are gone, durable but for those in the segment `in_use`.
+    pub(super) places: Vec<RecordPlace>,
+    pub(super) in_use: u64,
 }
 
 impl Punching {
     /// How often an idle writer looks whether a batch has ended.
     pub(super) const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-    /// Begins with the records at `places`, which no replay reads any more.
-    pub(super) fn start(segments: Segments, places: Vec<RecordPlace>) -> Self {
+    /// Begins with the records at `places`, which no replay reads any more, while segment `in_use` is written.
+    pub(super) fn start(segments: Segments, places: Vec<RecordPlace>, in_use: u64) -> Self {
         let records = places.len();
         let is_to_stop = Arc::<AtomicBool>::default();
         let punch = {
             let is_to_stop = Arc::clone(&is_to_stop);
             move || {
                 let pieces = places.chunks(PIECE).take_while(|_| !is_to_stop.load(Ordering::Relaxed));
-                pieces.flat_map(|piece| segments.punch(piece)).collect()
+                pieces.flat_map(|piece| segments.punch(piece, in_use)).collect()
             }
         };
         match std::thread::Builder::new().name("segment-puncher".into()).spawn(punch) {
-            Ok(thread) => Self(Some(Batch { records, thread, is_to_stop })),
+            Ok(thread) => Self(Some(Batch { records, in_use, thread, is_to_stop })),
             Err(error) => {
                 tracing::warn!(%error, "no thread to take deleted messages off the disk; it is tried again");
                 Self(None)
@@ -51,13 +66,13 @@ impl Punching {
         self.0.is_some()
     }
 
-    /// How many records the batch had and which are gone from the disk, if it has ended.
-    pub(super) fn take_ended(&mut self) -> Option<(usize, Vec<RecordPlace>)> {
+    /// What came of the batch, if it has ended.
+    pub(super) fn take_ended(&mut self) -> Option<Punched> {
         if self.0.as_ref().is_some_and(|batch| batch.thread.is_finished()) { self.take() } else { None }
     }
 
     /// The same, after waiting for its end, which comes soon after `deadline`.
-    pub(super) fn take_by(&mut self, deadline: Instant) -> Option<(usize, Vec<RecordPlace>)> {
+    pub(super) fn take_by(&mut self, deadline: Instant) -> Option<Punched> {
         let batch = self.0.as_ref()?;
         while !batch.thread.is_finished() && Instant::now() < deadline {
             std::thread::sleep(Self::LOOK_EVERY);
@@ -66,9 +81,9 @@ impl Punching {
         self.take()
     }
 
-    fn take(&mut self) -> Option<(usize, Vec<RecordPlace>)> {
-        let Batch { records, thread, .. } = self.0.take()?;
+    fn take(&mut self) -> Option<Punched> {
+        let Batch { records, in_use, thread, .. } = self.0.take()?;
         // A panic costs this batch; the records are named again.
-        Some((records, thread.join().unwrap_or_default()))
+        Some(Punched { records, places: thread.join().unwrap_or_default(), in_use })
     }
 }

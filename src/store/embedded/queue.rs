@@ -8,7 +8,6 @@ use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::counters::{Counters, Queued};
-use super::moving::Batch;
 use crate::store::StoreError;
 use crate::store::change::{Change, Outcome};
 
@@ -31,15 +30,19 @@ pub(super) struct Job {
     _queued: Queued,
 }
 
-/// What the writer is told.
+/// What the writer gets.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "nearly every message is a change")]
 pub(super) enum Message {
     Change(Job),
-    /// Say so: the writer works.
+    Signal(Signal),
+}
+
+/// What the writer is told beside changes.
+#[derive(Debug)]
+pub(super) enum Signal {
+    /// Say so: what was queued before is done.
     Answer(oneshot::Sender<()>),
-    /// Move these messages.
-    Move(Batch),
     /// A read of the index failed: see whether it must be opened again.
     LookAtIndex,
     /// Finish, and drop the sender when everything is durable.
@@ -82,7 +85,7 @@ impl Queue {
     /// Waits until the writer has got round to answering.
     pub(super) async fn answers(&self) -> Result<(), StoreError> {
         let (answer, is_answered) = oneshot::channel();
-        self.send(Message::Answer(answer))?;
+        self.send(Message::Signal(Signal::Answer(answer)))?;
         is_answered.await.map_err(|_| StoreError::WriterEnded)
     }
 
@@ -94,14 +97,15 @@ impl Queue {
     pub(super) async fn close(&self) {
         self.room.close();
         let (done, is_done) = oneshot::channel();
-        if self.send(Message::Close(done)).is_ok() {
+        if self.send(Message::Signal(Signal::Close(done))).is_ok() {
             let _ = is_done.await;
         }
     }
 }
 
-/// Takes what is queued by now, up to the bounds of a group. A message that comes after the group ends it, and is returned.
-pub(super) fn gather(messages: &Receiver<Message>, jobs: &mut Vec<Job>) -> Option<Message> {
+/// Takes what is queued by now, up to the bounds of a group. A signal ends the group and is returned: it is for after all
+/// that was handed over before.
+pub(super) fn gather(messages: &Receiver<Message>, jobs: &mut Vec<Job>) -> Option<Signal> {
     let mut octets: usize = jobs.iter().map(|job| job.content.len()).sum();
     while jobs.len() < GROUP_CHANGES_MAX && octets < GROUP_OCTETS_MAX {
         match messages.try_recv() {
@@ -109,12 +113,7 @@ pub(super) fn gather(messages: &Receiver<Message>, jobs: &mut Vec<Job>) -> Optio
                 octets += job.content.len();
                 jobs.push(job);
             }
-            Ok(Message::Answer(answer)) => {
-                let _ = answer.send(());
-            }
-            // The writer looks by itself before it rests.
-            Ok(Message::LookAtIndex) => {}
-            Ok(message @ (Message::Close(_) | Message::Move(_))) => return Some(message),
+            Ok(Message::Signal(signal)) => return Some(signal),
             Err(TryRecvError::Empty | TryRecvError::Disconnected) => return None,
         }
     }
@@ -138,7 +137,7 @@ impl Drop for Queue {
     /// it again at once. After [`Queue::close`], which an async caller awaits before, the thread has nothing left to do.
     fn drop(&mut self) {
         // Readers have senders too, so that the writer would wait for messages for ever.
-        let _ = self.send(Message::Close(oneshot::channel().0));
+        let _ = self.send(Message::Signal(Signal::Close(oneshot::channel().0)));
         if let Some(writer) = self.writer.take() {
             let _ = writer.join();
         }

@@ -1,7 +1,7 @@
 //! What the writer and the readers of an embedded store share.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, mpsc};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
@@ -10,27 +10,25 @@ use tokio_util::sync::CancellationToken;
 
 use super::counters::Counters;
 use super::open::Opened;
-use super::queue::Message;
+use super::queue::{Message, Signal};
 use crate::model::{Mailbox, Timestamp};
 use crate::store::change::{Change, Outcome};
 use crate::store::index::{Index, IndexError, View};
 use crate::store::journal::{Segments, SpareView};
 use crate::store::{OutboxVersion, StoreError, StoreOptions, StoreStats};
 
-/// How long a reader waits for an index that is being reopened, as long as that has not failed: longer than the writer rests
-/// before it tries.
-const REOPENING_PATIENCE: Duration = Duration::from_secs(3);
-/// How often a reader asks whose index fails under it: a page that can't be read is not asked for without end.
-const READ_TRIES: usize = 3;
+/// How long a reader waits for an index that is away.
+const READ_PATIENCE: Duration = Duration::from_secs(1);
+/// How often it is looked whether the index, or a reader that holds it, has come back.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
+/// While checkpoints fail, mail is taken until so many checkpoints' worth of journal would have to be replayed.
+const UNSAVED_CHECKPOINTS_MAX: u64 = 4;
 
 /// The index while it is open, the segments, and what decides whether more mail is taken.
 #[derive(Debug)]
 pub(super) struct Shared {
     /// Empty while the index is being reopened and after the close.
     index: ArcSwapOption<Index>,
-    /// For readers alone, while the index can't be opened.
-    stand_in: ArcSwapOption<Index>,
     /// Why the index is away.
     trouble: ArcSwapOption<StoreError>,
     writer: mpsc::Sender<Message>,
@@ -39,8 +37,8 @@ pub(super) struct Shared {
     segments: Segments,
     spare: SpareView,
     options: StoreOptions,
-    /// Taken for writing while messages are moved, for reading by who relies on where they are.
-    moves: RwLock<()>,
+    /// Octets of the journal that a start would replay since a checkpoint failed, 0 while none does.
+    unsaved_octets: AtomicU64,
     outbox_hint: Arc<Notify>,
     /// Rises whenever what was read of the outbox before may not hold any more.
     outbox_version: AtomicU64,
@@ -51,7 +49,6 @@ impl Shared {
     pub(super) fn new(opened: &Opened, options: StoreOptions, writer: mpsc::Sender<Message>) -> Self {
         let shared = Self {
             index: ArcSwapOption::from(Some(Arc::clone(&opened.index))),
-            stand_in: ArcSwapOption::empty(),
             trouble: ArcSwapOption::empty(),
             writer,
             writer_ended: CancellationToken::new(),
@@ -59,7 +56,7 @@ impl Shared {
             segments: opened.journal.segments().clone(),
             spare: opened.journal.spare(),
             options,
-            moves: RwLock::default(),
+            unsaved_octets: AtomicU64::new(0),
             outbox_hint: Arc::default(),
             outbox_version: AtomicU64::new(0),
             counters: Arc::default(),
@@ -85,14 +82,8 @@ impl Shared {
     }
 
     /// Takes note of changes that every view from here on shows, and what became of them.
-    pub(super) fn note_outdated<'c>(
-        &self,
-        mut changes: impl Iterator<Item = (&'c Change, &'c Result<Outcome, StoreError>)>,
-    ) {
-        let is_outdated = |(change, outcome): (&Change, &Result<Outcome, StoreError>)| {
-            outcome.as_ref().map_or(true, |outcome| change.outdates_outbox(outcome))
-        };
-        if changes.any(is_outdated) {
+    pub(super) fn note_outdated<'c>(&self, mut changes: impl Iterator<Item = (&'c Change, &'c Outcome)>) {
+        if changes.any(|(change, outcome)| change.outdates_outbox(outcome)) {
             self.outbox_version.fetch_add(1, Ordering::SeqCst);
         }
     }
@@ -101,62 +92,35 @@ impl Shared {
         &self.segments
     }
 
-    /// Has every message stay where it is until what is returned is dropped. Waits for those that are being moved.
-    pub(super) fn hold_moves(&self) -> RwLockReadGuard<'_, ()> {
-        self.moves.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Leave to move messages until what is returned is dropped; `None` while somebody holds them.
-    pub(super) fn begin_moves(&self) -> Option<RwLockWriteGuard<'_, ()>> {
-        match self.moves.try_write() {
-            Ok(leave) => Some(leave),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
-    }
-
-    /// Tells the writer something; whether there is one.
-    pub(super) fn tell_writer(&self, message: Message) -> bool {
-        self.writer.send(message).is_ok()
-    }
-
     pub(super) fn index(&self) -> Option<Arc<Index>> {
         self.index.load_full()
     }
 
-    /// Puts the index in its place, which nothing was written to but what its journal lacked.
+    pub(super) fn has_index(&self) -> bool {
+        self.index.load().is_some()
+    }
+
+    /// Puts an index that was opened again in its place.
     pub(super) fn set_index(&self, index: Arc<Index>) {
-        self.index.store(Some(index));
+        self.give_index_back(index);
         self.trouble.store(None);
         self.counters.index_reopened();
         // What its replay changed was counted by nobody.
         self.outbox_version.fetch_add(1, Ordering::SeqCst);
-        self.remove_stand_in();
+        self.outbox_hint.notify_one();
     }
 
-    /// Has reads answered by an index that nobody writes, as long as there is no other.
-    pub(super) fn set_stand_in(&self, index: Arc<Index>) {
-        let before = self.stand_in.swap(Some(index));
-        self.outbox_version.fetch_add(1, Ordering::SeqCst);
-        if let Some(before) = before {
-            before.cut_off();
-        }
+    /// Takes the index out of the readers' hands, which it must come back to; `None` if they hold it until `deadline`.
+    pub(super) fn borrow_index(&self, deadline: Instant) -> Option<Index> {
+        let alone = wait_for_readers(self.index.swap(None)?, deadline);
+        alone.map_err(|shared| self.give_index_back(shared)).ok()
     }
 
-    /// Whether what answers reads while there is no index is complete up to group `end`, and can be read.
-    pub(super) fn has_stand_in(&self, end: u64) -> bool {
-        let stand_in = self.stand_in.load();
-        stand_in.as_ref().is_some_and(|it| !it.has_failed() && it.position().is_ok_and(|at| at.group == end))
+    pub(super) fn give_index_back(&self, index: Arc<Index>) {
+        self.index.store(Some(index));
     }
 
-    /// What it shows of its file is about to be written over.
-    fn remove_stand_in(&self) {
-        if let Some(index) = self.stand_in.swap(None) {
-            index.cut_off();
-        }
-    }
-
-    /// Notes why the index can't be opened.
+    /// Sets why the index can't be opened.
     pub(super) fn set_trouble(&self, cause: StoreError) {
         self.trouble.store(Some(Arc::new(cause)));
     }
@@ -166,18 +130,6 @@ impl Shared {
         trouble.as_deref().cloned().unwrap_or_else(|| StoreError::Failed("the index is being opened again".into()))
     }
 
-    /// The index for a reader, who may block: until `deadline` for one that can be read, if it `must_be_sound`, or for any.
-    fn index_by(&self, deadline: Instant, must_be_sound: bool) -> Result<Arc<Index>, StoreError> {
-        loop {
-            let known = [self.index(), self.stand_in.load_full()].into_iter().flatten();
-            match known.into_iter().find(|index| !must_be_sound || !index.has_failed()) {
-                Some(index) => return Ok(index),
-                None if self.trouble.load().is_some() || Instant::now() >= deadline => return Err(self.index_away()),
-                None => std::thread::sleep(LOOK_EVERY),
-            }
-        }
-    }
-
     /// Cancelled when the writer has ended by a defect.
     pub(super) fn writer_ended(&self) -> &CancellationToken {
         &self.writer_ended
@@ -185,7 +137,7 @@ impl Shared {
 
     /// Takes the index away from whoever reads it, since it is about to be opened again. What was not saved of it is lost to
     /// its file: the journal has it.
-    pub(super) fn let_go_of_index(&self) {
+    pub(super) fn take_index_away(&self) {
         if let Some(index) = self.index.swap(None) {
             index.cut_off();
         }
@@ -193,49 +145,33 @@ impl Shared {
 
     /// Closes the index for good. Readers are waited for until `deadline`, so that it can be saved; whether it was.
     pub(super) fn close_index(&self, deadline: Instant) -> bool {
-        self.remove_stand_in();
-        let Some(mut index) = self.index.swap(None) else { return true };
-        loop {
-            match Arc::try_unwrap(index) {
-                Ok(_) => return true,
-                Err(shared) if Instant::now() < deadline => {
-                    index = shared;
-                    std::thread::sleep(LOOK_EVERY);
-                }
-                Err(shared) => {
-                    shared.cut_off();
-                    return false;
-                }
-            }
-        }
+        let Some(index) = self.index.swap(None) else { return true };
+        wait_for_readers(index, deadline).inspect_err(|shared| shared.cut_off()).is_ok()
     }
 
-    /// Notes that the index is about to be opened again: readers wait for it.
-    pub(super) fn clear_trouble(&self) {
-        self.trouble.store(None);
-    }
-
-    /// Has a question answered, which may be asked again where the index fails meanwhile: then by the one that comes next.
-    pub(super) fn read<T>(&self, mut read: impl FnMut(&View) -> Result<T, IndexError>) -> Result<T, StoreError> {
-        let deadline = Instant::now() + REOPENING_PATIENCE;
-        let mut tries = 1;
-        loop {
-            let index = self.index_by(deadline, tries > 1)?;
-            match self.ask(&index, &mut read) {
-                Err(error) if error.is_of_disk() && tries < READ_TRIES => tries += 1,
-                answer => return answer.map_err(|error| error.to_store_error()),
+    /// Has a question answered by a thread that may block: while the index is opened again or compacted, it waits for a
+    /// moment, and then whoever asks has to ask later.
+    pub(super) fn read<T>(&self, read: impl FnOnce(&View) -> Result<T, IndexError>) -> Result<T, StoreError> {
+        let deadline = Instant::now() + READ_PATIENCE;
+        let index = loop {
+            match self.index() {
+                Some(index) => break index,
+                None if self.trouble.load().is_some() || Instant::now() >= deadline => return Err(self.index_away()),
+                None => std::thread::sleep(LOOK_EVERY),
             }
-        }
+        };
+        self.ask(&index, read)
     }
 
     /// Has an index asked. After an error of the disk it reads nothing more, and the writer has to know.
-    fn ask<T>(&self, index: &Index, read: impl FnOnce(&View) -> Result<T, IndexError>) -> Result<T, IndexError> {
-        index.view().and_then(|view| read(&view)).inspect_err(|error| {
+    fn ask<T>(&self, index: &Index, read: impl FnOnce(&View) -> Result<T, IndexError>) -> Result<T, StoreError> {
+        let answer = index.view().and_then(|view| read(&view)).inspect_err(|error| {
             if error.is_of_disk() && index.note_failure() {
                 // A writer that has ended opens nothing again.
-                let _ = self.writer.send(Message::LookAtIndex);
+                let _ = self.writer.send(Message::Signal(Signal::LookAtIndex));
             }
-        })
+        });
+        answer.map_err(|error| error.to_store_error())
     }
 
     pub(super) fn spare(&self) -> &SpareView {
@@ -251,8 +187,22 @@ impl Shared {
         octets
     }
 
-    /// Whether a message of the largest size would find room: the index's next growth, one more segment, and one and a
-    /// half times the message.
+    /// Sets how many octets of the journal a start would replay, where that is since a checkpoint failed.
+    pub(super) fn set_unsaved_octets(&self, octets: u64) {
+        self.unsaved_octets.store(octets, Ordering::Relaxed);
+    }
+
+    /// Whether the journal may grow before the next checkpoint. It may not without end while checkpoints fail.
+    pub(super) fn is_savable(&self) -> Result<(), StoreError> {
+        let StoreOptions { checkpoint_octets, segment_octets, .. } = self.options;
+        let most = checkpoint_octets.saturating_mul(UNSAVED_CHECKPOINTS_MAX).max(segment_octets);
+        if self.unsaved_octets.load(Ordering::Relaxed) < most {
+            return Ok(());
+        }
+        Err(StoreError::Failed("the index could not be saved for too long".into()))
+    }
+
+    /// Whether a message of the largest size could be kept now.
     pub(super) fn accepts(&self) -> Result<(), StoreError> {
         if self.writer_ended.is_cancelled() {
             return Err(StoreError::WriterEnded);
@@ -260,9 +210,16 @@ impl Shared {
         if let Some(failure) = self.spare.failure() {
             return Err(failure.to_store_error());
         }
-        if self.index.load().is_none() {
+        if !self.has_index() {
             return Err(self.index_away());
         }
+        self.is_savable()?;
+        self.has_room_for_mail()
+    }
+
+    /// Whether the disk has room for a message of the largest size: the index's next growth, one more segment, and one and a
+    /// half times the message.
+    pub(super) fn has_room_for_mail(&self) -> Result<(), StoreError> {
         let StoreOptions { segment_octets, message_octets_max, .. } = self.options;
         let needed = self.index_octets.load(Ordering::Relaxed) + segment_octets + message_octets_max * 3 / 2;
         match self.segments.disk().free_octets() {
@@ -272,22 +229,22 @@ impl Shared {
         }
     }
 
-    /// Whether the caps leave room for one more Email. Waits for no index that is being opened again.
+    /// Whether the caps leave room for one more Email. Waits for no index that is away.
     pub(super) fn takes(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError> {
         if !self.options.caps.are_set() {
             return Ok(());
         }
         let index = self.index().ok_or_else(|| self.index_away())?;
-        match self.ask(&index, |view| view.takes(mailboxes, &self.options.caps, now)) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(StoreError::MailboxFull),
-            Err(error) => Err(error.to_store_error()),
+        if self.ask(&index, |view| view.takes(mailboxes, &self.options.caps, now))? {
+            return Ok(());
         }
+        Err(StoreError::MailboxFull)
     }
 
     pub(super) fn stats(&self) -> Result<StoreStats, StoreError> {
         let mut stats = self.read(View::stats)?;
         stats.segments = self.segments.numbers().len() as u64;
+        stats.held_octets = self.segments.held_octets();
         let disk = self.segments.disk();
         let failed = |error| StoreError::from_io(&error);
         stats.index_octets = Index::octets(disk).map_err(failed)?;
@@ -295,5 +252,19 @@ impl Shared {
         // A file that is removed meanwhile counts no more.
         stats.disk_octets = names.iter().filter_map(|name| disk.open(name).ok()?.size().ok()).sum();
         Ok(stats)
+    }
+}
+
+/// The index without a reader, or still shared at `deadline`.
+fn wait_for_readers(mut index: Arc<Index>, deadline: Instant) -> Result<Index, Arc<Index>> {
+    loop {
+        match Arc::try_unwrap(index) {
+            Ok(alone) => return Ok(alone),
+            Err(shared) if Instant::now() < deadline => {
+                index = shared;
+                std::thread::sleep(LOOK_EVERY);
+            }
+            Err(shared) => return Err(shared),
+        }
     }
 }

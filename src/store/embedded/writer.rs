@@ -3,6 +3,7 @@
 //! The commit in flight is the batching window: whatever was queued while it ran is the next group. No timer.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -12,14 +13,13 @@ use tokio::sync::oneshot;
 
 use super::checkpoint::Unsaved;
 use super::drops::{self, Drops};
-use super::moving::Moving;
 use super::open::Opened;
 use super::punching::Punching;
-use super::queue::{Job, Message, Queue, answer, answer_all, gather};
-use super::recovery::Backoff;
+use super::queue::{Job, Message, Queue, Signal, answer, answer_all, gather};
+use super::recovery::{Backoff, OPENING_RETRY_MAX, SAVING_RETRY_MAX};
 use super::shared::Shared;
 use crate::store::change::{Change, Outcome};
-use crate::store::index::{Applied, IndexError};
+use crate::store::index::{Applied, IndexError, SegmentLife};
 use crate::store::journal::{AppendError, Group, Journal, RecordPlace, group_room};
 use crate::store::{OpenError, StoreError};
 
@@ -45,8 +45,11 @@ pub(super) fn start(
         // What the last process deleted and did not live to punch out goes with the first checkpoint.
         unsaved: Some(Unsaved::now()),
         punching: Punching::default(),
-        moving: Moving::default(),
-        backoff: Backoff::default(),
+        alive: None,
+        opening: Backoff::new(OPENING_RETRY_MAX),
+        saving: Backoff::new(SAVING_RETRY_MAX),
+        compact_at: None,
+        compacted_at: None,
         drops: Drops::default(),
     };
     let thread = std::thread::Builder::new()
@@ -72,15 +75,36 @@ fn what_panicked(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic")
 }
 
+/// Does what the writer is told; whom to tell of the end if that is asked for.
+fn obey(signal: Signal) -> Option<oneshot::Sender<()>> {
+    match signal {
+        Signal::Close(done) => Some(done),
+        Signal::Answer(answer) => {
+            // Nobody waits any more if this fails.
+            let _ = answer.send(());
+            None
+        }
+        // The writer looks by itself before it waits.
+        Signal::LookAtIndex => None,
+    }
+}
+
 pub(super) struct Writer {
     pub(super) shared: Arc<Shared>,
     pub(super) journal: Journal,
     /// What was applied since the last checkpoint.
     pub(super) unsaved: Option<Unsaved>,
     pub(super) punching: Punching,
-    pub(super) moving: Moving,
-    /// When what failed by itself is tried again.
-    pub(super) backoff: Backoff,
+    /// What the last checkpoint found alive, until it is looked at.
+    pub(super) alive: Option<BTreeMap<u64, SegmentLife>>,
+    /// When an index that could not be opened is opened again.
+    pub(super) opening: Backoff,
+    /// When a checkpoint that failed is tried again.
+    pub(super) saving: Backoff,
+    /// When an index that may be mostly free is compacted, since the disk is short of room.
+    pub(super) compact_at: Option<Instant>,
+    /// When that was tried last.
+    pub(super) compacted_at: Option<Instant>,
     pub(super) drops: Drops,
 }
 
@@ -98,32 +122,15 @@ impl Writer {
                     let mut jobs = vec![job];
                     let behind = gather(messages, &mut jobs);
                     self.commit(jobs);
-                    match behind {
-                        Some(Message::Close(done)) => closing = Some(done),
-                        Some(Message::Move(batch)) => self.move_batch(batch),
-                        _ => {}
-                    }
-                    if self.is_checkpoint_due() {
-                        self.checkpoint();
-                    }
+                    closing = behind.and_then(obey);
                 }
-                Ok(Message::Answer(answer)) => {
-                    // Nobody waits any more if this fails.
-                    let _ = answer.send(());
-                    if self.is_checkpoint_due() {
-                        self.checkpoint();
-                    }
-                }
-                Ok(Message::Move(batch)) => {
-                    self.move_batch(batch);
-                    if self.is_checkpoint_due() {
-                        self.checkpoint();
-                    }
-                }
-                Ok(Message::LookAtIndex) => {}
-                Ok(Message::Close(done)) => closing = Some(done),
+                Ok(Message::Signal(signal)) => closing = obey(signal),
                 Err(RecvTimeoutError::Timeout) => self.rest(),
                 Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if closing.is_none() && self.is_checkpoint_due() {
+                self.checkpoint();
+                self.relocate();
             }
         }
         // What slipped into the queue behind the close.
@@ -132,7 +139,6 @@ impl Writer {
                 answer(job, Err(StoreError::Stopping));
             }
         }
-        self.moving.end();
         drops::warn(std::mem::take(&mut self.drops).into_rest());
         let deadline = Instant::now() + CLOSE_PATIENCE;
         self.finish(deadline);
@@ -147,12 +153,12 @@ impl Writer {
     /// When there is something to do even if nothing comes in.
     fn rest_at(&self) -> Option<Instant> {
         if self.shared.index().is_none_or(|index| index.has_failed()) {
-            return Some(self.backoff.until());
+            return Some(self.opening.until());
         }
         let quiet = self.shared.options().checkpoint_quiet;
-        let checkpoint_at = self.unsaved.as_ref().map(|_| (Instant::now() + quiet).max(self.backoff.until()));
+        let checkpoint_at = self.unsaved.as_ref().map(|_| (Instant::now() + quiet).max(self.saving.until()));
         let punched_at = self.punching.is_running().then(|| Instant::now() + Punching::LOOK_EVERY);
-        [checkpoint_at, punched_at].into_iter().flatten().min()
+        [checkpoint_at, punched_at, self.compact_at].into_iter().flatten().min()
     }
 
     /// What there is to do while nothing comes in.
@@ -162,14 +168,18 @@ impl Writer {
             return self.open_index_anew();
         }
         if let Err(error) = self.ensure_index() {
-            let wait = self.backoff.failed();
+            let wait = self.opening.failed();
             tracing::error!(%error, again_in_ms = wait.as_millis(), "the index is still away");
             return;
         }
         let is_quiet = !self.punching.is_running();
-        self.note_punched();
-        if is_quiet || self.is_checkpoint_due() {
+        self.record_punched();
+        if self.compact_at.is_some_and(|at| at <= Instant::now()) {
+            self.compact_index();
+        }
+        if is_quiet {
             self.checkpoint();
+            self.relocate();
         }
     }
 
@@ -201,11 +211,11 @@ impl Writer {
                 self.shared.counters().committed(taken_at.elapsed());
                 // Before anybody is answered: who has deleted a webhook may rely on it.
                 self.shared.note_outdated(jobs.iter().map(|job| &job.change).zip(&outcomes));
-                if outcomes.iter().any(|it| matches!(it, Ok(Outcome::Received { has_events: true, .. }))) {
+                if outcomes.iter().any(|it| matches!(it, Outcome::Received { has_events: true, .. })) {
                     self.shared.outbox_hint().notify_one();
                 }
                 for (job, outcome) in jobs.into_iter().zip(outcomes) {
-                    answer(job, outcome);
+                    answer(job, Ok(outcome));
                 }
             }
             Err(AppendError::NoRoom(cause)) => self.commit_freeing(jobs, &cause),
@@ -214,19 +224,21 @@ impl Writer {
     }
 
     /// Makes a group of `changes` durable and visible; what each of them did.
-    pub(super) fn keep(
-        &mut self,
-        mut group: Group,
-        changes: &[&Change],
-    ) -> Result<Vec<Result<Outcome, StoreError>>, AppendError> {
+    pub(super) fn keep(&mut self, mut group: Group, changes: &[&Change]) -> Result<Vec<Outcome>, AppendError> {
         self.ensure_index().map_err(AppendError::Failed)?;
+        if !group.frees_space_only() {
+            self.shared.is_savable().map_err(AppendError::NoRoom)?;
+        }
         self.journal.make_room(&group)?;
-        self.find_room_in_index(&group, changes.iter().copied()).map_err(AppendError::NoRoom)?;
+        self.find_room_in_index(&group, changes).map_err(AppendError::NoRoom)?;
         let (start, places) = self.journal.append(&mut group)?;
-        let octets = group.octets() as u64;
+        let unsaved = self.unsaved.get_or_insert_with(Unsaved::now);
+        unsaved.octets += group.octets() as u64;
+        if self.saving.has_failed() {
+            self.shared.set_unsaved_octets(unsaved.octets);
+        }
         drop(group);
         let outcomes = self.apply(changes, &places, start).map_err(AppendError::Failed)?;
-        self.unsaved.get_or_insert_with(Unsaved::now).octets += octets;
         Ok(outcomes)
     }
 

@@ -5,23 +5,23 @@ use std::collections::BTreeMap;
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
-use super::tables::{SEGMENTS, expiry_second};
-use crate::model::Timestamp;
+use super::tables::SEGMENTS;
 use crate::store::journal::RecordPlace;
 
 /// What lives in a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SegmentLife {
+    /// Messages that an Email or an event needs.
     pub(crate) messages: u64,
     /// Octets of their records.
     pub(crate) octets: u64,
-    /// The second in which the last message expires that ever came into it. What was given a shorter life since goes sooner.
-    pub(crate) last_expiry: u64,
+    /// Emails that have one of them: none where only events are left.
+    pub(crate) emails: u64,
 }
 
 impl SegmentLife {
-    pub(super) fn decode((messages, octets, last_expiry): (u64, u64, u64)) -> Self {
-        Self { messages, octets, last_expiry }
+    pub(super) fn decode((messages, octets, emails): (u64, u64, u64)) -> Self {
+        Self { messages, octets, emails }
     }
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Alive<'t> {
 struct Change {
     messages: i64,
     octets: i64,
-    last_expiry: u64,
+    emails: i64,
 }
 
 impl<'t> Alive<'t> {
@@ -44,32 +44,40 @@ impl<'t> Alive<'t> {
         Ok(Self { table: transaction.open_table(SEGMENTS)?, changes: BTreeMap::new() })
     }
 
-    /// A message that expires at `expires_at` lives in the record at `place`.
-    pub(super) fn add(&mut self, place: RecordPlace, expires_at: Timestamp) {
-        let change = self.change(place, 1);
-        change.last_expiry = change.last_expiry.max(expiry_second(expires_at));
+    /// A message lives in the record at `place`.
+    pub(super) fn add_message(&mut self, place: RecordPlace) {
+        self.change_messages(place, 1);
     }
 
     /// It does not any more.
-    pub(super) fn remove(&mut self, place: RecordPlace) {
-        self.change(place, -1);
+    pub(super) fn remove_message(&mut self, place: RecordPlace) {
+        self.change_messages(place, -1);
     }
 
-    fn change(&mut self, place: RecordPlace, messages: i64) -> &mut Change {
+    /// An Email has the message in the record at `place`.
+    pub(super) fn add_email(&mut self, place: RecordPlace) {
+        self.changes.entry(place.segment).or_default().emails += 1;
+    }
+
+    /// It is gone.
+    pub(super) fn remove_email(&mut self, place: RecordPlace) {
+        self.changes.entry(place.segment).or_default().emails -= 1;
+    }
+
+    fn change_messages(&mut self, place: RecordPlace, messages: i64) {
         let change = self.changes.entry(place.segment).or_default();
         change.messages += messages;
         change.octets += messages * i64::from(place.length);
-        change
     }
 
     /// Writes what has changed.
     pub(super) fn flush(&mut self) -> Result<(), IndexError> {
-        for (segment, Change { messages, octets, last_expiry }) in std::mem::take(&mut self.changes) {
+        for (segment, Change { messages, octets, emails }) in std::mem::take(&mut self.changes) {
             let before = self.table.get(segment)?.map(|row| SegmentLife::decode(row.value())).unwrap_or_default();
             let now = (
                 before.messages.saturating_add_signed(messages),
                 before.octets.saturating_add_signed(octets),
-                before.last_expiry.max(last_expiry),
+                before.emails.saturating_add_signed(emails),
             );
             self.table.insert(segment, now)?;
         }

@@ -26,7 +26,7 @@ pub(super) struct Apply<'t> {
     meta: Table<'t, u8, &'static [u8]>,
     pub(super) mail: Table<'t, &'static MailKey, &'static [u8]>,
     pub(super) ids: Table<'t, &'static [u8; 16], &'static MailKey>,
-    expiry: Table<'t, (u64, u64), &'static [u8]>,
+    pub(super) expiry: Table<'t, (u64, u64), &'static [u8]>,
     pub(super) shares: Shares<'t>,
     pub(super) alive: Alive<'t>,
     punches: Table<'t, (u64, u32), (u32, u32)>,
@@ -97,8 +97,7 @@ impl<'t> Apply<'t> {
         self.emails_of.flush()?;
         self.alive.flush()?;
         self.state.set_position(position);
-        let state = postcard::to_stdvec(&self.state).map_err(|_| IndexError::Corrupt("the state can't be written"))?;
-        self.meta.insert(META_STATE, &state[..])?;
+        self.meta.insert(META_STATE, &self.state.encode()?[..])?;
         Ok(self.tally)
     }
 
@@ -118,7 +117,7 @@ impl<'t> Apply<'t> {
                 Ok(Outcome::Received { has_events, has_dropped: self.has_dropped })
             }
             Change::Deleted { id, now } => self.delete(*id, *now),
-            Change::MailboxDeleted { mailbox, through, now, limit } => {
+            Change::MailboxDeleted { mailbox, through, now, limit, .. } => {
                 self.delete_mailbox(mailbox, *through, *now, *limit as usize)
             }
             Change::Expired { now, limit } => self.expire(*now, *limit as usize),
@@ -149,9 +148,8 @@ impl<'t> Apply<'t> {
             Change::Restored { envelope, received_at, expires_at, sequence, living } => {
                 self.restore(envelope, (*received_at, *expires_at), *sequence, living, place)
             }
-            Change::Moved { from, envelope, expires_at, .. } => {
-                self.relocate(&envelope.recipients, *expires_at, *from, place)
-            }
+            Change::LivesShortened { latest, limit } => self.shorten_lives(*latest, *limit as usize),
+            Change::Relocated { from, envelope, .. } => self.relocate(&envelope.recipients, *from, place),
         }
     }
 
@@ -188,7 +186,7 @@ impl<'t> Apply<'t> {
             self.shares.begin((place.segment, place.offset), sharing)?;
         }
         let mut has_events = false;
-        self.count_in(place, expires_at);
+        self.count_in(place);
         for (recipient, webhooks) in envelope.recipients.iter().zip(told) {
             let key = mail_key(mailbox_hash(&self.hash_key, &recipient.mailbox), self.state.next_sequence);
             self.state.next_sequence += 1;
@@ -213,11 +211,12 @@ impl<'t> Apply<'t> {
         self.state.mailboxes += u64::from(head.emails == 1);
         self.mail.insert(&head_key(key), &head.encode()[..])?;
         self.state.emails += 1;
+        self.alive.add_email(row.place);
         self.emails_of.add(domain, row.expires_at);
         Ok(())
     }
 
-    fn head(&self, key: &MailKey) -> Result<Option<HeadRow>, IndexError> {
+    pub(super) fn head(&self, key: &MailKey) -> Result<Option<HeadRow>, IndexError> {
         self.mail.get(&head_key(key))?.map(|row| decode_head(row.value())).transpose()
     }
 
@@ -297,6 +296,7 @@ impl<'t> Apply<'t> {
         }
         let mut head = self.head(key)?.ok_or(IndexError::Corrupt("a mailbox's head is missing"))?;
         head.emails = head.emails.saturating_sub(1);
+        self.alive.remove_email(row.place);
         self.emails_of.remove(head.domain, row.expires_at);
         if head.emails == 0 {
             self.mail.remove(&head_key(key))?;
@@ -329,7 +329,7 @@ impl<'t> Apply<'t> {
     }
 
     fn let_go(&mut self, place: RecordPlace, removal: Removal) -> Result<(), IndexError> {
-        self.alive.remove(place);
+        self.alive.remove_message(place);
         self.state.live_octets = self.state.live_octets.saturating_sub(u64::from(place.content));
         if removal == Removal::Expire { Ok(()) } else { self.punch(place) }
     }
@@ -347,12 +347,12 @@ impl<'t> Apply<'t> {
     }
 
     /// Counts a message that is new.
-    pub(super) fn count_in(&mut self, place: RecordPlace, expires_at: Timestamp) {
-        self.alive.add(place, expires_at);
+    pub(super) fn count_in(&mut self, place: RecordPlace) {
+        self.alive.add_message(place);
         self.state.live_octets = self.state.live_octets.saturating_add(u64::from(place.content));
     }
 
-    fn flush_expiring(&mut self) -> Result<(), IndexError> {
+    pub(super) fn flush_expiring(&mut self) -> Result<(), IndexError> {
         for (second, keys) in std::mem::take(&mut self.expiring) {
             for keys in keys.chunks(EXPIRY_ROW_KEYS) {
                 self.expiry.insert((second, sequence_of(&keys[0])), keys.as_flattened())?;

@@ -16,10 +16,10 @@ mod events;
 mod lanes;
 mod living;
 mod log;
-mod needs;
 mod outbox;
 mod overlay;
 mod read;
+mod relocation;
 mod replay;
 mod restored;
 mod retention;
@@ -46,16 +46,15 @@ pub use compaction::Compacted;
 use emails_of::EmailsOf;
 pub(crate) use lanes::Due;
 pub(crate) use living::Living;
-pub(crate) use needs::Needed;
 use outbox::Outbox;
 use overlay::Overlay;
 pub(crate) use read::View;
 pub(crate) use survey::TABLES;
-pub(crate) use tables::record_place;
 use tables::{
-    DOMAINS, EXPIRY, FORMAT, HashKey, IDS, MAIL, META, META_FORMAT, META_HASH_KEY, META_RETENTION, META_STATE, PUNCHES,
+    DOMAINS, EXPIRY, FORMAT, IDS, MAIL, META, META_FORMAT, META_HASH_KEY, META_RETENTION, META_STATE, PUNCHES,
     SEGMENTS, SHARED, State,
 };
+pub(crate) use tables::{HashKey, record_place};
 pub(crate) use tally::Tally;
 
 use super::StoreOptions;
@@ -222,6 +221,19 @@ impl Index {
         Ok(read_state(&self.database)?.position())
     }
 
+    /// Says up to where the index is complete, where no change lies between; durable with the next checkpoint.
+    pub(crate) fn set_position(&self, position: Position) -> Result<(), IndexError> {
+        let mut transaction = self.database.begin_write()?;
+        transaction.set_durability(Durability::None)?;
+        let mut state = read_state(&self.database)?;
+        if state.position().group != position.group {
+            return Err(IndexError::Corrupt("it lacks the groups before"));
+        }
+        state.set_position(position);
+        transaction.open_table(META)?.insert(META_STATE, &state.encode()?[..])?;
+        Ok(transaction.commit()?)
+    }
+
     /// Takes note of an error of the disk that befell a read: from then on redb reads what is in memory alone, until the
     /// file is opened again. Whether it is the first.
     pub(crate) fn note_failure(&self) -> bool {
@@ -343,8 +355,7 @@ fn initialize(database: &Database, hash_key: &HashKey) -> Result<(), IndexError>
         meta.insert(META_FORMAT, &FORMAT.to_le_bytes()[..])?;
         meta.insert(META_HASH_KEY, &hash_key[..])?;
         meta.insert(META_RETENTION, &u64::MAX.to_le_bytes()[..])?;
-        let state = postcard::to_stdvec(&State::NEW).map_err(|_| IndexError::Corrupt("the state can't be written"))?;
-        meta.insert(META_STATE, &state[..])?;
+        meta.insert(META_STATE, &State::NEW.encode()?[..])?;
         transaction.open_table(MAIL)?;
         transaction.open_table(IDS)?;
         transaction.open_table(EXPIRY)?;

@@ -72,13 +72,19 @@ impl View {
     /// When the first Emails are due to be removed; `None` if there are none.
     pub(crate) fn next_due(&self) -> Result<Option<Timestamp>, IndexError> {
         let table = self.transaction.open_table(EXPIRY)?;
-        let first = table.first()?.map(|(key, _)| key.value().0);
-        Ok(first.map(|second| Timestamp::from_millis(i64::try_from(second.saturating_mul(1000)).unwrap_or(i64::MAX))))
+        Ok(table.first()?.map(|(key, _)| start_of(key.value().0)))
     }
 
-    /// The highest sequence number given so far.
-    pub(crate) fn last_sequence(&self) -> Result<u64, IndexError> {
-        Ok(self.state()?.next_sequence.saturating_sub(1))
+    /// When the last Emails are due to be removed; `None` if there are none.
+    pub(crate) fn last_due(&self) -> Result<Option<Timestamp>, IndexError> {
+        let table = self.transaction.open_table(EXPIRY)?;
+        Ok(table.last()?.map(|(key, _)| start_of(key.value().0)))
+    }
+
+    /// The highest sequence number given so far, and the number of the group that gives the next one.
+    pub(crate) fn last_sequence(&self) -> Result<(u64, u64), IndexError> {
+        let state = self.state()?;
+        Ok((state.next_sequence.saturating_sub(1), state.position().group))
     }
 
     pub(crate) fn domains(&self) -> Result<Vec<DomainRecord>, IndexError> {
@@ -103,4 +109,9 @@ impl View {
         let row = table.get(META_STATE)?.ok_or(IndexError::Corrupt("the state row is missing"))?;
         postcard::from_bytes(row.value()).map_err(|_| IndexError::Corrupt("the state row does not read"))
     }
+}
+
+/// When a second begins.
+fn start_of(second: u64) -> Timestamp {
+    Timestamp::from_millis(i64::try_from(second.saturating_mul(1000)).unwrap_or(i64::MAX))
 }

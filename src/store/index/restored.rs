@@ -34,7 +34,7 @@ impl Apply<'_> {
             let sharing = Sharing { shares, was_deleted: are_living < recipients.len(), sequence };
             self.shares.begin((place.segment, place.offset), sharing)?;
         }
-        self.count_in(place, expires_at);
+        self.count_in(place);
         for (recipient, sequence) in recipients.iter().zip(sequence..) {
             self.state.next_sequence = self.state.next_sequence.max(sequence.saturating_add(1));
             if !living.contains(&recipient.id) {

@@ -7,11 +7,12 @@ use redb::TableDefinition;
 use serde::{Deserialize, Serialize};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
+use super::IndexError;
 use crate::model::{EmailId, EventId, Listed, Mailbox, Place, Timestamp, WebhookId};
 use crate::store::journal::{Position, RecordPlace};
 
 /// The format that this version writes and reads.
-pub(super) const FORMAT: u32 = 5;
+pub(super) const FORMAT: u32 = 6;
 
 /// Single values: see the `META_…` keys.
 pub(super) const META: TableDefinition<u8, &[u8]> = TableDefinition::new("meta");
@@ -35,8 +36,7 @@ pub(super) const EXPIRY: TableDefinition<(u64, u64), &[u8]> = TableDefinition::n
 pub(super) const SHARED: TableDefinition<(u64, u32), (u32, u64)> = TableDefinition::new("shared");
 /// Somebody deleted their Email of the record: with the last share its octets leave the disk, however that ends.
 pub(super) const SHARE_DELETED: u32 = 1 << 31;
-/// Segment to the number of messages alive in it, the octets of their records, and the second in which the last message
-/// expires that ever came into it.
+/// Segment to the number of messages alive in it, the octets of their records, and the number of Emails that have one.
 pub(super) const SEGMENTS: TableDefinition<u64, (u64, u64, u64)> = TableDefinition::new("segments");
 /// (segment, offset) of a record whose content was deleted to (its length, its content's).
 pub(super) const PUNCHES: TableDefinition<(u64, u32), (u32, u32)> = TableDefinition::new("punches");
@@ -83,7 +83,7 @@ pub(super) const EXPIRY_ROW_KEYS: usize = 64;
 pub(super) type MailKey = [u8; 24];
 
 /// The secret of [`META_HASH_KEY`].
-pub(super) type HashKey = [u8; 16];
+pub(crate) type HashKey = [u8; 16];
 
 /// The first part of the keys of a mailbox.
 pub(super) fn mailbox_hash(secret: &HashKey, mailbox: &Mailbox) -> [u8; 16] {
@@ -372,6 +372,10 @@ impl State {
     /// Up to where of the journal the index is complete.
     pub(super) fn position(&self) -> Position {
         Position { segment: self.segment, offset: self.offset, group: self.group }
+    }
+
+    pub(super) fn encode(&self) -> Result<Vec<u8>, IndexError> {
+        postcard::to_stdvec(self).map_err(|_| IndexError::Corrupt("the state can't be written"))
     }
 
     pub(super) fn set_position(&mut self, position: Position) {

@@ -13,8 +13,8 @@ pub(crate) struct Tally {
     pub(crate) expired: u64,
     /// Emails that made way for others under a cap.
     pub(crate) made_way: u64,
-    /// Messages that were moved to the end of the journal.
-    pub(crate) moved: u64,
+    /// Messages of pending events that were copied to the end of the journal.
+    pub(crate) relocated: u64,
     /// Events of each webhook that were dropped because too much waited.
     pub(crate) events_dropped: BTreeMap<WebhookId, u64>,
     /// Webhooks that were disabled for what their receivers answered.

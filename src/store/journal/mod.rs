@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use record::{GROUP_HEADER_OCTETS, GroupHeader, SegmentHeader};
 pub(crate) use replay::FoundJournal;
-pub(crate) use segments::Segments;
+pub(crate) use segments::{Content, Segments};
 use spare::Spare;
 pub(crate) use spare::SpareView;
 pub(crate) use walk::{Content as WalkedContent, SegmentFiles, Step, Walk, WalkedRecord};
@@ -192,7 +192,9 @@ impl Journal {
         let failed = |error: io::Error| OpenError::of_file(&segment_name(number), &error);
         let mut predecessor_end = 0;
         if !is_new {
-            let file = segments.file(end.segment).ok_or(OpenError::Damaged {
+            let opened = segments.file(end.segment);
+            let file = opened.map_err(|error| OpenError::of_file(&segment_name(end.segment), &error))?;
+            let file = file.ok_or(OpenError::Damaged {
                 segment: end.segment,
                 offset: u64::from(end.offset),
                 what: "the segment is missing",
@@ -244,21 +246,16 @@ impl Journal {
         let file = &self.active.file;
         let written = file.write_at(u64::from(at), &group.octets).and_then(|()| file.sync());
         if let Err(error) = written {
-            return Err(AppendError::Failed(self.abandon_from(at, StoreError::from_io(&error))));
+            return Err(AppendError::Failed(self.cut_off(at, StoreError::from_io(&error))));
         }
         self.active.end = at + length + u32::try_from(GROUP_HEADER_OCTETS).unwrap_or(u32::MAX);
         self.next_group += 1;
         Ok((start, group.places(start.segment, at)))
     }
 
-    /// Takes back the last group, which began at `start`: the next segment's header, durable, cuts it off. The answer is
-    /// `cause`, or [`StoreError::OutcomeUnknown`] if not even that can be written.
-    pub(crate) fn abandon(&mut self, start: Position, cause: StoreError) -> StoreError {
-        self.next_group = start.group;
-        self.abandon_from(start.offset, cause)
-    }
-
-    fn abandon_from(&mut self, offset: u32, cause: StoreError) -> StoreError {
+    /// Cuts off the group at `offset`, whose write or sync failed: the next segment's header, durable, says that it does not
+    /// count. The answer is `cause`, or [`StoreError::OutcomeUnknown`] if not even that can be written.
+    fn cut_off(&mut self, offset: u32, cause: StoreError) -> StoreError {
         self.active.end = offset;
         self.active.is_sealed = true;
         match self.roll() {
@@ -270,19 +267,15 @@ impl Journal {
         }
     }
 
-    /// Goes on in a new segment if the one in use is in doubt. Until that is done, replay might find in it what was given
-    /// up, so the index must not be replayed before.
-    pub(crate) fn settle(&mut self) -> Result<(), StoreError> {
-        if self.active.is_sealed { self.roll().map_err(|error| StoreError::from_io(&error)) } else { Ok(()) }
-    }
-
     /// Goes on in a new segment if the one in use has no room for a group, as [`Journal::append`] does.
     pub(crate) fn make_room(&mut self, group: &Group) -> Result<(), AppendError> {
         let octets = group.octets.len() as u64;
         if u64::from(GROUPS_START) + octets > self.first_octets {
             return Err(AppendError::Failed(StoreError::Failed("a group is larger than a segment".into())));
         }
-        self.settle().map_err(AppendError::Failed)?;
+        if self.active.is_sealed {
+            self.roll().map_err(|error| AppendError::Failed(StoreError::from_io(&error)))?;
+        }
         if !self.fits(octets) {
             return self.roll().map_err(|error| AppendError::NoRoom(StoreError::from_io(&error)));
         }
@@ -295,6 +288,20 @@ impl Journal {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The number of the segment in use.
+    pub(crate) fn in_use(&self) -> u64 {
+        self.active.number
+    }
+
+    /// Makes durable what others did to a segment that was in use then, such as punching. An error is one about all that was
+    /// written to it: every group in it is durable, and nothing more goes into it.
+    pub(crate) fn sync(&mut self, segment: u64) -> io::Result<()> {
+        if segment == self.active.number {
+            return self.active.file.sync().inspect_err(|_| self.active.is_sealed = true);
+        }
+        self.segments.file(segment)?.map_or(Ok(()), |file| file.sync())
     }
 
     /// Lets the index have the room of the next segment.

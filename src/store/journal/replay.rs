@@ -40,7 +40,7 @@ impl FoundJournal {
         Ok(Self { segments, headers, blank, is_of_another: true })
     }
 
-    /// Opens the segments again that this process writes, all of whose groups it has synced.
+    /// Reads the segments again that this process writes, all of whose groups it has synced.
     pub(crate) fn open_again(disk: Arc<dyn Disk>) -> Result<Self, OpenError> {
         Ok(Self { is_of_another: false, ..Self::open(disk)? })
     }
@@ -98,14 +98,15 @@ impl FoundJournal {
         counts_up_to: Option<u64>,
         apply: &mut impl FnMut(Vec<ReplayedRecord>, Position) -> Result<(), E>,
     ) -> Result<Position, E> {
-        let (Some(file), Some(header)) = (self.segments.file(start.segment), self.headers.get(&start.segment)) else {
+        let io = |error: io::Error| OpenError::of_file(&super::segment_name(start.segment), &error);
+        let file = self.segments.file(start.segment).map_err(io)?;
+        let (Some(file), Some(header)) = (file, self.headers.get(&start.segment)) else {
             return Err(damaged(start, "the segment is missing").into());
         };
-        let io = |error: io::Error| OpenError::of_file(&super::segment_name(start.segment), &error);
         if self.is_of_another {
-            // What the last process wrote and did not live to sync, a header alone too, may be read from memory; nobody may
-            // see it before it is durable.
-            file.sync().map_err(io)?;
+            // The kernel may show what the last process could not sync, or did not live to: the pages of a failed sync count
+            // as written, and another sync does nothing for them. What is built on, the header first, is written anew.
+            file.write_at(0, &header.encode()).and_then(|()| file.sync()).map_err(io)?;
         }
         let size = file.size().map_err(io)?;
         let end = counts_up_to.unwrap_or(size);
@@ -125,8 +126,7 @@ impl FoundJournal {
             };
             let octets = group.unwrap_or_default();
             let next = u64::from(position.offset) + octets.len() as u64;
-            // A group that no later header calls synced may be read from memory and be nowhere else, be it that the sync was
-            // not lived to see or that it failed: then the kernel takes the pages for written, and another sync does nothing.
+            // The same holds for a group that no later header calls synced.
             let is_in_doubt = self.is_of_another && counts_up_to.is_none();
             if is_in_doubt && header_at(&*file, header.salt, next, end).map_err(io)?.is_none() {
                 file.write_at(u64::from(position.offset), &octets).and_then(|()| file.sync()).map_err(io)?;

@@ -1,22 +1,37 @@
-//! The segments that exist, open for reading from any thread.
+//! The segments that exist, readable from any thread.
+//!
+//! A store may have thousands of them, so that a file is opened when it is read and few stay open.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use bytes::Bytes;
 
-use super::record::{FirstSector, GROUP_HEADER_OCTETS, SegmentHeader, decode_record};
+use super::record::{FirstSector, GROUP_HEADER_OCTETS, RECORD_HEADER_OCTETS, RecordHead, SegmentHeader, decode_record};
 use super::{GROUPS_START, RecordPlace, segment_name, segment_number};
-use crate::model::Envelope;
+use crate::model::{Envelope, Timestamp};
 use crate::store::disk::{Disk, DiskFile};
 use crate::store::error::OpenError;
 
-/// The open segments by number. Cheap to clone; all clones are one set.
+/// Files that stay open for the next read, beside the one that is written.
+const OPEN_MAX: usize = 64;
+
+/// The segments by number. Cheap to clone; all clones are one set.
 #[derive(Clone, Debug)]
 pub(crate) struct Segments {
     disk: Arc<dyn Disk>,
-    files: Arc<RwLock<BTreeMap<u64, Arc<dyn DiskFile>>>>,
+    files: Arc<Mutex<Files>>,
+}
+
+#[derive(Debug, Default)]
+struct Files {
+    /// Each with its file, as long as somebody has it open.
+    known: BTreeMap<u64, Option<Weak<dyn DiskFile>>>,
+    /// Those that stay open, the one that was used last at the end.
+    recent: VecDeque<(u64, Arc<dyn DiskFile>)>,
+    /// Removed files that somebody may still read.
+    removed: Vec<Weak<dyn DiskFile>>,
 }
 
 /// The segments that were ever in use, their headers, and the numbers of those that never were.
@@ -25,7 +40,9 @@ pub(super) type FoundSegments = (Segments, BTreeMap<u64, SegmentHeader>, Vec<u64
 /// A message as the journal holds it.
 #[derive(Debug)]
 pub(crate) struct Content {
+    pub(crate) place: RecordPlace,
     pub(crate) envelope: Envelope,
+    pub(crate) received_at: Timestamp,
     pub(crate) raw: Bytes,
 }
 
@@ -38,70 +55,97 @@ pub(super) fn is_group_behind(file: &dyn DiskFile, size: u64) -> io::Result<bool
     Ok(group != [0; GROUP_HEADER_OCTETS])
 }
 
+impl Files {
+    /// Keeps a file open for the next read, in place of the one whose last use is longest ago.
+    fn keep(&mut self, number: u64, file: Arc<dyn DiskFile>) {
+        self.known.insert(number, Some(Arc::downgrade(&file)));
+        self.recent.retain(|(kept, _)| *kept != number);
+        self.recent.push_back((number, file));
+        if self.recent.len() > OPEN_MAX {
+            self.recent.pop_front();
+        }
+    }
+}
+
 impl Segments {
-    /// Opens every segment of the directory that was ever in use. With each comes its header; then
+    /// The segments of a directory that have these numbers. Opens nothing.
+    pub(super) fn of(disk: Arc<dyn Disk>, numbers: impl IntoIterator<Item = u64>) -> Self {
+        let files = Files { known: numbers.into_iter().map(|number| (number, None)).collect(), ..Files::default() };
+        Self { disk, files: Arc::new(Mutex::new(files)) }
+    }
+
+    /// Finds every segment of the directory that was ever in use. With each comes its header; then
     /// the numbers of those that were never in use.
     pub(super) fn open(disk: Arc<dyn Disk>) -> Result<FoundSegments, OpenError> {
         let failed = OpenError::of_file;
         let names = disk.list().map_err(|error| failed("the data directory", &error))?;
-        let mut files = BTreeMap::new();
         let mut headers = BTreeMap::new();
         let mut blank = Vec::new();
         for (number, name) in names.iter().filter_map(|name| Some((segment_number(name)?, name))) {
+            let damaged = |what| OpenError::Damaged { segment: number, offset: 0, what };
             let file = match disk.open(name) {
                 Ok(file) => file,
                 // The spare, which is being made anew at this moment. Any other that lacks is missed later.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(failed(name, &error)),
             };
-            let mut sector = [0; GROUPS_START as usize];
-            let size = file.size().map_err(|error| failed(name, &error))?;
-            if size >= u64::from(GROUPS_START) {
-                file.read_at(0, &mut sector).map_err(|error| failed(name, &error))?;
-            }
-            match SegmentHeader::decode(&sector) {
-                // A header is durable before a group follows it.
-                FirstSector::Blank if is_group_behind(&*file, size).map_err(|error| failed(name, &error))? => {
-                    return Err(OpenError::Damaged {
-                        segment: number,
-                        offset: 0,
-                        what: "the segment's header is gone",
-                    });
-                }
+            match read_header(&*file).map_err(|error| failed(name, &error))? {
                 FirstSector::Blank => blank.push(number),
                 FirstSector::Format(found) => {
                     return Err(OpenError::Format { file: name.clone(), found, known: super::FORMAT });
                 }
-                FirstSector::Header(header) if header.number == number => {
-                    files.insert(number, file);
-                    headers.insert(number, header);
-                }
+                FirstSector::Header(header) if header.number == number => drop(headers.insert(number, header)),
+                FirstSector::Lost => return Err(damaged("the segment's header is gone")),
                 FirstSector::Header(_) | FirstSector::Damaged => {
-                    return Err(OpenError::Damaged {
-                        segment: number,
-                        offset: 0,
-                        what: "the segment's header is not valid",
-                    });
+                    return Err(damaged("the segment's header is not valid"));
                 }
             }
         }
-        Ok((Self { disk, files: Arc::new(RwLock::new(files)) }, headers, blank))
+        Ok((Self::of(disk, headers.keys().copied()), headers, blank))
     }
 
     pub(crate) fn disk(&self) -> &Arc<dyn Disk> {
         &self.disk
     }
 
-    pub(crate) fn file(&self, number: u64) -> Option<Arc<dyn DiskFile>> {
-        self.files.read().unwrap_or_else(PoisonError::into_inner).get(&number).cloned()
+    /// A panic elsewhere leaves the set whole.
+    fn files(&self) -> MutexGuard<'_, Files> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The file of a segment; `None` if there is no such segment, or none any more.
+    pub(crate) fn file(&self, number: u64) -> io::Result<Option<Arc<dyn DiskFile>>> {
+        {
+            let mut files = self.files();
+            let Some(known) = files.known.get(&number) else { return Ok(None) };
+            if let Some(file) = known.as_ref().and_then(Weak::upgrade) {
+                files.keep(number, Arc::clone(&file));
+                return Ok(Some(file));
+            }
+        }
+        let file = match self.disk.open(&segment_name(number)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened?,
+        };
+        let mut files = self.files();
+        if files.known.contains_key(&number) {
+            files.keep(number, Arc::clone(&file));
+        } else {
+            files.removed.push(Arc::downgrade(&file));
+        }
+        Ok(Some(file))
+    }
+
+    pub(crate) fn has(&self, number: u64) -> bool {
+        self.files().known.contains_key(&number)
     }
 
     pub(crate) fn numbers(&self) -> Vec<u64> {
-        self.files.read().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
+        self.files().known.keys().copied().collect()
     }
 
     pub(super) fn add(&self, number: u64, file: Arc<dyn DiskFile>) {
-        self.files.write().unwrap_or_else(PoisonError::into_inner).insert(number, file);
+        self.files().keep(number, file);
     }
 
     /// Removes the file of a segment. Whoever reads it at the moment can finish. After an error it can be tried again.
@@ -110,14 +154,24 @@ impl Segments {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        self.files.write().unwrap_or_else(PoisonError::into_inner).remove(&number);
+        let mut files = self.files();
+        files.recent.retain(|(kept, _)| *kept != number);
+        let file = files.known.remove(&number).flatten();
+        files.removed.extend(file);
+        files.removed.retain(|file| file.strong_count() > 0);
         Ok(())
+    }
+
+    /// Octets of the disk's blocks that removed segments take, since somebody still reads them.
+    pub(crate) fn held_octets(&self) -> u64 {
+        let removed: Vec<_> = self.files().removed.iter().filter_map(Weak::upgrade).collect();
+        removed.iter().filter_map(|file| file.used_octets().ok()).sum()
     }
 
     /// Reads the message at `place`: one read. `Ok(None)` if what is there is not the record that was written, or the
     /// segment is gone.
     pub(crate) fn content(&self, place: RecordPlace) -> io::Result<Option<Content>> {
-        let Some(file) = self.file(place.segment) else { return Ok(None) };
+        let Some(file) = self.file(place.segment)? else { return Ok(None) };
         let mut octets = vec![0; place.length as usize];
         match file.read_at(u64::from(place.offset), &mut octets) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
@@ -125,16 +179,32 @@ impl Segments {
         }
         let Some(record) = decode_record(&octets) else { return Ok(None) };
         let content_start = octets.len() - record.content.len();
-        let Some((envelope, _)) = record.change.into_message() else { return Ok(None) };
-        Ok(Some(Content { envelope, raw: Bytes::from(octets).slice(content_start..) }))
+        let Some((envelope, received_at)) = record.change.into_message() else { return Ok(None) };
+        Ok(Some(Content { place, envelope, received_at, raw: Bytes::from(octets).slice(content_start..) }))
     }
 
-    /// Gives the disk back the contents of the records at `places`, which are sorted, and makes that durable: those for
-    /// which it is done. Header and meta of each stay, so that they can be read on.
-    pub(crate) fn punch(&self, places: &[RecordPlace]) -> Vec<RecordPlace> {
+    /// Where the record at an offset of a segment ends, by its header; `None` if the segment is gone or ends before.
+    pub(crate) fn place_at(&self, segment: u64, offset: u32) -> io::Result<Option<RecordPlace>> {
+        let Some(file) = self.file(segment)? else { return Ok(None) };
+        let mut header = [0; RECORD_HEADER_OCTETS];
+        match file.read_at(u64::from(offset), &mut header) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            read => read?,
+        }
+        let head = RecordHead::decode(&header);
+        let (length, content) = (u32::try_from(head.length()), u32::try_from(head.content_octets));
+        Ok(length.ok().zip(content.ok()).map(|(length, content)| RecordPlace { segment, offset, length, content }))
+    }
+
+    /// Gives the disk back the contents of the records at `places`, which are sorted: those for which it is done, durable
+    /// for every segment but `in_use`. Whoever writes that one has to sync it, since the result of a sync is about all
+    /// that was written. Header and meta of each record stay, so that they can be read on.
+    pub(crate) fn punch(&self, places: &[RecordPlace], in_use: u64) -> Vec<RecordPlace> {
         let mut done = Vec::with_capacity(places.len());
         for places in places.chunk_by(|one, next| one.segment == next.segment) {
-            let Some(file) = self.file(places[0].segment) else {
+            let segment = places[0].segment;
+            let Ok(file) = self.file(segment) else { continue };
+            let Some(file) = file else {
                 done.extend(places);
                 continue;
             };
@@ -143,10 +213,62 @@ impl Segments {
                 let start = u64::from(place.offset) + u64::from(place.length - place.content);
                 file.punch(start, u64::from(place.content)).is_ok()
             }));
-            if file.sync().is_err() {
+            if segment != in_use && file.sync().is_err() {
                 done.truncate(before);
             }
         }
         done
+    }
+}
+
+/// What the first sector of a segment's file turned out to be.
+pub(super) fn read_header(file: &dyn DiskFile) -> io::Result<FirstSector> {
+    let mut sector = [0; GROUPS_START as usize];
+    let size = file.size()?;
+    if size >= u64::from(GROUPS_START) {
+        file.read_at(0, &mut sector)?;
+    }
+    match SegmentHeader::decode(&sector) {
+        // A header is durable before a group follows it.
+        FirstSector::Blank if is_group_behind(file, size)? => Ok(FirstSector::Lost),
+        found => Ok(found),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::disk::Directory;
+
+    #[test]
+    fn few_files_stay_open_however_many_there_are() {
+        let dir = tempfile::tempdir().expect("directory");
+        let disk: Arc<dyn Disk> = Arc::new(Directory::lock(dir.path()).expect("lock"));
+        for number in 1..=200 {
+            drop(disk.create(&segment_name(number)).expect("create"));
+        }
+        let segments = Segments::of(disk, 1..=200);
+        let first = segments.file(1).expect("open").expect("a file");
+        for number in 2..=200 {
+            segments.file(number).expect("open").expect("a file");
+            segments.file(1).expect("open").expect("a file");
+        }
+        assert_eq!(segments.files().recent.len(), OPEN_MAX);
+        let again = segments.file(1).expect("open").expect("a file");
+        assert!(Arc::ptr_eq(&first, &again), "what is read all the time stays open");
+    }
+
+    #[test]
+    fn a_removed_file_counts_for_as_long_as_somebody_reads_it() {
+        let dir = tempfile::tempdir().expect("directory");
+        let disk: Arc<dyn Disk> = Arc::new(Directory::lock(dir.path()).expect("lock"));
+        disk.create(&segment_name(1)).expect("create").allocate(1 << 20).expect("allocate");
+        let segments = Segments::of(disk, [1]);
+        let reader = segments.file(1).expect("open").expect("a file");
+        segments.unlink(1).expect("unlink");
+        assert!(segments.file(1).expect("looked").is_none());
+        assert!(segments.held_octets() >= 1 << 20);
+        drop(reader);
+        assert_eq!(segments.held_octets(), 0);
     }
 }

@@ -11,113 +11,87 @@ use bytes::Bytes;
 
 use super::record::{FORMAT, FirstSector, GROUP_HEADER_OCTETS, GroupHeader, SegmentHeader, decode_meta};
 use super::search::{find_header, header_at};
+use super::segments::read_header;
 use super::{GROUPS_START, RecordPlace, Segments, segment_name, segment_number};
 use crate::store::change::Change;
 use crate::store::disk::{Disk, DiskFile};
 use crate::store::error::OpenError;
 
-/// The segments that were ever in use, each with its header if that reads back.
-#[derive(Debug, Default)]
+/// The segments that were ever in use, with their headers. A file is opened when its turn comes, so that what is removed
+/// meanwhile leaves the disk.
+#[derive(Debug)]
 pub(crate) struct SegmentFiles {
-    files: BTreeMap<u64, (Arc<dyn DiskFile>, SegmentHeader)>,
+    segments: Segments,
+    headers: BTreeMap<u64, SegmentHeader>,
     /// Those whose header is not valid.
     pub(crate) damaged: Vec<u64>,
 }
 
 impl SegmentFiles {
     /// Looks through a directory. Of another format is an error, damage is none.
-    pub(crate) fn in_directory(disk: &dyn Disk) -> Result<Self, OpenError> {
-        let failed = |name: &str, error: &io::Error| OpenError::Io { path: name.into(), reason: error.to_string() };
-        let mut found = Self::default();
+    pub(crate) fn in_directory(disk: &Arc<dyn Disk>) -> Result<Self, OpenError> {
         let names = disk.list().map_err(|error| failed("the data directory", &error))?;
-        for (number, name) in names.iter().filter_map(|name| Some((segment_number(name)?, name))) {
-            let file = disk.open(name).map_err(|error| failed(name, &error))?;
-            found.take(number, file)?;
-        }
-        Ok(found)
+        let numbers = names.iter().filter_map(|name| segment_number(name));
+        Self::of(&Segments::of(Arc::clone(disk), numbers))
     }
 
     /// Those of a store in use. A segment that goes meanwhile is left out: nothing lives in it.
     pub(crate) fn of(segments: &Segments) -> Result<Self, OpenError> {
-        let mut found = Self::default();
+        let mut found = Self { segments: segments.clone(), headers: BTreeMap::new(), damaged: Vec::new() };
         for number in segments.numbers() {
-            if let Some(file) = segments.file(number) {
-                found.take(number, file)?;
+            let name = segment_name(number);
+            let Some(file) = segments.file(number).map_err(|error| failed(&name, &error))? else { continue };
+            match read_header(&*file).map_err(|error| failed(&name, &error))? {
+                FirstSector::Blank => {}
+                FirstSector::Format(found) => return Err(OpenError::Format { file: name, found, known: FORMAT }),
+                FirstSector::Header(header) if header.number == number => drop(found.headers.insert(number, header)),
+                FirstSector::Header(_) | FirstSector::Lost | FirstSector::Damaged => found.damaged.push(number),
             }
         }
         Ok(found)
-    }
-
-    /// What a walk over one segment of a store in use needs.
-    pub(crate) fn around(segments: &Segments, number: u64) -> Result<Self, OpenError> {
-        let mut found = Self::default();
-        for number in [number, number + 1] {
-            if let Some(file) = segments.file(number) {
-                found.take(number, file)?;
-            }
-        }
-        Ok(found)
-    }
-
-    fn take(&mut self, number: u64, file: Arc<dyn DiskFile>) -> Result<(), OpenError> {
-        let name = || segment_name(number);
-        let failed = |error: io::Error| OpenError::Io { path: name().into(), reason: error.to_string() };
-        let mut sector = [0; GROUPS_START as usize];
-        let size = file.size().map_err(failed)?;
-        if size >= u64::from(GROUPS_START) {
-            file.read_at(0, &mut sector).map_err(failed)?;
-        }
-        match SegmentHeader::decode(&sector) {
-            FirstSector::Blank if super::segments::is_group_behind(&*file, size).map_err(failed)? => {
-                self.damaged.push(number);
-            }
-            FirstSector::Blank => {}
-            FirstSector::Format(found) => return Err(OpenError::Format { file: name(), found, known: FORMAT }),
-            FirstSector::Header(header) if header.number == number => {
-                self.files.insert(number, (file, header));
-            }
-            FirstSector::Header(_) | FirstSector::Damaged => self.damaged.push(number),
-        }
-        Ok(())
     }
 
     pub(crate) fn numbers(&self) -> Vec<u64> {
-        self.files.keys().copied().collect()
+        self.headers.keys().copied().collect()
     }
 
     /// Whether no segment was ever in use.
     pub(crate) fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.damaged.is_empty()
+        self.headers.is_empty() && self.damaged.is_empty()
     }
 
-    /// Whether there is such a segment, readable or not.
+    /// Whether there was such a segment, readable or not.
     pub(crate) fn has(&self, number: u64) -> bool {
-        self.files.contains_key(&number) || self.damaged.contains(&number)
+        self.headers.contains_key(&number) || self.damaged.contains(&number)
     }
 
-    /// Octets of a segment's file.
+    /// Octets of a segment's file, 0 once it is removed.
     pub(crate) fn size(&self, number: u64) -> u64 {
-        self.files.get(&number).and_then(|(file, _)| file.size().ok()).unwrap_or(0)
+        self.segments.file(number).ok().flatten().and_then(|file| file.size().ok()).unwrap_or(0)
     }
 
     /// Octets of the files.
     pub(crate) fn octets(&self) -> u64 {
-        self.files.values().filter_map(|(file, _)| file.size().ok()).sum()
+        self.headers.keys().map(|number| self.size(*number)).sum()
     }
 
-    /// A walk over a segment from its start; `None` if it is not there or its header is not valid.
-    pub(crate) fn walk(&self, number: u64) -> Option<Walk> {
-        let (file, header) = self.files.get(&number)?;
-        let counts_up_to = self.files.get(&(number + 1)).map(|(_, next)| next.predecessor_end);
-        Some(Walk {
+    /// A walk over a segment from its start; `None` if it is not there any more or its header is not valid.
+    pub(crate) fn walk(&self, number: u64) -> io::Result<Option<Walk>> {
+        let Some(header) = self.headers.get(&number) else { return Ok(None) };
+        let Some(file) = self.segments.file(number)? else { return Ok(None) };
+        Ok(Some(Walk {
             segment: number,
-            file: Arc::clone(file),
+            file,
             salt: header.salt,
             at: u64::from(GROUPS_START),
             group: header.first_group,
-            counts_up_to,
-        })
+            counts_up_to: self.headers.get(&(number + 1)).map(|next| next.predecessor_end),
+        }))
     }
+}
+
+fn failed(name: &str, error: &io::Error) -> OpenError {
+    OpenError::Io { path: name.into(), reason: error.to_string() }
 }
 
 /// A walk over one segment.

@@ -10,10 +10,7 @@
 //!
 //! `cargo bench --bench ingest -- expiry [EMAILS]`: what messages wait for the store while 500,000 others expire at once,
 //! with and without the pauses between the steps, and while a backup is made.
-//!
-//! `cargo bench --bench ingest -- moving [EMAILS]`: the same while the few are moved that live in segments of 500,000.
 
-mod moving;
 mod pauses;
 mod postfix;
 mod sink;
@@ -33,8 +30,7 @@ const ROUNDS: usize = 3;
 const MESSAGES: usize = 20_000;
 /// Messages that expire at once if not said.
 const EXPIRING: usize = 500_000;
-const USAGE: &str =
-    "usage: cargo bench --bench ingest -- [MESSAGES] [--to one|each] | expiry [EMAILS] | moving [EMAILS]";
+const USAGE: &str = "usage: cargo bench --bench ingest -- [MESSAGES] [--to one|each] | expiry [EMAILS]";
 /// The ratio to the generator's ceiling that the daemon is meant to reach.
 const TARGET: f64 = 0.5;
 
@@ -54,8 +50,6 @@ fn begin() -> Result<()> {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["expiry"] => pauses::run(EXPIRING),
         ["expiry", emails] => pauses::run(emails.parse().map_err(|_| USAGE)?),
-        ["moving"] => moving::run(EXPIRING),
-        ["moving", emails] => moving::run(emails.parse().map_err(|_| USAGE)?),
         _ => {
             let (messages, mailboxes) = options(args.into_iter())?;
             run(messages, mailboxes)

@@ -104,6 +104,7 @@ async fn the_status_says_what_runs_here() {
             "store": {
                 "emails": 1, "mailboxes": 1, "messages": 1, "liveOctets": 5, "webhooks": 0, "events": 0,
                 "segments": stats.segments, "diskOctets": stats.disk_octets, "indexOctets": stats.index_octets,
+                "heldOctets": 0,
             },
         })
     );
@@ -123,6 +124,7 @@ async fn the_stats_say_how_much_is_kept() {
             "messages": 1, "emails": 2, "mailboxes": 2, "domains": 0, "webhooks": 0, "events": 0,
             "segments": survey.stats.segments, "liveOctets": 5, "diskOctets": survey.stats.disk_octets,
             "indexOctets": survey.stats.index_octets, "indexFreeOctets": survey.index_free_octets,
+            "heldOctets": 0,
             "oldest": received_at, "newest": received_at,
         })
     );

@@ -191,6 +191,10 @@ impl Store for FaultyStore {
         self.change(self.store.delete_all(mailbox, now)).await
     }
 
+    async fn limit_lives(&self, now: Timestamp) -> Result<usize, StoreError> {
+        self.change(self.store.limit_lives(now)).await
+    }
+
     async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError> {
         self.change(self.store.expire(now, limit)).await
     }

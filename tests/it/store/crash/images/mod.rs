@@ -46,9 +46,9 @@ pub fn options() -> StoreOptions {
     }
 }
 
-/// How many messages a store has moved.
-pub fn moved(store: &EmbeddedStore) -> u64 {
-    store.read().iter().find(|count| count.name == "moved").expect("counted").value
+/// How many messages of pending events a store has copied to where less is free.
+pub fn relocated(store: &EmbeddedStore) -> u64 {
+    store.read().iter().find(|count| count.name == "relocated").expect("counted").value
 }
 
 /// What is wrong with an image, and how to see it again.

@@ -29,8 +29,8 @@ pub struct Step {
 pub struct Recording {
     pub disk: RecordingDisk,
     pub steps: Vec<Step>,
-    /// Messages that were moved.
-    pub moved: u64,
+    /// Messages of pending events that were copied.
+    pub relocated: u64,
 }
 
 impl Recording {
@@ -41,7 +41,12 @@ impl Recording {
             *counts.entry(step.what).or_default() += 1;
         }
         let counts: Vec<String> = counts.iter().map(|(what, count)| format!("{count} {what}")).collect();
-        format!("{} operations on the disk, {} moved, {}", self.disk.operations(), self.moved, counts.join(", "))
+        format!(
+            "{} operations on the disk, {} relocated, {}",
+            self.disk.operations(),
+            self.relocated,
+            counts.join(", ")
+        )
     }
 
     /// The last step that was acknowledged before the cut, and the one that may have been under way.

@@ -14,7 +14,7 @@ use tempmail::store::{EmbeddedStore, Outbox, Replay, Store, StoreOptions};
 
 use super::recording::{Recording, Sent, Step};
 use super::state::{MAILBOXES, NOW, State, address, mail_key, name};
-use super::{moved, options};
+use super::{options, relocated};
 use crate::support::mail::delivery;
 use crate::support::outbox::pending_events;
 use crate::support::recording_disk::{RecordingDisk, rng};
@@ -31,7 +31,7 @@ impl Recording {
         let mut random = rng(seed);
         let rests = random.random_bool(0.3);
         let store = open(&disk, rests);
-        let mut workload = Workload { disk, store, rests, random, now: NOW, steps: Vec::new(), moved: 0 };
+        let mut workload = Workload { disk, store, rests, random, now: NOW, steps: Vec::new(), relocated: 0 };
         workload.note("open", 0, false, Vec::new()).await;
         for life in 0..LIVES {
             for _ in 0..STEPS {
@@ -40,8 +40,8 @@ impl Recording {
             if life % 2 == 0 { workload.stop().await } else { workload.kill().await }
         }
         workload.store.close().await.expect("close");
-        workload.moved += moved(&workload.store);
-        Self { disk: workload.disk, steps: workload.steps, moved: workload.moved }
+        workload.relocated += relocated(&workload.store);
+        Self { disk: workload.disk, steps: workload.steps, relocated: workload.relocated }
     }
 }
 
@@ -60,7 +60,7 @@ struct Workload {
     random: StdRng,
     now: Timestamp,
     steps: Vec<Step>,
-    moved: u64,
+    relocated: u64,
 }
 
 impl Workload {
@@ -116,7 +116,7 @@ impl Workload {
 
     fn reopen(&mut self) {
         self.rests = self.random.random_bool(0.3);
-        self.moved += moved(&self.store);
+        self.relocated += relocated(&self.store);
         self.store = open(&self.disk, self.rests);
     }
 

@@ -5,11 +5,23 @@
 //! segment, which suffices while the index is smaller than that. Where it is not, a group that is durable can be neither
 //! shown nor, without a next segment, cut off: its senders get no answer, and it is there once there is room.
 
+//!
+//! Where the disk is short the file of an index that is mostly free is compacted: it has grown with mail that is gone.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use super::shared::Shared;
 use super::writer::Writer;
 use crate::store::StoreError;
 use crate::store::change::Change;
+use crate::store::index::AT_START_OCTETS_MAX;
 use crate::store::journal::Group;
+
+/// The shortest time between two looks whether the index is mostly free: a look reads it.
+const COMPACTION_EVERY: Duration = Duration::from_secs(10);
+/// How long readers have to let go of an index that is to be compacted.
+const READERS_PATIENCE: Duration = Duration::from_millis(500);
 
 /// Octets of the index's pages that one recipient makes it copy at most: its rows lie in as many pages as there are tables,
 /// each below one of its own.
@@ -32,22 +44,47 @@ fn growth_octets<'c>(index_octets: u64, changes: impl IntoIterator<Item = &'c Ch
 
 impl Writer {
     /// Makes sure that the index has room for a group before that is durable: on the disk, or in the next segment, which is
-    /// given up for it. [`StoreError::Full`] if it has not, except for what only frees space: for that a checkpoint gives
-    /// the index the pages back that it keeps for the last one.
-    pub(super) fn find_room_in_index<'c>(
-        &mut self,
-        group: &Group,
-        changes: impl IntoIterator<Item = &'c Change>,
-    ) -> Result<(), StoreError> {
+    /// given up for it. [`StoreError::Full`] if it has not, except for what frees space in the end: for that a checkpoint
+    /// gives the index the pages back that it keeps for the last one.
+    pub(super) fn find_room_in_index(&mut self, group: &Group, changes: &[&Change]) -> Result<(), StoreError> {
         let index_octets = self.shared.measure_index();
-        if self.shared.has_room(growth_octets(index_octets, changes)) {
+        if self.shared.has_room(growth_octets(index_octets, changes.iter().copied())) {
             return Ok(());
         }
-        if !group.frees_space_only() {
+        if !group.frees_space_only() && !changes.iter().all(|change| matches!(change, Change::Relocated { .. })) {
             return Err(StoreError::Full);
         }
         self.checkpoint();
         self.ensure_index()
+    }
+
+    /// Plans a look whether compaction helps, if the disk is short.
+    pub(super) fn look_for_compaction(&mut self) {
+        if self.compact_at.is_none() && self.shared.has_room_for_mail() == Err(StoreError::Full) {
+            let last = self.compacted_at.map_or_else(Instant::now, |at| at + COMPACTION_EVERY);
+            self.compact_at = Some(last.max(Instant::now()));
+        }
+    }
+
+    /// Compacts the index if it is mostly free and not large, while reads fail for a moment.
+    pub(super) fn compact_index(&mut self) {
+        self.compact_at = None;
+        self.compacted_at = Some(Instant::now());
+        let before_octets = self.shared.measure_index();
+        let Some(mut index) = self.shared.borrow_index(Instant::now() + READERS_PATIENCE) else {
+            return self.look_for_compaction();
+        };
+        let compacted = index.compact_if_worthwhile(before_octets, AT_START_OCTETS_MAX);
+        self.shared.give_index_back(Arc::new(index));
+        let after_octets = self.shared.measure_index();
+        match compacted {
+            Ok(true) => tracing::info!(before_octets, after_octets, "compacted the index, since the disk is short"),
+            Ok(false) => {}
+            Err(error) => {
+                tracing::error!(%error, "the index could not be compacted");
+                self.recover_index(&error);
+            }
+        }
     }
 }
 

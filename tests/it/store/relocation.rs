@@ -1,0 +1,234 @@
+//! Messages that only pending events need are copied out of segments that are mostly free, and nobody sees more of it than the
+//! space that comes back.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use tempmail::model::{StoredEmail, Timestamp, Verdict, WebhookId};
+use tempmail::store::check::check;
+use tempmail::store::{EmbeddedStore, Outbox, Part, Store, StoreOptions, backup, salvage};
+use tokio::task::JoinSet;
+
+use super::crash::images::relocated;
+use super::embedded::options;
+use super::outbox::{attempt, pending, register};
+use crate::support::mail::{delivery, mailbox};
+use crate::support::recording_disk::RecordingDisk;
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const PATIENCE: Duration = Duration::from_secs(20);
+const TOLD: &str = "told@example.test";
+const READ: &str = "read@example.test";
+const EVERYTHING: Part = Part::Offset { offset: 0, limit: usize::MAX };
+
+/// Small segments, and a checkpoint as soon as nothing comes in.
+fn small() -> StoreOptions {
+    StoreOptions { message_octets_max: 4 << 10, segment_octets: 128 << 10, ..options() }
+}
+
+/// What nobody else is sent.
+fn text(n: usize) -> String {
+    format!("message {n:06} ").repeat(1500 / 15)
+}
+
+/// About a segment of messages, one of them for `TOLD` and its neighbour.
+async fn fill_segment(store: &Arc<EmbeddedStore>, nth: usize) {
+    let mut running = JoinSet::new();
+    for n in 0..78 {
+        let store = Arc::clone(store);
+        let to: &[&str] = if n == 40 { &[TOLD, "neighbour@example.test"] } else { &[READ] };
+        let sent = delivery(to, text(100 * nth + n), NOW);
+        running.spawn(async move { store.receive(sent).await });
+    }
+    assert!(running.join_all().await.into_iter().all(|received| received == Ok(())));
+}
+
+async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
+    let start = Instant::now();
+    while !is_so().await {
+        assert!(start.elapsed() < PATIENCE, "{what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+async fn segments(store: &EmbeddedStore) -> u64 {
+    store.stats().await.expect("stats").segments
+}
+
+async fn delete_all(store: &EmbeddedStore) {
+    for mailbox in [READ, TOLD, "neighbour@example.test"].map(mailbox) {
+        store.delete_all(&mailbox, NOW).await.expect("delete");
+    }
+}
+
+/// Fills `number` segments with mail that is deleted: only the events of `TOLD` are left, one in each.
+async fn events_alone(store: &Arc<EmbeddedStore>, number: usize) -> WebhookId {
+    let webhook = register(&**store, TOLD, "https://a.example/").await;
+    for nth in 0..number {
+        fill_segment(store, nth).await;
+    }
+    delete_all(store).await;
+    webhook
+}
+
+async fn loaded(store: &EmbeddedStore, webhook: WebhookId) -> Vec<String> {
+    let mut texts = Vec::new();
+    for event in pending(store, webhook).await {
+        let StoredEmail { raw, envelope, .. } = store.load_event(&event).await.expect("load").expect("pending");
+        assert_eq!(envelope.recipients.len(), 2);
+        texts.push(String::from_utf8(raw.to_vec()).expect("text"));
+    }
+    texts
+}
+
+fn texts(number: usize) -> Vec<String> {
+    (0..number).map(|nth| text(100 * nth + 40)).collect()
+}
+
+fn is_on_disk(dir: &Path, wanted: &str) -> bool {
+    let files = std::fs::read_dir(dir).expect("list").map(|entry| entry.expect("entry").path());
+    let mut octets = files.map(|file| std::fs::read(file).unwrap_or_default());
+    octets.any(|octets| memchr::memmem::find(&octets, wanted.as_bytes()).is_some())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_only_events_need_is_copied_and_goes_with_them() {
+    let dir = tempfile::tempdir().expect("directory");
+    let store = Arc::new(EmbeddedStore::open(dir.path(), &small()).expect("open"));
+    let webhook = events_alone(&store, 10).await;
+    until("the segments stay", async || segments(&store).await <= 3).await;
+    assert!(relocated(&store) > 5, "{}", relocated(&store));
+    assert_eq!(loaded(&store, webhook).await, texts(10));
+    let disk = |store: Arc<EmbeddedStore>| {
+        drop(store);
+        super::locked(dir.path())
+    };
+    store.close().await.expect("close");
+    let disk = disk(store);
+    let report = check(&disk, &small(), &mut |_, _| {}).expect("a report");
+    assert!(report.is_clean(), "{report:?}");
+    drop(disk);
+    let store = EmbeddedStore::open(dir.path(), &small()).expect("open again");
+    assert_eq!(loaded(&store, webhook).await, texts(10));
+    for event in pending(&store, webhook).await {
+        store.record_attempt(attempt(&event, Verdict::Delivered)).await.expect("record");
+    }
+    assert_eq!(store.stats().await.expect("stats").live_octets, 0);
+    until("deleted and on the disk", async || !is_on_disk(dir.path(), "message 0")).await;
+}
+
+/// While an Email lives in a segment it stays as it is: its neighbours go in their turn.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_copied_out_of_a_segment_that_an_email_needs() {
+    let disk = RecordingDisk::default();
+    let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &small()).expect("open"));
+    let webhook = register(&*store, TOLD, "https://a.example/").await;
+    for nth in 0..4 {
+        fill_segment(&store, nth).await;
+    }
+    for mailbox in [READ, TOLD].map(mailbox) {
+        store.delete_all(&mailbox, NOW).await.expect("delete");
+    }
+    for _ in 0..3 {
+        let operations = disk.operations();
+        store.receive(delivery(&[READ], "one more", NOW)).await.expect("receive");
+        tokio::task::block_in_place(|| disk.wait_for_sync("index.redb", operations));
+    }
+    assert_eq!(relocated(&store), 0);
+    assert_eq!(loaded(&store, webhook).await, texts(4));
+}
+
+/// What was copied fills segments of its own. These are not mostly free, and are left alone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_copied_once_is_not_copied_for_ever() {
+    let dir = tempfile::tempdir().expect("directory");
+    let store = Arc::new(EmbeddedStore::open(dir.path(), &small()).expect("open"));
+    let webhook = register(&*store, TOLD, "https://a.example/").await;
+    for nth in 0..300 {
+        for to in [TOLD, READ, READ, READ] {
+            store.receive(delivery(&[to], text(nth), NOW)).await.expect("receive");
+        }
+    }
+    for mailbox in [READ, TOLD].map(mailbox) {
+        store.delete_all(&mailbox, NOW).await.expect("delete");
+    }
+    until("the segments stay", async || segments(&store).await < 10).await;
+    let once = relocated(&store);
+    for _ in 0..20 {
+        store.receive(delivery(&[READ], "one more", NOW)).await.expect("receive");
+        store.delete_all(&mailbox(READ), NOW).await.expect("delete");
+    }
+    store.close().await.expect("close");
+    assert!(relocated(&store) <= once + 100, "{once} and then {}", relocated(&store));
+    drop(store);
+    let store = EmbeddedStore::open(dir.path(), &small()).expect("open again");
+    assert_eq!(pending(&store, webhook).await.len(), 300);
+}
+
+/// One message that was permitted once and is larger than the segments of today kept all the others from being copied.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_larger_than_is_permitted_now_keeps_its_own_segment_alone() {
+    let dir = tempfile::tempdir().expect("directory");
+    let large = StoreOptions { message_octets_max: 100 << 10, segment_octets: 400 << 10, ..options() };
+    let store = Arc::new(EmbeddedStore::open(dir.path(), &large).expect("open"));
+    register(&*store, TOLD, "https://a.example/").await;
+    store.receive(delivery(&[TOLD], vec![b'x'; 90 << 10], NOW)).await.expect("receive");
+    for nth in 0..40 {
+        fill_segment(&store, nth).await;
+    }
+    store.close().await.expect("close");
+    drop(store);
+    let store = Arc::new(EmbeddedStore::open(dir.path(), &small()).expect("open with less"));
+    assert!(segments(&store).await > 12, "{}", segments(&store).await);
+    delete_all(&store).await;
+    until("the segments stay", async || segments(&store).await <= 5).await;
+    let webhook = store.webhooks(&mailbox(TOLD)).await.expect("webhooks")[0].id;
+    assert_eq!(pending(&*store, webhook).await.len(), 41);
+}
+
+/// A backup walks over the segments while messages are copied from one to another.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backup_has_every_email_whatever_is_copied_meanwhile() {
+    let store = Arc::new(EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &small()).expect("open"));
+    register(&*store, TOLD, "https://a.example/").await;
+    for nth in 0..12 {
+        fill_segment(&store, nth).await;
+        store.receive(delivery(&["kept@example.test"], format!("kept {nth}"), NOW)).await.expect("receive");
+    }
+    let mut stream = store.backup();
+    let mut items = stream.next().await.expect("a batch").expect("no error");
+    let before = relocated(&store);
+    for nth in 12..16 {
+        fill_segment(&store, nth).await;
+    }
+    delete_all(&store).await;
+    until("nothing is copied", async || relocated(&store) > before).await;
+    while let Some(batch) = stream.next().await {
+        items.extend(batch.expect("no error"));
+    }
+    let kept = items.iter().filter(|item| match &item.record {
+        backup::BackupRecord::Mail { envelope, .. } => envelope.recipients[0].mailbox == mailbox("kept@example.test"),
+        _ => false,
+    });
+    assert_eq!(kept.count(), 12);
+}
+
+/// A salvage without the index has the journal alone, where a copy is as good as a message that was received.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_copied_brings_no_email_back_in_a_salvage_without_the_index() {
+    let dir = tempfile::tempdir().expect("directory");
+    let store = Arc::new(EmbeddedStore::open(dir.path(), &small()).expect("open"));
+    events_alone(&store, 4).await;
+    until("the segments stay", async || segments(&store).await <= 3).await;
+    assert!(relocated(&store) > 0);
+    store.close().await.expect("close");
+    drop(store);
+    std::fs::remove_file(dir.path().join("index.redb")).expect("remove");
+    salvage(super::locked_directory(dir.path()), &small(), &mut |_, _| {}).expect("salvage");
+    let store = EmbeddedStore::open_on(super::locked(dir.path()), &small()).expect("open");
+    for of in [TOLD, "neighbour@example.test"] {
+        assert_eq!(store.list(&mailbox(of), EVERYTHING, NOW).await.expect("list").total, 0);
+    }
+}
