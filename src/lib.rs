@@ -42,8 +42,8 @@
 //! | How much memory may messages take that are coming in, all and of one client? | `smtp/budget.rs` |
 //! | How fast does expired mail go, when does it wait for the clock? | `expiry/pace.rs`, `expiry/guard.rs`, `expiry/kept.rs` |
 //! | When does mail go, when does its space come back? When does an idle webhook go? | `expiry/mod.rs`, `expiry/sweep.rs`; `store/embedded/checkpoint.rs`, `store/embedded/punching.rs` |
-//! | Which messages are moved so that a segment can go? | `store/embedded/moving/choice.rs`, `store/index/needs.rs` |
-//! | When is mail refused for want of space? | `store/embedded/shared.rs` (`accepts`), `store/embedded/room.rs`, `store/journal/spare.rs` |
+//! | Which messages are copied so that a segment can go? | `store/embedded/relocation.rs`, `store/index/relocation.rs` |
+//! | When is mail refused for want of space? | `store/embedded/shared.rs` (`accepts`), `store/embedded/index_headroom.rs`, `store/journal/spare.rs` |
 //! | What is a backup, octet by octet? What is in it? | `store/backup/format.rs`, `store/backup/source.rs` |
 //! | What does `db check` compare? | `store/check/mod.rs`, `store/journal/walk.rs`, `store/index/audit.rs` |
 //! | How does one store take the place of another? | `store/disk/staging.rs` |
@@ -150,12 +150,13 @@
 //! The index takes each group in one transaction with `Durability::None`, which also writes the journal position up to
 //! which it is complete: it always knows what it holds and is never ahead of the journal. A checkpoint (every 32 MB,
 //! after 2 s of quiet, after 15 s at most, at the stop) makes it durable with quick repair; then segments in which
-//! nothing lives are unlinked, and what somebody deleted is punched out. Heads of records are never punched, so that what lives
-//! in a segment of which little does is written down once more, by changes like any other, and the segment goes with the next
-//! checkpoint; what expires soon is left where it is, and nothing is moved while a backup is read. If the index fails after a good fdatasync, the
-//! group stays unanswered while the index is opened again and replayed; a group that is given up is cut off the journal
-//! before its senders hear so. Meanwhile readers ask another that stands in for it: opened over the same file, which it
-//! does not write. Whoever reads an index whose file is opened again asks once more, so that nobody waits for readers.
+//! nothing lives are unlinked, and what somebody deleted is punched out. All mail lives equally long, so what outlives its
+//! segment is the messages of pending events: they are copied to the end of the journal, by changes like any other.
+//!
+//! A group that is durable is never given up. If the index fails after a good fdatasync, it is opened again and the journal
+//! replayed onto it. The senders of the group are answered when the index shows it, or not at all, and reads fail meanwhile.
+//! Only who answers for a file's content syncs it: the writer for the segment in use, the puncher for older ones. What a
+//! process finds in a journal that another one wrote may be in memory alone; it is written again before anything follows it.
 //!
 //! All I/O goes through the small trait [`store::disk::Disk`], which redb's storage is built on as well; crash images and
 //! faults are made there. The trait [`store::Store`] shows no type of redb, takes ids and times from its caller and

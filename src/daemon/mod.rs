@@ -196,14 +196,14 @@ impl Daemon {
             let (store, stop, mut first) = (Arc::clone(&store), shutdown.clone(), Some(watch));
             move || {
                 let (store, clock, stop, first) = (Arc::clone(&store), Arc::clone(&clock), stop.clone(), first.take());
-                let (outlived, data_dir) = (outlived(&config), config.data_dir.clone());
+                let (outlived, data_dir, retention) = (outlived(&config), config.data_dir.clone(), config.retention);
                 async move {
                     let watch = match first {
                         Some(watch) => watch,
                         None => Watch::begin(&*store, &*clock, &data_dir).await,
                     };
                     let sweep = Sweep::new(store.clone(), outlived, clock.boot());
-                    expiry::run(store, clock, watch, sweep, stop).await;
+                    expiry::run(retention, store, clock, watch, sweep, stop).await;
                 }
             }
         });

@@ -88,27 +88,44 @@ impl StepGuard {
     }
 }
 
-/// Notices when the time of day jumps back: mail that came before is due too late then, if the clock is right now.
+/// Notices mail that came while the clock was ahead, and when it has lived for its whole retention all the same.
+///
+/// Whichever time was right, mail that has been there for the retention on the clock that never jumps has had its life.
 #[derive(Debug)]
-pub(super) struct StepBackGuard {
-    last: Timestamp,
-    /// Since when there was no step, on the clock that never jumps.
-    steady_since: Duration,
+pub(super) struct OverlongGuard {
+    retention: Duration,
+    last: (Timestamp, Duration),
+    /// Since when there is such mail, and none came, on the clock that never jumps.
+    since: Option<Duration>,
 }
 
-impl StepBackGuard {
+impl OverlongGuard {
     /// A guard that knows nothing of the clock before `now`.
-    pub(super) fn new(now: Timestamp, boot: Duration) -> Self {
-        Self { last: now, steady_since: boot }
+    pub(super) fn new(retention: Duration, now: Timestamp, boot: Duration) -> Self {
+        Self { retention, last: (now, boot), since: None }
     }
 
-    /// Whether the clock has been steady for so long that lives may be shortened by it: time to put it right again.
-    pub(super) fn may_shorten(&mut self, now: Timestamp, boot: Duration) -> bool {
-        if self.last.since(now) > STEP_TOLERANCE {
-            self.steady_since = boot;
+    /// Emails that expire later than this did not come by the time of day that is `now`.
+    pub(super) fn latest(&self, now: Timestamp) -> Timestamp {
+        now.plus(self.retention).plus(STEP_TOLERANCE)
+    }
+
+    /// Whether all Emails that expire after [`OverlongGuard::latest`] have had their lives. `last_due_at` is when the last of
+    /// all expires.
+    pub(super) fn have_lived(&mut self, last_due_at: Option<Timestamp>, now: Timestamp, boot: Duration) -> bool {
+        let (last_now, last_boot) = self.last;
+        self.last = (now, boot);
+        if last_due_at.is_none_or(|due| due <= self.latest(now)) {
+            self.since = None;
+            return false;
         }
-        self.last = now;
-        boot.saturating_sub(self.steady_since) >= STEP_PAUSE
+        // Mail that came before a step back may be new and seem overlong.
+        let back = boot.saturating_sub(last_boot).saturating_sub(now.since(last_now));
+        if back > DRIFT || last_now > now {
+            self.since = None;
+        }
+        let since = *self.since.get_or_insert(boot);
+        boot.saturating_sub(since) >= self.retention
     }
 }
 
@@ -117,6 +134,7 @@ mod tests {
     use super::*;
 
     const DAY: i64 = 86_400;
+    const DAY_LONG: Duration = Duration::from_hours(24);
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_millis(1_700_000_000_000 + seconds * 1000)
@@ -172,15 +190,47 @@ mod tests {
         assert!(guard.may_remove(at(-DAY + 598), boot(600)));
     }
 
+    /// Whether mail that came at second `came` has lived for its day.
+    fn has_lived(guard: &mut OverlongGuard, came: i64, now: Timestamp, boot: Duration) -> bool {
+        guard.have_lived(Some(at(came + DAY)), now, boot)
+    }
+
     #[test]
-    fn lives_are_shortened_ten_minutes_after_a_start_and_after_a_step_back() {
-        let mut guard = StepBackGuard::new(at(0), boot(0));
-        assert!(!guard.may_shorten(at(599), boot(599)));
-        assert!(guard.may_shorten(at(600), boot(600)));
-        assert!(guard.may_shorten(at(541), boot(601)), "within the tolerance");
-        assert!(!guard.may_shorten(at(-DAY), boot(602)));
-        assert!(!guard.may_shorten(at(-DAY + 599), boot(1201)));
-        assert!(guard.may_shorten(at(-DAY + 600), boot(1202)));
+    fn mail_that_came_while_the_clock_was_ahead_lives_for_its_retention_by_the_other_clock() {
+        let mut guard = OverlongGuard::new(DAY_LONG, at(0), boot(0));
+        let ahead = 400 * DAY;
+        assert!(!has_lived(&mut guard, ahead, at(5), boot(5)));
+        assert!(!has_lived(&mut guard, ahead, at(DAY + 4), boot(DAY + 4)));
+        assert!(has_lived(&mut guard, ahead, at(DAY + 5), boot(DAY + 5)));
+    }
+
+    #[test]
+    fn a_clock_that_is_behind_for_hours_costs_no_mail() {
+        let mut guard = OverlongGuard::new(DAY_LONG, at(0), boot(0));
+        let year = 365 * DAY;
+        for hour in 1..20 {
+            assert!(!has_lived(&mut guard, 0, at(hour * 3600 - year), boot(hour * 3600)), "hour {hour}");
+        }
+        assert!(!has_lived(&mut guard, 20 * 3600, at(20 * 3600), boot(20 * 3600)), "it is right again");
+        assert_eq!(guard.since, None);
+    }
+
+    #[test]
+    fn each_step_back_begins_the_wait_anew() {
+        let mut guard = OverlongGuard::new(DAY_LONG, at(0), boot(0));
+        let ahead = 400 * DAY;
+        assert!(!has_lived(&mut guard, ahead, at(5), boot(5)));
+        assert!(!has_lived(&mut guard, ahead, at(DAY - 3600), boot(DAY)), "an hour back");
+        assert!(!has_lived(&mut guard, ahead, at(2 * DAY - 3601), boot(2 * DAY - 1)));
+        assert!(has_lived(&mut guard, ahead, at(2 * DAY - 3600), boot(2 * DAY)));
+    }
+
+    #[test]
+    fn mail_that_came_by_a_clock_within_the_tolerance_is_not_overlong() {
+        let mut guard = OverlongGuard::new(DAY_LONG, at(0), boot(0));
+        assert!(!has_lived(&mut guard, 60, at(0), boot(DAY)));
+        assert_eq!(guard.since, None);
+        assert!(!guard.have_lived(None, at(1), boot(2 * DAY)));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::model::Timestamp;
 use crate::store::{Store, StoreError};
 
-use guard::StepBackGuard;
+use guard::OverlongGuard;
 pub use guard::StepGuard;
 pub use kept::Watch;
 use pace::Pace;
@@ -28,16 +28,18 @@ const SLEEP_MAX: Duration = Duration::from_secs(5);
 /// The shortest sleep: space need not come back sooner.
 const SLEEP_MIN: Duration = Duration::from_millis(100);
 
-/// Removes what is due until `shutdown` is cancelled.
+/// Removes what is due until `shutdown` is cancelled: by its own time, or, where that was taken from a clock that was ahead,
+/// once it has been there for `retention`.
 pub async fn run(
+    retention: Duration,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     watch: Watch,
     sweep: Sweep,
     shutdown: CancellationToken,
 ) {
-    let step_back = StepBackGuard::new(clock.now(), clock.boot());
-    let mut worker = Worker { store, clock, watch, step_back, sweep, pace: Pace::default(), shutdown };
+    let overlong = OverlongGuard::new(retention, clock.now(), clock.boot());
+    let mut worker = Worker { store, clock, watch, overlong, sweep, pace: Pace::default(), shutdown };
     while !worker.shutdown.is_cancelled() {
         let pause = match worker.remove_due().await {
             Ok(next_due_at) => next_due_at.map_or(SLEEP_MAX, |due| due.since(worker.clock.now())),
@@ -55,7 +57,7 @@ struct Worker {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     watch: Watch,
-    step_back: StepBackGuard,
+    overlong: OverlongGuard,
     sweep: Sweep,
     pace: Pace,
     shutdown: CancellationToken,
@@ -70,27 +72,32 @@ impl Worker {
                 return Ok(None);
             }
             self.sweep.run_if_due(now, begun).await;
-            if self.step_back.may_shorten(now, begun) {
-                let shortened = self.store.limit_lives(now).await?;
-                if shortened > 0 {
-                    tracing::warn!(
-                        emails = shortened,
-                        "mail that came while the clock was ahead expires after the retention"
-                    );
-                }
-            }
             let pass = self.store.expire(now, self.pace.step()).await?;
             if pass.removed > 0 {
                 tracing::debug!(emails = pass.removed, "removed expired mail");
             }
             let Some(due) = pass.next_due_at.filter(|due| *due <= now) else {
                 self.pace.note_done();
-                return Ok(pass.next_due_at);
+                let is_all = self.remove_overlong(pass.last_due_at, now).await?;
+                return Ok(if is_all { pass.next_due_at } else { Some(now) });
             };
             let ended = self.clock.boot();
             self.pace.note_late(ended, now.since(due));
             self.sleep(self.pace.pause(ended.saturating_sub(begun))).await;
         }
+    }
+
+    /// Removes a step of the mail that came while the clock was ahead, once that has lived; whether none of it is left.
+    async fn remove_overlong(&mut self, last_due_at: Option<Timestamp>, now: Timestamp) -> Result<bool, StoreError> {
+        if !self.overlong.have_lived(last_due_at, now, self.clock.boot()) {
+            return Ok(true);
+        }
+        let emails = self.store.remove_overlong(self.overlong.latest(now), self.pace.step()).await?;
+        tracing::warn!(
+            emails,
+            "removed mail that came while the clock was ahead, since it has lived for the retention"
+        );
+        Ok(emails == 0)
     }
 
     async fn sleep(&self, time: Duration) {

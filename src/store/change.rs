@@ -51,8 +51,8 @@ pub(crate) enum Change {
     Restored { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, sequence: u64, living: Vec<EmailId> },
     /// The message of the record at `from` is here as well, octet for octet, for the pending events that need it there.
     Relocated { from: RecordPlace, envelope: Envelope, received_at: Timestamp },
-    /// Emails that expire after `latest` expire then, about `limit` of them: nothing that was received by then lives longer.
-    LivesShortened { latest: Timestamp, limit: u32 },
+    /// Emails that expire after `latest` are removed, about `limit` of them: they came while the clock was ahead.
+    OverlongRemoved { latest: Timestamp, limit: u32 },
 }
 
 /// Which webhooks a sweep is after.
@@ -146,6 +146,7 @@ impl Change {
                 | Self::WebhooksSwept { .. }
                 | Self::Attempted { .. }
                 | Self::EventsEnded { .. }
+                | Self::OverlongRemoved { .. }
         )
     }
 
@@ -168,7 +169,7 @@ impl Change {
             | Self::EventRestored { .. }
             | Self::Restored { .. }
             | Self::Relocated { .. }
-            | Self::LivesShortened { .. } => false,
+            | Self::OverlongRemoved { .. } => false,
         }
     }
 }

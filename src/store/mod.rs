@@ -79,6 +79,15 @@ pub struct Expired {
     pub removed: usize,
     /// When the next one is due; at or before `now` when the pass stopped at its bound. `None` in an empty store.
     pub next_due_at: Option<Timestamp>,
+    /// When the last one is due.
+    pub last_due_at: Option<Timestamp>,
+}
+
+impl Expired {
+    /// A pass that removed nothing from a store whose first and last Emails are due at these times.
+    pub(crate) fn nothing(due: Option<(Timestamp, Timestamp)>) -> Self {
+        Self { removed: 0, next_due_at: due.map(|(next, _)| next), last_due_at: due.map(|(_, last)| last) }
+    }
 }
 
 /// How much is kept, as far as it is known without counting rows.
@@ -161,9 +170,8 @@ pub trait Store: Send + Sync + 'static {
     /// Removes Emails that have expired by `now`, at most `limit` of them.
     async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError>;
 
-    /// Shortens the lives of Emails that would be readable for more than the retention from `now` on, and a minute: they came
-    /// while the clock was ahead. How many there were; none where the retention isn't set.
-    async fn limit_lives(&self, now: Timestamp) -> Result<usize, StoreError>;
+    /// Removes Emails that expire after `latest`, at most `limit` of them; how many.
+    async fn remove_overlong(&self, latest: Timestamp, limit: usize) -> Result<usize, StoreError>;
 
     /// Every registered domain, in the order of their names.
     async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError>;

@@ -39,7 +39,8 @@ impl Writer {
         if self.unsaved.is_none() {
             return;
         }
-        let Some(index) = self.shared.index() else { return };
+        // One that failed is opened again first.
+        let Some(index) = self.shared.index().filter(|index| !index.has_failed()) else { return };
         let made = index.checkpoint();
         drop(index);
         match made {
@@ -47,6 +48,7 @@ impl Writer {
                 self.unsaved = None;
                 self.shared.set_unsaved_octets(0);
                 self.saving.worked();
+                self.opening.worked();
                 for number in self.shared.segments().numbers() {
                     if number < position.segment && !alive.contains_key(&number) {
                         self.unlink(number);

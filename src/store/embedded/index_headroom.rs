@@ -2,15 +2,15 @@
 //!
 //! It is looked for and not taken: redb grows by doubling, so taking it beforehand would cost every store as much again as
 //! its index. Another program can fill the disk between the look and the growth. Then the index gets the room of the next
-//! segment, which suffices while the index is smaller than that. Where it is not, a group that is durable can be neither
-//! shown nor, without a next segment, cut off: its senders get no answer, and it is there once there is room.
-
+//! segment, which suffices while the index is smaller than that. Where it is not, a group that is durable is shown once
+//! there is room, and its senders get no answer.
 //!
 //! Where the disk is short the file of an index that is mostly free is compacted: it has grown with mail that is gone.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::checkpoint::Unsaved;
 use super::shared::Shared;
 use super::writer::Writer;
 use crate::store::StoreError;
@@ -51,11 +51,17 @@ impl Writer {
         if self.shared.has_room(growth_octets(index_octets, changes.iter().copied())) {
             return Ok(());
         }
-        if !group.frees_space_only() && !changes.iter().all(|change| matches!(change, Change::Relocated { .. })) {
+        let is_relocation = changes.iter().all(|change| matches!(change, Change::Relocated { .. }));
+        if !group.frees_space_only() && !is_relocation {
             return Err(StoreError::Full);
         }
         self.checkpoint();
-        self.ensure_index()
+        self.ensure_index()?;
+        // It can be put off, and finds room among the pages of mail that is gone.
+        if is_relocation && !self.shared.index().is_some_and(|index| index.is_sparse(index_octets)) {
+            return Err(StoreError::Full);
+        }
+        Ok(())
     }
 
     /// Plans a look whether compaction helps, if the disk is short.
@@ -66,7 +72,7 @@ impl Writer {
         }
     }
 
-    /// Compacts the index if it is mostly free and not large, while reads fail for a moment.
+    /// Compacts the index if it is mostly free and has little in it, while reads wait.
     pub(super) fn compact_index(&mut self) {
         self.compact_at = None;
         self.compacted_at = Some(Instant::now());
@@ -78,7 +84,12 @@ impl Writer {
         self.shared.give_index_back(Arc::new(index));
         let after_octets = self.shared.measure_index();
         match compacted {
-            Ok(true) => tracing::info!(before_octets, after_octets, "compacted the index, since the disk is short"),
+            Ok(true) => {
+                tracing::info!(before_octets, after_octets, "compacted the index, since the disk is short");
+                // Without one a start after a kill would have to read all of the index.
+                self.unsaved.get_or_insert_with(Unsaved::now);
+                self.checkpoint();
+            }
             Ok(false) => {}
             Err(error) => {
                 tracing::error!(%error, "the index could not be compacted");

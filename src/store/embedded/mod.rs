@@ -17,7 +17,6 @@ mod writer;
 
 use std::path::Path;
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -38,11 +37,6 @@ use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox,
 
 /// How many Emails one change of [`Store::delete_all`] removes.
 const DELETE_STEP: u32 = 1000;
-
-/// How many lives one change of [`Store::limit_lives`] shortens.
-const SHORTEN_STEP: u32 = 500;
-/// By how much an Email may outlive the retention before its life is shortened: clocks are set by little all the time.
-const CLOCK_TOLERANCE: Duration = Duration::from_mins(1);
 
 /// The store that lives in a directory of this machine, held by this process alone.
 #[derive(Debug)]
@@ -103,6 +97,14 @@ impl EmbeddedStore {
                 }
                 other => return Err(unexpected(&other)),
             }
+        }
+    }
+
+    /// How many Emails a change removed.
+    async fn removed(&self, change: Change) -> Result<usize, StoreError> {
+        match self.change(change, Bytes::new()).await? {
+            Outcome::Removed { all, .. } => Ok(usize::try_from(all).unwrap_or(usize::MAX)),
+            other => Err(unexpected(&other)),
         }
     }
 
@@ -203,25 +205,21 @@ impl Store for EmbeddedStore {
     }
 
     async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError> {
-        let next_due_at = self.read(View::next_due).await?;
-        if next_due_at.is_none_or(|due| due > now) {
-            return Ok(Expired { removed: 0, next_due_at });
+        let due = self.read(View::due).await?;
+        if due.is_none_or(|(next, _)| next > now) {
+            return Ok(Expired::nothing(due));
         }
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        let removed = match self.change(Change::Expired { now, limit }, Bytes::new()).await? {
-            Outcome::Removed { all, .. } => usize::try_from(all).unwrap_or(usize::MAX),
-            other => return Err(unexpected(&other)),
-        };
-        Ok(Expired { removed, next_due_at: self.read(View::next_due).await? })
+        let removed = self.removed(Change::Expired { now, limit }).await?;
+        Ok(Expired { removed, ..Expired::nothing(self.read(View::due).await?) })
     }
 
-    async fn limit_lives(&self, now: Timestamp) -> Result<usize, StoreError> {
-        let Some(retention) = self.shared.options().retention else { return Ok(0) };
-        let latest = now.plus(retention);
-        if self.read(View::last_due).await?.is_none_or(|due| due <= latest.plus(CLOCK_TOLERANCE)) {
+    async fn remove_overlong(&self, latest: Timestamp, limit: usize) -> Result<usize, StoreError> {
+        if self.read(View::due).await?.is_none_or(|(_, last)| last <= latest) {
             return Ok(0);
         }
-        self.changed(Change::LivesShortened { latest, limit: SHORTEN_STEP }).await
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        self.removed(Change::OverlongRemoved { latest, limit }).await
     }
 
     async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError> {

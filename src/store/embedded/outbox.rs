@@ -190,7 +190,7 @@ impl Shared {
             if let Some(email) = self.email(&event)? {
                 return Ok(Some(email));
             }
-            // The event ended just now, or its message was moved, or else what is there is not what was written.
+            // The event ended just now, or its message was copied, or else what is there is not what was written.
             now = place_now()?;
             if now.as_ref() == Some(&event.place) {
                 return Err(damaged(record_place(&listed(&event))));

@@ -82,7 +82,7 @@ impl Queue {
         answered.await.unwrap_or(Err(StoreError::OutcomeUnknown))
     }
 
-    /// Waits until the writer has got round to answering.
+    /// Waits until the writer has done all that was handed over before.
     pub(super) async fn answers(&self) -> Result<(), StoreError> {
         let (answer, is_answered) = oneshot::channel();
         self.send(Message::Signal(Signal::Answer(answer)))?;

@@ -101,17 +101,18 @@ impl Writer {
         self.reopen_index(None).map(|_| ()).inspect_err(|cause| self.make_room_for_index(cause))
     }
 
-    /// Opens an index that failed again, now or after a while.
+    /// Opens an index again that could not be saved, or else after a while. It is not saved again at once.
     pub(super) fn recover_index(&mut self, error: &IndexError) {
         self.make_room_for_index(&error.to_store_error());
+        self.saving.failed();
         self.open_index_anew();
     }
 
-    /// Opens the index again, after which what failed is not tried without a pause.
+    /// Opens an index that failed again, or else after a while. Each time costs a replay, so that the next one is put off
+    /// further, until a checkpoint works.
     pub(super) fn open_index_anew(&mut self) {
-        self.saving.failed();
+        self.opening.failed();
         if let Err(error) = self.reopen_index(None) {
-            self.opening.failed();
             tracing::error!(%error, "the index is away");
         }
     }
@@ -142,7 +143,6 @@ impl Writer {
         match self.catch_up(&index, self.journal.position().group, wanted) {
             Ok(applied) => {
                 self.shared.set_index(Arc::new(index));
-                self.opening.worked();
                 Ok(applied)
             }
             Err(error) => {

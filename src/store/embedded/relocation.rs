@@ -1,6 +1,6 @@
 //! An undelivered event keeps its message, and not the segment around it.
 //!
-//! Mail goes in the order it came, so that a segment is removed when its last Email has gone. What outlives the Emails is
+//! All mail lives equally long, so that a segment is removed when its last Email has gone. What outlives the Emails is
 //! messages of pending events. They are copied out of segments that hold nothing else and are mostly free: one batch after
 //! each checkpoint, by changes like any other. The next checkpoint removes the segment.
 

@@ -18,7 +18,7 @@ use crate::store::journal::{Segments, SpareView};
 use crate::store::{OutboxVersion, StoreError, StoreOptions, StoreStats};
 
 /// How long a reader waits for an index that is away.
-const READ_PATIENCE: Duration = Duration::from_secs(1);
+const READ_PATIENCE: Duration = Duration::from_secs(3);
 /// How often it is looked whether the index, or a reader that holds it, has come back.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 /// While checkpoints fail, mail is taken until so many checkpoints' worth of journal would have to be replayed.
@@ -27,7 +27,7 @@ const UNSAVED_CHECKPOINTS_MAX: u64 = 4;
 /// The index while it is open, the segments, and what decides whether more mail is taken.
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// Empty while the index is being reopened and after the close.
+    /// Empty while the index is being reopened or compacted, and after the close.
     index: ArcSwapOption<Index>,
     /// Why the index is away.
     trouble: ArcSwapOption<StoreError>,
@@ -156,7 +156,13 @@ impl Shared {
         let index = loop {
             match self.index() {
                 Some(index) => break index,
-                None if self.trouble.load().is_some() || Instant::now() >= deadline => return Err(self.index_away()),
+                None if self.trouble.load().is_some() || Instant::now() >= deadline => {
+                    return Err(match self.index_away() {
+                        // A reader needs none.
+                        StoreError::Full => StoreError::Failed("the index has no room on the disk".into()),
+                        cause => cause,
+                    });
+                }
                 None => std::thread::sleep(LOOK_EVERY),
             }
         };
@@ -192,10 +198,12 @@ impl Shared {
         self.unsaved_octets.store(octets, Ordering::Relaxed);
     }
 
-    /// Whether the journal may grow before the next checkpoint. It may not without end while checkpoints fail.
-    pub(super) fn is_savable(&self) -> Result<(), StoreError> {
+    /// Whether the journal may grow before the next checkpoint. It may not without end while checkpoints fail; what frees
+    /// space may for twice as long as mail.
+    pub(super) fn is_savable(&self, frees_space: bool) -> Result<(), StoreError> {
         let StoreOptions { checkpoint_octets, segment_octets, .. } = self.options;
-        let most = checkpoint_octets.saturating_mul(UNSAVED_CHECKPOINTS_MAX).max(segment_octets);
+        let of_mail = checkpoint_octets.saturating_mul(UNSAVED_CHECKPOINTS_MAX).max(segment_octets);
+        let most = if frees_space { of_mail.saturating_mul(2) } else { of_mail };
         if self.unsaved_octets.load(Ordering::Relaxed) < most {
             return Ok(());
         }
@@ -210,11 +218,11 @@ impl Shared {
         if let Some(failure) = self.spare.failure() {
             return Err(failure.to_store_error());
         }
+        self.has_room_for_mail()?;
         if !self.has_index() {
             return Err(self.index_away());
         }
-        self.is_savable()?;
-        self.has_room_for_mail()
+        self.is_savable(false)
     }
 
     /// Whether the disk has room for a message of the largest size: the index's next growth, one more segment, and one and a

@@ -226,9 +226,7 @@ impl Writer {
     /// Makes a group of `changes` durable and visible; what each of them did.
     pub(super) fn keep(&mut self, mut group: Group, changes: &[&Change]) -> Result<Vec<Outcome>, AppendError> {
         self.ensure_index().map_err(AppendError::Failed)?;
-        if !group.frees_space_only() {
-            self.shared.is_savable().map_err(AppendError::NoRoom)?;
-        }
+        self.shared.is_savable(group.frees_space_only()).map_err(AppendError::NoRoom)?;
         self.journal.make_room(&group)?;
         self.find_room_in_index(&group, changes).map_err(AppendError::NoRoom)?;
         let (start, places) = self.journal.append(&mut group)?;

@@ -1,6 +1,7 @@
 //! Applying a group of changes: the only place where the index is written while it is in use.
 
 use std::collections::BTreeMap;
+use std::ops::RangeBounds;
 
 use redb::{ReadableTable, Table, WriteTransaction};
 
@@ -120,7 +121,10 @@ impl<'t> Apply<'t> {
             Change::MailboxDeleted { mailbox, through, now, limit, .. } => {
                 self.delete_mailbox(mailbox, *through, *now, *limit as usize)
             }
-            Change::Expired { now, limit } => self.expire(*now, *limit as usize),
+            Change::Expired { now, limit } => {
+                let due = u64::try_from(now.millis()).unwrap_or(0) / 1000;
+                self.remove_expiring(..(due + 1, 0), *limit as usize)
+            }
             Change::DomainRegistered { record, limit } => self.register_domain(record, u64::from(*limit)),
             Change::DomainUpdated { record } => {
                 let is_registered = self.domains.get(record.name.as_str())?.is_some();
@@ -148,7 +152,9 @@ impl<'t> Apply<'t> {
             Change::Restored { envelope, received_at, expires_at, sequence, living } => {
                 self.restore(envelope, (*received_at, *expires_at), *sequence, living, place)
             }
-            Change::LivesShortened { latest, limit } => self.shorten_lives(*latest, *limit as usize),
+            Change::OverlongRemoved { latest, limit } => {
+                self.remove_expiring((expiry_second(*latest) + 1, 0).., *limit as usize)
+            }
             Change::Relocated { from, envelope, .. } => self.relocate(&envelope.recipients, *from, place),
         }
     }
@@ -257,12 +263,12 @@ impl<'t> Apply<'t> {
         Ok(Outcome::Removed { readable, all: rows.len() as u64, more: rows.len() == limit })
     }
 
-    fn expire(&mut self, now: Timestamp, limit: usize) -> Result<Outcome, IndexError> {
+    /// Removes Emails that expire in seconds of `range`, about `limit` of them.
+    fn remove_expiring(&mut self, range: impl RangeBounds<(u64, u64)>, limit: usize) -> Result<Outcome, IndexError> {
         self.flush_expiring()?;
-        let due = u64::try_from(now.millis()).unwrap_or(0) / 1000;
         let mut keys = Vec::new();
         let mut rows = Vec::new();
-        for row in self.expiry.range(..(due + 1, 0))? {
+        for row in self.expiry.range(range)? {
             if keys.len() >= limit {
                 break;
             }

@@ -35,6 +35,11 @@ impl Index {
         Ok(true)
     }
 
+    /// Whether rows take less than a quarter of the `octets` of the file, as far as that is known without reading them.
+    pub(crate) fn is_sparse(&self, octets: u64) -> bool {
+        octets_of_rows(&self.database).is_ok_and(|rows| rows.saturating_mul(4) < octets)
+    }
+
     /// Moves what is used to the front of the file and cuts the file. Reads and writes all of it.
     pub(crate) fn compact(&mut self) -> Result<(), IndexError> {
         // One pass moves what it can; what that freed may let the next one move more.

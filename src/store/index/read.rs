@@ -69,16 +69,11 @@ impl View {
         }
     }
 
-    /// When the first Emails are due to be removed; `None` if there are none.
-    pub(crate) fn next_due(&self) -> Result<Option<Timestamp>, IndexError> {
+    /// When the first Emails are due to be removed, and when the last; `None` if there are none.
+    pub(crate) fn due(&self) -> Result<Option<(Timestamp, Timestamp)>, IndexError> {
         let table = self.transaction.open_table(EXPIRY)?;
-        Ok(table.first()?.map(|(key, _)| start_of(key.value().0)))
-    }
-
-    /// When the last Emails are due to be removed; `None` if there are none.
-    pub(crate) fn last_due(&self) -> Result<Option<Timestamp>, IndexError> {
-        let table = self.transaction.open_table(EXPIRY)?;
-        Ok(table.last()?.map(|(key, _)| start_of(key.value().0)))
+        let due = table.first()?.zip(table.last()?);
+        Ok(due.map(|((first, _), (last, _))| (start_of(first.value().0), start_of(last.value().0))))
     }
 
     /// The highest sequence number given so far, and the number of the group that gives the next one.

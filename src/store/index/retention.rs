@@ -1,22 +1,19 @@
 //! What a changed retention does to mail that is already there.
 //!
 //! A shorter one shortens every life to it, once, when the store is opened; so an expiry in the index is always the one in
-//! effect, and a longer retention later brings nothing back. The same is done to mail that came while the clock was ahead.
+//! effect, and a longer retention later brings nothing back.
 
 use std::time::Duration;
 
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
 use super::IndexError;
-use super::apply::Apply;
 use super::decode::{decode_head, decode_mail};
 use super::emails_of::EmailsOf;
 use super::tables::{
     EXPIRY, EXPIRY_ROW_KEYS, HeadRow, MAIL, META, META_RETENTION, MailKey, MailRow, expiry_second, head_key,
     sequence_of,
 };
-use crate::model::Timestamp;
-use crate::store::change::Outcome;
 
 /// Rows of expiry that one transaction rewrites.
 const ROWS_PER_TRANSACTION: usize = 256;
@@ -129,40 +126,6 @@ fn measure_some(database: &Database, from: MailKey) -> Result<Option<MailKey>, I
     }
     transaction.commit()?;
     Ok(next)
-}
-
-impl Apply<'_> {
-    /// Has Emails that expire after `latest` expire then, about `limit` of them.
-    pub(super) fn shorten_lives(&mut self, latest: Timestamp, limit: usize) -> Result<Outcome, IndexError> {
-        self.flush_expiring()?;
-        let second = expiry_second(latest);
-        let mut rows: Vec<((u64, u64), Vec<MailKey>)> = Vec::new();
-        let mut number = 0;
-        for row in self.expiry.range((second + 1, 0)..)? {
-            if number >= limit {
-                break;
-            }
-            let (key, keys) = row?;
-            let keys = keys.value().as_chunks::<24>().0.to_vec();
-            number += keys.len();
-            rows.push((key.value(), keys));
-        }
-        for (key, keys) in rows {
-            for mail_key in &keys {
-                let Some(row) = self.row(mail_key)? else { continue };
-                let mut head = self.head(mail_key)?.ok_or(IndexError::Corrupt("a mailbox's head is missing"))?;
-                self.emails_of.remove(head.domain, row.expires_at);
-                let row = MailRow { expires_at: row.expires_at.min(latest), ..row };
-                self.emails_of.add(head.domain, row.expires_at);
-                self.mail.insert(mail_key, &row.encode()[..])?;
-                // The others follow, before any of them can have expired.
-                head.latest_expiry = head.latest_expiry.min(latest);
-                self.mail.insert(&head_key(mail_key), &head.encode()[..])?;
-            }
-            move_row(&mut self.expiry, key, second, &keys)?;
-        }
-        Ok(Outcome::Changed { number, more: number >= limit })
-    }
 }
 
 /// Moves a row of expiry to an earlier second, where a row with the same first sequence can't be: sequences are unique.

@@ -206,7 +206,7 @@ impl Journal {
         let first_octets = first_segment_octets(options);
         let octets = first_octets..=options.segment_octets;
         let spare = Spare::start(Arc::clone(&disk), octets, number).map_err(failed)?;
-        let taken = spare.take(number).map_err(failed)?;
+        let taken = spare.take(number, true).map_err(failed)?;
         let active = activate(taken, number, predecessor_end, end.group).map_err(failed)?;
         segments.add(number, Arc::clone(&active.file));
         Ok(Self { segments, active, next_group: end.group, spare, first_octets })
@@ -273,11 +273,12 @@ impl Journal {
         if u64::from(GROUPS_START) + octets > self.first_octets {
             return Err(AppendError::Failed(StoreError::Failed("a group is larger than a segment".into())));
         }
+        let no_room = |error: io::Error| AppendError::NoRoom(StoreError::from_io(&error));
         if self.active.is_sealed {
-            self.roll().map_err(|error| AppendError::Failed(StoreError::from_io(&error)))?;
+            self.roll().map_err(no_room)?;
         }
         if !self.fits(octets) {
-            return self.roll().map_err(|error| AppendError::NoRoom(StoreError::from_io(&error)));
+            return self.roll().map_err(no_room);
         }
         match self.spare.view().failure() {
             Some(failure)
@@ -313,7 +314,7 @@ impl Journal {
     /// disk: that says where this one ends, so nothing more may go into it.
     fn roll(&mut self) -> io::Result<()> {
         let number = self.active.number + 1;
-        let file = self.spare.take(number)?;
+        let file = self.spare.take(number, self.active.is_sealed)?;
         let next = match activate(file, number, u64::from(self.active.end), self.next_group) {
             Ok(next) => next,
             Err(error) => {

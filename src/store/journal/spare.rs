@@ -15,7 +15,8 @@ use crate::store::error::is_out_of_space;
 
 /// How long to wait before a segment that could not be made is tried again.
 const RETRY_EVERY: Duration = Duration::from_millis(500);
-/// What the first segment after an open makes do with on a full disk: enough to delete, which is what makes room.
+/// What the journal makes do with on a full disk when it has no segment to write to: enough to delete, which is what makes
+/// room.
 const LEAST_OCTETS: u64 = 128 << 10;
 /// By how much each segment may be larger than the one before, so that it is made sooner than that is full.
 const GROWTH: u64 = 4;
@@ -41,8 +42,11 @@ struct Maker {
 
 #[derive(Debug)]
 enum State {
-    /// The segment with this number is wanted.
-    Wanted(u64),
+    /// The segment with this number is wanted; a small one will do if `makes_do`.
+    Wanted {
+        number: u64,
+        makes_do: bool,
+    },
     Ready(u64, Arc<dyn DiskFile>),
     /// The segment with this number could not be made yet.
     Failing(u64, SpareFailure),
@@ -100,28 +104,28 @@ impl Maker {
         self.make(number, octets)
     }
 
-    /// The first one after an open: nothing waits yet, and without it nothing can be deleted.
-    fn make_first(&self, number: u64, octets: u64) -> io::Result<Arc<dyn DiskFile>> {
-        match self.make(number, octets) {
+    /// The one without which nothing can be deleted.
+    fn make_any(&self, number: u64, octets: u64) -> io::Result<Arc<dyn DiskFile>> {
+        match self.make_beside_reserve(number, octets) {
             Err(error) if is_out_of_space(&error) => self.make(number, LEAST_OCTETS.min(octets)),
             made => made,
         }
     }
 
-    /// The number of the segment to make next; `None` when the store closes.
-    fn next_wanted(&self) -> Option<u64> {
+    /// The number of the segment to make next, and whether a small one will do; `None` when the store closes.
+    fn next_wanted(&self) -> Option<(u64, bool)> {
         let mut state = self.state();
         loop {
             state = match &*state {
                 State::Stopped => return None,
-                State::Wanted(number) => return Some(*number),
+                State::Wanted { number, makes_do } => return Some((*number, *makes_do)),
                 State::Ready(..) => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
                 State::Failing(number, _) => {
                     let number = *number;
                     let (state, wait) =
                         self.changed.wait_timeout(state, RETRY_EVERY).unwrap_or_else(PoisonError::into_inner);
                     if wait.timed_out() && matches!(*state, State::Failing(..)) {
-                        return Some(number);
+                        return Some((number, false));
                     }
                     state
                 }
@@ -130,21 +134,19 @@ impl Maker {
     }
 
     fn run(&self) {
-        let mut is_first = true;
         let mut octets = *self.octets.start();
-        while let Some(number) = self.next_wanted() {
+        while let Some((number, makes_do)) = self.next_wanted() {
             let attempt =
-                || if is_first { self.make_first(number, octets) } else { self.make_beside_reserve(number, octets) };
+                || if makes_do { self.make_any(number, octets) } else { self.make_beside_reserve(number, octets) };
             // A panic costs this attempt; whoever waits for the segment would else wait for ever.
             let made = catch_unwind(AssertUnwindSafe(attempt));
             let made = made.unwrap_or_else(|_| Err(io::Error::other("making the next segment panicked")));
-            is_first = false;
             // After a failure somebody waits again.
             let grown = octets.saturating_mul(GROWTH).min(*self.octets.end());
             octets = if made.is_ok() { grown } else { *self.octets.start() };
             let mut state = self.state();
             let is_still_wanted = match &*state {
-                State::Wanted(wanted) | State::Failing(wanted, _) => *wanted == number,
+                State::Wanted { number: wanted, .. } | State::Failing(wanted, _) => *wanted == number,
                 State::Ready(..) | State::Stopped => false,
             };
             if is_still_wanted {
@@ -165,7 +167,7 @@ impl Spare {
             disk,
             octets,
             reserved_octets: AtomicU64::new(0),
-            state: Mutex::new(State::Wanted(number)),
+            state: Mutex::new(State::Wanted { number, makes_do: true }),
             changed: Condvar::new(),
         });
         let thread = std::thread::Builder::new().name("segment-maker".into()).spawn({
@@ -175,19 +177,24 @@ impl Spare {
         Ok(Self { maker, thread: Some(thread) })
     }
 
-    /// Takes segment `number` when it is made, and has the one after it made. An error if it can't be made now.
-    pub(super) fn take(&self, number: u64) -> io::Result<Arc<dyn DiskFile>> {
+    /// Takes segment `number` when it is made, and has the one after it made. An error if it can't be made now, be it as a
+    /// small one if `makes_do`.
+    pub(super) fn take(&self, number: u64, makes_do: bool) -> io::Result<Arc<dyn DiskFile>> {
         let mut state = self.maker.state();
+        if makes_do && matches!(*state, State::Failing(..)) {
+            *state = State::Wanted { number, makes_do };
+            self.maker.changed.notify_all();
+        }
         loop {
             match &*state {
                 State::Ready(ready, file) if *ready == number => {
                     let file = Arc::clone(file);
-                    *state = State::Wanted(number + 1);
+                    *state = State::Wanted { number: number + 1, makes_do: false };
                     self.maker.changed.notify_all();
                     return Ok(file);
                 }
                 State::Ready(..) => {
-                    *state = State::Wanted(number);
+                    *state = State::Wanted { number, makes_do };
                     self.maker.changed.notify_all();
                 }
                 State::Failing(_, SpareFailure { is_full, reason }) => {
@@ -195,14 +202,14 @@ impl Spare {
                     return Err(io::Error::new(kind, reason.clone()));
                 }
                 State::Stopped => return Err(io::Error::other("the store is closed")),
-                State::Wanted(_) => state = self.maker.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                State::Wanted { .. } => state = self.maker.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
             }
         }
     }
 
     /// Gives back the number of a segment whose file turned out to be unusable: it is made anew.
     pub(super) fn again(&self, number: u64) {
-        *self.maker.state() = State::Wanted(number);
+        *self.maker.state() = State::Wanted { number, makes_do: false };
         self.maker.changed.notify_all();
     }
 
@@ -247,7 +254,7 @@ impl SpareView {
     pub(crate) fn failure(&self) -> Option<SpareFailure> {
         match &*self.0.state() {
             State::Failing(_, failure) => Some(failure.clone()),
-            State::Wanted(_) | State::Ready(..) | State::Stopped => None,
+            State::Wanted { .. } | State::Ready(..) | State::Stopped => None,
         }
     }
 
@@ -255,7 +262,7 @@ impl SpareView {
     pub(crate) fn octets(&self) -> u64 {
         match &*self.0.state() {
             State::Ready(_, file) => file.size().unwrap_or(0),
-            State::Wanted(_) | State::Failing(..) | State::Stopped => 0,
+            State::Wanted { .. } | State::Failing(..) | State::Stopped => 0,
         }
     }
 

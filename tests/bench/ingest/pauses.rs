@@ -118,7 +118,8 @@ async fn measure(emails: usize) -> Result<()> {
         let idle_max = Duration::from_hours(24);
         let sweep = Sweep::new(expiring.clone(), Outlived::Webhooks { idle_max }, clock.boot());
         let stop = CancellationToken::new();
-        let worker = tokio::spawn(expiry::run(expiring.clone(), Arc::new(clock), guard.into(), sweep, stop.clone()));
+        let worker =
+            tokio::spawn(expiry::run(HOUR, expiring.clone(), Arc::new(clock), guard.into(), sweep, stop.clone()));
         // By the first moment nothing is due: this only asks.
         while expiring.expire(NOW, 1).await?.next_due_at.is_none_or(|due| due <= NOW.plus(2 * HOUR)) {
             tokio::time::sleep(LOOK_EVERY).await;

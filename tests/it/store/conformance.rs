@@ -127,6 +127,34 @@ pub async fn an_email_is_gone_from_the_millisecond_of_its_expiry(store: Arc<dyn 
     assert_eq!(store.stats().await.expect("stats").emails, 0);
 }
 
+/// What has expired is removed by whole seconds; what still lives within one must not go with it.
+pub async fn an_email_that_expires_within_a_second_is_there_until_then(store: Arc<dyn Store>) {
+    const LIFE_MILLIS: u64 = 10_000;
+    let after = |millis| NOW.plus(Duration::from_millis(millis));
+    let mut sent = Vec::new();
+    for received in [0, 1, 500, 999] {
+        let address = format!("received{received}@example.test");
+        let mut mail = delivery(&[&address], "mail", after(received));
+        mail.expires_at = after(received + LIFE_MILLIS);
+        sent.push((address, mail.envelope.recipients[0].id, received + LIFE_MILLIS));
+        store.receive(mail).await.expect("receive");
+    }
+    for (millis, removed) in [(9_999, 0), (10_001, 1), (10_499, 0), (10_500, 0), (10_998, 0), (10_999, 0), (11_000, 3)]
+    {
+        let now = after(millis);
+        let pass = store.expire(now, 100).await.expect("expire");
+        assert_eq!(pass.removed, removed, "after {millis} ms");
+        for (address, id, expiry) in &sent {
+            let is_there = millis < *expiry;
+            let (listed, total) = subjects(&*store, address, FIRST_PAGE, now).await;
+            let found = store.find(*id, now).await.expect("find");
+            let seen = [listed.len() == 1, total == 1, found.is_some()];
+            assert_eq!(seen, [is_there; 3], "{address} after {millis} ms");
+        }
+    }
+    assert_eq!(store.stats().await.expect("stats").emails, 0);
+}
+
 pub async fn a_total_leaves_out_what_has_expired_in_any_order(store: Arc<dyn Store>) {
     let lives = [50, 53, 49, 60, 58, 57, 90, 10];
     for seconds in lives {
@@ -200,6 +228,7 @@ macro_rules! conformance {
             an_email_is_found_and_deleted_by_its_id_once
             deleting_a_mailbox_takes_all_of_it_and_no_other
             an_email_is_gone_from_the_millisecond_of_its_expiry
+            an_email_that_expires_within_a_second_is_there_until_then
             a_total_leaves_out_what_has_expired_in_any_order
             expiry_goes_in_bounded_steps
             a_domain_is_registered_once_changed_and_removed

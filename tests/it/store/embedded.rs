@@ -250,6 +250,48 @@ async fn a_journal_whose_last_segment_lost_its_header_is_refused() {
     assert!(matches!(error, OpenError::Damaged { segment: 1, .. }), "{error}");
 }
 
+/// The journal lacks a file, be it replayed or not: nothing may be served as if it were all, and nothing be changed.
+#[tokio::test]
+async fn a_segment_that_lives_and_is_missing_is_named_and_the_store_is_left_as_it_is() {
+    for saves in [true, false] {
+        let rare = StoreOptions { checkpoint_octets: u64::MAX, checkpoint_quiet: Duration::from_hours(1), ..options() };
+        let mut disk = RecordingDisk::default();
+        let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &rare).expect("open");
+        while store.stats().await.expect("stats").segments < 4 {
+            store.receive(delivery(&["a@example.test"], vec![b'x'; 60_000], NOW)).await.expect("receive");
+        }
+        if saves {
+            store.close().await.expect("close");
+        } else {
+            disk = RecordingDisk::with(disk.files());
+        }
+        drop(store);
+        let files = disk.files();
+        let mails = {
+            let store = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(files.clone())), &rare).expect("open all");
+            store.stats().await.expect("stats").emails
+        };
+        assert!(mails > 50);
+        // Of the last one nothing else says that it was there, until there is a checkpoint.
+        for missing in 1..=if saves { 4 } else { 3 } {
+            let mut files = files.clone();
+            files.remove(&format!("journal-{missing:016}")).expect("a segment");
+            let image = RecordingDisk::with(files.clone());
+            let opened = EmbeddedStore::open_on(Arc::new(image.clone()), &rare);
+            let error = opened.map(|_| ()).expect_err("a segment is missing");
+            assert!(matches!(error, OpenError::Damaged { segment, .. } if segment == missing), "{missing}: {error}");
+            // But for the next segment, in which nothing ever was.
+            let now = image.files();
+            let is_kept =
+                |(name, octets): (&String, &Vec<u8>)| now.get(name) == Some(octets) || octets[..512] == [0; 512];
+            assert!(
+                files.iter().filter(|(name, _)| name.starts_with("journal-")).all(is_kept),
+                "{missing}: it was changed"
+            );
+        }
+    }
+}
+
 #[tokio::test]
 async fn where_nothing_is_due_expiry_writes_nothing() {
     let disk = RecordingDisk::default();

@@ -1,6 +1,7 @@
 //! A sync that failed: the kernel takes what it had to write for written, so that it can be read, no later sync fails, and it
 //! is gone with the power.
 
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use tempmail::model::Timestamp;
 use tempmail::store::{EmbeddedStore, Part, Store, StoreError, StoreOptions};
 
 use super::embedded::options;
+use super::until;
 use crate::support::faulty_disk::{FaultyDisk, Operation};
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::{RecordingDisk, rng};
@@ -17,6 +19,8 @@ const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const IMAGES: u64 = 20;
 /// The segment in use; the next one is made beside it.
 const IN_USE: &str = "journal-0000000000000001";
+const DELETED: u8 = b'x';
+const NEXT: &str = "journal-0000000000000002";
 
 fn slow_checkpoints() -> StoreOptions {
     StoreOptions { checkpoint_octets: u64::MAX, checkpoint_quiet: Duration::from_hours(1), ..options() }
@@ -70,9 +74,7 @@ async fn what_the_last_process_could_not_sync_is_written_again_before_it_is_show
     let store = EmbeddedStore::open_on(Arc::new(faulty.clone()), &slow_checkpoints()).expect("open");
     receive(&store, "m1").await.expect("receive");
     // The group can't be cut off either.
-    faulty.fail(|operation, name| {
-        (operation == Operation::Write && name == "journal-0000000000000002").then_some(ErrorKind::Other)
-    });
+    faulty.fail(|operation, name| (operation == Operation::Write && name == NEXT).then_some(ErrorKind::Other));
     disk.fail_next_sync_of(IN_USE);
     assert_eq!(receive(&store, "m2").await, Err(StoreError::OutcomeUnknown));
     let disk = disk.kill();
@@ -80,4 +82,63 @@ async fn what_the_last_process_could_not_sync_is_written_again_before_it_is_show
     let next = open(&disk);
     assert_eq!(contents(&next).await, ["m1", "m2"]);
     holds_after_a_power_cut(&disk, &["m1", "m2"]).await;
+}
+
+/// The system reports a failed write once, to whoever asks first. Who punched out deleted mail synced the segment in use and
+/// was not listened to; the group of the writer, which had the error coming, was acknowledged and gone with the power.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn whoever_syncs_the_segment_in_use_first_answers_for_every_group_in_it() {
+    for round in 0..5 {
+        let disk = RecordingDisk::default();
+        let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open"));
+        receive(&store, "kept").await.expect("receive");
+        store.receive(delivery(&["b@example.test"], vec![DELETED; 20_000], NOW)).await.expect("receive");
+        store.delete_all(&mailbox("b@example.test"), NOW).await.expect("delete");
+        let held = disk.hold_syncs_of(IN_USE);
+        // The next one is for what was punched.
+        tokio::task::block_in_place(|| disk.wait_for_held());
+        let received = {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { receive(&store, "acknowledged").await })
+        };
+        // With two who sync, both wait now; with one there is nothing to wait for.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        disk.fail_next_sync_of(IN_USE);
+        drop(held);
+        let is_kept = received.await.expect("no panic").is_ok();
+        assert!(disk.let_syncs_work(), "round {round}: no sync failed");
+        let wanted = if is_kept { vec!["kept", "acknowledged"] } else { vec!["kept"] };
+        assert_eq!(contents(&store).await, wanted, "round {round}");
+        holds_after_a_power_cut(&disk, &wanted).await;
+        let is_written = disk.files()[NEXT].iter().any(|octet| *octet != 0);
+        assert!(is_written, "round {round}: more went into a segment that could not be synced");
+        until("what was deleted stays on the disk", async || {
+            (0..IMAGES).all(|seed| !has_deleted(&disk.crash(disk.operations(), &mut rng(seed))))
+        })
+        .await;
+    }
+}
+
+fn has_deleted(files: &BTreeMap<String, Vec<u8>>) -> bool {
+    files.values().any(|octets| octets.chunks_exact(64).any(|part| part == [DELETED; 64]))
+}
+
+/// The next process found the header in memory, took it for durable and wrote on: after a power cut the segment was missing.
+#[tokio::test]
+async fn a_header_that_the_last_process_could_not_sync_is_written_again_before_anything_follows_it() {
+    let disk = RecordingDisk::default();
+    let store = open(&disk);
+    receive(&store, "m1").await.expect("receive");
+    disk.wait_for_sync(NEXT, 0);
+    // A group that can't be made durable is cut off by the header of the next segment.
+    disk.fail_next_sync_of(IN_USE);
+    disk.die_at_failed_sync_of(NEXT, 0);
+    assert_eq!(receive(&store, "m2").await, Err(StoreError::OutcomeUnknown));
+    assert!(disk.let_syncs_work(), "the header was synced");
+    let disk = disk.kill();
+    drop(store);
+    let next = open(&disk);
+    receive(&next, "m3").await.expect("receive");
+    assert_eq!(contents(&next).await, ["m1", "m3"]);
+    holds_after_a_power_cut(&disk, &["m1", "m3"]).await;
 }

@@ -8,12 +8,33 @@ use tempmail::store::disk::Disk;
 use tempmail::store::{EmbeddedStore, OpenError, Part, Store, StoreError, StoreOptions};
 
 use super::embedded::options;
+use super::until;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::quota_disk::QuotaDisk;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const PART: Part = Part::Offset { offset: 0, limit: 10_000 };
-const BACK_WITHIN: Duration = Duration::from_secs(10);
+const BACK_WITHIN: Duration = Duration::from_secs(30);
+
+/// What a store answers once its index is not being compacted, for which the short disk is the reason.
+async fn once_read<T>(ask: impl AsyncFn() -> Result<T, StoreError>) -> T {
+    let start = Instant::now();
+    loop {
+        match ask().await {
+            Ok(answer) => return answer,
+            Err(error) => assert!(start.elapsed() < BACK_WITHIN, "{error}"),
+        }
+    }
+}
+
+async fn emails(store: &EmbeddedStore) -> u64 {
+    once_read(async || store.stats().await).await.emails
+}
+
+async fn expire_all(store: &EmbeddedStore) {
+    let later = NOW.plus(Duration::from_hours(2));
+    while once_read(async || store.expire(later, 500).await).await.next_due_at.is_some() {}
+}
 
 /// The index would need room for what it holds in memory; the next segment gives up its own for that.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -62,9 +83,8 @@ async fn what_was_accepted_is_kept_and_can_be_deleted_on_a_disk_without_a_free_b
             assert!(has_room || store.accepts() == Err(StoreError::Full));
         }
     }
-    let later = NOW.plus(Duration::from_hours(2));
-    while store.expire(later, 500).await.expect("expire").next_due_at.is_some() {}
-    assert_eq!(store.stats().await.expect("stats").emails, 0);
+    expire_all(&store).await;
+    assert_eq!(emails(&store).await, 0);
     disk.give_room(64 << 20);
     let start = Instant::now();
     while store.receive(delivery(&recipients, "m", NOW)).await.is_err() || store.accepts().is_err() {
@@ -104,9 +124,8 @@ async fn on_a_disk_without_a_free_block_every_sender_gets_an_answer() {
         }
         assert!(kept >= filled_at * 800, "{kept}");
         assert_eq!(store.accepts(), Err(StoreError::Full));
-        assert_eq!(store.stats().await.expect("stats").emails, kept);
-        let later = NOW.plus(Duration::from_hours(2));
-        while store.expire(later, 500).await.expect("expire").next_due_at.is_some() {}
+        assert_eq!(emails(&store).await, kept);
+        expire_all(&store).await;
         store.close().await.expect("close");
         drop(store);
         disk.give_room(64 << 20);
@@ -171,4 +190,58 @@ async fn under_a_quota_that_is_not_told_no_answer_is_wrong_and_the_store_comes_b
     let total = store.list(&mailbox("all@example.test"), PART, NOW).await.expect("list").total;
     assert!((kept..=kept + unknown).contains(&total), "{kept} kept, {unknown} unknown, {total} there");
     store.receive(delivery(&["all@example.test"], "m", NOW)).await.expect("receive");
+}
+
+/// The file of the index only ever grew while a store ran, and mail to many made it grow until it took more than what was
+/// left of the disk: nothing was accepted any more though nothing was kept.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_that_mail_to_many_has_filled_takes_mail_again_once_that_has_expired() {
+    let disk = QuotaDisk::with_room_for(12 << 20);
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open");
+    for round in 0.. {
+        let names: Vec<String> = (0..100).map(|n| format!("{n}.{round}@example.test")).collect();
+        let recipients: Vec<&str> = names.iter().map(String::as_str).collect();
+        match store.receive(delivery(&recipients, "m", NOW)).await {
+            Ok(()) if store.accepts().is_ok() => {}
+            Ok(()) | Err(StoreError::Full) => break,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    let grown = disk.octets_of("index.redb");
+    assert!(grown >= 4 << 20, "{grown}");
+    expire_all(&store).await;
+    let start = Instant::now();
+    while let Err(error) = store.accepts() {
+        let octets = disk.octets_of("index.redb");
+        assert!(start.elapsed() < BACK_WITHIN, "{error}: the index has {octets} octets of {grown}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(emails(&store).await, 0);
+    assert!(disk.octets_of("index.redb") < grown);
+    store.receive(delivery(&["a@example.test"], "m", NOW)).await.expect("receive");
+}
+
+/// A failed sync costs the segment in use its next one. With the disk full there was none after the second, and nothing
+/// could be deleted that would have made room.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_a_full_disk_whose_syncs_fail_mail_can_be_deleted() {
+    let disk = QuotaDisk::with_room_for(16 << 20);
+    let rare = StoreOptions { checkpoint_octets: u64::MAX, checkpoint_quiet: Duration::from_hours(1), ..options() };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &rare).expect("open");
+    for _ in 0..20 {
+        store.receive(delivery(&["a@example.test"], vec![b'x'; 40_000], NOW)).await.expect("receive");
+    }
+    until("the disk is not used", async || store.accepts().is_ok()).await;
+    disk.fill();
+    // Somebody else leaves little.
+    disk.give_room(256 << 10);
+    disk.fail_sync_of("journal-0000000000000001", 0);
+    // Its header is synced.
+    disk.fail_sync_of("journal-0000000000000002", 1);
+    for _ in 0..2 {
+        store.delete_all(&mailbox("a@example.test"), NOW).await.expect_err("a sync fails");
+    }
+    assert!(disk.have_syncs_failed());
+    until("nothing can be deleted", async || store.delete_all(&mailbox("a@example.test"), NOW).await.is_ok()).await;
+    assert_eq!(emails(&store).await, 0);
 }

@@ -3,10 +3,14 @@
 mod answers;
 mod audit;
 mod caps;
+mod checkpoints;
+mod clock;
 mod closing;
 mod conformance;
 mod crash;
 mod damage;
+mod deleting;
+mod descriptors;
 mod disabled;
 mod due_events;
 mod each_call;
@@ -22,6 +26,7 @@ mod panics;
 mod readers;
 mod relocation;
 mod replays;
+mod salvage;
 mod space;
 mod starting;
 mod writer;
@@ -31,6 +36,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempmail::store::disk::{Directory, Disk};
+
+/// How long a test waits for what must come.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The directory of a store that is closed. A program that another test is just starting may have the lock's file open
 /// still.
@@ -46,5 +54,14 @@ fn locked_directory(dir: &Path) -> Arc<Directory> {
             Err(error) => assert!(Instant::now() < deadline, "{error}"),
         }
         std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Waits until something is so; `what` says what is wrong if it never is.
+async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
+    let start = Instant::now();
+    while !is_so().await {
+        assert!(start.elapsed() < PATIENCE, "{what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }

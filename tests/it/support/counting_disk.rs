@@ -1,8 +1,8 @@
-//! A disk that counts how often it is read.
+//! A disk that counts how often its files are read.
 
+use std::collections::BTreeMap;
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use tempmail::store::disk::{Disk, DiskFile};
 
@@ -12,23 +12,37 @@ use super::recording_disk::RecordingDisk;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CountingDisk {
     disk: RecordingDisk,
-    reads: Arc<AtomicU64>,
+    reads: Reads,
 }
+
+/// How many there were, by the names of files.
+type Reads = Arc<Mutex<BTreeMap<String, u64>>>;
 
 #[derive(Debug)]
 struct CountedFile {
     file: Arc<dyn DiskFile>,
-    reads: Arc<AtomicU64>,
+    name: String,
+    reads: Reads,
 }
 
 impl CountingDisk {
     /// How many reads there were.
     pub(crate) fn reads(&self) -> u64 {
-        self.reads.load(Ordering::Relaxed)
+        self.reads.lock().expect("counts").values().sum()
     }
 
-    fn counted(&self, file: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
-        Arc::new(CountedFile { file, reads: Arc::clone(&self.reads) })
+    /// How many reads of the file `name` there were.
+    pub(crate) fn reads_of(&self, name: &str) -> u64 {
+        self.reads.lock().expect("counts").get(name).copied().unwrap_or(0)
+    }
+
+    /// A disk with the files as they are for a process that dies now.
+    pub(crate) fn copy(&self) -> Self {
+        Self { disk: RecordingDisk::with(self.disk.files()), reads: Reads::default() }
+    }
+
+    fn counted(&self, name: &str, file: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
+        Arc::new(CountedFile { file, name: name.into(), reads: Arc::clone(&self.reads) })
     }
 }
 
@@ -38,11 +52,11 @@ impl Disk for CountingDisk {
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        self.disk.create(name).map(|file| self.counted(file))
+        self.disk.create(name).map(|file| self.counted(name, file))
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        self.disk.open(name).map(|file| self.counted(file))
+        self.disk.open(name).map(|file| self.counted(name, file))
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
@@ -80,7 +94,7 @@ impl DiskFile for CountedFile {
     }
 
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.reads.fetch_add(1, Ordering::Relaxed);
+        *self.reads.lock().expect("counts").entry(self.name.clone()).or_default() += 1;
         self.file.read_at(offset, out)
     }
 

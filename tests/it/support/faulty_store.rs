@@ -191,8 +191,8 @@ impl Store for FaultyStore {
         self.change(self.store.delete_all(mailbox, now)).await
     }
 
-    async fn limit_lives(&self, now: Timestamp) -> Result<usize, StoreError> {
-        self.change(self.store.limit_lives(now)).await
+    async fn remove_overlong(&self, latest: Timestamp, limit: usize) -> Result<usize, StoreError> {
+        self.change(self.store.remove_overlong(latest, limit)).await
     }
 
     async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError> {

@@ -19,4 +19,5 @@ pub mod recording_disk;
 pub mod smtp_peer;
 pub mod steady;
 pub mod test_server;
+pub mod traced_names;
 pub mod webhook_sink;

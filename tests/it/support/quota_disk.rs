@@ -58,6 +58,16 @@ impl QuotaDisk {
         blocks.room = blocks.used();
     }
 
+    /// As that of the [`RecordingDisk`].
+    pub(crate) fn fail_sync_of(&self, prefix: &str, after: usize) {
+        self.disk.fail_sync_of(prefix, after);
+    }
+
+    /// Whether all syncs that were to fail did.
+    pub(crate) fn have_syncs_failed(&self) -> bool {
+        self.disk.have_syncs_failed()
+    }
+
     /// Somebody else gives so much back.
     pub(crate) fn give_room(&self, octets: u64) {
         self.blocks().room += usize::try_from(octets / BLOCK_OCTETS).expect("small");

@@ -2,6 +2,7 @@
 
 mod backup;
 mod check;
+mod power_cut;
 mod refusals;
 mod retention;
 

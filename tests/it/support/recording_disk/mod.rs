@@ -4,7 +4,7 @@
 
 mod power_cut;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -60,6 +60,17 @@ enum Operation {
     },
 }
 
+/// A sync that fails.
+#[derive(Debug)]
+struct Failing {
+    /// Of files with a name that begins like this.
+    prefix: String,
+    /// How many of them work before.
+    after: usize,
+    /// Whether the process is killed before it can do anything about it.
+    kills: bool,
+}
+
 #[derive(Debug, Default)]
 struct World {
     /// What was durable before the first operation.
@@ -70,8 +81,8 @@ struct World {
     /// The files in which a write changed something.
     changed: BTreeSet<FileId>,
     forgetful: Option<String>,
-    /// The next sync of a file with a name that begins like this fails.
-    failing: Option<String>,
+    /// What fails, one after the other.
+    failing: VecDeque<Failing>,
     /// How long a sync takes.
     sync_takes: Duration,
     /// Syncs of files with a name that begins like this wait.
@@ -80,6 +91,18 @@ struct World {
     waiting: usize,
     /// How many processes that used the disk were killed.
     killed: usize,
+}
+
+impl World {
+    /// Whether this sync of a file fails, and kills the process.
+    fn next_failure(&mut self, name: &str) -> Option<bool> {
+        let failing = self.failing.front_mut().filter(|failing| name.starts_with(&failing.prefix))?;
+        if failing.after > 0 {
+            failing.after -= 1;
+            return None;
+        }
+        self.failing.pop_front().map(|failing| failing.kills)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -147,7 +170,27 @@ impl RecordingDisk {
     /// The next sync of a file whose name begins with `prefix` fails. What it was to make durable can be read on, and no later
     /// sync makes it durable: only what is written again is.
     pub fn fail_next_sync_of(&self, prefix: &str) {
-        self.world().failing = Some(prefix.into());
+        self.fail_sync_of(prefix, 0);
+    }
+
+    /// The same for the sync after the next `after` ones. What was said to fail before fails first.
+    pub fn fail_sync_of(&self, prefix: &str, after: usize) {
+        self.world().failing.push_back(Failing { prefix: prefix.into(), after, kills: false });
+    }
+
+    /// The same, and it is the last thing that the process does.
+    pub fn die_at_failed_sync_of(&self, prefix: &str, after: usize) {
+        self.world().failing.push_back(Failing { prefix: prefix.into(), after, kills: true });
+    }
+
+    /// Whether all syncs that were to fail did.
+    pub fn have_syncs_failed(&self) -> bool {
+        self.world().failing.is_empty()
+    }
+
+    /// No sync fails any more; whether all did that were to fail.
+    pub fn let_syncs_work(&self) -> bool {
+        std::mem::take(&mut self.world().failing).is_empty()
     }
 
     /// Until what is given back is dropped, no sync of files whose name begins with `prefix` returns.
@@ -347,18 +390,20 @@ impl DiskFile for RecordedFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        let mut world = self.disk.live()?;
-        if world.failing.as_ref().is_some_and(|prefix| self.name.starts_with(prefix)) {
-            world.failing = None;
-            let covers = world.log.len();
-            self.disk.log(world, Operation::SyncFailed { file: self.file, covers });
-            return Err(io::Error::other("the disk failed"));
-        }
+        let world = self.disk.live()?;
         if world.forgetful.as_ref().is_some_and(|prefix| self.name.starts_with(prefix)) {
             return Ok(());
         }
         let (covers, takes) = (world.log.len(), world.sync_takes);
-        drop(self.disk.wait_while_held(world, &self.name));
+        let mut world = self.disk.wait_while_held(world, &self.name);
+        if let Some(kills) = world.next_failure(&self.name) {
+            world.killed += usize::from(kills);
+            // What was written since it was asked for is lost as well.
+            let covers = world.log.len();
+            self.disk.log(world, Operation::SyncFailed { file: self.file, covers });
+            return Err(io::Error::other("the disk failed"));
+        }
+        drop(world);
         if !takes.is_zero() {
             std::thread::sleep(takes);
         }

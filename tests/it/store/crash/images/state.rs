@@ -14,6 +14,8 @@ pub const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const EVER: Timestamp = Timestamp::from_millis(0);
 /// Mailboxes of the workload, in two domains.
 pub const MAILBOXES: usize = 7;
+/// The mailbox after those, which never has a webhook: mail to it changes nothing but what it holds.
+pub const QUIET: usize = MAILBOXES;
 /// Stands for the value of a fact whose octets can't be read.
 const UNREADABLE: &str = "unreadable";
 
@@ -94,7 +96,7 @@ struct Reader<'s> {
 impl Reader<'_> {
     async fn mails(&mut self) -> Result<(), String> {
         let mut emails = 0;
-        for n in 0..MAILBOXES {
+        for n in 0..=QUIET {
             let everything = Part::Offset { offset: 0, limit: usize::MAX };
             let part = self.store.list(&name(n), everything, EVER).await.map_err(failed)?;
             if part.total != part.emails.len() as u64 {

@@ -1,7 +1,7 @@
 //! A workload with everything that changes a store, and what was there after each of its steps.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use rand::RngExt;
@@ -10,10 +10,10 @@ use tempmail::model::{
     AttemptRecord, Delivery, DomainRecord, DomainStatus, EmailId, Secret, Timestamp, Verdict, WebhookId, WebhookLimits,
     WebhookRecord, WebhookStatus,
 };
-use tempmail::store::{EmbeddedStore, Outbox, Replay, Store, StoreOptions};
+use tempmail::store::{EmbeddedStore, OpenError, Outbox, Replay, Store, StoreOptions};
 
 use super::recording::{Recording, Sent, Step};
-use super::state::{MAILBOXES, NOW, State, address, mail_key, name};
+use super::state::{MAILBOXES, NOW, QUIET, State, address, mail_key, name};
 use super::{options, relocated};
 use crate::support::mail::delivery;
 use crate::support::outbox::pending_events;
@@ -22,6 +22,8 @@ use crate::support::recording_disk::{RecordingDisk, rng};
 /// How often the store is opened, and how many steps each process lives.
 const LIVES: usize = 5;
 const STEPS: usize = 30;
+/// How long a store may take until it accepts mail again after a fault.
+const PATIENCE: Duration = Duration::from_secs(20);
 const LIMITS: WebhookLimits = WebhookLimits { per_recipient: 3, total: 100 };
 const DOMAINS: [&str; 3] = ["example.test", "other.test", "third.test"];
 
@@ -47,9 +49,13 @@ impl Recording {
 
 /// Where the store does not rest, only so many octets bring a checkpoint, and much is replayed after a cut.
 fn open(disk: &RecordingDisk, rests: bool) -> Arc<EmbeddedStore> {
+    Arc::new(try_open(disk, rests).expect("open"))
+}
+
+fn try_open(disk: &RecordingDisk, rests: bool) -> Result<EmbeddedStore, OpenError> {
     let quiet = if rests { options().checkpoint_quiet } else { Duration::from_hours(1) };
     let options = StoreOptions { checkpoint_quiet: quiet, ..options() };
-    Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open"))
+    EmbeddedStore::open_on(Arc::new(disk.clone()), &options)
 }
 
 struct Workload {
@@ -76,7 +82,7 @@ impl Workload {
 
     async fn step(&mut self) {
         self.now = self.now.plus(Duration::from_secs(self.random.random_range(0..600)));
-        match self.random.random_range(0..20) {
+        match self.random.random_range(0..21) {
             0..7 => self.receive().await,
             7..9 => self.delete().await,
             9 => self.delete_all().await,
@@ -86,6 +92,7 @@ impl Workload {
             14..17 => self.note_attempt().await,
             17 => self.replay().await,
             18 => self.remove_webhooks().await,
+            19 => self.receive_amid_a_failed_sync().await,
             _ => self.checkpoint(),
         }
     }
@@ -98,9 +105,12 @@ impl Workload {
         self.note("stop", asked, false, Vec::new()).await;
     }
 
-    /// Kills the process while it receives, and opens again.
+    /// Kills the process while it receives, some right after a sync of the journal failed, and opens again.
     async fn kill(&mut self) {
         let asked = self.disk.operations();
+        if self.random.random_bool(0.5) {
+            self.disk.die_at_failed_sync_of("journal-", self.random.random_range(0..6));
+        }
         let messages: Vec<_> = (0..8).map(|_| self.message()).collect();
         let sending = tokio::spawn(send(Arc::clone(&self.store), self.disk.clone(), messages));
         let syncs = self.random.random_range(0..4);
@@ -109,14 +119,22 @@ impl Workload {
         }
         let next = self.disk.kill();
         let sent = sending.await.expect("no panic");
+        let has_failed = self.disk.let_syncs_work();
         self.disk = next;
         self.reopen();
-        self.note("kill", asked, true, sent).await;
+        self.note(if has_failed { "kill at a failed sync" } else { "kill" }, asked, true, sent).await;
     }
 
+    /// Opens the store again, sometimes after a process that died of a sync which failed meanwhile.
     fn reopen(&mut self) {
         self.rests = self.random.random_bool(0.3);
         self.relocated += relocated(&self.store);
+        if self.random.random_bool(0.3) {
+            self.disk.die_at_failed_sync_of("", self.random.random_range(0..6));
+            drop(try_open(&self.disk, self.rests));
+            self.disk.let_syncs_work();
+            self.disk = self.disk.kill();
+        }
         self.store = open(&self.disk, self.rests);
     }
 
@@ -124,6 +142,10 @@ impl Workload {
         let first = self.random.random_range(0..MAILBOXES);
         let recipients = self.random.random_range(1..3);
         let addresses: Vec<String> = (0..recipients).map(|n| address((first + n) % MAILBOXES)).collect();
+        self.message_to(&addresses)
+    }
+
+    fn message_to(&mut self, addresses: &[String]) -> Delivery {
         let octets = if self.random.random_bool(0.1) { 60_000 } else { 12_000 };
         let raw: Vec<u8> = (0..self.random.random_range(1..octets)).map(|_| self.random.random()).collect();
         delivery(&addresses.iter().map(String::as_str).collect::<Vec<_>>(), raw, self.now)
@@ -135,6 +157,24 @@ impl Workload {
         let sent = send(Arc::clone(&self.store), self.disk.clone(), messages).await;
         assert!(sent.iter().all(|sent| sent.acknowledged.is_some()), "a message was refused");
         self.note("receive", asked, true, sent).await;
+    }
+
+    /// Receives while a sync of the journal fails, whoever asked for it: the writer, who has taken a group to the disk or
+    /// goes on in the next segment; who made that; or who has punched out what is deleted just before.
+    async fn receive_amid_a_failed_sync(&mut self) {
+        self.delete().await;
+        let asked = self.disk.operations();
+        self.disk.fail_next_sync_of("journal-");
+        let messages: Vec<_> =
+            (0..self.random.random_range(1..8)).map(|_| self.message_to(&[address(QUIET)])).collect();
+        let sent = send(Arc::clone(&self.store), self.disk.clone(), messages).await;
+        self.disk.let_syncs_work();
+        let start = Instant::now();
+        while let Err(error) = self.store.accepts() {
+            assert!(start.elapsed() < PATIENCE, "{error}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        self.note("receive amid a failed sync", asked, true, sent).await;
     }
 
     async fn delete(&mut self) {

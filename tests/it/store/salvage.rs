@@ -1,0 +1,54 @@
+//! What a salvage makes of a journal whose index is lost.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempmail::model::Timestamp;
+use tempmail::store::{EmbeddedStore, Part, Store, StoreOptions, salvage};
+
+use super::embedded::options;
+use super::{locked, locked_directory};
+use crate::support::mail::{delivery, mailbox};
+use crate::support::recording_disk::RecordingDisk;
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const EVERYTHING: Part = Part::Offset { offset: 0, limit: usize::MAX };
+/// More than two steps of a deletion take.
+const MAILS: usize = 1_500;
+
+/// The second step of a deletion was done to whatever was there by then.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn mail_that_came_between_two_steps_of_a_deletion_is_kept() {
+    let disk = RecordingDisk::default();
+    let rare = StoreOptions { checkpoint_octets: u64::MAX, checkpoint_quiet: Duration::from_hours(1), ..options() };
+    let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &rare).expect("open"));
+    for _ in 0..MAILS / 100 {
+        let sent = (0..100).map(|n| store.receive(delivery(&["a@example.test"], format!("old {n}"), NOW)));
+        for received in futures_util::future::join_all(sent).await {
+            received.expect("receive");
+        }
+    }
+    let held = disk.hold_syncs_of("journal-");
+    let deleting = {
+        let store = Arc::clone(&store);
+        tokio::spawn(async move { store.delete_all(&mailbox("a@example.test"), NOW).await })
+    };
+    tokio::task::block_in_place(|| disk.wait_for_held());
+    // It is handed over before the first step is answered, and so before the second step.
+    let new = store.receive(delivery(&["a@example.test"], "new", NOW));
+    let (received, ()) = tokio::join!(new, async { drop(held) });
+    received.expect("receive");
+    assert_eq!(deleting.await.expect("no panic"), Ok(MAILS as u64));
+    assert_eq!(store.list(&mailbox("a@example.test"), EVERYTHING, NOW).await.expect("list").total, 1);
+    store.close().await.expect("close");
+
+    let dir = tempfile::tempdir().expect("directory");
+    for (name, octets) in disk.files().into_iter().filter(|(name, _)| name != "index.redb") {
+        std::fs::write(dir.path().join(name), octets).expect("write");
+    }
+    salvage(locked_directory(dir.path()), &rare, &mut |_, _| {}).expect("salvage");
+    let store = EmbeddedStore::open_on(locked(dir.path()), &rare).expect("open");
+    let part = store.list(&mailbox("a@example.test"), EVERYTHING, NOW).await.expect("list");
+    assert_eq!(part.total, 1);
+    assert_eq!(store.load(&part.emails[0]).await.expect("load").expect("an Email").raw, "new");
+}
