@@ -116,13 +116,15 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             [CompletionResult]::new('--webhook-grace', '--webhook-grace', [CompletionResultType]::ParameterName, 'How long after its message has expired an event is still attempted, 0s to 30d [default: 1d]')
             [CompletionResult]::new('--webhook-idle', '--webhook-idle', [CompletionResultType]::ParameterName, 'How long a webhook is kept without any mail for it, 1s to 365d [default: 30d]')
             [CompletionResult]::new('--max-webhooks-per-recipient', '--max-webhooks-per-recipient', [CompletionResultType]::ParameterName, 'Most webhooks of one address, 0 to 1000 [default: 10]')
+            [CompletionResult]::new('--max-webhooks-per-client', '--max-webhooks-per-client', [CompletionResultType]::ParameterName, 'Most webhooks that one client has registered, an address of IPv4 or a /64 of IPv6, 1 to 1000000 [default: 100]')
+            [CompletionResult]::new('--webhook-registrations-per-minute', '--webhook-registrations-per-minute', [CompletionResultType]::ParameterName, 'Most registrations of webhooks in a minute by one client, 1 to 1000000 [default: 60]')
+            [CompletionResult]::new('--webhook-unproven-life', '--webhook-unproven-life', [CompletionResultType]::ParameterName, 'How long a webhook is kept whose receiver has never taken an event, 1s to 365d [default: 2d]')
             [CompletionResult]::new('--max-webhooks', '--max-webhooks', [CompletionResultType]::ParameterName, 'Most webhooks in all, 0 to 1000000 [default: 10000]')
             [CompletionResult]::new('--outbox-events', '--outbox-events', [CompletionResultType]::ParameterName, 'Most events that wait for one webhook, 1 to 100000; beyond, the oldest is dropped [default: 1000]')
             [CompletionResult]::new('--outbox-size-per-webhook', '--outbox-size-per-webhook', [CompletionResultType]::ParameterName, 'Most octets of the messages that wait for one webhook, 1MB to 10GB [default: 64MB]')
             [CompletionResult]::new('--outbox-size', '--outbox-size', [CompletionResultType]::ParameterName, 'Most octets of the messages that wait for all webhooks, 1MB to 1024GB [default: 1GB]')
-            [CompletionResult]::new('--webhook-in-flight', '--webhook-in-flight', [CompletionResultType]::ParameterName, 'Most attempts under way at once, 1 to 10000 [default: 128]')
-            [CompletionResult]::new('--webhook-per-origin-per-minute', '--webhook-per-origin-per-minute', [CompletionResultType]::ParameterName, 'Most attempts per minute at one scheme, host and port, 1 to 1000000 [default: 600]')
-            [CompletionResult]::new('--webhook-per-address-per-minute', '--webhook-per-address-per-minute', [CompletionResultType]::ParameterName, 'Most attempts per minute at one address and port, whatever names lead there, 1 to 1000000 [default: 6000]')
+            [CompletionResult]::new('--webhook-in-flight', '--webhook-in-flight', [CompletionResultType]::ParameterName, 'Most attempts under way at once, 1 to 10000; those that take longer than 250ms have 1024 places of their own [default: 128]')
+            [CompletionResult]::new('--webhook-per-address-per-minute', '--webhook-per-address-per-minute', [CompletionResultType]::ParameterName, 'Most attempts per minute at one address and port that has taken an event, whatever names lead there, 1 to 1000000 [default: 6000]')
             [CompletionResult]::new('--segment-size', '--segment-size', [CompletionResultType]::ParameterName, 'Size of a file of the journal, 1MB to 1GB, at least twice max-message-size [default: 64MB, or twice max-message-size where that is more]')
             [CompletionResult]::new('--index-cache-size', '--index-cache-size', [CompletionResultType]::ParameterName, 'Memory for parts of the index, 1MB to 2GB [default: 32MB]')
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
@@ -424,8 +426,8 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('add', 'add', [CompletionResultType]::ParameterValue, 'Send mail for an address to a URL as it arrives')
-            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the webhooks of an address')
-            [CompletionResult]::new('ls', 'ls', [CompletionResultType]::ParameterValue, 'List the webhooks of an address')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the webhooks of an address, or all of them')
+            [CompletionResult]::new('ls', 'ls', [CompletionResultType]::ParameterValue, 'List the webhooks of an address, or all of them')
             [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Delete webhooks, with the events that they have not been told')
             [CompletionResult]::new('rm', 'rm', [CompletionResultType]::ParameterValue, 'Delete webhooks, with the events that they have not been told')
             [CompletionResult]::new('deliveries', 'deliveries', [CompletionResultType]::ParameterValue, 'Show the attempts to tell a webhook of mail, newest first')
@@ -455,6 +457,8 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             break
         }
         'tempmail;webhook;list' {
+            [CompletionResult]::new('--origin', '--origin', [CompletionResultType]::ParameterName, 'Only those of the scheme, host and port of this URL')
+            [CompletionResult]::new('--domain', '--domain', [CompletionResultType]::ParameterName, 'Only those of addresses of this domain')
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
             [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]')
             [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')
@@ -462,6 +466,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Those of all addresses. For the administrator')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Same as --output json: the fields of the HTTP interface')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors')
@@ -473,6 +478,8 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             break
         }
         'tempmail;webhook;ls' {
+            [CompletionResult]::new('--origin', '--origin', [CompletionResultType]::ParameterName, 'Only those of the scheme, host and port of this URL')
+            [CompletionResult]::new('--domain', '--domain', [CompletionResultType]::ParameterName, 'Only those of addresses of this domain')
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
             [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]')
             [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')
@@ -480,6 +487,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Those of all addresses. For the administrator')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Same as --output json: the fields of the HTTP interface')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors')
@@ -491,6 +499,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             break
         }
         'tempmail;webhook;remove' {
+            [CompletionResult]::new('--origin', '--origin', [CompletionResultType]::ParameterName, 'All of the scheme, host and port of this URL. For the administrator')
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
             [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]')
             [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')
@@ -509,6 +518,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             break
         }
         'tempmail;webhook;rm' {
+            [CompletionResult]::new('--origin', '--origin', [CompletionResultType]::ParameterName, 'All of the scheme, host and port of this URL. For the administrator')
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
             [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]')
             [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')
@@ -605,7 +615,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
         }
         'tempmail;webhook;help' {
             [CompletionResult]::new('add', 'add', [CompletionResultType]::ParameterValue, 'Send mail for an address to a URL as it arrives')
-            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the webhooks of an address')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the webhooks of an address, or all of them')
             [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Delete webhooks, with the events that they have not been told')
             [CompletionResult]::new('deliveries', 'deliveries', [CompletionResultType]::ParameterValue, 'Show the attempts to tell a webhook of mail, newest first')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Send events to a webhook again, under their own webhook-id')
@@ -891,7 +901,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
         }
         'tempmail;help;webhook' {
             [CompletionResult]::new('add', 'add', [CompletionResultType]::ParameterValue, 'Send mail for an address to a URL as it arrives')
-            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the webhooks of an address')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the webhooks of an address, or all of them')
             [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Delete webhooks, with the events that they have not been told')
             [CompletionResult]::new('deliveries', 'deliveries', [CompletionResultType]::ParameterValue, 'Show the attempts to tell a webhook of mail, newest first')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Send events to a webhook again, under their own webhook-id')

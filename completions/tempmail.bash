@@ -1720,7 +1720,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__serve)
-            opts="-o -q -v -h --revision --retention --max-message-size --subaddressing --role-addresses --log-format --smtp-listen --smtps-listen --lmtp-listen --lmtp-socket-mode --proxy-from --hostname --max-smtp-connections --smtp-body-budget --max-line-size --max-recipients --max-hops --smtp-auth --max-smtp-connections-per-address --max-smtp-connections-per-network --smtp-connections-per-minute --smtp-body-budget-per-address --smtp-body-budget-per-network --limit-exempt --smtp-errors-max --smtp-idle-timeout --smtp-reply-timeout --smtp-command-timeout --smtp-message-timeout --smtp-min-rate --smtp-session-life --smtp-stress-timeout --refuse-client --refuse-sender-domain --accept-local-part --max-messages-per-mailbox --max-messages-per-domain --mailbox-full --tls-cert --tls-key --tls-self-signed --tls-handshake-timeout --http-listen --page-size-default --page-size-max --http-allowed-hosts --http-allowed-origins --rate-limit --max-http-connections --domain --accept-any-domain --mx-host --verify-every --resolver --public-address --max-domains --webhook-allow --webhook-refused-ports --webhook-schedule --webhook-timeout --webhook-grace --webhook-idle --max-webhooks-per-recipient --max-webhooks --outbox-events --outbox-size-per-webhook --outbox-size --webhook-in-flight --webhook-per-origin-per-minute --webhook-per-address-per-minute --segment-size --index-cache-size --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --revision --retention --max-message-size --subaddressing --role-addresses --log-format --smtp-listen --smtps-listen --lmtp-listen --lmtp-socket-mode --proxy-from --hostname --max-smtp-connections --smtp-body-budget --max-line-size --max-recipients --max-hops --smtp-auth --max-smtp-connections-per-address --max-smtp-connections-per-network --smtp-connections-per-minute --smtp-body-budget-per-address --smtp-body-budget-per-network --limit-exempt --smtp-errors-max --smtp-idle-timeout --smtp-reply-timeout --smtp-command-timeout --smtp-message-timeout --smtp-min-rate --smtp-session-life --smtp-stress-timeout --refuse-client --refuse-sender-domain --accept-local-part --max-messages-per-mailbox --max-messages-per-domain --mailbox-full --tls-cert --tls-key --tls-self-signed --tls-handshake-timeout --http-listen --page-size-default --page-size-max --http-allowed-hosts --http-allowed-origins --rate-limit --max-http-connections --domain --accept-any-domain --mx-host --verify-every --resolver --public-address --max-domains --webhook-allow --webhook-refused-ports --webhook-schedule --webhook-timeout --webhook-grace --webhook-idle --max-webhooks-per-recipient --max-webhooks-per-client --webhook-registrations-per-minute --webhook-unproven-life --max-webhooks --outbox-events --outbox-size-per-webhook --outbox-size --webhook-in-flight --webhook-per-address-per-minute --segment-size --index-cache-size --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1978,6 +1978,18 @@ _tempmail() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-webhooks-per-client)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --webhook-registrations-per-minute)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --webhook-unproven-life)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --max-webhooks)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1995,10 +2007,6 @@ _tempmail() {
                     return 0
                     ;;
                 --webhook-in-flight)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --webhook-per-origin-per-minute)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2352,12 +2360,20 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__webhook__subcmd__list)
-            opts="-o -q -v -h --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --all --origin --domain --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --origin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --domain)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --server)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2444,12 +2460,16 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__webhook__subcmd__remove)
-            opts="-o -q -v -h --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --origin --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --origin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --server)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -112,13 +112,15 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --webhook-grace 'How long after its message has expired an event is still attempted, 0s to 30d [default: 1d]'
             cand --webhook-idle 'How long a webhook is kept without any mail for it, 1s to 365d [default: 30d]'
             cand --max-webhooks-per-recipient 'Most webhooks of one address, 0 to 1000 [default: 10]'
+            cand --max-webhooks-per-client 'Most webhooks that one client has registered, an address of IPv4 or a /64 of IPv6, 1 to 1000000 [default: 100]'
+            cand --webhook-registrations-per-minute 'Most registrations of webhooks in a minute by one client, 1 to 1000000 [default: 60]'
+            cand --webhook-unproven-life 'How long a webhook is kept whose receiver has never taken an event, 1s to 365d [default: 2d]'
             cand --max-webhooks 'Most webhooks in all, 0 to 1000000 [default: 10000]'
             cand --outbox-events 'Most events that wait for one webhook, 1 to 100000; beyond, the oldest is dropped [default: 1000]'
             cand --outbox-size-per-webhook 'Most octets of the messages that wait for one webhook, 1MB to 10GB [default: 64MB]'
             cand --outbox-size 'Most octets of the messages that wait for all webhooks, 1MB to 1024GB [default: 1GB]'
-            cand --webhook-in-flight 'Most attempts under way at once, 1 to 10000 [default: 128]'
-            cand --webhook-per-origin-per-minute 'Most attempts per minute at one scheme, host and port, 1 to 1000000 [default: 600]'
-            cand --webhook-per-address-per-minute 'Most attempts per minute at one address and port, whatever names lead there, 1 to 1000000 [default: 6000]'
+            cand --webhook-in-flight 'Most attempts under way at once, 1 to 10000; those that take longer than 250ms have 1024 places of their own [default: 128]'
+            cand --webhook-per-address-per-minute 'Most attempts per minute at one address and port that has taken an event, whatever names lead there, 1 to 1000000 [default: 6000]'
             cand --segment-size 'Size of a file of the journal, 1MB to 1GB, at least twice max-message-size [default: 64MB, or twice max-message-size where that is more]'
             cand --index-cache-size 'Memory for parts of the index, 1MB to 2GB [default: 32MB]'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
@@ -400,8 +402,8 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand add 'Send mail for an address to a URL as it arrives'
-            cand list 'List the webhooks of an address'
-            cand ls 'List the webhooks of an address'
+            cand list 'List the webhooks of an address, or all of them'
+            cand ls 'List the webhooks of an address, or all of them'
             cand remove 'Delete webhooks, with the events that they have not been told'
             cand rm 'Delete webhooks, with the events that they have not been told'
             cand deliveries 'Show the attempts to tell a webhook of mail, newest first'
@@ -429,6 +431,8 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tempmail;webhook;list'= {
+            cand --origin 'Only those of the scheme, host and port of this URL'
+            cand --domain 'Only those of addresses of this domain'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
@@ -436,6 +440,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
             cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
             cand --color 'When to colour'
+            cand --all 'Those of all addresses. For the administrator'
             cand --json 'Same as --output json: the fields of the HTTP interface'
             cand -q 'No hints on standard error, only errors'
             cand --quiet 'No hints on standard error, only errors'
@@ -446,6 +451,8 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tempmail;webhook;ls'= {
+            cand --origin 'Only those of the scheme, host and port of this URL'
+            cand --domain 'Only those of addresses of this domain'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
@@ -453,6 +460,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
             cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
             cand --color 'When to colour'
+            cand --all 'Those of all addresses. For the administrator'
             cand --json 'Same as --output json: the fields of the HTTP interface'
             cand -q 'No hints on standard error, only errors'
             cand --quiet 'No hints on standard error, only errors'
@@ -463,6 +471,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tempmail;webhook;remove'= {
+            cand --origin 'All of the scheme, host and port of this URL. For the administrator'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
@@ -480,6 +489,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tempmail;webhook;rm'= {
+            cand --origin 'All of the scheme, host and port of this URL. For the administrator'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
@@ -571,7 +581,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;webhook;help'= {
             cand add 'Send mail for an address to a URL as it arrives'
-            cand list 'List the webhooks of an address'
+            cand list 'List the webhooks of an address, or all of them'
             cand remove 'Delete webhooks, with the events that they have not been told'
             cand deliveries 'Show the attempts to tell a webhook of mail, newest first'
             cand replay 'Send events to a webhook again, under their own webhook-id'
@@ -820,7 +830,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;help;webhook'= {
             cand add 'Send mail for an address to a URL as it arrives'
-            cand list 'List the webhooks of an address'
+            cand list 'List the webhooks of an address, or all of them'
             cand remove 'Delete webhooks, with the events that they have not been told'
             cand deliveries 'Show the attempts to tell a webhook of mail, newest first'
             cand replay 'Send events to a webhook again, under their own webhook-id'

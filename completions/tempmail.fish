@@ -117,13 +117,15 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-time
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-grace -d 'How long after its message has expired an event is still attempted, 0s to 30d [default: 1d]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-idle -d 'How long a webhook is kept without any mail for it, 1s to 365d [default: 30d]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-webhooks-per-recipient -d 'Most webhooks of one address, 0 to 1000 [default: 10]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-webhooks-per-client -d 'Most webhooks that one client has registered, an address of IPv4 or a /64 of IPv6, 1 to 1000000 [default: 100]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-registrations-per-minute -d 'Most registrations of webhooks in a minute by one client, 1 to 1000000 [default: 60]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-unproven-life -d 'How long a webhook is kept whose receiver has never taken an event, 1s to 365d [default: 2d]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-webhooks -d 'Most webhooks in all, 0 to 1000000 [default: 10000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l outbox-events -d 'Most events that wait for one webhook, 1 to 100000; beyond, the oldest is dropped [default: 1000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l outbox-size-per-webhook -d 'Most octets of the messages that wait for one webhook, 1MB to 10GB [default: 64MB]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l outbox-size -d 'Most octets of the messages that wait for all webhooks, 1MB to 1024GB [default: 1GB]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-in-flight -d 'Most attempts under way at once, 1 to 10000 [default: 128]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-per-origin-per-minute -d 'Most attempts per minute at one scheme, host and port, 1 to 1000000 [default: 600]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-per-address-per-minute -d 'Most attempts per minute at one address and port, whatever names lead there, 1 to 1000000 [default: 6000]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-in-flight -d 'Most attempts under way at once, 1 to 10000; those that take longer than 250ms have 1024 places of their own [default: 128]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-per-address-per-minute -d 'Most attempts per minute at one address and port that has taken an event, whatever names lead there, 1 to 1000000 [default: 6000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l segment-size -d 'Size of a file of the journal, 1MB to 1GB, at least twice max-message-size [default: 64MB, or twice max-message-size where that is more]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l index-cache-size -d 'Memory for parts of the index, 1MB to 2GB [default: 32MB]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
@@ -393,8 +395,8 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fis
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "add" -d 'Send mail for an address to a URL as it arrives'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "list" -d 'List the webhooks of an address'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "ls" -d 'List the webhooks of an address'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "list" -d 'List the webhooks of an address, or all of them'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "ls" -d 'List the webhooks of an address, or all of them'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "remove" -d 'Delete webhooks, with the events that they have not been told'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "rm" -d 'Delete webhooks, with the events that they have not been told'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "deliveries" -d 'Show the attempts to tell a webhook of mail, newest first'
@@ -420,6 +422,8 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l origin -d 'Only those of the scheme, host and port of this URL' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l domain -d 'Only those of addresses of this domain' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
@@ -432,11 +436,14 @@ id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l all -d 'Those of all addresses. For the administrator'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l json -d 'Same as --output json: the fields of the HTTP interface'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -s q -l quiet -d 'No hints on standard error, only errors'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l origin -d 'Only those of the scheme, host and port of this URL' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l domain -d 'Only those of addresses of this domain' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
@@ -449,11 +456,13 @@ id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l all -d 'Those of all addresses. For the administrator'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l json -d 'Same as --output json: the fields of the HTTP interface'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -s q -l quiet -d 'No hints on standard error, only errors'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l origin -d 'All of the scheme, host and port of this URL. For the administrator' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
@@ -471,6 +480,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l origin -d 'All of the scheme, host and port of this URL. For the administrator' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
@@ -562,7 +572,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "add" -d 'Send mail for an address to a URL as it arrives'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the webhooks of an address'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the webhooks of an address, or all of them'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "remove" -d 'Delete webhooks, with the events that they have not been told'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "deliveries" -d 'Show the attempts to tell a webhook of mail, newest first'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "replay" -d 'Send events to a webhook again, under their own webhook-id'
@@ -755,7 +765,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_
 complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "verify" -d 'Check the MX records of registered domains now, as happens every period'
 complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "remove" -d 'Receive no more mail for a domain'
 complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "add" -d 'Send mail for an address to a URL as it arrives'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "list" -d 'List the webhooks of an address'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "list" -d 'List the webhooks of an address, or all of them'
 complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "remove" -d 'Delete webhooks, with the events that they have not been told'
 complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "deliveries" -d 'Show the attempts to tell a webhook of mail, newest first'
 complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "replay" -d 'Send events to a webhook again, under their own webhook-id'

@@ -53,17 +53,19 @@
 //! | Who may ask, from which page, under which Host? | `http/edge.rs`, `http/host.rs`, `http/origin.rs`, `http/principal.rs` |
 //! | Does a domain's MX point here? | `dns/mx.rs` (the decision), `dns/resolver.rs` (the questions) |
 //! | When is a domain deactivated? | `domains/verifier.rs`, `domains/round.rs` |
-//! | Which webhooks are told of a mail, when is an event dropped? | `store/index/outbox.rs` (`webhooks_to_tell`), `store/index/room.rs`, `store/embedded/drops.rs` (what the log says) |
+//! | Which webhooks are told of a mail, when is an event dropped? | `store/index/outbox.rs` (`webhooks_to_tell`), `store/index/room.rs`, `store/index/weights.rs` (who holds most), `store/embedded/drops.rs` (what the log says) |
+//! | Who may register how many webhooks, who makes way? | `store/index/webhook_places.rs`, `http/registrations.rs` |
 //! | In which order do events wait, how much is kept of a delivery log? | `store/index/events.rs`, `store/index/log.rs` |
-//! | What does an event look like, octet by octet? | `webhook/attempt.rs` (`prepare`), `webhook/body.rs`, `webhook/sign.rs` |
-//! | How is a request made, on which connection? | `webhook/call.rs`, `webhook/connection.rs`, `webhook/kept.rs` |
+//! | What does an event look like, octet by octet? | `webhook/request.rs` (`prepare`), `webhook/sign.rs` |
+//! | How is a request made, on which connection? | `webhook/call.rs`, `webhook/connection.rs` |
 //! | What sends a sample event? | `webhook/tester.rs` |
-//! | Which events are in memory, which are read next? | `webhook/intake.rs`, `webhook/held.rs`, `webhook/ahead.rs` |
-//! | Whose turn is it, how many at once? | `webhook/turns.rs`, `webhook/pacing.rs`, `webhook/pacing/places.rs`, `webhook/pacing/standing.rs`, `webhook/pacing/rotation.rs` |
-//! | Until when does a webhook rest whose receiver asked for it? | `webhook/intake.rs` (`rest`); after a start `store/index/webhook_rows.rs` (`rests_at`) |
-//! | When is an event tried again, when does it end? | `webhook/schedule.rs`, `webhook/outcome.rs`, `webhook/delivery.rs`; `webhook/steps.rs` |
+//! | Which events are in memory, whose turn is it? | `webhook/dispatcher.rs` (the loop), `webhook/queue.rs` |
+//! | How many attempts at once, in how much memory? | `webhook/queue.rs`, `webhook/places.rs` |
+//! | What may an address be sent, on probation and after? | `webhook/addresses.rs` |
+//! | Until when does a webhook rest? | `webhook/rest.rs`; whose receiver asked for it, after a start `store/index/webhook_rows.rs` (`rests_at`) |
+//! | When is an event tried again, when does it end? | `webhook/schedule.rs`, `webhook/outcome.rs`, `webhook/attempt.rs` (`record`) |
 //! | When is a webhook disabled? Which ended events can be sent again? | `store/index/outbox.rs` (`note_attempt`), `store/index/replay.rs` |
-//! | Where may a webhook lead? | `webhook/target.rs`, `webhook/guard.rs`, `webhook/ranges.rs`, `webhook/dial.rs` |
+//! | Where may a webhook lead? | `webhook/target.rs`, `webhook/guard/mod.rs`, `webhook/guard/ranges.rs`, `webhook/dial.rs` |
 //! | How does a command reach the service? | `client/choice.rs`, `client/transport.rs` |
 //!
 //! # The way of a message
@@ -99,23 +101,18 @@
 //!                   The message's record has a share for each Email and each event; its octets go with the last share
 //!                   -> 250; nothing was parsed, nobody was called
 //! -------------------------------------------------------------------------------------------------
-//! webhook/intake      is woken by a hint that may be lost, and looks by itself every 5 s and when something is due: one
-//!                     row per webhook that has events, then a page of each: 16 to 128 events (webhook/held)
-//!      -> ahead       one read and one look into the parser for a page, but for what other webhooks of the mailbox had
-//!                     rendered (webhook/bodies): their bodies, up to 16 MB of them
-//!      -> pacing      a lane per endpoint (scheme, host, port): 4 in flight, so many a minute; lanes take turns, and the
-//!                     webhooks in one. Those that are not prompt have half of all places, and an endpoint rests after
-//!                     failures; who hangs is known in a second
-//!      -> octets      memory for the body, or it waits for that without a place
-//!      -> delivery    reads what was not read ahead, and then the three steps
-//!           prepare   attempt, sign: body, headers, signatures (pure; the same body each time); before and after it the store
-//!                     says whether the event still waits
-//!           call      guard on the address that is dialled or was, one POST under bounds on a connection that the attempt
-//!                     drives itself
-//!           record    outcome, schedule: one Change, which ends the event or sets when it is due again, the log's line, and
-//!                     until when the webhook rests if its receiver asked for that;
-//!                     the lane goes on meanwhile: with 4 attempts in flight or not noted, and one more for each hundred
-//!                     events that its endpoint took (128 at most); with 1,024 not noted nobody does
+//! webhook/dispatcher  is woken by a hint that may be lost, and looks by itself every 5 s and when something is due: one row
+//!                     per webhook that has events, then a page of each, 32 at most
+//!      -> queue       whose turn is it: origins (scheme, host, port) take turns, and the webhooks in one. 4 in flight at
+//!                     each, 1 until one has succeeded and after a failure; places: half of them for those that were not
+//!                     prompt, none for who is slow
+//!      -> attempt     Claim: what is told to whom
+//!           request   the message is read and parsed: body, headers, signatures; then the store says once more whether the
+//!                     event still waits
+//!           call      the guard and the address's probation on the address that is dialled or was, one POST under bounds
+//!           record    outcome, schedule: what ends the event or sets when it is due again, the log's line, and until when the
+//!                     webhook rests if its receiver asked for that; 32 at most in one Change, which goes as soon as one
+//!                     of those before it is done. 16 at an origin may be unrecorded
 //! ```
 //!
 //! The outbox is the only copy: what the dispatcher holds is a hint, checked right before the call, and a crash between call
@@ -179,8 +176,8 @@
 //! 3. What must survive a crash is in the journal, in the same record as its cause.
 //! 4. `model`, `mime`, the protocol of SMTP (`session` and what it is made of), its bounds (`admission`, `holdings`, `pace`,
 //!    `rate`), `policy`,
-//!    `dns/mx`, `domains/round` and, of `webhook`, `sign`, `schedule`, `ranges`, `target`, `pacing`, `held`, `kept`, `attempt` and
-//!    `outcome` do no I/O and read no clock: `now`
+//!    `dns/mx`, `domains/round` and, of `webhook`, `sign`, `schedule`, `guard/ranges`, `target`, `addresses`,
+//!    `places`, `queue`, `rest`, `request` and `outcome` do no I/O and read no clock: `now`
 //!    is an argument. (`policy` asks the store whether there is room on the disk and under the caps, through its trait; the
 //!    store then asks the file system.)
 //! 5. `store` knows neither SMTP nor HTTP nor MIME nor how webhooks are sent; `smtp` and `http` do not know each other;

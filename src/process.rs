@@ -4,7 +4,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::config::{Config, Revision};
 use crate::smtp::WAITING_MAX;
-use crate::webhook::IDLE_CONNECTIONS_MAX;
+use crate::webhook::{IDLE_CONNECTIONS_MAX, SLOW_MAX};
 
 /// Open files besides connections: listeners, segments, index, lock, DNS sockets, the runtime's own, and some to spare.
 const OTHER_FILES: u64 = 128;
@@ -24,7 +24,7 @@ pub fn open_files_warning(limit: Option<u64>, config: &Config) -> Option<String>
     let (smtp, http) = (config.smtp_connections_max, config.http_connections_max);
     let webhooks = match config.revision {
         Revision::One => 0,
-        Revision::Two => config.webhook_in_flight_max.saturating_add(IDLE_CONNECTIONS_MAX),
+        Revision::Two => config.webhook_in_flight_max.saturating_add(SLOW_MAX + IDLE_CONNECTIONS_MAX),
     };
     let needed = [smtp, WAITING_MAX, http, webhooks]
         .into_iter()
@@ -33,7 +33,7 @@ pub fn open_files_warning(limit: Option<u64>, config: &Config) -> Option<String>
         format!(
             "at most {limit} files can be open, but max-smtp-connections ({smtp}, and {WAITING_MAX} \
              that wait for a place), max-http-connections ({http}), \
-             {webhooks} for webhooks (webhook-in-flight and {IDLE_CONNECTIONS_MAX} idle ones) and {OTHER_FILES} others need {needed}: raise the limit (ulimit -Hn, LimitNOFILE=) or lower these settings"
+             {webhooks} for webhooks (webhook-in-flight, {SLOW_MAX} slow attempts and {IDLE_CONNECTIONS_MAX} idle connections) and {OTHER_FILES} others need {needed}: raise the limit (ulimit -Hn, LimitNOFILE=) or lower these settings"
         )
     })
 }
@@ -55,9 +55,9 @@ mod tests {
         (config.smtp_connections_max, config.http_connections_max) = (600, 236);
         assert_eq!(open_files_warning(None, &config), None);
         config.webhook_in_flight_max = 44;
-        assert_eq!(open_files_warning(Some(1328), &config), None);
-        let warning = open_files_warning(Some(1327), &config).expect("a warning");
-        assert!(warning.contains("1327") && warning.contains("1328"), "{warning}");
+        assert_eq!(open_files_warning(Some(2352), &config), None);
+        let warning = open_files_warning(Some(2351), &config).expect("a warning");
+        assert!(warning.contains("2351") && warning.contains("2352"), "{warning}");
         config.revision = Revision::One;
         assert_eq!(open_files_warning(Some(1028), &config), None, "it calls nobody");
         assert!(open_files_warning(Some(1027), &config).is_some());

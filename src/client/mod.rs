@@ -37,7 +37,7 @@ pub use server::{ServerUrl, ServerUrlError, Token};
 pub use status::{DomainCounts, Status};
 pub use stopped::{BackupCounts, CheckReport, Compacted, Finding, Progress, Salvaged, StoppedStore};
 pub use transport::{Transport, Wire};
-pub use webhook::{AddedWebhook, NewWebhook, Replay, Replayed, Webhook, WebhookDelivery};
+pub use webhook::{AddedWebhook, NewWebhook, Replay, Replayed, Webhook, WebhookDelivery, WebhookFilter};
 
 use transport::{Answer, Call};
 

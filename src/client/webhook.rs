@@ -6,7 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::transport::Call;
 use super::{Client, ClientError, OCTETS_MAX, query};
-use crate::model::{Address, EventId, Secret, Timestamp, WebhookId};
+use crate::model::{Address, DomainName, EventId, Secret, Timestamp, WebhookId};
+
+/// Webhooks that are asked for at once: few enough that each may have the longest URL.
+const WEBHOOKS_PER_PAGE: usize = 200;
 
 /// A webhook to register.
 #[derive(Clone, Debug, Serialize)]
@@ -61,10 +64,30 @@ pub struct Webhook {
 }
 
 impl Webhook {
+    /// Who registered it, where the server says so: an address of IPv4 or a /64 of IPv6.
+    pub fn registered_by(&self) -> Option<&str> {
+        self.other.get("registeredBy")?.as_str()
+    }
+
     /// Why it is disabled, where the server says so.
     pub fn disabled_reason(&self) -> Option<&str> {
         self.other.get("disabledReason")?.as_str()
     }
+}
+
+/// Which of all webhooks to list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WebhookFilter {
+    /// Those of this scheme, host and port alone.
+    pub origin: Option<String>,
+    /// Those of addresses of this domain alone.
+    pub domain: Option<DomainName>,
+}
+
+#[derive(Debug, Deserialize)]
+struct WebhookPage {
+    webhooks: Vec<Webhook>,
+    next: Option<WebhookId>,
 }
 
 /// An attempt to tell a webhook of an event.
@@ -136,6 +159,30 @@ impl Client {
     /// The webhooks of an address.
     pub async fn webhooks(&self, recipient: &Address) -> Result<Vec<Webhook>, ClientError> {
         self.get(format!("/api/webhooks{}", query(&[("recipient", Some(recipient.to_string()))])), OCTETS_MAX).await
+    }
+
+    /// The webhooks of all addresses that `filter` lets through, in the order of their ids. The administrator's.
+    pub async fn all_webhooks(&self, filter: &WebhookFilter) -> Result<Vec<Webhook>, ClientError> {
+        let (mut all, mut after) = (Vec::new(), None::<WebhookId>);
+        loop {
+            let query = query(&[
+                ("origin", filter.origin.clone()),
+                ("domain", filter.domain.as_ref().map(ToString::to_string)),
+                ("limit", Some(WEBHOOKS_PER_PAGE.to_string())),
+                ("after", after.map(|id| id.to_string())),
+            ]);
+            let page: WebhookPage = self.get(format!("/api/admin/webhooks{query}"), OCTETS_MAX).await?;
+            all.extend(page.webhooks);
+            after = page.next;
+            if after.is_none() {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// Deletes the webhooks of an origin with the events that they have not been told; how many. The administrator's.
+    pub async fn remove_webhooks_of_origin(&self, origin: &str) -> Result<u64, ClientError> {
+        self.delete(format!("/api/admin/webhooks{}", query(&[("origin", Some(origin.to_owned()))]))).await
     }
 
     /// Deletes a webhook with the events that it has not been told; `false` if there is none of this id.

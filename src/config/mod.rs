@@ -183,6 +183,12 @@ pub struct Config {
     pub webhook_idle: Duration,
     /// The most webhooks of one mailbox.
     pub webhooks_per_recipient_max: u32,
+    /// The most webhooks that one client has registered.
+    pub webhooks_per_client_max: u32,
+    /// The most registrations of webhooks in a minute by one client.
+    pub webhook_registrations_per_minute: u32,
+    /// How long a webhook is kept whose receiver has never taken an event.
+    pub webhook_unproven_life: Duration,
     /// The most webhooks in all.
     pub webhooks_max: u32,
     /// The most events that wait for one webhook.
@@ -191,11 +197,9 @@ pub struct Config {
     pub outbox_octets_per_webhook_max: u64,
     /// The most octets of the messages that wait for all webhooks.
     pub outbox_octets_max: u64,
-    /// The most attempts under way at once.
+    /// The most attempts under way at once, those left out that take long.
     pub webhook_in_flight_max: usize,
-    /// The most attempts per minute at one scheme, host and port.
-    pub webhook_per_origin_per_minute: usize,
-    /// Attempts that begin within a minute at one address and port.
+    /// Attempts that begin within a minute at one address and port that has taken an event.
     pub webhook_per_address_per_minute: usize,
     /// Size of a segment of the journal.
     pub segment_octets: u64,
@@ -274,12 +278,14 @@ impl Config {
             webhook_grace: 24 * hour,
             webhook_idle: 30 * 24 * hour,
             webhooks_per_recipient_max: 10,
+            webhooks_per_client_max: 100,
+            webhook_registrations_per_minute: 60,
+            webhook_unproven_life: 2 * 24 * hour,
             webhooks_max: 10_000,
             outbox_events_max: 1_000,
             outbox_octets_per_webhook_max: 64 << 20,
             outbox_octets_max: 1 << 30,
             webhook_in_flight_max: 128,
-            webhook_per_origin_per_minute: 600,
             webhook_per_address_per_minute: 6_000,
             segment_octets: 64 * 1024 * 1024,
             index_cache_octets: 32 * 1024 * 1024,

@@ -14,7 +14,7 @@ use crate::http::{self, Api, DaemonStatus, Room};
 use crate::mime::Parser;
 use crate::model::Counts;
 use crate::store::{EmbeddedStore, Outbox, Store};
-use crate::webhook::{Bodies, Caller, CallerSettings, Delivery, Guard, GuardSettings, Schedule, Tester};
+use crate::webhook::{Caller, CallerSettings, Delivery, Guard, GuardSettings, Schedule, Tester};
 
 /// How many messages are read for people at once: a message takes several times its size in memory while it is read.
 const PARSERS: usize = 2;
@@ -55,10 +55,10 @@ pub async fn assemble(
     let delivery = Arc::new(Delivery {
         outbox: store.clone(),
         parser: parser.clone(),
-        bodies: Bodies::default(),
         caller: Caller::new(calls, Arc::clone(&guard), resolver, Arc::clone(&clock))?,
         schedule: Schedule::new(config.webhook_schedule.clone()),
         grace: config.webhook_grace,
+        roles: config.role_addresses.clone(),
         clock: Arc::clone(&clock),
         counters: Arc::default(),
     });

@@ -28,7 +28,7 @@ use crate::smtp::{self, Counters, Receiver, SmtpSettings};
 use crate::store::disk::Directory;
 use crate::store::{EmbeddedStore, OpenError, Store, StoreError, StoreOptions};
 use crate::tls::{self, CertificateError, Files, Keeper, Source};
-use crate::webhook::{CallerError, PacingLimits, dispatcher};
+use crate::webhook::{CallerError, dispatcher};
 
 use parts::Parts;
 
@@ -176,14 +176,10 @@ impl Daemon {
         let stop = shutdown.clone();
         parts.spawn_anew("verification", &shutdown, move || verifier::run(Arc::clone(&registry), stop.clone()));
         if config.revision == Revision::Two {
-            let pacing = PacingLimits {
-                in_flight_per_endpoint: PacingLimits::IN_FLIGHT_PER_ENDPOINT,
-                in_flight: config.webhook_in_flight_max,
-                per_minute: config.webhook_per_origin_per_minute,
-            };
+            let in_flight_max = config.webhook_in_flight_max;
             let (guard, stop) = (watch.guard(), shutdown.clone());
             parts.spawn_anew("webhooks", &shutdown, move || {
-                dispatcher::run(Arc::clone(&delivery), pacing, guard.clone(), stop.clone())
+                dispatcher::run(Arc::clone(&delivery), in_flight_max, guard.clone(), stop.clone())
             });
         }
         if let Some(tls) = tls {
@@ -222,7 +218,9 @@ impl Daemon {
 fn outlived(config: &Config) -> Outlived {
     match config.revision {
         Revision::One => Outlived::Events { grace: config.webhook_grace },
-        Revision::Two => Outlived::Webhooks { idle_max: config.webhook_idle },
+        Revision::Two => {
+            Outlived::Webhooks { idle_max: config.webhook_idle, unproven_max: config.webhook_unproven_life }
+        }
     }
 }
 

@@ -15,10 +15,13 @@ const EVERY_MIN: Duration = Duration::from_secs(1);
 /// Which of it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outlived {
-    /// Where events are sent: webhooks that have had no mail for so long. An event's end is its sender's to know.
+    /// Where events are sent: webhooks that have had no mail, or no delivery since they were registered, for so long. An
+    /// event's end is its sender's to know.
     Webhooks {
-        /// For how long.
+        /// For how long there was no mail.
         idle_max: Duration,
+        /// How long ago those were registered that never had a delivery.
+        unproven_max: Duration,
     },
     /// Where nobody sends any: events of mail that expired so long ago. Webhooks are kept until they are used again.
     Events {
@@ -47,14 +50,14 @@ impl Sweep {
             return;
         }
         let every = match self.outlived {
-            Outlived::Webhooks { idle_max } => idle_max.clamp(EVERY_MIN, EVERY),
+            Outlived::Webhooks { idle_max, unproven_max } => idle_max.min(unproven_max).clamp(EVERY_MIN, EVERY),
             Outlived::Events { .. } => EVERY,
         };
         self.due_at = boot + every;
         match self.run(now).await {
             Ok((0, 0)) | Err(StoreError::Stopping) => {}
             Ok((webhooks, events)) => {
-                tracing::info!(webhooks, events, "removed webhooks without mail and events past their end");
+                tracing::info!(webhooks, events, "removed webhooks without mail or delivery and events past their end");
             }
             Err(error) => {
                 tracing::warn!(%error, "webhooks without mail and events past their end could not be removed");
@@ -65,17 +68,14 @@ impl Sweep {
     /// How many webhooks and events went.
     async fn run(&self, now: Timestamp) -> Result<(usize, usize), StoreError> {
         match self.outlived {
-            Outlived::Webhooks { idle_max } => {
-                let webhooks = self.outbox.delete_idle_webhooks(before(now, idle_max)).await?;
+            Outlived::Webhooks { idle_max, unproven_max } => {
+                let idle = self.outbox.delete_idle_webhooks(now.before(idle_max)).await?;
+                let unproven = self.outbox.delete_unproven_webhooks(now.before(unproven_max)).await?;
+                let webhooks = idle + unproven;
                 // What is left of webhooks whose disabling was cut off.
                 Ok((webhooks, self.outbox.end_events(Timestamp::from_millis(i64::MIN)).await?))
             }
-            Outlived::Events { grace } => Ok((0, self.outbox.end_events(before(now, grace)).await?)),
+            Outlived::Events { grace } => Ok((0, self.outbox.end_events(now.before(grace)).await?)),
         }
     }
-}
-
-fn before(now: Timestamp, by: Duration) -> Timestamp {
-    let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
-    Timestamp::from_millis(now.millis().saturating_sub(millis))
 }

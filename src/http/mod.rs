@@ -20,6 +20,7 @@ mod principal;
 pub mod problem;
 mod query;
 mod raw;
+mod registrations;
 mod root;
 mod server;
 mod stall;
@@ -29,7 +30,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware;
-use axum::routing::get;
+use axum::routing::{get, post};
 
 use crate::clock::Clock;
 use crate::config::{Config, Revision};
@@ -37,6 +38,7 @@ use crate::mime::Parser;
 use crate::store::{Outbox, Store};
 use crate::webhook::Guard;
 use metrics::Requests;
+use registrations::Registrations;
 
 pub use admin::DaemonStatus;
 pub use domains::Domains;
@@ -79,6 +81,7 @@ pub fn router(mut api: Api) -> Router {
     api.rooms.push(Room { name: "http", counts: requests.clone() });
     let edge = edge::Edge::new(&api.config, requests);
     let revision = api.config.revision;
+    let registrations = Registrations::new(api.config.webhook_registrations_per_minute, Arc::clone(&api.clock));
     Router::new()
         .route("/", get(root::show))
         .route("/healthz", get(health::alive))
@@ -91,7 +94,7 @@ pub fn router(mut api: Api) -> Router {
         .route("/api/domains", get(domains::list).post(domains::register))
         .route("/api/domains/active", get(domains::active))
         .route("/api/domains/check-dns", get(domains::check_dns))
-        .merge(webhook_routes(revision))
+        .merge(webhook_routes(revision, registrations))
         .merge(admin::routes(revision))
         .fallback(unknown_path)
         .with_state(Arc::new(api))
@@ -99,8 +102,9 @@ pub fn router(mut api: Api) -> Router {
 }
 
 /// Revision 1 has no webhooks: their paths are unknown to it.
-fn webhook_routes(revision: Revision) -> Router<Arc<Api>> {
-    let webhooks = get(webhooks::list).post(webhooks::register).delete(webhooks::delete);
+fn webhook_routes(revision: Revision, registrations: Arc<Registrations>) -> Router<Arc<Api>> {
+    let register = post(webhooks::register).layer(middleware::from_fn_with_state(registrations, registrations::pass));
+    let webhooks = get(webhooks::list).merge(register).delete(webhooks::delete);
     match revision {
         Revision::One => Router::new(),
         Revision::Two => Router::new().route("/api/webhooks", webhooks),

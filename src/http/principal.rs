@@ -1,9 +1,14 @@
 //! Who asks.
 
 use std::convert::Infallible;
+use std::net::Ipv4Addr;
 
 use axum::extract::FromRequestParts;
+use axum::http::Extensions;
 use axum::http::request::Parts;
+
+use super::edge::Peer;
+use crate::model::Registrant;
 
 /// Who asks: what the transport knows of the caller, kept in the request's extensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,5 +26,40 @@ impl<S: Sync> FromRequestParts<S> for Principal {
     /// A request without one is the public's.
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         Ok(parts.extensions.get().copied().unwrap_or_default())
+    }
+}
+
+/// Who is counted for what a request takes up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Client {
+    /// The administrator, for whom nothing is counted.
+    Administrator,
+    /// Who asks from there; all of whom no address is known are one.
+    At(Registrant),
+}
+
+impl Client {
+    pub(super) fn of(extensions: &Extensions) -> Self {
+        if extensions.get() == Some(&Principal::Administrator) {
+            return Self::Administrator;
+        }
+        let peer = extensions.get().map_or(Ipv4Addr::UNSPECIFIED.into(), |Peer(peer)| peer.ip());
+        Self::At(Registrant::of(peer))
+    }
+
+    /// Who it is as the one who registers a webhook.
+    pub(super) fn registrant(self) -> Option<Registrant> {
+        match self {
+            Self::Administrator => None,
+            Self::At(registrant) => Some(registrant),
+        }
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Client {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self::of(&parts.extensions))
     }
 }

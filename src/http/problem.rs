@@ -88,8 +88,12 @@ pub enum Code {
     DomainUnknown,
     /// The address has as many webhooks as permitted.
     TooManyWebhooksForRecipient,
+    /// The client has registered as many webhooks as permitted.
+    TooManyWebhooksForClient,
     /// No more webhooks can be registered.
     TooManyWebhooks,
+    /// The client has asked too often.
+    RateLimited,
     /// The domain stands in flags or file.
     DomainFixed,
     /// No mail host is configured.
@@ -152,7 +156,9 @@ impl Code {
             Self::TooManyDomains => (S::UNPROCESSABLE_ENTITY, "too_many_domains"),
             Self::DomainUnknown => (S::UNPROCESSABLE_ENTITY, "domain_unknown"),
             Self::TooManyWebhooksForRecipient => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks_for_recipient"),
+            Self::TooManyWebhooksForClient => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks_for_client"),
             Self::TooManyWebhooks => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks"),
+            Self::RateLimited => (S::TOO_MANY_REQUESTS, "rate_limited"),
             Self::DomainFixed => (S::CONFLICT, "domain_fixed"),
             Self::MxHostUnset => (S::SERVICE_UNAVAILABLE, "mx_host_unset"),
             Self::DnsUnavailable => (S::SERVICE_UNAVAILABLE, "dns_unavailable"),

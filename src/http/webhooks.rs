@@ -1,6 +1,7 @@
 //! `/api/webhooks`: register, list and delete webhooks.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use axum::Json;
@@ -11,16 +12,18 @@ use serde::Serialize;
 use super::Api;
 use super::body::JsonObject;
 use super::delete::Deleted;
-use super::principal::Principal;
+use super::principal::{Client, Principal};
 use super::problem::{Code, Problem};
 use super::query::{self, Query};
 use crate::domains::Served;
 use crate::model::{AttemptRecord, Secret, Timestamp, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus};
 use crate::store::WebhookRegistration;
-use crate::webhook::{Refused, Target, TestError, Tester, UrlError};
+use crate::webhook::{Refused, TestError, Tester, UrlError};
 
 /// The longest secret in octets.
 const SECRET_OCTETS_MAX: usize = 1024;
+/// Where all places are taken, a webhook that never had a delivery makes way this long after its registration.
+const MAKES_WAY_AFTER: Duration = Duration::from_hours(1);
 
 /// What sends a sample event to a webhook.
 #[async_trait]
@@ -62,16 +65,17 @@ pub(super) struct WebhookJson {
 }
 
 impl WebhookJson {
-    fn of(record: WebhookRecord, principal: Principal) -> Self {
+    pub(super) fn of(record: WebhookRecord, principal: Principal) -> Self {
         let (status, reason) = match record.status {
             WebhookStatus::Active => ("active", None),
             WebhookStatus::Disabled(reason) => ("disabled", Some(reason)),
         };
+        // A path is often a credential.
         let is_public = principal == Principal::Public;
         Self {
             id: record.id,
             recipient: record.recipient,
-            url: if is_public { origin(&record.url) } else { record.url },
+            url: if is_public { record.origin } else { record.url },
             signed: record.secret.is_some(),
             status,
             created_at: record.created_at.to_interface(),
@@ -83,21 +87,22 @@ impl WebhookJson {
     }
 }
 
-/// What the public sees of a URL: a path is often a credential.
-fn origin(url: &str) -> String {
-    Target::parse(url).map(|target| target.endpoint().to_string()).unwrap_or_default()
-}
-
 /// `POST /api/webhooks`: 201 for a new webhook, 200 for one with the same recipient, URL and secret.
 pub(super) async fn register(
     State(api): State<Arc<Api>>,
     principal: Principal,
+    client: Client,
     body: JsonObject,
 ) -> Result<(StatusCode, Json<Registered>), Problem> {
-    let record = new_webhook(&api, &body)?;
+    let record = new_webhook(&api, client, &body)?;
     api.permit(principal, &record.mailbox)?;
     served(&api, &record)?;
-    let limits = WebhookLimits { per_recipient: api.config.webhooks_per_recipient_max, total: api.config.webhooks_max };
+    let limits = WebhookLimits {
+        per_recipient: api.config.webhooks_per_recipient_max,
+        per_registrant: api.config.webhooks_per_client_max,
+        total: api.config.webhooks_max,
+        unproven_before: api.clock.now().before(MAKES_WAY_AFTER),
+    };
     let id = record.id;
     let answer = |status, id| Ok((status, Json(Registered { id, status: "ok" })));
     match api.outbox.register_webhook(record, limits).await? {
@@ -107,6 +112,10 @@ pub(super) async fn register(
             Code::TooManyWebhooksForRecipient,
             format!("the address has {} webhooks, as many as permitted", limits.per_recipient),
         )),
+        WebhookRegistration::FullForRegistrant => Err(Problem::new(
+            Code::TooManyWebhooksForClient,
+            format!("you have registered {} webhooks, as many as permitted", limits.per_registrant),
+        )),
         WebhookRegistration::Full => {
             Err(Problem::new(Code::TooManyWebhooks, "as many webhooks as permitted are registered"))
         }
@@ -114,7 +123,7 @@ pub(super) async fn register(
 }
 
 /// The webhook that a body asks for.
-fn new_webhook(api: &Api, body: &JsonObject) -> Result<WebhookRecord, Problem> {
+fn new_webhook(api: &Api, client: Client, body: &JsonObject) -> Result<WebhookRecord, Problem> {
     let missing = |name: &str| Problem::new(Code::FieldMissing, format!("the field '{name}' is missing"));
     let recipient = body.text("recipient", Code::AddressInvalid)?.ok_or_else(|| missing("recipient"))?;
     let recipient = query::address(recipient)
@@ -132,6 +141,8 @@ fn new_webhook(api: &Api, body: &JsonObject) -> Result<WebhookRecord, Problem> {
         recipient: recipient.to_string(),
         mailbox: recipient.mailbox(api.config.subaddressing),
         url: target.url().as_str().to_owned(),
+        origin: target.origin().to_string(),
+        registrant: client.registrant(),
         secret: Secret::new(secret.to_owned()),
         status: WebhookStatus::Active,
         created_at: now,
@@ -145,7 +156,7 @@ fn new_webhook(api: &Api, body: &JsonObject) -> Result<WebhookRecord, Problem> {
 
 fn url_problem(error: &UrlError) -> Problem {
     let code = match error {
-        UrlError::Refused(Refused::NotPublic(_)) => Code::UrlNotAllowed,
+        UrlError::Refused(Refused::NotPublic(_) | Refused::OfMachine(_)) => Code::UrlNotAllowed,
         UrlError::Refused(Refused::Port(_)) => Code::UrlPortNotAllowed,
         UrlError::Refused(Refused::Own(_)) => Code::UrlOwnListener,
         UrlError::TooLong | UrlError::Scheme | UrlError::Malformed | UrlError::UserInformation => Code::UrlInvalid,

@@ -23,6 +23,13 @@ impl Timestamp {
         self.0
     }
 
+    /// This time less a duration; the earliest time that there is if that is before it.
+    #[must_use]
+    pub fn before(self, by: Duration) -> Self {
+        let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+        Self::from_millis(self.millis().saturating_sub(millis))
+    }
+
     /// `self + duration`, stopping at [`Timestamp::MAX`].
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {

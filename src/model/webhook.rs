@@ -1,6 +1,7 @@
 //! Webhooks, the events that they are told, and the attempts to tell them (interface document, section 6).
 
 use std::fmt;
+use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -86,6 +87,29 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// Who registers webhooks: an address of IPv4, or a /64 network of IPv6, which one customer has as a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Registrant(IpAddr);
+
+impl Registrant {
+    /// The registrant that asks from `address`.
+    pub fn of(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V4(v4) => Self(v4.into()),
+            IpAddr::V6(v6) => Self(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX)).into()),
+        }
+    }
+}
+
+impl fmt::Display for Registrant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            IpAddr::V4(v4) => v4.fmt(f),
+            IpAddr::V6(v6) => write!(f, "{v6}/64"),
+        }
+    }
+}
+
 /// Whether a webhook is told of mail.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WebhookStatus {
@@ -106,6 +130,10 @@ pub struct WebhookRecord {
     pub mailbox: Mailbox,
     /// Where events are sent.
     pub url: String,
+    /// Scheme, host and port of the URL.
+    pub origin: String,
+    /// Who registered it; `None` for the administrator.
+    pub registrant: Option<Registrant>,
     /// What payloads are signed with, if they are.
     pub secret: Option<Secret>,
     /// Whether it is told of mail.
@@ -122,6 +150,13 @@ pub struct WebhookRecord {
     pub failing_since: Option<Timestamp>,
     /// Events that were dropped: because too much waited, because the webhook was disabled, or because nobody sent them.
     pub dropped: u64,
+}
+
+impl WebhookRecord {
+    /// Whether a receiver has taken an event of it. Until then it may hold few events, and may have to make way for others.
+    pub fn is_proven(&self) -> bool {
+        self.last_delivery_at.is_some()
+    }
 }
 
 /// An event that a webhook has not been told yet.
@@ -196,12 +231,14 @@ impl AttemptRecord {
     pub const TOO_LATE: &str = "too_late";
     /// Of an event whose message is not on the disk as it was written.
     pub const DAMAGED: &str = "damaged";
+    /// Of an event for a role address, whose webhook was registered by somebody else than the administrator.
+    pub const ROLE_ADDRESS: &str = "role_address";
     /// Of an event that made room for another, or found none.
     pub const OUTBOX_FULL: &str = "outbox_full";
 
     /// Whether the receiver was called: else the line says nothing of it.
     pub fn was_made(&self) -> bool {
-        !matches!(self.error.as_deref(), Some(Self::TOO_LATE | Self::DAMAGED | Self::OUTBOX_FULL))
+        !matches!(self.error.as_deref(), Some(Self::TOO_LATE | Self::DAMAGED | Self::ROLE_ADDRESS | Self::OUTBOX_FULL))
     }
 }
 
@@ -210,6 +247,37 @@ impl AttemptRecord {
 pub struct WebhookLimits {
     /// Webhooks of one mailbox.
     pub per_recipient: u32,
+    /// Webhooks of one registrant; the administrator's have no such bound.
+    pub per_registrant: u32,
     /// Webhooks in all.
     pub total: u32,
+    /// Where there are as many in all, the oldest makes way that was registered before and has never had a delivery.
+    pub unproven_before: Timestamp,
+}
+
+impl WebhookLimits {
+    /// Room for whatever has found some elsewhere.
+    pub const UNBOUNDED: Self = Self {
+        per_recipient: u32::MAX,
+        per_registrant: u32::MAX,
+        total: u32::MAX,
+        unproven_before: Timestamp::from_millis(i64::MIN),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_registrant_is_an_address_of_ipv4_or_a_64_of_ipv6() {
+        for (address, shown) in [
+            ("192.0.2.1", "192.0.2.1"),
+            ("::ffff:192.0.2.1", "192.0.2.1"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+            ("2001:db8:1:2::", "2001:db8:1:2::/64"),
+        ] {
+            assert_eq!(Registrant::of(address.parse().expect(address)).to_string(), shown);
+        }
+    }
 }

@@ -62,6 +62,10 @@ pub(crate) enum Sweep {
     Domain(DomainName),
     /// Those for which no mail has come since.
     IdleSince(Timestamp),
+    /// Those that were registered before and have never had a delivery.
+    UnprovenSince(Timestamp),
+    /// Those of an origin.
+    Origin(String),
 }
 
 impl Sweep {
@@ -70,6 +74,8 @@ impl Sweep {
         match self {
             Self::Domain(domain) => webhook.mailbox.domain() == domain.as_str(),
             Self::IdleSince(since) => webhook.last_mail_at < *since,
+            Self::UnprovenSince(since) => !webhook.is_proven() && webhook.created_at < *since,
+            Self::Origin(origin) => webhook.origin == *origin,
         }
     }
 }
@@ -157,14 +163,17 @@ impl Change {
                 !matches!(outcome, Outcome::Received { has_dropped: false, .. } | Outcome::MailboxFull)
             }
             Self::Attempted { .. } => !matches!(outcome, Outcome::Noted { has_disabled: false, .. }),
-            Self::WebhookDeleted { .. } | Self::WebhooksSwept { .. } | Self::EventsEnded { .. } => true,
+            // One that is registered may have taken the place of another.
+            Self::WebhookRegistered { .. }
+            | Self::WebhookDeleted { .. }
+            | Self::WebhooksSwept { .. }
+            | Self::EventsEnded { .. } => true,
             Self::Deleted { .. }
             | Self::MailboxDeleted { .. }
             | Self::Expired { .. }
             | Self::DomainRegistered { .. }
             | Self::DomainUpdated { .. }
             | Self::DomainRemoved { .. }
-            | Self::WebhookRegistered { .. }
             | Self::Replayed { .. }
             | Self::EventRestored { .. }
             | Self::Restored { .. }

@@ -29,7 +29,8 @@ pub use error::{OpenError, StoreError};
 pub use index::Compacted;
 use index::IndexError;
 pub use outbox::{
-    ATTEMPTS_PER_NOTE, DueEvents, Outbox, OutboxLimits, OutboxVersion, Replay, Replayed, Wanted, WebhookRegistration,
+    ATTEMPTS_PER_NOTE, DueEvents, Outbox, OutboxLimits, OutboxVersion, Replay, Replayed, Wanted, WebhookFilter,
+    WebhookPage, WebhookRegistration,
 };
 pub use salvage::{Salvaged, salvage};
 

@@ -5,14 +5,14 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::sync::Notify;
 
 use super::StoreError;
 use crate::model::{
-    AttemptRecord, EventId, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
+    AttemptRecord, DomainName, EventId, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits,
+    WebhookRecord,
 };
 
 /// What became of a webhook's registration.
@@ -22,11 +22,38 @@ pub enum WebhookRegistration {
     New,
     /// One with the same mailbox, URL and secret is registered. If it was disabled it is active again, with no failures;
     /// else nothing changed.
-    Same(WebhookRecord),
+    Same(Box<WebhookRecord>),
     /// The mailbox has as many as permitted; nothing changed.
     FullForRecipient,
+    /// The registrant has as many as permitted; nothing changed.
+    FullForRegistrant,
     /// There are as many as permitted in all; nothing changed.
     Full,
+}
+
+/// Which webhooks to list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WebhookFilter {
+    /// Those of this origin alone, as in [`WebhookRecord::origin`].
+    pub origin: Option<String>,
+    /// Those of mailboxes of this domain alone.
+    pub domain: Option<DomainName>,
+}
+
+impl WebhookFilter {
+    pub(super) fn lets_through(&self, webhook: &WebhookRecord) -> bool {
+        self.origin.as_ref().is_none_or(|origin| webhook.origin == *origin)
+            && self.domain.as_ref().is_none_or(|domain| webhook.mailbox.domain() == domain.as_str())
+    }
+}
+
+/// Some of all webhooks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WebhookPage {
+    /// In the order of their ids.
+    pub webhooks: Vec<WebhookRecord>,
+    /// Where the next page begins behind; `None` if this is the last one. There may be a next page though this one is empty.
+    pub next: Option<WebhookId>,
 }
 
 /// Which ended events of a webhook to send again.
@@ -49,8 +76,16 @@ pub struct Replayed {
     pub no_room: usize,
 }
 
-/// How much may wait for webhooks. A webhook beyond its own bounds drops its oldest events; beyond the bound of all, the one
-/// that holds most does. The log of whoever drops says so.
+/// The most events of a webhook that never had a delivery.
+const UNPROVEN_EVENTS_MAX: u32 = 20;
+/// The most octets of their messages, unless it is a single one.
+const UNPROVEN_OCTETS_MAX: u64 = 1 << 20;
+/// All such webhooks together have this part of the outbox, and the others the rest.
+const UNPROVEN_PART: u64 = 8;
+
+/// How much may wait for webhooks. A webhook beyond its own bounds drops its oldest events. Beyond the bound of all, one does
+/// of the registrant or origin that holds most; webhooks that never had a delivery have less room, which is theirs alone.
+/// The log of whoever drops says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct OutboxLimits {
     /// Events of one webhook; 0 where nobody sends any: then none begins.
@@ -65,6 +100,22 @@ impl OutboxLimits {
     /// Room for whatever has found some elsewhere.
     pub(super) const UNBOUNDED: Self =
         Self { events_per_webhook: u32::MAX, octets_per_webhook: u64::MAX, octets: u64::MAX };
+
+    /// What a webhook may hold, and all together that are proven as it is, or unproven.
+    pub(super) fn of(self, is_proven: bool) -> Self {
+        let of_unproven = self.octets / UNPROVEN_PART;
+        if self == Self::UNBOUNDED {
+            self
+        } else if is_proven {
+            Self { octets: self.octets - of_unproven, ..self }
+        } else {
+            Self {
+                events_per_webhook: self.events_per_webhook.min(UNPROVEN_EVENTS_MAX),
+                octets_per_webhook: self.octets_per_webhook.min(UNPROVEN_OCTETS_MAX),
+                octets: of_unproven,
+            }
+        }
+    }
 }
 
 impl Default for OutboxLimits {
@@ -80,24 +131,10 @@ pub struct Wanted {
     pub due_by: Timestamp,
     /// And those due later than this: so far ahead no time was set, so it was before the clock was put back.
     pub due_after: Timestamp,
-    /// And those that rest for longer than this, by how many attempts were made, the last one for all beyond; so each that
-    /// is not due is looked at. Empty: none is.
-    pub rests_max: Vec<Duration>,
     /// But these, by [`PendingEvent::sequence`].
     pub without: HashSet<u64>,
     /// How many at most.
     pub limit: usize,
-}
-
-impl Wanted {
-    /// Whether an event is wanted after so many attempts that is due then.
-    pub(crate) fn wants(&self, attempts: u32, due_at: Timestamp) -> bool {
-        let attempts = usize::try_from(attempts).unwrap_or(usize::MAX);
-        let rest_max = self.rests_max.get(attempts).or(self.rests_max.last());
-        due_at <= self.due_by
-            || due_at > self.due_after
-            || rest_max.is_some_and(|most| due_at.since(self.due_by) > *most)
-    }
 }
 
 /// A webhook and events that it is to be told, as of one moment.
@@ -113,8 +150,6 @@ pub struct DueEvents {
     pub next_due_at: Option<Timestamp>,
     /// Until when the webhook is to be sent nothing, if that is later than [`Wanted::due_by`]: its receiver asked for it.
     pub rests_until: Option<Timestamp>,
-    /// That moment.
-    pub version: OutboxVersion,
 }
 
 /// How many attempts are noted at once at most: what is written down of so many, each with its kilobyte of a response, must
@@ -147,6 +182,20 @@ pub trait Outbox: Send + Sync + 'static {
     /// Deletes the webhooks for which no mail has come since `idle_since`; how many.
     async fn delete_idle_webhooks(&self, idle_since: Timestamp) -> Result<usize, StoreError>;
 
+    /// Deletes the webhooks that were registered before `registered_before` and have never had a delivery; how many.
+    async fn delete_unproven_webhooks(&self, registered_before: Timestamp) -> Result<usize, StoreError>;
+
+    /// Deletes the webhooks of an origin; how many.
+    async fn delete_webhooks_of_origin(&self, origin: String) -> Result<usize, StoreError>;
+
+    /// Webhooks of all mailboxes that `filter` lets through, in the order of their ids, behind `after`; about `limit` at most.
+    async fn all_webhooks(
+        &self,
+        filter: WebhookFilter,
+        after: Option<WebhookId>,
+        limit: usize,
+    ) -> Result<WebhookPage, StoreError>;
+
     /// The webhooks that have events waiting, each with the time at which its next attempt is due; `None` where one waits
     /// for its first attempt, which is due whatever the clock says.
     async fn lanes(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError>;
@@ -165,9 +214,6 @@ pub trait Outbox: Send + Sync + 'static {
     /// Whether the event still waits: it ends with its last attempt, with its webhook, when that is disabled, and when it is
     /// dropped.
     async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError>;
-
-    /// The Emails of events that were pending just now; `None` leaves open why, [`Outbox::load_event`] says it.
-    async fn emails(&self, events: Vec<PendingEvent>) -> Result<Vec<Option<StoredEmail>>, StoreError>;
 
     /// The Email of an event, also after it was deleted or has expired; `None` once the event has ended.
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError>;

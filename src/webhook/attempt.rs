@@ -1,219 +1,235 @@
-//! The preparing half of an attempt: what is sent.
+//! One event's way: it is claimed from the outbox, made a request, called, and recorded.
 //!
-//! Pure. The body depends on the event alone and is the same octets at every attempt; the time of the attempt goes into
-//! the headers.
+//! [`Claim`] → [`Delivery::request`] → [`Prepared`] → [`Caller::call`] → [`Outcome`] → [`Delivery::record`] → `AttemptRecord`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use bytes::Bytes;
-use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
-use serde::Serialize;
-use uuid::Uuid;
+use super::counters::Counters;
+use super::outcome::Verdict as Answered;
+use super::schedule::RETRY_AFTER_MAX;
+use super::{Busy, Caller, Event, EventEmail, Outcome, Prepared, Schedule, Signer, Target, prepare};
+use crate::clock::Clock;
+use crate::mime::Parser;
+use crate::model::{AttemptRecord, EventId, PendingEvent, RoleAddresses, Timestamp, Verdict, WebhookId, WebhookRecord};
+use crate::store::{ATTEMPTS_PER_NOTE, DueEvents, Outbox, StoreError, Wanted};
 
-use super::body::Body;
-use super::sign::Signer;
-use super::target::Target;
-use crate::mime::Content;
-use crate::model::{EmailId, StoredEmail, Timestamp};
+/// How long an event rests when the store can't be read or written.
+pub(super) const STORE_PAUSE: Duration = Duration::from_secs(1);
 
-/// The product identifier; the interface fixes its version.
-const PRODUCT: HeaderValue = HeaderValue::from_static("tempmail/1.0");
-const X_WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("x-webhook-signature");
-const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
-const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
-const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
-
-/// Octets of a body beside the texts of its Email, about.
-const BESIDE_TEXTS: usize = 256;
-
-/// The Email of an event, as it stands in the body.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct EventEmail<'a> {
-    /// Its id.
-    pub id: EmailId,
-    /// The envelope recipient.
-    pub recipient: &'a str,
-    /// The address of the header From, or the envelope sender.
-    pub from: &'a str,
-    /// The subject.
-    pub subject: &'a str,
-    /// The body as HTML.
-    pub message: &'a str,
-    /// The body as plain text.
-    pub body_text: &'a str,
-    /// When it was received: the interface's own form here, RFC 3339 as the event's time.
-    #[serde(serialize_with = "in_interface_form")]
-    pub received_at: Timestamp,
+/// What attempts are made with.
+pub struct Delivery {
+    /// Where events wait.
+    pub outbox: Arc<dyn Outbox>,
+    /// What reads messages.
+    pub parser: Parser,
+    /// What sends requests.
+    pub caller: Caller,
+    /// When an attempt that failed is made again.
+    pub schedule: Schedule,
+    /// How long after its Email's expiry an event is still sent.
+    pub grace: Duration,
+    /// The addresses of which nobody is told who is not the administrator.
+    pub roles: RoleAddresses,
+    /// What tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// What counts attempts.
+    pub counters: Arc<Counters>,
 }
 
-impl<'a> EventEmail<'a> {
-    /// The Email with what its octets say; `None` only if the store gave out an Email that its envelope lacks.
-    pub fn of(email: &'a StoredEmail, content: &'a Content) -> Option<Self> {
-        Some(Self {
-            id: email.listed.id,
-            recipient: &email.recipient()?.address,
-            from: content.from.as_deref().unwrap_or(&email.envelope.reverse_path),
-            subject: &content.subject,
-            message: &content.message,
-            body_text: &content.body_text,
-            received_at: email.listed.received_at,
-        })
-    }
-}
-
-/// An event for one webhook.
-#[derive(Clone, Copy)]
-pub struct Event<'a> {
-    /// The same over all attempts and replays: what a receiver tells duplicates by.
-    pub id: Uuid,
-    /// Where it goes.
-    pub target: &'a Arc<Target>,
-    /// What signs it; neither signature is there without.
-    pub signer: Option<&'a Signer>,
-    /// The Email that was received.
-    pub email: EventEmail<'a>,
-}
-
-/// A request, ready to be sent.
-///
-/// `Debug` shows neither path, signatures nor body.
-#[derive(Clone)]
-pub struct Prepared {
-    /// Where it goes.
-    pub target: Arc<Target>,
-    /// Every header but those that HTTP itself needs.
-    pub headers: HeaderMap,
-    /// The raw body, as it is signed.
-    pub body: Bytes,
-}
-
-impl std::fmt::Debug for Prepared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Prepared").field("target", &self.target).finish_non_exhaustive()
-    }
-}
-
-/// The body of the event `email.received`.
-#[derive(Serialize)]
-struct Payload<'a> {
-    event: &'static str,
-    email: &'a EventEmail<'a>,
-    timestamp: String,
-}
-
-/// The request for an attempt that starts at `now`.
-pub fn prepare(event: &Event<'_>, now: Timestamp) -> Prepared {
-    address(event.id, event.target, event.signer, &render(&event.email), now)
-}
-
-/// The request that carries `body`, at an attempt that starts at `now`.
-pub(super) fn address(
-    id: Uuid,
-    target: &Arc<Target>,
-    signer: Option<&Signer>,
-    body: &Body,
-    now: Timestamp,
-) -> Prepared {
-    let mut id_text = Uuid::encode_buffer();
-    let id: &str = id.hyphenated().encode_lower(&mut id_text);
-    let at_seconds = now.millis().div_euclid(1000);
-    // And for the two that HTTP needs.
-    let mut headers = HeaderMap::with_capacity(8);
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(USER_AGENT, PRODUCT);
-    headers.insert(WEBHOOK_ID, value(id.to_owned()));
-    headers.insert(WEBHOOK_TIMESTAMP, HeaderValue::from(at_seconds));
-    if let Some(signer) = signer {
-        headers.insert(X_WEBHOOK_SIGNATURE, body.signature(signer));
-        headers.insert(WEBHOOK_SIGNATURE, value(signer.of_event(id, at_seconds, body.octets())));
-    }
-    Prepared { target: Arc::clone(target), headers, body: body.octets().clone() }
-}
-
-/// The body of an event.
-pub(super) fn render(email: &EventEmail<'_>) -> Body {
-    let body = Payload { event: "email.received", email, timestamp: email.received_at.to_rfc3339() };
-    let texts = [email.recipient, email.from, email.subject, email.message, email.body_text];
-    let mut octets =
-        Vec::with_capacity(texts.iter().map(|text| text.len() + text.len() / 8).sum::<usize>() + BESIDE_TEXTS);
-    serde_json::to_writer(&mut octets, &body).expect("strings and numbers are always JSON");
-    octets.into()
-}
-
-/// Of text that is visible ASCII.
-pub(super) fn value(text: String) -> HeaderValue {
-    HeaderValue::try_from(text).expect("UUIDs, hexadecimal and base64 are visible ASCII")
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn in_interface_form<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&at.to_interface())
+/// Who is told of events: what attempts need of a webhook.
+#[derive(Clone, Debug)]
+pub(super) struct Receiver {
+    pub(super) target: Arc<Target>,
+    signer: Option<Arc<Signer>>,
+    /// Its address is a role address by now, and it is not the administrator's.
+    is_closed: bool,
+    /// The last attempt that was recorded succeeded.
+    pub(super) is_good: bool,
+    pub(super) failures: u32,
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
+impl Receiver {
+    pub(super) fn for_test(target: Target, is_good: bool) -> Self {
+        Self { target: Arc::new(target), signer: None, is_closed: false, is_good, failures: 0 }
+    }
+}
 
-    const RECEIVED: Timestamp = Timestamp::from_millis(1_700_000_000_999);
-    const NOW: Timestamp = Timestamp::from_millis(1_700_000_360_001);
-    const BODY: &str = concat!(
-        r#"{"event":"email.received","email":{"id":"018bcfe5-687b-7000-8000-000000000000","recipient":"Ann@example.test","#,
-        r#""from":"bob@example.com","subject":"Grüße \"1\"","message":"<p>1</p>","bodyText":"1\n","#,
-        r#""receivedAt":"2023-11-14 22:13:20"},"timestamp":"2023-11-14T22:13:20Z"}"#
-    );
+/// An event that is to be attempted now.
+#[derive(Clone, Debug)]
+pub(super) struct Claim {
+    pub(super) event: PendingEvent,
+    pub(super) receiver: Arc<Receiver>,
+}
 
-    fn prepared(secret: Option<&[u8]>, now: Timestamp) -> Prepared {
-        let target = Target::parse("https://hooks.example/s3cret").expect("url").into();
-        let email = EventEmail {
-            id: EmailId::from_parts(Timestamp::from_millis(1_700_000_000_123), [0; 10]),
-            recipient: "Ann@example.test",
-            from: "bob@example.com",
-            subject: "Grüße \"1\"",
-            message: "<p>1</p>",
-            body_text: "1\n",
-            received_at: RECEIVED,
+/// What became of a claim.
+#[derive(Debug)]
+pub(super) enum Attempted {
+    /// The receiver was called then.
+    Called(Timestamp, Outcome),
+    /// The event ends without a call, for this reason.
+    Ended(&'static str),
+    /// The event waits no more.
+    Gone,
+    /// The address was called as often as permitted.
+    Busy(Busy),
+    /// The event can't be read; its webhook rests for so long.
+    Unreadable(Duration),
+}
+
+impl Delivery {
+    /// Reads who is told, and the events that are due, as `wanted` says; `None` if nothing could be sent.
+    pub(super) async fn read(
+        &self,
+        webhook: WebhookId,
+        wanted: Wanted,
+    ) -> Result<Option<(Arc<Receiver>, DueEvents)>, StoreError> {
+        let Some(due) = self.outbox.due_events(webhook, wanted).await? else { return Ok(None) };
+        Ok(self.receiver(&due.webhook).map(|receiver| (Arc::new(receiver), due)))
+    }
+
+    fn receiver(&self, webhook: &WebhookRecord) -> Option<Receiver> {
+        let Ok(target) = Target::parse(&webhook.url) else {
+            tracing::error!(webhook = %webhook.id, "a webhook with a URL that does not read is passed over");
+            return None;
         };
-        let signer = secret.map(Signer::new);
-        prepare(&Event { id: Uuid::from_u128(7), target: &target, signer: signer.as_ref(), email }, now)
+        Some(Receiver {
+            target: Arc::new(target),
+            signer: webhook.secret.as_ref().map(|secret| Arc::new(Signer::of(secret))),
+            is_closed: webhook.registrant.is_some() && self.roles.contains(&webhook.mailbox),
+            is_good: webhook.is_proven() && webhook.failures == 0,
+            failures: webhook.failures,
+        })
     }
 
-    fn headers(prepared: &Prepared) -> Vec<(&str, &str)> {
-        prepared.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().expect("ASCII"))).collect()
+    /// Makes one attempt.
+    pub(super) async fn attempt(&self, claim: &Claim) -> Attempted {
+        if claim.receiver.is_closed {
+            return Attempted::Ended(AttemptRecord::ROLE_ADDRESS);
+        }
+        let at = self.clock.now();
+        match self.request(claim, at).await {
+            Ok(Ok(prepared)) => match self.caller.call(prepared).await {
+                Ok(outcome) => Attempted::Called(at, outcome),
+                Err(busy) => Attempted::Busy(busy),
+            },
+            Ok(Err(instead)) => instead,
+            Err(StoreError::Damaged { .. }) => Attempted::Ended(AttemptRecord::DAMAGED),
+            Err(error) => {
+                if error != StoreError::Stopping {
+                    tracing::error!(webhook = %claim.event.webhook, %error, "an event could not be read; trying again");
+                }
+                Attempted::Unreadable(STORE_PAUSE)
+            }
+        }
     }
 
-    #[test]
-    fn the_body_is_that_of_the_interface_and_the_same_at_every_attempt() {
-        assert_eq!(prepared(None, NOW).body, BODY);
-        assert_eq!(prepared(Some(b"k"), RECEIVED).body, BODY);
+    /// The request that tells of an event, or what becomes of the event without one.
+    async fn request(&self, claim: &Claim, at: Timestamp) -> Result<Result<Prepared, Attempted>, StoreError> {
+        let Claim { event, receiver } = claim;
+        let version = self.outbox.version();
+        let Some(email) = self.outbox.load_event(event).await? else { return Ok(Err(Attempted::Gone)) };
+        let content = self.parser.parse(email.raw.clone()).await;
+        let Some(email) = EventEmail::of(&email, &content) else {
+            tracing::error!(webhook = %event.webhook, "an event ends: its Email is not in its message's envelope");
+            return Ok(Err(Attempted::Ended(AttemptRecord::DAMAGED)));
+        };
+        let id = uuid::Uuid::from_bytes(event.id.octets());
+        let prepared = prepare(&Event { id, target: &receiver.target, signer: receiver.signer.as_deref(), email }, at);
+        // The last thing before the call: to read and sign a long message takes a while.
+        if !self.outbox.is_current(version) && !self.outbox.is_pending(event).await? {
+            return Ok(Err(Attempted::Gone));
+        }
+        Ok(Ok(prepared))
     }
 
-    #[test]
-    fn without_a_secret_nothing_is_signed() {
-        assert_eq!(
-            headers(&prepared(None, NOW)),
-            [
-                ("content-type", "application/json"),
-                ("user-agent", "tempmail/1.0"),
-                ("webhook-id", "00000000-0000-0000-0000-000000000007"),
-                ("webhook-timestamp", "1700000360"),
-            ]
-        );
+    /// Whether an event's time is over.
+    pub(super) fn is_late(&self, event: &PendingEvent) -> bool {
+        self.clock.now() > event.expires_at.plus(self.grace)
     }
 
-    #[test]
-    fn with_a_secret_both_signatures_cover_what_is_sent() {
-        let prepared = prepared(Some(b"s3cret"), NOW);
-        let signed =
-            Signer::new(b"s3cret").sign("00000000-0000-0000-0000-000000000007", 1_700_000_360, BODY.as_bytes());
-        assert_eq!(prepared.headers["x-webhook-signature"], signed.hex.as_str());
-        assert_eq!(prepared.headers["webhook-signature"], signed.standard.as_str());
-        assert_eq!(prepared.headers.len(), 6);
+    /// What is noted of an attempt that began at `at`. Unless it `may_end`, the event is tried again however late that is.
+    pub(super) fn record(&self, event: &PendingEvent, at: Timestamp, outcome: Outcome, may_end: bool) -> AttemptRecord {
+        self.counters.attempted(&outcome);
+        let (now, number) = (self.clock.now(), event.attempts.saturating_add(1));
+        let (mut disables, mut rests_until) = (None, None);
+        let verdict = match outcome.verdict() {
+            Answered::Delivered => Verdict::Delivered,
+            Answered::Gone => {
+                disables = Some("the receiver answered 410 Gone".to_owned());
+                Verdict::GivenUp
+            }
+            Answered::Retry { after } => {
+                rests_until = after.map(|after| now.plus(after.min(RETRY_AFTER_MAX)));
+                let ends_at = if may_end { event.expires_at.plus(self.grace) } else { Timestamp::MAX };
+                let next = self.schedule.next(number, now, rand::random(), after, ends_at);
+                next.map_or(Verdict::GivenUp, Verdict::Retry)
+            }
+        };
+        self.counters.decided(&verdict);
+        let line = attempt_line(event.webhook, event.id, at, outcome, verdict);
+        AttemptRecord { email: Some(event.email), sequence: event.sequence, number, disables, rests_until, ..line }
     }
 
-    #[test]
-    fn a_prepared_request_does_not_show_what_is_secret() {
-        let shown = format!("{:?}", prepared(Some(b"s3cret"), NOW));
-        assert_eq!(shown, "Prepared { target: Target(https://hooks.example), .. }");
+    /// What is noted of an event that ends without another call.
+    pub(super) fn record_end(&self, event: &PendingEvent, why: &str) -> AttemptRecord {
+        self.counters.decided(&Verdict::GivenUp);
+        AttemptRecord {
+            webhook: event.webhook,
+            event: event.id,
+            email: Some(event.email),
+            sequence: event.sequence,
+            number: event.attempts,
+            at: self.clock.now(),
+            duration_millis: 0,
+            status: None,
+            error: Some(why.to_owned()),
+            response: String::new(),
+            verdict: Verdict::GivenUp,
+            disables: None,
+            rests_until: None,
+        }
+    }
+
+    /// Notes at most [`ATTEMPTS_PER_NOTE`] attempts, however long the store can't: the receivers must not be called again and
+    /// again meanwhile.
+    pub(super) async fn note(&self, attempts: Vec<AttemptRecord>) {
+        debug_assert!(attempts.len() <= ATTEMPTS_PER_NOTE);
+        loop {
+            match self.outbox.record_attempts(attempts.clone()).await {
+                Ok(()) | Err(StoreError::Stopping) => return,
+                Err(error) => {
+                    tracing::error!(attempts = attempts.len(), %error, "attempts could not be noted; trying again");
+                    tokio::time::sleep(STORE_PAUSE).await;
+                }
+            }
+        }
+    }
+}
+
+/// The log's line of an attempt that belongs to no Email.
+pub(super) fn attempt_line(
+    webhook: WebhookId,
+    event: EventId,
+    at: Timestamp,
+    outcome: Outcome,
+    verdict: Verdict,
+) -> AttemptRecord {
+    let response = if outcome.status.is_some() { outcome.response } else { outcome.detail };
+    AttemptRecord {
+        webhook,
+        event,
+        email: None,
+        sequence: 0,
+        number: 1,
+        at,
+        duration_millis: u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
+        status: outcome.status,
+        error: outcome.class.map(|class| class.as_str().to_owned()),
+        response,
+        verdict,
+        disables: None,
+        rests_until: None,
     }
 }

@@ -1,35 +1,37 @@
 //! The calling half of an attempt: one request, under bounds of time and size.
 //!
 //! What bounds it: the time for connecting, the time for the whole attempt, the octets of an answer and the time given to its
-//! body; and all its idle connections together (`webhook/kept.rs`). It follows no redirect, uses no proxy, keeps no cookie,
-//! decodes no compression and never repeats a request that a server can have seen; the schedule does that.
+//! body; and what its address may be called. It follows no redirect, uses no proxy, keeps no cookie, decodes no compression
+//! and never repeats a request that a server can have seen; the schedule does that.
 
 use std::error::Error;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::Full;
-use hyper::body::Incoming;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Incoming};
 use hyper::header::{HOST, RETRY_AFTER};
 use hyper::{Method, Request, Response};
 use tokio::time::{Instant, timeout_at};
 
-use super::attempt::Prepared;
-use super::connection::{Connection, Unanswered};
-use super::dial::{Dial, DialError, Pace};
+use super::addresses::Addresses;
+use super::connection::{Connection, Pool};
+use super::dial::{Dial, DialError, Dialled, Gate, Turn};
 use super::guard::Guard;
-use super::kept::{IDLE_MAX, Kept};
 use super::outcome::{ErrorClass, Outcome, RESPONSE_OCTETS_KEPT, cut, kept};
+use super::request::Prepared;
 use super::schedule::retry_after;
-use super::target::{Endpoint, Target};
+use super::target::Target;
 use crate::clock::Clock;
 use crate::dns::Resolver;
 use crate::tls::{self, CertificateError};
 
 /// How long a response's body may take. Its status has come by then and it is only read for the log, so that a slow one
 /// is not worth the place of another attempt.
-const BODY_WITHIN: Duration = Duration::from_secs(2);
+const BODY_WITHIN: Duration = Duration::from_millis(500);
+/// Octets of a request beside its body, about: they count as well at its address.
+const HEAD_OCTETS: usize = 512;
 const DETAIL_OCTETS_MAX: usize = 256;
 
 /// The bounds of an attempt.
@@ -39,8 +41,11 @@ pub struct CallerSettings {
     pub connect_timeout: Duration,
     /// How long the whole attempt may take.
     pub timeout: Duration,
-    /// Attempts at one address and port within a minute, whatever names lead there; twice as many after a quiet one.
+    /// Attempts at one address and port within a minute, whatever names lead there, once it has answered a 2xx; twice as many
+    /// in the first one after a quiet one.
     pub per_address_per_minute: usize,
+    /// An address that has answered no 2xx yet gets one attempt at a time, a few a minute and a few MB a minute.
+    pub has_probation: bool,
 }
 
 /// No attempt was made: every address has been called as often as permitted.
@@ -52,12 +57,13 @@ pub struct Busy {
 }
 
 impl Default for CallerSettings {
-    /// 5 s, 15 s and 6,000.
+    /// 5 s, 15 s, 6,000 and a probation.
     fn default() -> Self {
         Self {
             connect_timeout: Duration::from_secs(5),
             timeout: Duration::from_secs(15),
             per_address_per_minute: 6_000,
+            has_probation: true,
         }
     }
 }
@@ -73,15 +79,7 @@ pub struct Caller {
     guard: Arc<Guard>,
     clock: Arc<dyn Clock>,
     dial: Dial,
-    idle: Arc<Mutex<Idle>>,
-}
-
-/// The connections that are kept for the next event.
-#[derive(Default)]
-struct Idle {
-    kept: Kept<Box<Connection>>,
-    /// A task looks for those that are unused for too long.
-    is_swept: bool,
+    pool: Pool,
 }
 
 struct Answer {
@@ -105,9 +103,10 @@ impl Caller {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, CallerError> {
         let tls = tls::client_config()?.into();
-        let pace = Pace::new(settings.per_address_per_minute, Arc::clone(&clock));
-        let dial = Dial { guard: Arc::clone(&guard), resolver, tls, timeout: settings.connect_timeout, pace };
-        Ok(Self { settings, guard, clock, dial, idle: Arc::default() })
+        let addresses = Addresses::new(settings.per_address_per_minute, settings.has_probation);
+        let gate = Gate::new(addresses, Arc::clone(&clock));
+        let dial = Dial { guard: Arc::clone(&guard), resolver, tls, timeout: settings.connect_timeout, gate };
+        Ok(Self { settings, guard, clock, dial, pool: Pool::default() })
     }
 
     /// Makes one attempt as soon as its address may be called.
@@ -142,90 +141,78 @@ impl Caller {
         }
     }
 
+    /// Closes connections that are unused for too long.
+    pub(super) fn close_idle(&self) {
+        self.pool.expire(self.clock.boot());
+    }
+
     async fn answer(&self, prepared: Prepared) -> Result<Answer, Unmade> {
         let target = Arc::clone(&prepared.target);
         let deadline = Instant::now() + self.settings.timeout;
         let asked = timeout_at(deadline, self.ask(&target, request(prepared))).await;
         let asked = asked
             .map_err(|_| Unmade::Failed { class: ErrorClass::Timeout, detail: "no response in time".to_owned() })?;
-        let (mut connection, response) = asked?;
+        let (turn, connection, response) = asked?;
         let status = response.status().as_u16();
+        if response.status().is_success() {
+            turn.prove();
+        }
         let asks = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let retry_after = asks.filter(|_| matches!(status, 429 | 503)).and_then(|it| retry_after(it, self.clock.now()));
         let deadline = deadline.min(Instant::now() + BODY_WITHIN);
-        let (response, is_whole) = read(&mut connection, response.into_body(), deadline).await;
-        if is_whole && connection.is_open().await {
-            self.keep(target.endpoint(), connection);
+        let (response, is_whole) = read(response.into_body(), deadline).await;
+        if is_whole {
+            self.pool.put(target.origin(), connection, self.clock.boot());
         }
         Ok(Answer { status, retry_after, response })
     }
 
     /// Makes the request, on a kept connection if there is one.
-    async fn ask(
-        &self,
-        target: &Target,
-        mut request: Request<Full<Bytes>>,
-    ) -> Result<(Box<Connection>, Response<Incoming>), Unmade> {
-        while let Some(mut connection) = self.kept(target.endpoint()) {
-            if self.guard.check_dialled(connection.address()).is_err() || !connection.is_open().await {
+    async fn ask(&self, target: &Target, mut request: Request<Full<Bytes>>) -> Result<Asked, Unmade> {
+        while let Some(connection) = self.pool.take(target.origin(), self.clock.boot()) {
+            if self.guard.check_dialled(connection.address()).is_err() {
                 continue;
             }
-            if let Err(busy) = self.dial.pace.take(connection.address()) {
-                self.keep(target.endpoint(), connection);
-                return Err(Unmade::Busy(busy));
-            }
-            match connection.ask(request).await {
-                Ok(response) => return Ok((connection, response)),
+            let turn = match self.dial.gate.begin(connection.address()) {
+                Ok(turn) => turn,
+                Err(busy) => {
+                    self.pool.put(target.origin(), connection, self.clock.boot());
+                    return Err(Unmade::Busy(busy));
+                }
+            };
+            match send(turn, connection, request).await {
+                Ok(asked) => return Ok(asked),
                 Err(Unanswered { unsent: Some(unsent), .. }) => request = unsent,
-                Err(unanswered) => return Err(unanswered.into()),
+                Err(Unanswered { error, .. }) => return Err(error.into()),
             }
         }
         // In a box, since it takes much room and is rarely needed.
-        let mut connection = Box::pin(self.begin(target)).await?;
-        let response = connection.ask(request).await?;
-        Ok((connection, response))
-    }
-
-    async fn begin(&self, target: &Target) -> Result<Box<Connection>, Unmade> {
-        Ok(Connection::begin(self.dial.connect(target).await?).await?)
-    }
-
-    fn kept(&self, endpoint: &Endpoint) -> Option<Box<Connection>> {
-        locked(&self.idle).kept.take(endpoint, self.clock.boot())
-    }
-
-    fn keep(&self, endpoint: &Endpoint, connection: Box<Connection>) {
-        let mut idle = locked(&self.idle);
-        let dropped = idle.kept.put(endpoint, connection, self.clock.boot());
-        let is_swept = std::mem::replace(&mut idle.is_swept, true);
-        drop(idle);
-        // Closes it, which nobody else is to wait for.
-        drop(dropped);
-        if !is_swept {
-            tokio::spawn(sweep(Arc::downgrade(&self.idle), Arc::clone(&self.clock)));
-        }
+        let Dialled { stream, turn } = Box::pin(self.dial.connect(target)).await?;
+        let connection = Connection::begin(stream, turn.address).await?;
+        send(turn, connection, request).await.map_err(|unanswered| unanswered.error.into())
     }
 }
 
-/// Closes connections that are unused for too long, until there is none or the caller is gone.
-async fn sweep(idle: Weak<Mutex<Idle>>, clock: Arc<dyn Clock>) {
-    loop {
-        tokio::time::sleep(IDLE_MAX).await;
-        let Some(idle) = idle.upgrade() else { return };
-        let mut idle = locked(&idle);
-        let expired = idle.kept.expire(clock.boot());
-        idle.is_swept = !idle.kept.is_empty();
-        let is_over = !idle.is_swept;
-        drop(idle);
-        drop(expired);
-        if is_over {
-            return;
-        }
-    }
+/// A request that was answered, so far as its header section.
+type Asked = (Turn, Connection, Response<Incoming>);
+
+/// No answer to a request.
+struct Unanswered {
+    error: hyper::Error,
+    /// The request, if the server can't have seen any of it.
+    unsent: Option<Request<Full<Bytes>>>,
 }
 
-fn locked(idle: &Mutex<Idle>) -> MutexGuard<'_, Idle> {
-    idle.lock().unwrap_or_else(PoisonError::into_inner)
+async fn send(turn: Turn, mut connection: Connection, request: Request<Full<Bytes>>) -> Result<Asked, Unanswered> {
+    let octets = request.body().size_hint().exact().unwrap_or_default();
+    turn.send(usize::try_from(octets).unwrap_or(usize::MAX).saturating_add(HEAD_OCTETS));
+    match connection.ask(request).await {
+        Ok(response) => Ok((turn, connection, response)),
+        Err(mut failed) => {
+            let unsent = failed.take_message();
+            Err(Unanswered { error: failed.into_error(), unsent })
+        }
+    }
 }
 
 fn request(prepared: Prepared) -> Request<Full<Bytes>> {
@@ -240,16 +227,17 @@ fn request(prepared: Prepared) -> Request<Full<Bytes>> {
 
 /// Reads a response's body up to its end, the connection's bound, the deadline or an error: what came until then is what is
 /// kept. Whether it came to its end.
-async fn read(connection: &mut Connection, mut body: Incoming, deadline: Instant) -> (String, bool) {
+async fn read(mut body: Incoming, deadline: Instant) -> (String, bool) {
     let mut start = Vec::new();
     let is_whole = loop {
-        match timeout_at(deadline, connection.next_piece(&mut body)).await {
-            Ok(Ok(Some(piece))) => {
+        match timeout_at(deadline, body.frame()).await {
+            Ok(Some(Ok(frame))) => {
+                let piece = frame.into_data().unwrap_or_default();
                 let room = RESPONSE_OCTETS_KEPT - start.len();
                 start.extend_from_slice(&piece[..piece.len().min(room)]);
             }
-            Ok(Ok(None)) => break true,
-            Ok(Err(_)) | Err(_) => break false,
+            Ok(None) => break true,
+            Ok(Some(Err(_))) | Err(_) => break false,
         }
     };
     (kept(&start), is_whole)
@@ -276,11 +264,5 @@ impl From<hyper::Error> for Unmade {
             cause = inner;
         }
         Self::Failed { class: ErrorClass::Other, detail: cause.to_string() }
-    }
-}
-
-impl From<Unanswered> for Unmade {
-    fn from(unanswered: Unanswered) -> Self {
-        unanswered.error.into()
     }
 }

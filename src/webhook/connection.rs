@@ -1,56 +1,59 @@
-//! One HTTP/1.1 connection, driven by whoever waits for its answer: no task of its own, so that nobody is woken to hand an
-//! answer over.
+//! Connections of HTTP/1.1: what is read of one answer has a bound, and some connections are kept for the next request.
 
-use std::future::poll_fn;
+use std::collections::{HashMap, VecDeque};
+use std::io;
 use std::net::SocketAddr;
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Body, Incoming};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::client::conn::TrySendError;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf, Take};
+use tokio_util::task::AbortOnDropHandle;
 
-use super::dial::{Dialled, Stream};
-use super::metered::{Meter, Metered};
+use super::dial::Stream;
+use super::target::Origin;
 
 /// Octets that are read of an answer, its header section and interim answers included. Its status has come by then; what
 /// follows is only read for the log, and so that the connection can be used again.
 const ANSWER_OCTETS_MAX: usize = 64 * 1024;
 /// Octets of its header section: a longer one is a failure, from a piece of 4 KB beyond this at the latest.
 const HEAD_OCTETS_MAX: usize = 16 * 1024;
-
-type Driver = http1::Connection<TokioIo<Metered<Box<dyn Stream>>>, Full<Bytes>>;
+/// Octets that are read at once at most.
+const PIECE_OCTETS_MAX: usize = 4096;
+/// How long a connection is kept unused, how many of one origin are, and how many in all.
+const IDLE_MAX: Duration = Duration::from_secs(10);
+const IDLE_PER_ORIGIN_MAX: usize = 4;
+/// The most connections that are kept unused.
+pub const IDLE_CONNECTIONS_MAX: usize = 256;
 
 /// A connection on which one request at a time is made.
 pub(super) struct Connection {
     requests: SendRequest<Full<Bytes>>,
-    driver: Driver,
-    /// The driver has ended and must not be polled again.
-    is_over: bool,
     address: SocketAddr,
-    meter: Meter,
-}
-
-/// No answer to a request.
-pub(super) struct Unanswered {
-    pub(super) error: hyper::Error,
-    /// The request, if the server can't have seen any of it.
-    pub(super) unsent: Option<Request<Full<Bytes>>>,
+    /// How many octets may still be read.
+    meter: Arc<AtomicUsize>,
+    _driver: AbortOnDropHandle<()>,
 }
 
 impl Connection {
-    /// In a box: it is large, and handed to and fro.
-    pub(super) async fn begin(dialled: Dialled) -> hyper::Result<Box<Self>> {
-        let Dialled { stream, address } = dialled;
-        let meter = Meter::default();
-        let stream = TokioIo::new(Metered::new(stream, meter.clone()));
+    pub(super) async fn begin(stream: Box<dyn Stream>, address: SocketAddr) -> hyper::Result<Self> {
+        let meter = Arc::new(AtomicUsize::new(ANSWER_OCTETS_MAX));
+        let stream = TokioIo::new(Metered { stream: stream.take(0), meter: Arc::clone(&meter) });
         // Of its fields hyper takes no more than 100, and has room for these without a setting.
         let (requests, driver) =
             http1::Builder::new().max_header_size(HEAD_OCTETS_MAX).title_case_headers(true).handshake(stream).await?;
-        Ok(Box::new(Self { requests, driver, is_over: false, address, meter }))
+        // What ended it is told to whoever waits for an answer.
+        let driver = tokio::spawn(async { _ = driver.await });
+        Ok(Self { requests, address, meter, _driver: AbortOnDropHandle::new(driver) })
     }
 
     /// The address that it leads to.
@@ -58,67 +61,130 @@ impl Connection {
         self.address
     }
 
-    /// Whether another request can be made on it, as far as is known here by now.
-    pub(super) async fn is_open(&mut self) -> bool {
-        poll_fn(|cx| {
-            self.poll_driver(cx);
-            Poll::Ready(())
-        })
-        .await;
-        !self.is_over && self.requests.is_ready()
-    }
-
     /// Makes a request and waits for the header section of its answer.
-    pub(super) async fn ask(&mut self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Unanswered> {
-        self.meter.set(ANSWER_OCTETS_MAX);
-        let answered = pin!(self.requests.try_send_request(request));
-        let answered = self.drive(answered).await;
-        answered.map_err(|mut failed| {
-            let unsent = failed.take_message();
-            Unanswered { error: failed.into_error(), unsent }
-        })
+    pub(super) async fn ask(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, TrySendError<Request<Full<Bytes>>>> {
+        self.meter.store(ANSWER_OCTETS_MAX, Ordering::Relaxed);
+        // One that is not ready gives the request back.
+        let _ = self.requests.ready().await;
+        self.requests.try_send_request(request).await
     }
+}
 
-    /// The next piece of an answer's body; `None` at its end, an error where it is too long.
-    pub(super) async fn next_piece(&mut self, body: &mut Incoming) -> hyper::Result<Option<Bytes>> {
-        if body.is_end_stream() {
-            return Ok(None);
+/// A stream that fails to read once its meter is at 0.
+struct Metered {
+    /// Its limit is that of one piece.
+    stream: Take<Box<dyn Stream>>,
+    meter: Arc<AtomicUsize>,
+}
+
+impl AsyncRead for Metered {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let left = self.meter.load(Ordering::Relaxed);
+        if left == 0 {
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::FileTooLarge, "the answer is too long")));
         }
-        let frame = self.drive(pin!(body.frame())).await.transpose()?;
-        // Trailers are the end.
-        Ok(frame.and_then(|frame| frame.into_data().ok()))
+        let filled = buf.filled().len();
+        self.stream.set_limit(left.min(PIECE_OCTETS_MAX) as u64);
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
+        self.meter.fetch_sub(buf.filled().len() - filled, Ordering::Relaxed);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Metered {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, octets: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(self.stream.get_mut()).poll_write(cx, octets)
     }
 
-    /// Waits for `awaited`, which waits for this connection.
-    async fn drive<T>(&mut self, mut awaited: Pin<&mut impl Future<Output = T>>) -> T {
-        poll_fn(|cx| {
-            self.poll_driver(cx);
-            awaited.as_mut().poll(cx)
-        })
-        .await
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        pieces: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(self.stream.get_mut()).poll_write_vectored(cx, pieces)
     }
 
-    fn poll_driver(&mut self, cx: &mut Context<'_>) {
-        // What ended it is told to whoever waits for an answer.
-        self.is_over = self.is_over || Pin::new(&mut self.driver).poll(cx).is_ready();
+    fn is_write_vectored(&self) -> bool {
+        self.stream.get_ref().is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(self.stream.get_mut()).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(self.stream.get_mut()).poll_shutdown(cx)
+    }
+}
+
+/// Unused connections by origin, the one that was used last at the end, each with the time since which it is unused.
+#[derive(Default)]
+pub(super) struct Pool(Mutex<HashMap<Origin, VecDeque<(Connection, Duration)>>>);
+
+impl Pool {
+    fn connections(&self) -> MutexGuard<'_, HashMap<Origin, VecDeque<(Connection, Duration)>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One that was not closed and is not unused for too long at `now`.
+    pub(super) fn take(&self, origin: &Origin, now: Duration) -> Option<Connection> {
+        let mut connections = self.connections();
+        let unused = connections.get_mut(origin)?;
+        loop {
+            let (connection, since) = unused.pop_back()?;
+            if since + IDLE_MAX > now && !connection.requests.is_closed() {
+                return Some(connection);
+            }
+        }
+    }
+
+    /// Keeps a connection. Beyond the bounds the one that is unused for longest is closed.
+    pub(super) fn put(&self, origin: &Origin, connection: Connection, now: Duration) {
+        let mut connections = self.connections();
+        let unused = connections.entry(origin.clone()).or_default();
+        unused.push_back((connection, now));
+        if unused.len() > IDLE_PER_ORIGIN_MAX {
+            unused.pop_front();
+        }
+        if connections.values().map(VecDeque::len).sum::<usize>() > IDLE_CONNECTIONS_MAX {
+            let since = |unused: &&mut VecDeque<(Connection, Duration)>| unused.front().map(|(_, since)| *since);
+            let some = connections.values_mut().filter(|unused| !unused.is_empty());
+            some.min_by_key(since).and_then(VecDeque::pop_front);
+            connections.retain(|_, unused| !unused.is_empty());
+        }
+    }
+
+    /// Closes those that are unused for too long at `now`.
+    pub(super) fn expire(&self, now: Duration) {
+        self.connections().retain(|_, unused| {
+            unused
+                .retain(|(connection, since)| since.saturating_add(IDLE_MAX) > now && !connection.requests.is_closed());
+            !unused.is_empty()
+        });
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use hyper::header::HeaderValue;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+    use http_body_util::BodyExt;
+    use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
 
+    use super::super::target::Target;
     use super::*;
 
     /// What lies between the two ends.
     const BETWEEN: usize = 64;
 
-    async fn connection() -> (Box<Connection>, DuplexStream) {
+    fn address(number: u16) -> SocketAddr {
+        SocketAddr::from(([192, 0, 2, 1], number))
+    }
+
+    async fn connection(number: u16) -> (Connection, DuplexStream) {
         let (stream, server) = duplex(BETWEEN);
-        let address = SocketAddr::from(([192, 0, 2, 1], 80));
-        let connection = Connection::begin(Dialled { stream: Box::new(stream), address }).await.expect("a connection");
-        (connection, server)
+        (Connection::begin(Box::new(stream), address(number)).await.expect("a connection"), server)
     }
 
     /// Sends `start` and then the letter `x` without an end; how many octets of all that were taken.
@@ -134,56 +200,64 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_more_than_64_kb_of_an_answer_are_read() {
-        let (mut connection, server) = connection().await;
-        let asking = async move {
-            let answer = connection.ask(Request::new(Full::default())).await.ok().expect("an answer");
-            let mut body = answer.into_body();
-            let mut octets = 0;
-            while let Ok(Some(piece)) = connection.next_piece(&mut body).await {
-                octets += piece.len();
-            }
-            octets
-        };
-        let head = b"HTTP/1.1 200 OK\r\n\r\n";
-        let (body, taken) = tokio::join!(asking, endless(server, head));
-        assert_eq!(head.len() + body, 64 * 1024);
-        assert!((64 * 1024..=64 * 1024 + BETWEEN).contains(&taken), "{taken}");
+    async fn no_more_than_64_kb_of_an_answer_and_20_kb_of_a_header_section_are_read() {
+        let interim = "HTTP/1.1 103 Hints\r\nx: y\r\n\r\n".repeat(10_000);
+        for (start, most, is_answer) in [
+            ("HTTP/1.1 200 OK\r\n\r\n", 64 * 1024, true),
+            ("HTTP/1.1 200 OK\r\nx: ", 20 * 1024, false),
+            (&interim, 64 * 1024, false),
+        ] {
+            let (mut connection, server) = connection(1).await;
+            let asking = async move {
+                let answer = connection.ask(Request::new(Full::default())).await.ok()?;
+                // To the error that ends it.
+                answer.into_body().collect().await.err()
+            };
+            let (answered, taken) = tokio::join!(asking, endless(server, start.as_bytes()));
+            assert_eq!(answered.is_some(), is_answer, "{start:.20}");
+            assert!(taken <= most + BETWEEN, "{taken} of {start:.20}");
+        }
     }
 
     #[tokio::test]
-    async fn no_more_than_20_kb_of_a_header_section_are_read() {
-        let interim = "HTTP/1.1 103 Hints\r\nx: y\r\n\r\n".repeat(10_000);
-        for (start, most) in [("HTTP/1.1 200 OK\r\nx: ", 20 * 1024), (&interim, 64 * 1024)] {
-            let (mut connection, server) = connection().await;
-            let asking = async move { connection.ask(Request::new(Full::default())).await.is_err() };
-            let (has_failed, taken) = tokio::join!(asking, endless(server, start.as_bytes()));
-            assert!(has_failed && taken <= most + BETWEEN, "{taken}");
-        }
-    }
-    #[tokio::test]
     async fn an_answer_has_100_fields_at_most() {
         for (fields, is_read) in [(100, true), (101, false)] {
-            let (mut connection, mut server) = connection().await;
+            let (mut connection, mut server) = connection(1).await;
             let answer = format!("HTTP/1.1 204 No Content\r\n{}\r\n", "x: y\r\n".repeat(fields));
             let asking = async move { connection.ask(Request::new(Full::default())).await.is_ok() };
-            let (was_read, _) = tokio::join!(asking, server.write_all(answer.as_bytes()));
+            let answering = async {
+                assert!(server.read(&mut [0; 16]).await.expect("a request") > 0);
+                server.write_all(answer.as_bytes()).await
+            };
+            let (was_read, _) = tokio::join!(asking, answering);
             assert_eq!(was_read, is_read, "{fields}");
         }
     }
 
     #[tokio::test]
-    async fn field_names_are_spelled_as_the_interface_has_them() {
-        let (mut connection, mut server) = connection().await;
-        let mut request = Request::new(Full::default());
-        request.headers_mut().insert("x-webhook-signature", HeaderValue::from_static("0a"));
-        let _asking = tokio::spawn(async move { connection.ask(request).await.is_ok() });
-        let mut sent = String::new();
-        while !sent.ends_with("\r\n\r\n") {
-            let mut piece = [0; BETWEEN];
-            let octets = server.read(&mut piece).await.expect("a request");
-            sent.push_str(std::str::from_utf8(&piece[..octets]).expect("ASCII"));
+    async fn an_origin_keeps_four_connections_for_ten_seconds_and_all_keep_256() {
+        let origin = |number: u16| Target::parse(&format!("https://h{number}.example/")).expect("url").origin().clone();
+        let (pool, mut servers) = (Pool::default(), Vec::new());
+        let at = Duration::from_secs;
+        let mut put = async |of: u16, number: u16, now| {
+            let (connection, server) = connection(number).await;
+            servers.push(server);
+            pool.put(&origin(of), connection, now);
+        };
+        for number in 1..=5 {
+            put(0, number, at(u64::from(number))).await;
         }
-        assert!(sent.contains("\r\nX-Webhook-Signature: 0a\r\n"), "{sent}");
+        let take = |of, now| pool.take(&origin(of), now).map(|connection| connection.address().port());
+        assert_eq!([take(0, at(6)), take(0, at(6)), take(1, at(6))], [Some(5), Some(4), None]);
+        assert_eq!(take(0, at(13)), None, "3 and 2 are unused for ten seconds");
+        for number in 0..300 {
+            put(number, number, at(20)).await;
+        }
+        let count = || pool.connections().values().map(VecDeque::len).sum::<usize>();
+        assert_eq!(count(), IDLE_CONNECTIONS_MAX);
+        pool.expire(at(29));
+        assert_eq!(count(), IDLE_CONNECTIONS_MAX);
+        pool.expire(at(30));
+        assert!(pool.connections().is_empty());
     }
 }

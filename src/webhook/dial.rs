@@ -4,7 +4,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::select_ok;
@@ -15,7 +15,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use url::Host;
 
-use super::address_pace::AddressPace;
+use super::addresses::Addresses;
 use super::call::Busy;
 use super::guard::{Guard, Refused, loopbacks};
 use super::target::{Target, is_localhost};
@@ -37,39 +37,53 @@ pub(super) struct Dial {
     pub(super) tls: TlsConnector,
     /// How long the DNS, TCP and TLS may take together.
     pub(super) timeout: Duration,
-    pub(super) pace: Pace,
+    pub(super) gate: Gate,
 }
 
-/// How often each address may be dialled, or called on a connection that is there.
-pub(super) struct Pace {
-    of_addresses: Mutex<AddressPace>,
+/// What lets attempts at an address begin, be it dialled for them or not.
+#[derive(Clone)]
+pub(super) struct Gate {
+    addresses: Arc<Mutex<Addresses>>,
     clock: Arc<dyn Clock>,
 }
 
-impl Pace {
-    pub(super) fn new(per_minute: usize, clock: Arc<dyn Clock>) -> Self {
-        Self { of_addresses: Mutex::new(AddressPace::new(per_minute)), clock }
+/// An attempt at an address; it ends when this is dropped.
+pub(super) struct Turn {
+    gate: Gate,
+    pub(super) address: SocketAddr,
+}
+
+impl Gate {
+    pub(super) fn new(addresses: Addresses, clock: Arc<dyn Clock>) -> Self {
+        Self { addresses: Arc::new(Mutex::new(addresses)), clock }
     }
 
-    /// Notes a call at `address`, or says when there may be one.
-    pub(super) fn take(&self, address: SocketAddr) -> Result<(), Busy> {
-        let now = self.clock.boot();
-        let mut of_addresses = self.of_addresses.lock().unwrap_or_else(PoisonError::into_inner);
-        of_addresses.wait(address, now).map_or(Ok(()), |wait| Err(Busy { wait }))?;
-        of_addresses.note(address, now);
-        Ok(())
+    /// Begins an attempt at `address`, or says when there may be one.
+    pub(super) fn begin(&self, address: SocketAddr) -> Result<Turn, Busy> {
+        self.addresses().begin(address, self.clock.boot())?;
+        Ok(Turn { gate: self.clone(), address })
     }
 
-    /// Leaves those that may be called now; when the first of them may, if none is left.
-    fn free(&self, addresses: &mut Vec<SocketAddr>) -> Result<(), Busy> {
-        let now = self.clock.boot();
-        let of_addresses = self.of_addresses.lock().unwrap_or_else(PoisonError::into_inner);
-        let soonest = addresses.iter().filter_map(|address| of_addresses.wait(*address, now)).min();
-        addresses.retain(|address| of_addresses.wait(*address, now).is_none());
-        match soonest {
-            Some(wait) if addresses.is_empty() => Err(Busy { wait }),
-            _ => Ok(()),
-        }
+    fn addresses(&self) -> MutexGuard<'_, Addresses> {
+        self.addresses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Turn {
+    /// Notes that so many octets are sent.
+    pub(super) fn send(&self, octets: usize) {
+        self.gate.addresses().send(self.address, octets, self.gate.clock.boot());
+    }
+
+    /// Notes that a 2xx was answered.
+    pub(super) fn prove(&self) {
+        self.gate.addresses().prove(self.address);
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.gate.addresses().end(self.address);
     }
 }
 
@@ -78,10 +92,10 @@ pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// A stream, and the address that it leads to.
+/// A stream, and the attempt that it was opened for.
 pub(super) struct Dialled {
     pub(super) stream: Box<dyn Stream>,
-    pub(super) address: SocketAddr,
+    pub(super) turn: Turn,
 }
 
 /// Why there is no connection.
@@ -104,7 +118,7 @@ pub(super) enum DialError {
     Tls(io::Error),
     /// Each address was called as often as permitted.
     #[error("{0}")]
-    Busy(Busy),
+    Busy(#[from] Busy),
     /// It did not come about within the time for connecting.
     #[error("no connection in time")]
     TimedOut,
@@ -117,18 +131,16 @@ impl Dial {
     }
 
     async fn open(&self, target: &Target) -> Result<Dialled, DialError> {
-        let mut addresses = self.addresses(target).await?;
-        self.pace.free(&mut addresses).map_err(DialError::Busy)?;
-        let stream = self.dial(&addresses).await.map_err(DialError::Tcp)?;
-        let address = stream.peer_addr().map_err(DialError::Tcp)?;
+        let addresses = self.addresses(target).await?;
+        let (stream, turn) = self.dial(&addresses).await?;
         // A request is written in one piece, and its answer is waited for.
         stream.set_nodelay(true).map_err(DialError::Tcp)?;
         if !target.is_tls() {
-            return Ok(Dialled { stream: Box::new(stream), address });
+            return Ok(Dialled { stream: Box::new(stream), turn });
         }
         let name = server_name(target).map_err(DialError::Tls)?;
         let stream = self.tls.connect(name, stream).await.map_err(DialError::Tls)?;
-        Ok(Dialled { stream: Box::new(stream), address })
+        Ok(Dialled { stream: Box::new(stream), turn })
     }
 
     /// The addresses of `target` that may be dialled, at most four of each family, those of IPv6 first.
@@ -170,35 +182,40 @@ impl Dial {
     }
 
     /// The first connection that comes about: with IPv6, or else with IPv4, which waits for that a little.
-    async fn dial(&self, addresses: &[SocketAddr]) -> io::Result<TcpStream> {
+    async fn dial(&self, addresses: &[SocketAddr]) -> Result<(TcpStream, Turn), DialError> {
         let (v6, v4) = addresses.split_at(addresses.partition_point(SocketAddr::is_ipv6));
         if v6.is_empty() || v4.is_empty() {
             return self.dial_in_turn(addresses).await;
         }
         let mut first = Box::pin(self.dial_in_turn(v6));
         match timeout(HEAD_START, &mut first).await {
-            Ok(Ok(stream)) => Ok(stream),
+            Ok(Ok(dialled)) => Ok(dialled),
             Ok(Err(_)) => self.dial_in_turn(v4).await,
-            Err(_) => select_ok([first, Box::pin(self.dial_in_turn(v4))]).await.map(|(stream, _)| stream),
+            Err(_) => select_ok([first, Box::pin(self.dial_in_turn(v4))]).await.map(|(dialled, _)| dialled),
         }
     }
 
-    /// Dials one after another; each has its share of the time for connecting.
-    async fn dial_in_turn(&self, addresses: &[SocketAddr]) -> io::Result<TcpStream> {
+    /// Dials one after another; each has its share of the time for connecting. What is left out because it was called as often
+    /// as permitted is what is told if no other fails.
+    async fn dial_in_turn(&self, addresses: &[SocketAddr]) -> Result<(TcpStream, Turn), DialError> {
         let share = self.timeout / u32::try_from(addresses.len().max(1)).unwrap_or(u32::MAX);
-        let mut failed = io::ErrorKind::AddrNotAvailable.into();
+        let (mut failed, mut soonest) = (None, None::<Busy>);
         for address in addresses {
-            // Another attempt may have taken what was free: that is told as such by the next.
-            if self.pace.take(*address).is_err() {
-                continue;
-            }
+            let turn = match self.gate.begin(*address) {
+                Ok(turn) => turn,
+                Err(busy) => {
+                    soonest = Some(soonest.map_or(busy, |known| Busy { wait: known.wait.min(busy.wait) }));
+                    continue;
+                }
+            };
             match timeout(share, TcpStream::connect(address)).await {
-                Ok(Ok(stream)) => return Ok(stream),
-                Ok(Err(error)) => failed = error,
-                Err(_) => failed = io::ErrorKind::TimedOut.into(),
+                Ok(Ok(stream)) => return Ok((stream, turn)),
+                Ok(Err(error)) => failed = Some(error),
+                Err(_) => failed = Some(io::ErrorKind::TimedOut.into()),
             }
         }
-        Err(failed)
+        let failed = failed.map(DialError::Tcp).or(soonest.map(DialError::Busy));
+        Err(failed.unwrap_or_else(|| DialError::Tcp(io::ErrorKind::AddrNotAvailable.into())))
     }
 }
 
@@ -207,7 +224,7 @@ fn server_name(target: &Target) -> io::Result<ServerName<'static>> {
     let name = match target.host() {
         Some(Host::Ipv4(v4)) => return Ok(IpAddr::from(v4).into()),
         Some(Host::Ipv6(v6)) => return Ok(IpAddr::from(v6).into()),
-        _ => target.endpoint().host(),
+        _ => target.origin().host(),
     };
     ServerName::try_from(name.to_owned()).map_err(io::Error::other)
 }
@@ -216,6 +233,7 @@ fn server_name(target: &Target) -> io::Result<ServerName<'static>> {
 mod tests {
     use async_trait::async_trait;
 
+    use super::super::addresses;
     use super::super::guard::GuardSettings;
     use super::*;
     use crate::dns::{Addresses, MxAnswer};
@@ -249,7 +267,7 @@ mod tests {
             resolver: Arc::new(Fixed(answer)),
             tls: crate::tls::client_config().expect("TLS").into(),
             timeout: Duration::from_millis(20),
-            pace: Pace::new(1000, Arc::new(crate::clock::SystemClock)),
+            gate: Gate::new(addresses::Addresses::new(1000, true), Arc::new(crate::clock::SystemClock)),
         }
     }
 
@@ -328,8 +346,9 @@ mod tests {
         // Nobody listens at the same port of these.
         let closed = ["[::1]", "127.0.0.9"].map(|host| format!("{host}:{}", open.1.port()).parse().expect("address"));
         let dial = Dial { timeout: Duration::from_secs(30), ..dial(None) };
-        let connected = dial.dial(&[closed[0], closed[1], open.1]).await.expect("a connection");
-        assert_eq!(connected.peer_addr().expect("connected"), open.1);
+        let (connected, turn) =
+            dial.dial(&[closed[0], closed[1], open.1]).await.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((connected.peer_addr().expect("connected"), turn.address), (open.1, open.1));
         assert!(dial.dial(&closed).await.is_err());
         assert!(dial.dial(&[]).await.is_err());
     }

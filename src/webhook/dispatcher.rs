@@ -1,183 +1,305 @@
-//! The worker that sends what waits in the outbox. What it holds in memory is a hint: whatever is lost with it is still in
-//! the store, and comes again.
+//! The worker that sends what waits in the outbox: it looks which webhooks have events, reads some, has attempts made as
+//! their turns come, and has what came of them recorded. What it holds in memory is a hint; the store has it all.
 
 use std::panic::{AssertUnwindSafe, resume_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use tokio::sync::Notify;
 use tokio::task::{JoinError, JoinSet};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::delivery::{Attempt, Delivery};
-use super::intake::{Looked, Read};
-use super::octets::Room;
-use super::steps::Steps;
-use super::turns::{Attempted, Note, Turn, Turns};
-use super::{End, PacingLimits};
+use super::attempt::{Attempted, Claim, Delivery, STORE_PAUSE};
+use super::outcome::{Outcome, Verdict as Answered};
+use super::queue::{End, EventKey, Page, Queue, Reading, Standing};
+use super::schedule::RETRY_AFTER_MAX;
 use crate::expiry::StepGuard;
+use crate::model::{AttemptRecord, Timestamp, Verdict, WebhookId};
+use crate::store::{ATTEMPTS_PER_NOTE, StoreError, Wanted};
 
-/// The longest time in which nothing is done if nothing happens.
-const PAUSE_MAX: Duration = Duration::from_secs(5);
+/// The longest time between two looks at the whole outbox, and the shortest: mail that comes in by the thousand makes no more
+/// looks than this.
+const LOOK_EVERY_MAX: Duration = Duration::from_secs(5);
+const LOOK_EVERY_MIN: Duration = Duration::from_millis(20);
+/// After a look nobody looks for so many times as long as it took, so that thousands of webhooks cost a fifth of a core.
+const LOOK_PAUSES: u32 = 4;
+/// Notes of attempts on their way to the store. What comes meanwhile waits for the next, so that a note holds many.
+const NOTES_MAX: usize = 4;
 /// How long attempts in flight may take once the service stops. Those that are cut off are made again.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long an event rests whose attempt panicked.
+/// How long a webhook rests whose attempt panicked.
 const PANIC_PAUSE: Duration = Duration::from_secs(5);
 
-/// Sends events until `shutdown` is cancelled; begins with what the last process left. While `guard` says that the time of
-/// day can't be relied on, none ends by it.
-pub async fn run(delivery: Arc<Delivery>, pacing: PacingLimits, guard: StepGuard, shutdown: CancellationToken) {
+/// Sends events until `shutdown` is cancelled, so many at once that are not slow; begins with what the last process left.
+/// While `guard` says that the time of day can't be relied on, none ends by it.
+pub async fn run(delivery: Arc<Delivery>, in_flight_max: usize, guard: StepGuard, shutdown: CancellationToken) {
     let hint = delivery.outbox.outbox_hint();
-    let shared = Arc::new(Shared::new(delivery, pacing, guard));
-    let mut work = Work::default();
+    let mut worker = Worker::new(delivery, in_flight_max, guard);
     loop {
-        work.start(&shared);
-        let (pause, waited) = shared.turns().pause(PAUSE_MAX);
+        worker.start();
+        let wakes_at = worker.wakes_at();
         tokio::select! {
             () = shutdown.cancelled() => break,
-            () = hint.notified() => shared.turns().intake.look_soon(),
-            () = shared.wanted.notified() => {}
-            Some(ended) = work.attempts.join_next() => returned(ended),
-            Some(noted) = work.notes.join_next() => returned(noted),
-            Some(looked) = work.looks.join_next() => shared.turns().intake.looked(returned(looked)),
-            Some(read) = work.reads.join_next() => shared.turns().queue(returned(read)),
-            () = shared.room.freed(waited) => shared.turns().wake_parked(),
-            () = tokio::time::sleep(pause) => {}
+            () = hint.notified() => worker.look_by(Instant::now()),
+            Some(looked) = worker.looks.join_next() => worker.looked(returned(looked)),
+            Some(read) = worker.reads.join_next() => worker.take(returned(read)),
+            Some(ended) = worker.attempts.join_next() => worker.end(returned(ended)),
+            Some(noted) = worker.notes.join_next() => worker.noted(returned(noted)),
+            () = tokio::time::sleep_until(wakes_at) => {}
         }
     }
-    work.drain(&shared).await;
+    worker.drain().await;
 }
 
-/// What those that make attempts share with each other and with the worker that sees to all else.
-struct Shared {
+/// The webhooks that have events, and when the first of those is due that were tried.
+type Looked = Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError>;
+
+/// What was read of a webhook's events.
+struct Read {
+    webhook: WebhookId,
+    page: Option<Page>,
+    /// When the next one is due that is not.
+    next_due_at: Option<Timestamp>,
+}
+
+struct Worker {
     delivery: Arc<Delivery>,
-    steps: Steps,
-    room: Arc<Room>,
-    turns: Mutex<Turns>,
-    /// There is something to do for the worker.
-    wanted: Notify,
-}
-
-impl Shared {
-    fn new(delivery: Arc<Delivery>, pacing: PacingLimits, guard: StepGuard) -> Self {
-        let room = Arc::<Room>::default();
-        let turns = Mutex::new(Turns::new(&delivery, pacing, Arc::clone(&room)));
-        Self { delivery, steps: Steps::new(guard), room, turns, wanted: Notify::new() }
-    }
-
-    fn turns(&self) -> MutexGuard<'_, Turns> {
-        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Makes one attempt after another, each as its turn comes, until there is none to be made.
-    async fn take_turns(self: Arc<Self>, mut turn: Turn) {
-        loop {
-            let attempted = self.attempt(turn).await;
-            match self.go_on_after(attempted) {
-                Some(next) => turn = next,
-                None => return,
-            }
-            // Those that end at the same time go on together, so that their requests reach a receiver together as well.
-            tokio::task::yield_now().await;
-        }
-    }
-
-    async fn attempt(&self, turn: Turn) -> Attempted {
-        let Turn { place, event, queued, share } = turn;
-        // A panic is this event's alone, and its turn is given back. In the same task, so that a stop ends it.
-        let attempt = AssertUnwindSafe(self.delivery.attempt(queued, &self.steps, share)).catch_unwind().await;
-        if attempt.is_err() {
-            tracing::error!(webhook = %event.0, "an attempt ended early");
-            tokio::time::sleep(PANIC_PAUSE).await;
-        }
-        // The receiver may have been called.
-        let attempt = attempt.unwrap_or_else(|_| Attempt { end: Some(End::Unanswered), ..Attempt::default() });
-        Attempted { place, event, attempt }
-    }
-
-    fn go_on_after(&self, attempted: Attempted) -> Option<Turn> {
-        self.change(|turns| {
-            turns.end(attempted);
-            turns.next()
-        })
-    }
-
-    async fn note(&self, note: Note) {
-        self.delivery.note_all(note.records).await;
-        self.change(|turns| turns.noted(note.events));
-    }
-
-    /// Changes the turns while the worker may sleep.
-    fn change<T>(&self, change: impl FnOnce(&mut Turns) -> T) -> T {
-        let mut turns = self.turns();
-        let changed = change(&mut turns);
-        let wants_worker = turns.wants_worker();
-        drop(turns);
-        if wants_worker {
-            self.wanted.notify_one();
-        }
-        changed
-    }
-}
-
-/// What is under way.
-#[derive(Default)]
-struct Work {
-    attempts: JoinSet<()>,
-    notes: JoinSet<()>,
+    queue: Queue,
+    guard: StepGuard,
+    may_end: bool,
+    /// Events past their end by a clock that can't be relied on.
+    late: Vec<Claim>,
+    /// What is to be recorded.
+    ended: Vec<(EventKey, AttemptRecord)>,
     looks: JoinSet<Looked>,
     reads: JoinSet<Read>,
+    attempts: JoinSet<(Claim, Attempted)>,
+    notes: JoinSet<Vec<EventKey>>,
+    look_at: Instant,
+    looked_at: Instant,
+    look_pause: Duration,
 }
 
-impl Work {
+impl Worker {
+    fn new(delivery: Arc<Delivery>, in_flight_max: usize, guard: StepGuard) -> Self {
+        let now = Instant::now();
+        Self {
+            delivery,
+            queue: Queue::new(in_flight_max),
+            guard,
+            may_end: false,
+            late: Vec::new(),
+            ended: Vec::new(),
+            looks: JoinSet::new(),
+            reads: JoinSet::new(),
+            attempts: JoinSet::new(),
+            notes: JoinSet::new(),
+            look_at: now,
+            looked_at: now,
+            look_pause: LOOK_EVERY_MIN,
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.delivery.clock.boot()
+    }
+
     /// Starts what there is to do.
-    fn start(&mut self, shared: &Arc<Shared>) {
-        let mut turns = shared.turns();
-        // Asked in any case, so that a step of the clock is noticed when it comes.
-        if shared.steps.may_end(&*shared.delivery.clock) {
-            turns.wake_resting();
+    fn start(&mut self) {
+        self.may_end = self.guard.may_remove(self.delivery.clock.now(), self.now());
+        if self.may_end {
+            let now = self.now();
+            for claim in std::mem::take(&mut self.late) {
+                self.queue.again(claim, now);
+            }
         }
-        if turns.begin_look() {
-            let outbox = Arc::clone(&shared.delivery.outbox);
-            self.looks.spawn(async move { outbox.lanes().await });
+        self.queue.wake(self.now());
+        self.start_look();
+        while let Some(reading) = self.queue.next_reading() {
+            let delivery = Arc::clone(&self.delivery);
+            self.reads.spawn(async move { read(&delivery, reading).await });
         }
-        while let Some(turn) = turns.next() {
-            self.attempts.spawn(Arc::clone(shared).take_turns(turn));
+        while let Some(claim) = self.queue.next(self.now()) {
+            self.start_attempt(claim);
         }
-        self.start_note(shared, &mut turns);
-        while let Some(reading) = turns.next_reading() {
-            let delivery = Arc::clone(&shared.delivery);
-            self.reads.spawn(async move { reading.read(&delivery).await });
+        self.start_notes();
+    }
+
+    fn start_attempt(&mut self, claim: Claim) {
+        if self.delivery.is_late(&claim.event) {
+            if self.may_end {
+                return self.end((claim, Attempted::Ended(AttemptRecord::TOO_LATE)));
+            }
+            self.queue.end(key(&claim), End::Undecided, self.now());
+            return self.late.push(claim);
+        }
+        let delivery = Arc::clone(&self.delivery);
+        self.attempts.spawn(async move {
+            // A panic is this event's alone, and its turn is given back. The receiver may have been called.
+            let attempted = AssertUnwindSafe(delivery.attempt(&claim)).catch_unwind().await;
+            let attempted = attempted.unwrap_or_else(|_| {
+                tracing::error!(webhook = %claim.event.webhook, "an attempt ended early");
+                Attempted::Unreadable(PANIC_PAUSE)
+            });
+            (claim, attempted)
+        });
+    }
+
+    fn end(&mut self, (claim, attempted): (Claim, Attempted)) {
+        let key = key(&claim);
+        let end = match attempted {
+            Attempted::Called(at, outcome) => {
+                let standing = standing(&outcome);
+                let record = self.delivery.record(&claim.event, at, outcome, self.may_end);
+                self.ended.push((key, record));
+                End::Called(standing)
+            }
+            Attempted::Ended(why) => {
+                self.ended.push((key, self.delivery.record_end(&claim.event, why)));
+                End::Uncalled
+            }
+            Attempted::Gone => End::Gone,
+            Attempted::Busy(busy) => End::OriginRests(claim, busy.wait),
+            Attempted::Unreadable(rest) => End::WebhookRests(claim, rest),
+        };
+        self.queue.end(key, end, self.now());
+    }
+
+    fn start_notes(&mut self) {
+        while !self.ended.is_empty() && self.notes.len() < NOTES_MAX {
+            let batch = self.ended.drain(..self.ended.len().min(ATTEMPTS_PER_NOTE));
+            let (keys, records): (Vec<_>, Vec<_>) = batch.unzip();
+            // What is tried again is looked for when it is due.
+            let due = records.iter().filter_map(|record| match record.verdict {
+                Verdict::Retry(at) => Some(at),
+                Verdict::Delivered | Verdict::GivenUp => None,
+            });
+            let next_due_at = due.min();
+            let delivery = Arc::clone(&self.delivery);
+            self.notes.spawn(async move {
+                delivery.note(records).await;
+                keys
+            });
+            if let Some(due_at) = next_due_at {
+                self.look_when_due(due_at);
+            }
         }
     }
 
-    fn start_note(&mut self, shared: &Arc<Shared>, turns: &mut Turns) {
-        if let Some(note) = turns.next_note() {
-            let shared = Arc::clone(shared);
-            self.notes.spawn(async move { shared.note(note).await });
-        }
+    fn noted(&mut self, keys: Vec<EventKey>) {
+        self.queue.recorded(keys, self.now());
     }
 
-    /// Lets what is in flight end and notes it.
-    async fn drain(mut self, shared: &Arc<Shared>) {
-        shared.turns().close();
-        let ended = async {
+    fn start_look(&mut self) {
+        if Instant::now() < self.look_at || !self.looks.is_empty() {
+            return;
+        }
+        self.queue.forget_idle(self.now());
+        self.delivery.caller.close_idle();
+        (self.looked_at, self.look_at) = (Instant::now(), Instant::now() + LOOK_EVERY_MAX);
+        let outbox = Arc::clone(&self.delivery.outbox);
+        self.looks.spawn(async move { outbox.lanes().await });
+    }
+
+    fn looked(&mut self, looked: Looked) {
+        let took = self.looked_at.elapsed();
+        self.look_pause = (took * LOOK_PAUSES).clamp(LOOK_EVERY_MIN, LOOK_EVERY_MAX);
+        self.looked_at = Instant::now();
+        match looked {
+            Ok(lanes) => {
+                for (webhook, due_at) in lanes {
+                    match due_at.filter(|due_at| !self.is_due(*due_at)) {
+                        Some(due_at) => self.look_when_due(due_at),
+                        None => self.queue.find(webhook, self.now()),
+                    }
+                }
+            }
+            Err(StoreError::Stopping) => {}
+            Err(error) => tracing::error!(%error, "the outbox can't be read"),
+        }
+        self.look_by(self.look_at);
+    }
+
+    /// An event due further ahead than the schedule sets any was set to by a clock that was put back since: it is due now.
+    fn is_due(&self, due_at: Timestamp) -> bool {
+        let now = self.delivery.clock.now();
+        due_at <= now || due_at.since(now) > self.delivery.schedule.longest()
+    }
+
+    fn look_when_due(&mut self, due_at: Timestamp) {
+        self.look_by(Instant::now() + due_at.since(self.delivery.clock.now()));
+    }
+
+    fn look_by(&mut self, at: Instant) {
+        self.look_at = self.look_at.min(at).max(self.looked_at + self.look_pause);
+    }
+
+    fn take(&mut self, read: Read) {
+        if let Some(due_at) = read.next_due_at {
+            self.look_when_due(due_at);
+        }
+        self.queue.fill(read.webhook, read.page, self.now());
+    }
+
+    fn wakes_at(&self) -> Instant {
+        let wait = self.queue.wakes_at().map(|at| at.saturating_sub(self.now()));
+        let look_at = if self.looks.is_empty() { self.look_at } else { Instant::now() + LOOK_EVERY_MAX };
+        wait.map_or(look_at, |wait| look_at.min(Instant::now() + wait))
+    }
+
+    /// Lets what is in flight end and records it.
+    async fn drain(mut self) {
+        let drained = async {
             loop {
-                self.start_note(shared, &mut shared.turns());
+                self.start_notes();
                 tokio::select! {
-                    Some(ended) = self.attempts.join_next() => returned(ended),
-                    Some(noted) = self.notes.join_next() => returned(noted),
+                    Some(ended) = self.attempts.join_next() => self.end(returned(ended)),
+                    Some(_) = self.notes.join_next() => {}
                     else => break,
                 }
             }
         };
-        if tokio::time::timeout(DRAIN_TIMEOUT, ended).await.is_err() {
+        if tokio::time::timeout(DRAIN_TIMEOUT, drained).await.is_err() {
             tracing::info!(attempts = self.attempts.len(), "stopped amid attempts; they are made again");
-            self.attempts.shutdown().await;
-            self.notes.shutdown().await;
         }
     }
+}
+
+async fn read(delivery: &Delivery, Reading { webhook, without, limit }: Reading) -> Read {
+    let now = delivery.clock.now();
+    let wanted = Wanted { due_by: now, due_after: now.plus(delivery.schedule.longest()), without, limit };
+    match delivery.read(webhook, wanted).await {
+        Ok(Some((receiver, due))) => {
+            let rest = due.rests_until.map(|until| until.since(now)).filter(|rest| *rest <= RETRY_AFTER_MAX);
+            let page = Page { receiver, events: due.events, has_more: due.has_more, rest };
+            Read { webhook, page: Some(page), next_due_at: due.next_due_at }
+        }
+        Ok(None) | Err(StoreError::Stopping) => Read { webhook, page: None, next_due_at: None },
+        Err(error) => {
+            // Its own trouble alone: the other webhooks have their turn.
+            tracing::error!(%webhook, %error, "the events of a webhook can't be read");
+            tokio::time::sleep(STORE_PAUSE).await;
+            Read { webhook, page: None, next_due_at: None }
+        }
+    }
+}
+
+/// What an answer says of who gave it. A status below 500 is about the webhook: the server is well.
+fn standing(outcome: &Outcome) -> Standing {
+    let verdict = outcome.verdict();
+    Standing {
+        is_delivered: verdict == Answered::Delivered,
+        is_of_origin: outcome.status.is_none_or(|status| status >= 500),
+        rest: match verdict {
+            Answered::Retry { after } => after.map(|after| after.min(RETRY_AFTER_MAX)),
+            Answered::Delivered | Answered::Gone => None,
+        },
+    }
+}
+
+fn key(claim: &Claim) -> EventKey {
+    (claim.event.webhook, claim.event.sequence)
 }
 
 /// What a task returned. Its panic is its owner's as well: nobody knows what it was about any more.

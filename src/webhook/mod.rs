@@ -1,49 +1,37 @@
 //! Webhooks: how what waits in the outbox is sent.
 //!
-//! Knows neither the HTTP interface nor SMTP. [`sign`], [`schedule`], [`ranges`], [`target`], [`pacing`] and [`attempt`],
-//! which prepares a request, are pure; [`call`] alone sends anything, on connections that `dial` opens, so that no request
-//! leaves for an address that [`Guard`] refuses: each is checked right before it is dialled, and again before a connection
-//! to it is used again. [`delivery`] makes one attempt from the outbox to the receiver and back; `turns` says which is next,
-//! and [`dispatcher`] has it made. [`Tester`]
-//! sends sample events beside them.
+//! Knows neither the HTTP interface nor SMTP. [`dispatcher`] is the one loop: `queue` says whose turn is it, and `attempt` is
+//! one event's way from the outbox to the receiver and back. [`call`] alone sends anything, on connections that `dial` opens,
+//! so that no request leaves for an address that [`Guard`] refuses: each is checked right before it is dialled, and again
+//! before a connection to it is used again. `addresses` says how often each may be called. [`Tester`] sends sample events.
 
-mod address_pace;
-mod ahead;
-pub mod attempt;
-mod bodies;
-mod body;
+mod addresses;
+mod attempt;
 pub mod call;
 mod connection;
 mod counters;
-pub mod delivery;
 mod dial;
 pub mod dispatcher;
 pub mod guard;
-mod held;
-mod intake;
-mod kept;
-mod metered;
-mod octets;
 pub mod outcome;
-pub mod pacing;
-pub mod ranges;
+mod places;
+mod queue;
+pub mod request;
+mod rest;
 pub mod schedule;
 pub mod sign;
-mod steps;
 pub mod target;
 mod tester;
-mod turns;
 
-pub use attempt::{Event, EventEmail, Prepared, prepare};
-pub use bodies::Bodies;
+pub use attempt::Delivery;
 pub use call::{Busy, Caller, CallerError, CallerSettings};
+pub use connection::IDLE_CONNECTIONS_MAX;
 pub use counters::Counters;
-pub use delivery::Delivery;
 pub use guard::{Guard, GuardSettings, Refused};
-pub use kept::IDLE_CONNECTIONS_MAX;
 pub use outcome::{ErrorClass, Outcome, Verdict};
-pub use pacing::{End, Known, Lanes, PacingLimits, Place, Unnoted};
+pub use places::SLOW_MAX;
+pub use request::{Event, EventEmail, Prepared, prepare};
 pub use schedule::Schedule;
 pub use sign::{Signer, has_prefix_alone};
-pub use target::{Endpoint, Target, UrlError};
+pub use target::{Origin, Target, UrlError};
 pub use tester::{TestError, Tester};

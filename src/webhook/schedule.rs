@@ -38,13 +38,6 @@ impl Schedule {
         longest.mul_f64(1.0 + JITTER).max(RETRY_AFTER_MAX)
     }
 
-    /// The longest that an event rests after no attempt, after one, and so on, the last one after all beyond, where no
-    /// receiver asked for more.
-    pub fn longest_each(&self) -> Vec<Duration> {
-        let waits = self.waits.iter().map(|wait| wait.mul_f64(1.0 + JITTER));
-        std::iter::once(Duration::ZERO).chain(waits).collect()
-    }
-
     /// When the next attempt is due after `attempts_made` failed ones (at least 1), the last of which ended at `now`;
     /// `None` if that is later than `ends_at`: then there is none.
     ///
@@ -159,17 +152,6 @@ mod tests {
         for made in 1..10 {
             let most = wait(&schedule, made, 1.0, asked).map(Duration::from_millis);
             assert!(most <= Some(schedule.longest()), "{made}");
-        }
-    }
-
-    #[test]
-    fn no_event_rests_for_longer_than_its_own_wait() {
-        let schedule = Schedule::default();
-        let longest = schedule.longest_each();
-        assert_eq!(longest[..3], [0, 6, 36].map(Duration::from_secs));
-        assert_eq!(longest.len(), 7);
-        for (made, longest) in (1..).zip(&longest[1..]) {
-            assert_eq!(wait(&schedule, made, 1.0, None).map(Duration::from_millis), Some(*longest), "{made}");
         }
     }
 

@@ -2,8 +2,6 @@
 //!
 //! Pure. The one place where the octets of a secret become a key.
 
-use std::sync::Arc;
-
 use aws_lc_rs::hmac::{Context, HMAC_SHA256, Key, Tag};
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -39,15 +37,8 @@ pub struct Signatures {
 /// The keys that a webhook's secret stands for. `Debug` shows none of it.
 #[derive(Clone)]
 pub struct Signer {
-    secret: Arc<[u8]>,
     of_body: Key,
     standard: Key,
-}
-
-impl PartialEq for Signer {
-    fn eq(&self, other: &Self) -> bool {
-        self.secret == other.secret
-    }
 }
 
 impl std::fmt::Debug for Signer {
@@ -61,7 +52,7 @@ impl Signer {
     /// its end or none). A secret without that prefix, or whose rest is empty or something else, is the key itself, octet
     /// for octet.
     pub fn new(secret: &[u8]) -> Self {
-        Self { secret: secret.into(), of_body: key(secret), standard: key(&standard_key(secret)) }
+        Self { of_body: key(secret), standard: key(&standard_key(secret)) }
     }
 
     /// The keys of a webhook's secret.
@@ -71,22 +62,12 @@ impl Signer {
 
     /// Signs `body` as sent under the event id `id` at `at_seconds` after the Unix epoch.
     pub fn sign(&self, id: &str, at_seconds: i64, body: &[u8]) -> Signatures {
-        Signatures { hex: self.of_body(body), standard: self.of_event(id, at_seconds, body) }
-    }
-
-    /// [`Signatures::hex`] alone.
-    pub(super) fn of_body(&self, body: &[u8]) -> String {
-        hex(hmac(&self.of_body, &[body]).as_ref())
-    }
-
-    /// [`Signatures::standard`] alone.
-    pub(super) fn of_event(&self, id: &str, at_seconds: i64, body: &[u8]) -> String {
         let at_seconds = at_seconds.to_string();
         let tag = hmac(&self.standard, &[id.as_bytes(), b".", at_seconds.as_bytes(), b".", body]);
         let mut standard = String::with_capacity(STANDARD_OCTETS);
         standard.push_str("v1,");
         BASE64.encode_string(tag, &mut standard);
-        standard
+        Signatures { hex: hex(hmac(&self.of_body, &[body]).as_ref()), standard }
     }
 }
 

@@ -17,16 +17,15 @@ pub const URL_OCTETS_MAX: usize = 2048;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Target {
     url: Url,
-    endpoint: Endpoint,
+    origin: Origin,
     path_and_query: Uri,
     authority: HeaderValue,
 }
 
-/// What shares a bound on attempts: scheme, host and port.
-///
-/// Shown as the URL's origin, all that a caller without the administrator's token sees of a URL.
+/// Scheme, host and port: all that a caller without the administrator's token sees of a URL. Webhooks with one origin take
+/// turns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Endpoint {
+pub struct Origin {
     is_tls: bool,
     /// In canonical form, an IPv6 address in brackets, a name without a trailing dot.
     host: Arc<str>,
@@ -81,10 +80,10 @@ impl Target {
         if url.as_str().len() > URL_OCTETS_MAX {
             return Err(UrlError::TooLong);
         }
-        let endpoint = Endpoint::of(&url).ok_or(UrlError::Malformed)?;
+        let origin = Origin::of(&url).ok_or(UrlError::Malformed)?;
         let path_and_query = url[Position::BeforePath..].parse().map_err(|_| UrlError::Malformed)?;
-        let authority = endpoint.authority().try_into().map_err(|_| UrlError::Malformed)?;
-        Ok(Self { url, endpoint, path_and_query, authority })
+        let authority = origin.authority().try_into().map_err(|_| UrlError::Malformed)?;
+        Ok(Self { url, origin, path_and_query, authority })
     }
 
     /// The URL in canonical form.
@@ -92,9 +91,9 @@ impl Target {
         &self.url
     }
 
-    /// What it shares bounds with.
-    pub fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
+    /// Its origin.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// The host, as the parser understood it.
@@ -114,23 +113,23 @@ impl Target {
 
     /// Whether its scheme is https.
     pub(super) fn is_tls(&self) -> bool {
-        self.endpoint.is_tls
+        self.origin.is_tls
     }
 
     /// The port, the scheme's where none is given.
     pub(super) fn port(&self) -> u16 {
-        self.endpoint.port
+        self.origin.port
     }
 }
 
 impl fmt::Debug for Target {
     /// The origin alone: a path is often a credential.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Target({})", self.endpoint)
+        write!(f, "Target({})", self.origin)
     }
 }
 
-impl Endpoint {
+impl Origin {
     fn of(url: &Url) -> Option<Self> {
         let host: Arc<str> = match url.host()? {
             Host::Domain(name) => without_dot(name).into(),
@@ -156,7 +155,7 @@ impl Endpoint {
     }
 }
 
-impl fmt::Display for Endpoint {
+impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = if self.is_tls { "https" } else { "http" };
         write!(f, "{scheme}://{}", self.authority())
@@ -199,8 +198,7 @@ mod tests {
             ("https://hooks.example/@team", "https://hooks.example/@team", "https://hooks.example"),
         ] {
             let target = Target::parse(text);
-            let shown =
-                target.as_ref().map_or(("", String::new()), |it| (it.url().as_str(), it.endpoint().to_string()));
+            let shown = target.as_ref().map_or(("", String::new()), |it| (it.url().as_str(), it.origin().to_string()));
             assert_eq!(shown, (url, origin.to_owned()), "{text}");
         }
     }

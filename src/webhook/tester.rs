@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-use super::delivery::attempt_line;
+use super::attempt::attempt_line;
 use super::outcome::Verdict as Answered;
 use super::{Busy, Delivery, Event, EventEmail, Signer, Target, prepare};
 use crate::model::{AttemptRecord, EmailId, EventId, Verdict, WebhookId, WebhookRecord};

@@ -123,7 +123,9 @@ fn guard() -> Guard {
 fn caller(cx: &Context, guard: Guard) -> Result<Caller, Error> {
     let resolver = DnsResolver::new(ResolverSettings::new(Vec::new()));
     cx.verbose("asking the DNS servers of the system for the receiver's name");
-    Caller::new(CallerSettings::default(), Arc::new(guard), Arc::new(resolver), Arc::new(SystemClock))
+    // The receiver is theirs who type its URL.
+    let settings = CallerSettings { has_probation: false, ..CallerSettings::default() };
+    Caller::new(settings, Arc::new(guard), Arc::new(resolver), Arc::new(SystemClock))
         .map_err(|error| Error::new(Exit::Failure, error))
 }
 

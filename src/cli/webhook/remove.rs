@@ -11,19 +11,25 @@ use crate::model::WebhookId;
 /// Delete webhooks, with the events that they have not been told
 ///
 /// Without a terminal it always needs --yes; on a terminal it asks when more than one goes. In a pipe each id is a line of
-/// two fields separated by a tab: the id, and 1 if it was deleted.
+/// two fields separated by a tab: the id, and 1 if it was deleted; with --origin there is one line, of the origin and how many
+/// were deleted.
 #[derive(clap::Args, Debug)]
 #[command(
     visible_alias = "rm",
     after_help = "\
 Examples:
   tempmail webhook remove 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
-  tempmail webhook rm 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --yes"
+  tempmail webhook rm 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --yes
+  tempmail webhook rm --origin https://hooks.example --yes"
 )]
 pub(super) struct Remove {
     /// The id of a webhook; several may follow
-    #[arg(value_name = "ID", required = true)]
+    #[arg(value_name = "ID", required_unless_present = "origin", conflicts_with = "origin")]
     ids: Vec<WebhookId>,
+
+    /// All of the scheme, host and port of this URL. For the administrator
+    #[arg(long, value_name = "URL")]
+    origin: Option<String>,
 }
 
 /// What became of one id.
@@ -54,6 +60,16 @@ impl Remove {
         let client = cx.client().await?;
         if !cx.globals.yes && self.ids.len() > 1 && !cx.ask(&format!("Delete {} webhooks?", self.ids.len())).await? {
             cx.hint("nothing was deleted");
+            return Ok(Exit::Ok);
+        }
+        if let Some(origin) = &self.origin {
+            if !cx.globals.yes && !cx.ask(&format!("Delete all webhooks of {origin}?")).await? {
+                cx.hint("nothing was deleted");
+                return Ok(Exit::Ok);
+            }
+            let deleted = client.remove_webhooks_of_origin(origin).await.map_err(explained)?;
+            let row = Removed { id: origin.clone(), deleted };
+            cx.print(output::list(cx.style, &[row], &json!({ "deleted": deleted }), cx.now()))?;
             return Ok(Exit::Ok);
         }
         let mut rows = Vec::new();

@@ -42,6 +42,7 @@ fn webhook_routes(revision: Revision) -> Router<Arc<Api>> {
     match revision {
         Revision::One => Router::new(),
         Revision::Two => Router::new()
+            .route("/webhooks", get(webhooks::list).delete(webhooks::remove))
             .route("/webhooks/{id}/deliveries", get(webhooks::deliveries))
             .route("/webhooks/{id}/replay", post(webhooks::replay))
             .route("/webhooks/{id}/test", post(webhooks::test)),

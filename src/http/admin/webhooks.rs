@@ -1,4 +1,4 @@
-//! `/api/admin/webhooks/{id}`: the delivery log, replay and test of a webhook.
+//! `/api/admin/webhooks`: all webhooks; and below it, the delivery log, replay and test of one.
 
 use std::sync::Arc;
 
@@ -9,13 +9,69 @@ use serde::Serialize;
 
 use crate::http::Api;
 use crate::http::body::JsonObject;
+use crate::http::delete::Deleted;
+use crate::http::principal::Principal;
 use crate::http::problem::{Code, Problem};
 use crate::http::query::{self, Query};
-use crate::model::{AttemptRecord, EmailId, EventId, Timestamp, Verdict, WebhookRecord};
-use crate::store::{Replay, Replayed};
+use crate::http::webhooks::WebhookJson;
+use crate::model::{AttemptRecord, EmailId, EventId, Timestamp, Verdict, WebhookId, WebhookRecord};
+use crate::store::{Replay, Replayed, WebhookFilter};
+use crate::webhook::Target;
 
 /// The most lines of the log in an answer, and how many there are if nobody says.
 const LIMIT_MAX: u64 = 100;
+
+/// The most webhooks of a page.
+const PAGE_MAX: u64 = 1_000;
+
+/// A webhook as the administrator sees it among all.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ListedJson {
+    #[serde(flatten)]
+    webhook: WebhookJson,
+    /// An address of IPv4 or a /64 of IPv6; null for the administrator.
+    registered_by: Option<String>,
+}
+
+/// A page of all webhooks.
+#[derive(Debug, Serialize)]
+pub(super) struct PageJson {
+    webhooks: Vec<ListedJson>,
+    /// What `after` is for the next page; null after the last one.
+    next: Option<WebhookId>,
+}
+
+/// `GET /api/admin/webhooks?origin=&domain=&after=&limit=`, in the order of their ids.
+pub(super) async fn list(State(api): State<Arc<Api>>, query: Query) -> Result<Json<PageJson>, Problem> {
+    let limit = query.number("limit", Code::LimitInvalid, LIMIT_MAX)?.min(PAGE_MAX);
+    let after = query.get("after")?.map(query::webhook_id).transpose()?;
+    let filter = WebhookFilter {
+        origin: query.get("origin")?.map(origin).transpose()?,
+        domain: query.get("domain")?.map(query::domain).transpose()?,
+    };
+    let page = api.outbox.all_webhooks(filter, after, usize::try_from(limit).unwrap_or(usize::MAX)).await?;
+    let listed = page.webhooks.into_iter().map(|record| ListedJson {
+        registered_by: record.registrant.map(|registrant| registrant.to_string()),
+        webhook: WebhookJson::of(record, Principal::Administrator),
+    });
+    Ok(Json(PageJson { webhooks: listed.collect(), next: page.next }))
+}
+
+/// `DELETE /api/admin/webhooks?origin=`: all of an origin.
+pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Result<Json<Deleted>, Problem> {
+    let missing = || Problem::new(Code::ParameterMissing, "the parameter 'origin' is missing");
+    let origin = origin(query.get("origin")?.ok_or_else(missing)?)?;
+    Ok(Json(Deleted { deleted: api.outbox.delete_webhooks_of_origin(origin).await? as u64 }))
+}
+
+/// The origin that a URL has; it need not be one that may be called.
+fn origin(text: &str) -> Result<String, Problem> {
+    let target = Target::parse(text);
+    target.map(|target| target.origin().to_string()).map_err(|error| {
+        Problem::new(Code::UrlInvalid, format!("'origin': {error}; an origin looks like https://hooks.example:8443"))
+    })
+}
 
 /// An attempt to tell a webhook of an event.
 #[derive(Debug, Serialize)]

@@ -71,8 +71,7 @@ pub(in crate::store) fn load(loader: &mut Loader, item: BackupItem) -> Result<()
         BackupRecord::Store { .. } | BackupRecord::End(_) => Ok(()),
         BackupRecord::Domain(record) => loader.push(Change::DomainRegistered { record, limit: u32::MAX }, &[]),
         BackupRecord::Webhook(record) => {
-            let limits = WebhookLimits { per_recipient: u32::MAX, total: u32::MAX };
-            loader.push(Change::WebhookRegistered { record, limits }, &[])
+            loader.push(Change::WebhookRegistered { record, limits: WebhookLimits::UNBOUNDED }, &[])
         }
         BackupRecord::Event { webhook, email, attempts, due_at } => {
             loader.push(Change::EventRestored { webhook, email, attempts, due_at }, &[])

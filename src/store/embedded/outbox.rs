@@ -15,13 +15,16 @@ use crate::model::{
 use crate::store::change::{Change, Outcome, Sweep};
 use crate::store::index::{Due, View, record_place};
 use crate::store::{
-    ATTEMPTS_PER_NOTE, DueEvents, Outbox, OutboxVersion, Replay, Replayed, StoreError, Wanted, WebhookRegistration,
+    ATTEMPTS_PER_NOTE, DueEvents, Outbox, OutboxVersion, Replay, Replayed, StoreError, Wanted, WebhookFilter,
+    WebhookPage, WebhookRegistration,
 };
 
 /// How many webhooks one change deletes at most: each of them ends its events.
 const SWEEP_STEP: usize = 8;
 /// How many one read looks at.
 const SWEEP_ROWS_READ: usize = 1_000;
+/// How many one read of a list looks at.
+const LIST_ROWS_READ: usize = 10_000;
 /// Before anything expires.
 const NEVER: Timestamp = Timestamp::from_millis(i64::MIN);
 
@@ -59,6 +62,24 @@ impl Outbox for EmbeddedStore {
         self.sweep(Sweep::IdleSince(idle_since)).await
     }
 
+    async fn delete_unproven_webhooks(&self, registered_before: Timestamp) -> Result<usize, StoreError> {
+        self.sweep(Sweep::UnprovenSince(registered_before)).await
+    }
+
+    async fn delete_webhooks_of_origin(&self, origin: String) -> Result<usize, StoreError> {
+        self.sweep(Sweep::Origin(origin)).await
+    }
+
+    async fn all_webhooks(
+        &self,
+        filter: WebhookFilter,
+        after: Option<WebhookId>,
+        limit: usize,
+    ) -> Result<WebhookPage, StoreError> {
+        let is_wanted = move |webhook: &WebhookRecord| filter.lets_through(webhook);
+        self.read(move |view| view.webhook_page(is_wanted, after, LIST_ROWS_READ, limit)).await
+    }
+
     async fn lanes(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
         self.read(View::lanes).await
     }
@@ -79,11 +100,6 @@ impl Outbox for EmbeddedStore {
     async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError> {
         let (webhook, sequence) = (event.webhook, event.sequence);
         self.read(move |view| view.is_pending(webhook, sequence)).await
-    }
-
-    async fn emails(&self, events: Vec<PendingEvent>) -> Result<Vec<Option<StoredEmail>>, StoreError> {
-        let shared = Arc::clone(&self.shared);
-        blocking(move || Ok(events.iter().map(|event| shared.email(event).ok().flatten()).collect())).await
     }
 
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
@@ -146,10 +162,11 @@ impl EmbeddedStore {
         let (mut swept, mut after) = (0, None);
         loop {
             let wanted = of.clone();
-            let page =
-                self.read(move |view| view.webhooks_to_sweep(&wanted, after, SWEEP_ROWS_READ, SWEEP_STEP)).await?;
+            let is_wanted = move |webhook: &WebhookRecord| wanted.is_after(webhook);
+            let page = self.read(move |view| view.webhook_page(is_wanted, after, SWEEP_ROWS_READ, SWEEP_STEP)).await?;
             if !page.webhooks.is_empty() {
-                swept += self.changed(Change::WebhooksSwept { webhooks: page.webhooks, of: of.clone() }).await?;
+                let webhooks = page.webhooks.into_iter().map(|webhook| webhook.id).collect();
+                swept += self.changed(Change::WebhooksSwept { webhooks, of: of.clone() }).await?;
             }
             if page.next.is_none() {
                 return Ok(swept);
@@ -161,8 +178,6 @@ impl EmbeddedStore {
 
 impl Shared {
     fn due_events(&self, webhook: WebhookId, wanted: &Wanted) -> Result<Option<DueEvents>, StoreError> {
-        // First: what changes from here on is told by it, whether the view shows it or not.
-        let version = self.outbox_version();
         let read = |view: &View| match view.webhook_at(webhook, wanted.due_by)? {
             Some((record, rests_until)) if record.status == WebhookStatus::Active => {
                 Ok(Some((record, rests_until, view.due_events(webhook, wanted)?)))
@@ -171,7 +186,7 @@ impl Shared {
         };
         let Some((webhook, rests_until, due)) = self.read(read)? else { return Ok(None) };
         let Due { events, has_more, next_due_at } = due;
-        Ok(Some(DueEvents { webhook, events, has_more, next_due_at, rests_until, version }))
+        Ok(Some(DueEvents { webhook, events, has_more, next_due_at, rests_until }))
     }
 
     /// The Email of an event, if its octets are where they were written.

@@ -75,7 +75,7 @@ impl<'t> Apply<'t> {
             punches: transaction.open_table(PUNCHES)?,
             domains: transaction.open_table(DOMAINS)?,
             emails_of: EmailsOf::open(transaction)?,
-            outbox: Outbox::open(transaction)?,
+            outbox: Outbox::open(transaction, hash_key)?,
             hash_key,
             limits: OutboxLimits::UNBOUNDED,
             ends_left: ENDS_MAX,

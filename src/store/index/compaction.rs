@@ -90,7 +90,8 @@ mod tests {
     use crate::store::disk::{Directory, Disk};
     use crate::store::index::TABLES;
     use crate::store::index::tables::{
-        DOMAINS, EMAILS_OF, EXPIRY, HEAVY, PUNCHES, SEGMENTS, SHARED, WEBHOOKS_OF, mail_key,
+        BY_REGISTRANT, DOMAINS, EMAILS_OF, EXPIRY, MEMBERS, PUNCHES, SEGMENTS, SHARED, UNPROVEN, WEBHOOKS_OF, WEIGHTS,
+        WEIGHTS_OF, mail_key,
     };
 
     /// Keeps the rows of mail whose number is below `kept`, of 50,000.
@@ -139,7 +140,11 @@ mod tests {
             transaction.open_table(TRIED_EVENTS).expect("events").insert(&[1; 24], &[1][..]).expect("insert");
             transaction.open_table(DUE).expect("due").insert(&[1; 32], ()).expect("insert");
             transaction.open_table(ATTEMPTS).expect("attempts").insert(&[1; 24], &[1][..]).expect("insert");
-            transaction.open_table(HEAVY).expect("heavy").insert(&[1; 24], ()).expect("insert");
+            transaction.open_table(BY_REGISTRANT).expect("webhooks").insert(&[1; 32], ()).expect("insert");
+            transaction.open_table(UNPROVEN).expect("webhooks").insert(&[1; 24], ()).expect("insert");
+            transaction.open_table(WEIGHTS_OF).expect("weights").insert(&[1; 16], 1).expect("insert");
+            transaction.open_table(WEIGHTS).expect("weights").insert(&[1; 24], ()).expect("insert");
+            transaction.open_table(MEMBERS).expect("weights").insert(&[1; 40], ()).expect("insert");
         }
         transaction.commit().expect("commit");
         let before = rows_of_tables(&index);

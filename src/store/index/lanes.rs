@@ -14,8 +14,7 @@ use super::tables::{
 };
 use super::webhook_rows::WebhookRow;
 use crate::model::{AttemptRecord, Mailbox, PendingEvent, Place, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
-use crate::store::Wanted;
-use crate::store::change::Sweep;
+use crate::store::{Wanted, WebhookPage};
 
 /// The sequence of an event and its row.
 type Waiting = Result<(u64, EventRow), IndexError>;
@@ -27,13 +26,6 @@ pub(crate) struct Due {
     pub(crate) has_more: bool,
     /// When the next one is that is not.
     pub(crate) next_due_at: Option<Timestamp>,
-}
-
-/// Webhooks that a sweep is after.
-pub(crate) struct ToSweep {
-    pub(crate) webhooks: Vec<WebhookId>,
-    /// Where to go on behind; `None` if that was the last one.
-    pub(crate) next: Option<WebhookId>,
 }
 
 impl View {
@@ -71,18 +63,17 @@ impl View {
         row.map(|row| decode_webhook(row.value())).transpose()
     }
 
-    /// Looks at no more than `rows` webhooks behind `after`, in the order of their ids, for at most `limit` that `of` is
-    /// after.
-    pub(crate) fn webhooks_to_sweep(
+    /// Looks at no more than `rows` webhooks behind `after`, in the order of their ids, for at most `limit` that are wanted.
+    pub(crate) fn webhook_page(
         &self,
-        of: &Sweep,
+        is_wanted: impl Fn(&WebhookRecord) -> bool,
         after: Option<WebhookId>,
         rows: usize,
         limit: usize,
-    ) -> Result<ToSweep, IndexError> {
+    ) -> Result<WebhookPage, IndexError> {
         let table = self.transaction.open_table(WEBHOOKS)?;
         let from = after.map_or(Bound::Unbounded, |id| Bound::Excluded(id.octets()));
-        let mut found = ToSweep { webhooks: Vec::new(), next: None };
+        let mut found = WebhookPage::default();
         let range = (from.as_ref(), Bound::Unbounded);
         for (number, row) in table.range::<&[u8; 16]>(range)?.enumerate() {
             if number == rows || found.webhooks.len() == limit {
@@ -90,12 +81,13 @@ impl View {
             }
             let (id, row) = row?;
             let id = WebhookId::from_octets(*id.value());
-            if of.is_after(&decode_webhook(row.value())?.record) {
-                found.webhooks.push(id);
+            let record = decode_webhook(row.value())?.record;
+            if is_wanted(&record) {
+                found.webhooks.push(record);
             }
             found.next = Some(id);
         }
-        Ok(ToSweep { next: None, ..found })
+        Ok(WebhookPage { next: None, ..found })
     }
 
     /// Reads one row or two for each webhook that has events, however many it has.
@@ -133,9 +125,6 @@ impl View {
         let is_wanted = |sequence: &u64| !wanted.without.contains(sequence);
         let again = range(Timestamp::from_millis(0), wanted.due_by)?;
         let again = again.chain(range(after(wanted.due_after), Timestamp::MAX)?);
-        let rests =
-            (!wanted.rests_max.is_empty()).then(|| range(after(wanted.due_by), wanted.due_after)).transpose()?;
-        let again = again.chain(rests.into_iter().flatten());
         let again = again.map(|row| Ok(read_due_key(row?.0.value()).2));
         let again = again.filter(|row: &Result<_, IndexError>| row.as_ref().map_or(true, is_wanted));
         let again = again.map(|row| -> Waiting {
@@ -144,8 +133,6 @@ impl View {
             let event = event.ok_or(IndexError::Corrupt("a due event is missing"))?;
             Ok((sequence, decode_event(event.value())?))
         });
-        let again =
-            again.filter(|row| row.as_ref().map_or(true, |(_, event)| wanted.wants(event.attempts, event.due_at)));
         let (first, last) = (lane_key(webhook, 0), lane_key(webhook, u64::MAX));
         let fresh = self.transaction.open_table(FRESH_EVENTS)?.range::<&LaneKey>(&first..=&last)?;
         let fresh = fresh.filter(|row| row.as_ref().map_or(true, |(key, _)| is_wanted(&sequence_of(key.value()))));

@@ -7,6 +7,7 @@
 mod alive;
 mod apply;
 mod audit;
+mod audit_shares;
 mod backend;
 mod caps;
 mod compaction;
@@ -28,7 +29,9 @@ mod shares;
 mod survey;
 mod tables;
 mod tally;
+mod webhook_places;
 mod webhook_rows;
+mod weights;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -364,7 +367,7 @@ fn initialize(database: &Database, hash_key: &HashKey) -> Result<(), IndexError>
         transaction.open_table(PUNCHES)?;
         transaction.open_table(DOMAINS)?;
         EmailsOf::open(&transaction)?;
-        Outbox::open(&transaction)?;
+        Outbox::open(&transaction, *hash_key)?;
     }
     Ok(transaction.commit()?)
 }

@@ -8,8 +8,10 @@ use super::IndexError;
 use super::apply::Apply;
 use super::events::Events;
 use super::log::Logs;
-use super::tables::{EventRow, HEAVY, LaneKey, WEBHOOKS_OF, event_id, mailbox_hash, webhook_of, webhook_of_key};
+use super::tables::{EventRow, HashKey, WEBHOOKS_OF, event_id, mailbox_hash, webhook_of, webhook_of_key};
+use super::webhook_places::WebhookPlaces;
 use super::webhook_rows::{FAILING_MAX, WebhookRow, WebhookRows};
+use super::weights::{Weights, weight};
 use crate::model::{
     AttemptRecord, EmailId, EventId, Mailbox, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord,
     WebhookStatus,
@@ -26,18 +28,20 @@ pub(super) struct Outbox<'t> {
     pub(super) of: Table<'t, &'static [u8; 32], ()>,
     pub(super) events: Events<'t>,
     pub(super) logs: Logs<'t>,
-    pub(super) heavy: Table<'t, &'static LaneKey, ()>,
+    pub(super) places: WebhookPlaces<'t>,
+    pub(super) weights: Weights<'t>,
 }
 
 impl<'t> Outbox<'t> {
     /// Opens the tables, making those that are missing.
-    pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
+    pub(super) fn open(transaction: &'t WriteTransaction, hash_key: HashKey) -> Result<Self, IndexError> {
         Ok(Self {
             webhooks: WebhookRows::open(transaction)?,
             of: transaction.open_table(WEBHOOKS_OF)?,
             events: Events::open(transaction)?,
             logs: Logs::open(transaction)?,
-            heavy: transaction.open_table(HEAVY)?,
+            places: WebhookPlaces::open(transaction, hash_key)?,
+            weights: Weights::open(transaction, hash_key)?,
         })
     }
 
@@ -92,8 +96,7 @@ impl Apply<'_> {
         self.outbox.events.put(webhook, sequence, event)?;
         row.events += 1;
         let waiting = row.octets + octets;
-        self.outbox.weigh(&mut row, waiting)?;
-        self.state.outbox_octets += octets;
+        self.weigh(&mut row, waiting)?;
         self.outbox.webhooks.put(row);
         Ok(true)
     }
@@ -114,8 +117,7 @@ impl Apply<'_> {
         let octets = u64::from(event.place.content);
         row.events = row.events.saturating_sub(1);
         let waiting = row.octets.saturating_sub(octets);
-        self.outbox.weigh(row, waiting)?;
-        self.state.outbox_octets = self.state.outbox_octets.saturating_sub(octets);
+        self.weigh(row, waiting)?;
         self.release_event(event.place)
     }
 
@@ -170,15 +172,24 @@ impl Apply<'_> {
                     row.record.last_mail_at = row.record.last_mail_at.max(record.last_mail_at);
                     self.outbox.webhooks.put(row.clone());
                 }
-                return Ok(Outcome::Webhook(WebhookRegistration::Same(row.record)));
+                return Ok(Outcome::Webhook(WebhookRegistration::Same(Box::new(row.record))));
             }
         }
         if ids.len() >= limits.per_recipient as usize {
             return Ok(Outcome::Webhook(WebhookRegistration::FullForRecipient));
         }
-        if self.state.webhooks >= u64::from(limits.total) {
-            return Ok(Outcome::Webhook(WebhookRegistration::Full));
+        if let Some(registrant) = record.registrant
+            && self.outbox.places.has_as_many(registrant, limits.per_registrant)?
+        {
+            return Ok(Outcome::Webhook(WebhookRegistration::FullForRegistrant));
         }
+        if self.state.webhooks >= u64::from(limits.total) {
+            let Some(oldest) = self.outbox.places.oldest_unproven(limits.unproven_before)? else {
+                return Ok(Outcome::Webhook(WebhookRegistration::Full));
+            };
+            self.delete_webhook(oldest)?;
+        }
+        self.outbox.places.add(record)?;
         self.outbox.of.insert(&webhook_of_key(mailbox, record.id), ())?;
         self.outbox.webhooks.put(WebhookRow {
             record: record.clone(),
@@ -202,6 +213,7 @@ impl Apply<'_> {
         self.outbox.logs.remove(id)?;
         let mailbox = mailbox_hash(&self.hash_key, &row.record.mailbox);
         self.outbox.of.remove(&webhook_of_key(mailbox, id))?;
+        self.outbox.places.remove(&row.record)?;
         self.outbox.webhooks.remove(id)?;
         self.state.webhooks = self.state.webhooks.saturating_sub(1);
         Ok((1, false))
@@ -261,7 +273,7 @@ impl Apply<'_> {
         match attempt.verdict {
             _ if attempt.email.is_none() || !attempt.was_made() => {}
             Verdict::Delivered => {
-                row.record.last_delivery_at = Some(attempt.at);
+                self.prove(&mut row, attempt.at)?;
                 row.record.failures = 0;
                 row.record.failing_since = None;
             }
@@ -281,6 +293,18 @@ impl Apply<'_> {
         self.log(&mut row, attempt)?;
         self.outbox.webhooks.put(row);
         Ok(more)
+    }
+
+    /// Notes that a receiver took an event at `at`; the caller writes `row`.
+    fn prove(&mut self, row: &mut WebhookRow, at: Timestamp) -> Result<(), IndexError> {
+        let was_proven = row.record.is_proven();
+        row.record.last_delivery_at = Some(at);
+        if was_proven {
+            return Ok(());
+        }
+        self.state.unproven_octets = self.state.unproven_octets.saturating_sub(row.octets);
+        self.outbox.places.prove(&row.record)?;
+        self.outbox.weights.change(&row.record, 0, weight(row))
     }
 
     /// Adds a line to the log, which is written and trimmed when the group ends; the caller writes `row`.

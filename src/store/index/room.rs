@@ -1,56 +1,52 @@
 //! Room in the outbox: whose events are dropped when there is too much, part of applying a group.
 //!
-//! A webhook that has its own fill drops its oldest event. When all of them together have theirs, the one that holds most
-//! does, so that nobody's dead receiver costs others their events.
-
-use redb::ReadableTable;
+//! A webhook that has its own fill drops its oldest event. When all of them together have theirs, one of the registrant or
+//! origin that holds most does, so that nobody's dead receivers cost others their events. Webhooks that never had a delivery
+//! have a part of the room for themselves and can fill no other.
 
 use super::IndexError;
 use super::apply::Apply;
-use super::outbox::Outbox;
-use super::tables::{EventRow, HEAVY_UNIT, heavy_key, webhook_of_heavy_key};
+use super::tables::EventRow;
 use super::webhook_rows::WebhookRow;
+use super::weights::weight;
 use crate::model::{AttemptRecord, EventId, Timestamp, Verdict, WebhookId};
-use crate::store::OutboxLimits;
 
 /// Events that one change ends at most, so that mail waits for no more, beside one for each that it adds. An event that
 /// doesn't find room then is dropped itself; the rest of a webhook's is for the next change.
 pub(super) const ENDS_MAX: u32 = 256;
 
-impl Outbox<'_> {
+impl Apply<'_> {
     /// Sets what waits for a webhook; the caller writes `row`.
     pub(super) fn weigh(&mut self, row: &mut WebhookRow, octets: u64) -> Result<(), IndexError> {
-        let (old, new) = (row.octets / HEAVY_UNIT, octets / HEAVY_UNIT);
-        if old != new && old > 0 {
-            self.heavy.remove(&heavy_key(old, row.record.id))?;
-        }
-        if old != new && new > 0 {
-            self.heavy.insert(&heavy_key(new, row.record.id), ())?;
-        }
+        let (before, old) = (row.octets, weight(row));
         row.octets = octets;
+        self.outbox.weights.change(&row.record, old, weight(row))?;
+        let counted = |sum: u64| sum.saturating_add(octets).saturating_sub(before);
+        self.state.outbox_octets = counted(self.state.outbox_octets);
+        if !row.record.is_proven() {
+            self.state.unproven_octets = counted(self.state.unproven_octets);
+        }
         Ok(())
     }
 
-    /// The webhook that holds most, if any holds much.
-    fn heaviest(&self) -> Result<Option<WebhookId>, IndexError> {
-        Ok(self.heavy.last()?.map(|row| webhook_of_heavy_key(row.0.value())))
-    }
-}
-
-impl Apply<'_> {
     /// Whether a message of so many octets finds room as things are.
     pub(super) fn has_room(&mut self, webhook: WebhookId, octets: u64) -> Result<bool, IndexError> {
-        Ok(self.has_room_of_its_own(webhook, octets)? && self.has_room_among_all(octets))
+        let Some(row) = self.outbox.row(webhook)? else { return Ok(true) };
+        Ok(self.has_room_of_its_own(&row, octets) && self.has_room_among_all(row.record.is_proven(), octets))
     }
 
-    fn has_room_of_its_own(&mut self, webhook: WebhookId, octets: u64) -> Result<bool, IndexError> {
-        let OutboxLimits { events_per_webhook, octets_per_webhook, .. } = self.limits;
-        let row = self.outbox.webhooks.get(webhook)?;
-        Ok(row.is_none_or(|row| row.events < events_per_webhook && row.octets + octets <= octets_per_webhook))
+    fn has_room_of_its_own(&self, row: &WebhookRow, octets: u64) -> bool {
+        let is_proven = row.record.is_proven();
+        let bounds = self.limits.of(is_proven);
+        // A single message may be larger than what an unproven webhook may hold.
+        let is_first = !is_proven && row.events == 0;
+        row.events < bounds.events_per_webhook && (is_first || row.octets + octets <= bounds.octets_per_webhook)
     }
 
-    fn has_room_among_all(&self, octets: u64) -> bool {
-        self.state.outbox_octets + octets <= self.limits.octets
+    fn has_room_among_all(&self, is_proven: bool, octets: u64) -> bool {
+        let of_unproven = self.state.unproven_octets;
+        let held = if is_proven { self.state.outbox_octets.saturating_sub(of_unproven) } else { of_unproven };
+        held + octets <= self.limits.of(is_proven).octets
     }
 
     /// Drops old events until one that is about to begin fits; `false` if it is dropped itself.
@@ -63,18 +59,23 @@ impl Apply<'_> {
         self.ends_left += 1;
         // A new event is due at once.
         let (octets, now) = (u64::from(event.place.content), event.due_at);
-        if octets > self.limits.octets_per_webhook.min(self.limits.octets) {
+        let Some(row) = self.outbox.webhooks.get(webhook)? else { return Ok(true) };
+        let is_proven = row.record.is_proven();
+        let bounds = self.limits.of(is_proven);
+        if octets > self.limits.octets_per_webhook.min(bounds.octets) {
             return self.drop_itself(webhook, sequence, event);
         }
-        while !self.has_room_of_its_own(webhook, octets)? {
+        while let Some(row) = self.outbox.row(webhook)?
+            && !self.has_room_of_its_own(&row, octets)
+        {
             if !self.drop_oldest(webhook, now)? {
                 return self.drop_itself(webhook, sequence, event);
             }
         }
-        while !self.has_room_among_all(octets) {
+        while !self.has_room_among_all(is_proven, octets) {
             // Where nobody holds much, everybody makes room for themselves.
-            let payer = self.outbox.heaviest()?.unwrap_or(webhook);
-            if !self.drop_oldest(payer, now)? {
+            let heaviest = if is_proven { self.outbox.weights.heaviest()? } else { None };
+            if !self.drop_oldest(heaviest.unwrap_or(webhook), now)? {
                 return self.drop_itself(webhook, sequence, event);
             }
         }

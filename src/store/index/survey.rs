@@ -6,8 +6,8 @@ use super::IndexError;
 use super::decode::decode_mail;
 use super::read::View;
 use super::tables::{
-    ATTEMPTS, DOMAINS, DUE, EMAILS_OF, EXPIRY, FRESH_EVENTS, HEAVY, IDS, MAIL, META, MailKey, PUNCHES, SEGMENTS,
-    SHARED, TRIED_EVENTS, WEBHOOKS, WEBHOOKS_OF, sequence_of,
+    ATTEMPTS, BY_REGISTRANT, DOMAINS, DUE, EMAILS_OF, EXPIRY, FRESH_EVENTS, IDS, MAIL, MEMBERS, META, MailKey, PUNCHES,
+    SEGMENTS, SHARED, TRIED_EVENTS, UNPROVEN, WEBHOOKS, WEBHOOKS_OF, WEIGHTS, WEIGHTS_OF, sequence_of,
 };
 use crate::model::Timestamp;
 
@@ -27,7 +27,7 @@ pub(crate) type Span = (Timestamp, Timestamp);
 pub(crate) type TableOctets = fn(&View) -> Result<u64, IndexError>;
 
 /// One for each table.
-pub(crate) const TABLES: [TableOctets; 16] = [
+pub(crate) const TABLES: [TableOctets; 20] = [
     |view| view.octets(META),
     |view| view.octets(MAIL),
     |view| view.octets(IDS),
@@ -43,7 +43,11 @@ pub(crate) const TABLES: [TableOctets; 16] = [
     |view| view.octets(TRIED_EVENTS),
     |view| view.octets(DUE),
     |view| view.octets(ATTEMPTS),
-    |view| view.octets(HEAVY),
+    |view| view.octets(BY_REGISTRANT),
+    |view| view.octets(UNPROVEN),
+    |view| view.octets(WEIGHTS_OF),
+    |view| view.octets(WEIGHTS),
+    |view| view.octets(MEMBERS),
 ];
 
 impl View {

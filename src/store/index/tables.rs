@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 use super::IndexError;
-use crate::model::{EmailId, EventId, Listed, Mailbox, Place, Timestamp, WebhookId};
+use crate::model::{EmailId, EventId, Listed, Mailbox, Place, Timestamp, WebhookId, WebhookRecord};
 use crate::store::journal::{Position, RecordPlace};
 
 /// The format that this version writes and reads.
-pub(super) const FORMAT: u32 = 6;
+pub(super) const FORMAT: u32 = 7;
 
 /// Single values: see the `META_…` keys.
 pub(super) const META: TableDefinition<u8, &[u8]> = TableDefinition::new("meta");
@@ -60,11 +60,25 @@ pub(super) const DUE: TableDefinition<&[u8; 32], ()> = TableDefinition::new("due
 /// (webhook, number in this store of the first of them) to `AttemptRecord`s, one after the other: the delivery log.
 pub(super) const ATTEMPTS: TableDefinition<&LaneKey, &[u8]> = TableDefinition::new("attempts");
 
-/// (octets that wait for it in units of [`HEAVY_UNIT`], webhook), where it is at least one unit.
-pub(super) const HEAVY: TableDefinition<&LaneKey, ()> = TableDefinition::new("heavy");
+/// (registrant, webhook): which webhooks somebody has registered.
+pub(super) const BY_REGISTRANT: TableDefinition<&[u8; 32], ()> = TableDefinition::new("webhooks-by-registrant");
+/// (millisecond of registration, webhook): those that never had a delivery.
+pub(super) const UNPROVEN: TableDefinition<&LaneKey, ()> = TableDefinition::new("unproven-webhooks");
+/// Holder, which is a registrant or an origin, to its weight: octets that wait for each of its webhooks in whole units of
+/// [`HEAVY_UNIT`].
+pub(super) const WEIGHTS_OF: TableDefinition<&[u8; 16], u64> = TableDefinition::new("weights-of");
+/// (weight, holder).
+pub(super) const WEIGHTS: TableDefinition<&HolderKey, ()> = TableDefinition::new("weights");
+/// (holder, weight of the webhook, webhook).
+pub(super) const MEMBERS: TableDefinition<&MemberKey, ()> = TableDefinition::new("weights-of-webhooks");
 /// Small enough that somebody holds as much whenever the outbox of all is full, unless there are very many webhooks; large
 /// enough that a webhook whose receiver answers never does.
-pub(super) const HEAVY_UNIT: u64 = 64 << 10;
+pub(super) const HEAVY_UNIT: u64 = 16 << 10;
+
+/// A key in [`WEIGHTS`].
+pub(super) type HolderKey = [u8; 24];
+/// A key in [`MEMBERS`].
+pub(super) type MemberKey = [u8; 40];
 
 /// A webhook and a number.
 pub(super) type LaneKey = [u8; 24];
@@ -97,6 +111,15 @@ pub(super) fn domain_hash(secret: &HashKey, domain: &str) -> [u8; 16] {
     let mut hasher = SipHasher13::new_with_key(secret);
     hasher.write(b"domain");
     hasher.write(domain.as_bytes());
+    hasher.finish128().as_bytes()
+}
+
+/// Whose webhooks are counted together: a registrant or an origin.
+pub(super) fn holder_hash(secret: &HashKey, kind: &str, name: &str) -> [u8; 16] {
+    let mut hasher = SipHasher13::new_with_key(secret);
+    hasher.write(kind.as_bytes());
+    hasher.write(&[0]);
+    hasher.write(name.as_bytes());
     hasher.finish128().as_bytes()
 }
 
@@ -285,16 +308,41 @@ pub(super) fn read_due_key(key: &[u8; 32]) -> (WebhookId, Timestamp, u64) {
     )
 }
 
-/// A key in [`HEAVY`].
-pub(super) fn heavy_key(units: u64, webhook: WebhookId) -> LaneKey {
+pub(super) fn weight_key(weight: u64, holder: [u8; 16]) -> HolderKey {
     let mut key = [0; 24];
-    key[..8].copy_from_slice(&units.to_be_bytes());
-    key[8..].copy_from_slice(&webhook.octets());
+    key[..8].copy_from_slice(&weight.to_be_bytes());
+    key[8..].copy_from_slice(&holder);
     key
 }
 
-pub(super) fn webhook_of_heavy_key(key: &LaneKey) -> WebhookId {
-    WebhookId::from_octets(array(&key[8..]))
+/// The holder of a key in [`WEIGHTS`].
+pub(super) fn holder_of(key: &HolderKey) -> [u8; 16] {
+    array(&key[8..])
+}
+
+pub(super) fn member_key(holder: [u8; 16], weight: u64, webhook: WebhookId) -> MemberKey {
+    let mut key = [0; 40];
+    key[..16].copy_from_slice(&holder);
+    key[16..24].copy_from_slice(&weight.to_be_bytes());
+    key[24..].copy_from_slice(&webhook.octets());
+    key
+}
+
+/// The webhook of a key in [`MEMBERS`].
+pub(super) fn webhook_of_member(key: &MemberKey) -> WebhookId {
+    WebhookId::from_octets(array(&key[24..]))
+}
+
+/// The key of a webhook in [`UNPROVEN`].
+pub(super) fn registered_key(webhook: &WebhookRecord) -> LaneKey {
+    let at = u64::try_from(webhook.created_at.millis()).unwrap_or(0);
+    weight_key(at, webhook.id.octets())
+}
+
+/// The time and the webhook of a key in [`UNPROVEN`].
+pub(super) fn webhook_of_registered_key(key: &LaneKey) -> (Timestamp, WebhookId) {
+    let millis = u64::from_be_bytes(array(&key[..8]));
+    (Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX)), WebhookId::from_octets(holder_of(key)))
 }
 
 pub(super) fn webhook_of_key(mailbox: [u8; 16], webhook: WebhookId) -> [u8; 32] {
@@ -351,6 +399,8 @@ pub(super) struct State {
     pub(super) webhooks: u64,
     /// Octets of the messages of all events in the outbox.
     pub(super) outbox_octets: u64,
+    /// Of these, those of webhooks that never had a delivery.
+    pub(super) unproven_octets: u64,
     /// The number that the next line of a delivery log gets.
     pub(super) next_attempt: u64,
 }
@@ -366,6 +416,7 @@ impl State {
         live_octets: 0,
         webhooks: 0,
         outbox_octets: 0,
+        unproven_octets: 0,
         next_attempt: 1,
     };
 

@@ -136,6 +136,8 @@ mod tests {
             recipient: "a@example.test".into(),
             mailbox: "a@example.test".parse::<Address>().expect("address").mailbox(Subaddressing::Keep),
             url: "https://a.example/".into(),
+            origin: "https://a.example".into(),
+            registrant: None,
             secret: None,
             status: WebhookStatus::Active,
             created_at: at(0),

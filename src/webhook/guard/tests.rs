@@ -308,3 +308,35 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn no_address_of_this_machine_is_called_unless_it_is_allowed_by_name() {
+    let of_machine = |address: IpAddr| address == IpAddr::from([8, 8, 4, 4]) || address.to_string() == "2a00:1450::7";
+    let machine = |allow: &[&str]| Guard { is_local: of_machine, ..guard(allow, &[], &[]) };
+    for text in ["8.8.4.4:6379", "[2a00:1450::7]:6379", "[::ffff:8.8.4.4]:443"] {
+        let address: SocketAddr = text.parse().expect(text);
+        let refused = machine(&[]).check_dialled(address);
+        assert!(matches!(refused, Err(Refused::OfMachine(_))), "{text}: {refused:?}");
+        assert!(machine(&[]).check_url(&format!("http://{text}/")).is_err(), "{text}");
+        assert_eq!(closed().check_dialled(address), Ok(()), "another machine's");
+    }
+    let allowed = machine(&["8.8.4.4/32"]);
+    assert_eq!(allowed.check_dialled("8.8.4.4:6379".parse().expect("address")), Ok(()));
+    assert!(allowed.check_dialled("[2a00:1450::7]:6379".parse().expect("address")).is_err());
+}
+
+#[test]
+fn the_addresses_of_this_machines_interfaces_are_known() {
+    for local in ["127.0.0.1", "127.8.9.10", "::1"] {
+        assert!(is_local(local.parse().expect(local)), "{local}");
+    }
+    for other in ["192.0.2.1", "8.8.8.8", "2001:db8::1", "0.0.0.0"] {
+        assert!(!is_local(other.parse().expect(other)), "{other}");
+    }
+    // Of an interface beside loopback, where there is one: the address from which others are reached.
+    let socket = UdpSocket::bind("0.0.0.0:0").expect("a socket");
+    if socket.connect("8.8.8.8:9").is_ok() {
+        let own = socket.local_addr().expect("bound address").ip();
+        assert!(is_local(own), "{own}");
+    }
+}

@@ -116,7 +116,7 @@ async fn measure(emails: usize) -> Result<()> {
         let clock = Later { first: NOW.plus(2 * HOUR), since: Instant::now() };
         let guard = StepGuard::settled(clock.now(), clock.boot());
         let idle_max = Duration::from_hours(24);
-        let sweep = Sweep::new(expiring.clone(), Outlived::Webhooks { idle_max }, clock.boot());
+        let sweep = Sweep::new(expiring.clone(), Outlived::Webhooks { idle_max, unproven_max: idle_max }, clock.boot());
         let stop = CancellationToken::new();
         let worker =
             tokio::spawn(expiry::run(HOUR, expiring.clone(), Arc::new(clock), guard.into(), sweep, stop.clone()));

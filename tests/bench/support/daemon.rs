@@ -79,7 +79,11 @@ impl Daemon {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
         command.arg("serve").arg("--data-dir").arg(dir.path().join("data"));
         command.args(["--smtp-listen", &smtp.to_string(), "--http-listen", &web.to_string()]);
-        command.args(["--domain", "example.test", "--rate-limit", "off"]).args(args);
+        command.args(["--domain", "example.test", "--rate-limit", "off"]);
+        // Everything here is one client's.
+        command
+            .args(["--max-webhooks-per-client", "10000", "--webhook-registrations-per-minute", "1000000"])
+            .args(args);
         // Whatever the user has set for a daemon of theirs is none of ours.
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"TEMPMAIL_")) {
             command.env_remove(name);

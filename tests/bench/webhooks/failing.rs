@@ -62,8 +62,6 @@ fn start() -> Result<Daemon> {
         "127.0.0.0/8",
         "--webhook-schedule",
         "1s,5s",
-        "--webhook-per-origin-per-minute",
-        "1000000",
         "--webhook-per-address-per-minute",
         "1000000",
         "--outbox-events",

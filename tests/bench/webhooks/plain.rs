@@ -39,19 +39,6 @@ pub(crate) fn rate(addresses: &[SocketAddr], per_origin: usize, requests: usize,
     })
 }
 
-/// Posts `example` so often to the addresses in turn, with one connection open at a time: each request needs a new one.
-/// Requests per second.
-pub(crate) fn one_by_one_rate(addresses: &[SocketAddr], requests: usize, example: &Example) -> Result<f64> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(async {
-        let begun = Instant::now();
-        for address in addresses.iter().cycle().take(requests) {
-            Client::connect(*address, example).await?.post(1).await?;
-        }
-        Ok(super::per_second(requests, begun.elapsed()))
-    })
-}
-
 /// A connection on which one request is made after another.
 struct Client {
     sender: http1::SendRequest<Full<Bytes>>,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tempmail::clock::Clock;
-use tempmail::config::{Endpoint, Revision};
+use tempmail::config::{Config, Endpoint, Revision};
 use tempmail::model::{Timestamp, WebhookId, WebhookLimits, WebhookRecord};
 use tempmail::store::{Outbox, WebhookRegistration};
 
@@ -16,12 +16,16 @@ use crate::support::test_server::TestServer;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const TO: &str = "hello@example.test";
-const LIMITS: WebhookLimits = WebhookLimits { per_recipient: 9, total: 9 };
+const LIMITS: WebhookLimits = WebhookLimits { per_recipient: 9, total: 9, ..WebhookLimits::UNBOUNDED };
 const DAY: Duration = Duration::from_hours(24);
 /// How long a test waits for what must come.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// A little more than the pause after a start.
 const PAUSE: Duration = Duration::from_mins(11);
+
+fn idle_after_two_days(config: &mut Config) {
+    (config.webhook_idle, config.webhook_unproven_life) = (2 * DAY, 300 * DAY);
+}
 
 /// Registers a webhook for which mail last came at `last_mail_at`.
 async fn register(server: &TestServer, url: &str, last_mail_at: Timestamp) -> WebhookId {
@@ -70,7 +74,7 @@ async fn no_webhook_leads_to_a_listener_of_the_daemon_itself() {
 
 #[tokio::test]
 async fn a_webhook_without_mail_goes_and_one_with_mail_stays() {
-    let server = TestServer::with(|config| config.webhook_idle = 2 * DAY).await;
+    let server = TestServer::with(idle_after_two_days).await;
     let start = server.clock.now();
     let idle = register(&server, "https://idle.example/", start).await;
     let later = register(&server, "https://later.example/", start.plus(DAY)).await;
@@ -82,12 +86,26 @@ async fn a_webhook_without_mail_goes_and_one_with_mail_stays() {
 }
 
 #[tokio::test]
+async fn a_webhook_without_a_delivery_goes_after_two_days_and_one_that_had_one_stays() {
+    let server = TestServer::start().await;
+    let start = server.clock.now();
+    let useful = WebhookRecord { last_delivery_at: Some(start), ..webhook(TO, "https://useful.example/") };
+    let useful_id = useful.id;
+    server.store().register_webhook(useful, LIMITS).await.expect("register");
+    let useless = register(&server, "https://useless.example/", start.plus(DAY)).await;
+    assert_eq!(http::total(server.http(), TO).await, 0);
+    goes_after(&server, 2 * DAY + PAUSE, useless).await;
+    assert!(server.store().webhook(useful_id).await.expect("read").is_some());
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn a_service_that_is_started_again_and_again_sweeps_some_minutes_after_each_start() {
-    let mut server = TestServer::with(|config| config.webhook_idle = 2 * DAY).await;
+    let mut server = TestServer::with(idle_after_two_days).await;
     let idle = register(&server, "https://idle.example/", server.clock.now()).await;
     server.clock.advance(3 * DAY);
     for _ in 0..2 {
-        server = server.restart(|config| config.webhook_idle = 2 * DAY).await;
+        server = server.restart(idle_after_two_days).await;
         assert!(server.store().webhook(idle).await.expect("read").is_some(), "the clock is not known yet");
     }
     // Who is answered knows that the pause has begun.

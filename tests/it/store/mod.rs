@@ -22,6 +22,7 @@ mod opening;
 pub mod outbox;
 mod outbox_bounds;
 mod outbox_ends;
+mod outbox_shares;
 mod panics;
 mod readers;
 mod relocation;

@@ -78,7 +78,7 @@ async fn give_up(store: &EmbeddedStore, events: &[PendingEvent]) {
 #[tokio::test]
 async fn the_octets_of_a_webhook_and_of_all_bound_a_replay() {
     let one = OutboxLimits { octets_per_webhook: 1000, ..OutboxLimits::default() };
-    let all = OutboxLimits { octets: 1400, ..OutboxLimits::default() };
+    let all = OutboxLimits { octets: 1600, ..OutboxLimits::default() };
     for limits in [one, all] {
         let store = store(limits);
         let id = register(&store, TO, "https://a.example/").await;

@@ -7,13 +7,8 @@ use tempmail::store::{Outbox, StoreError, Wanted};
 
 /// All events of a webhook, the next one due first, without their messages.
 pub async fn pending_events(store: &dyn Outbox, webhook: WebhookId) -> Result<Vec<PendingEvent>, StoreError> {
-    let wanted = Wanted {
-        due_by: Timestamp::MAX,
-        due_after: Timestamp::MAX,
-        rests_max: Vec::new(),
-        without: HashSet::new(),
-        limit: usize::MAX,
-    };
+    let wanted =
+        Wanted { due_by: Timestamp::MAX, due_after: Timestamp::MAX, without: HashSet::new(), limit: usize::MAX };
     let due = store.due_events(webhook, wanted).await?;
     Ok(due.map_or(Vec::new(), |due| due.events))
 }

@@ -7,7 +7,8 @@ use tempmail::model::{
     AttemptRecord, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
 };
 use tempmail::store::{
-    DueEvents, EmbeddedStore, Outbox, OutboxVersion, Replay, Replayed, StoreError, Wanted, WebhookRegistration,
+    DueEvents, EmbeddedStore, Outbox, OutboxVersion, Replay, Replayed, StoreError, Wanted, WebhookFilter, WebhookPage,
+    WebhookRegistration,
 };
 use tokio::sync::Notify;
 
@@ -20,9 +21,6 @@ pub(super) trait Between: Send + Sync + 'static {
     /// It was looked whether an event still waits.
     async fn looked_at(&self, _: &EmbeddedStore, _: &PendingEvent) {}
 
-    /// What was read still holds: whoever asked is about to go on.
-    fn held(&self, _: &Arc<EmbeddedStore>) {}
-
     /// The webhooks that have events are looked for.
     fn looks(&self) {}
 
@@ -31,14 +29,6 @@ pub(super) trait Between: Send + Sync + 'static {
 
     /// What became of attempts is to be noted.
     async fn notes(&self) {}
-
-    /// It was noted, before whoever has noted it goes on.
-    async fn noted(&self) {}
-
-    /// Whether several events are read whole at once.
-    fn reads_ahead(&self) -> bool {
-        true
-    }
 }
 
 /// An outbox that tells `between`.
@@ -85,6 +75,23 @@ impl<B: Between> Outbox for OutboxWith<B> {
         self.store.delete_idle_webhooks(idle_since).await
     }
 
+    async fn delete_unproven_webhooks(&self, registered_before: Timestamp) -> Result<usize, StoreError> {
+        self.store.delete_unproven_webhooks(registered_before).await
+    }
+
+    async fn delete_webhooks_of_origin(&self, origin: String) -> Result<usize, StoreError> {
+        self.store.delete_webhooks_of_origin(origin).await
+    }
+
+    async fn all_webhooks(
+        &self,
+        filter: WebhookFilter,
+        after: Option<WebhookId>,
+        limit: usize,
+    ) -> Result<WebhookPage, StoreError> {
+        self.store.all_webhooks(filter, after, limit).await
+    }
+
     async fn lanes(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
         self.between.looks();
         self.store.lanes().await
@@ -102,22 +109,12 @@ impl<B: Between> Outbox for OutboxWith<B> {
     }
 
     fn is_current(&self, version: OutboxVersion) -> bool {
-        let is_current = self.store.is_current(version);
-        if is_current {
-            self.between.held(&self.store);
-        }
-        is_current
-    }
-
-    async fn emails(&self, events: Vec<PendingEvent>) -> Result<Vec<Option<StoredEmail>>, StoreError> {
-        if self.between.reads_ahead() { self.store.emails(events).await } else { Ok(vec![None; events.len()]) }
+        self.store.is_current(version)
     }
 
     async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
         self.between.notes().await;
-        let noted = self.store.record_attempts(attempts).await;
-        self.between.noted().await;
-        noted
+        self.store.record_attempts(attempts).await
     }
 
     async fn end_events(&self, expired_by: Timestamp) -> Result<usize, StoreError> {

@@ -8,20 +8,20 @@ use tempmail::clock::Clock;
 use tempmail::dns::{DnsResolver, ResolverSettings};
 use tempmail::expiry::StepGuard;
 use tempmail::mime::Parser;
-use tempmail::model::{AttemptRecord, Timestamp, Verdict, WebhookId, WebhookLimits};
+use tempmail::model::{AttemptRecord, RoleAddresses, Timestamp, Verdict, WebhookId, WebhookLimits};
 use tempmail::store::{EmbeddedStore, Outbox, Store};
-use tempmail::webhook::{
-    Bodies, Caller, CallerSettings, Delivery, Guard, GuardSettings, PacingLimits, Schedule, dispatcher,
-};
+use tempmail::webhook::{Caller, CallerSettings, Delivery, Guard, GuardSettings, Schedule, dispatcher};
 use tokio_util::sync::CancellationToken;
 
 use crate::store::embedded::options;
-use crate::store::outbox::webhook;
+use crate::store::outbox::{proven, webhook};
 use crate::support::clock::SetClock;
 use crate::support::mail::delivery;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
-pub const PACING: PacingLimits = PacingLimits { in_flight_per_endpoint: 4, in_flight: 64, per_minute: 600 };
+/// Attempts under way in all, and at one origin.
+pub const IN_FLIGHT: usize = 64;
+pub const PER_ORIGIN: usize = 4;
 
 pub const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const GRACE: Duration = Duration::from_hours(1);
@@ -30,9 +30,12 @@ const GRACE: Duration = Duration::from_hours(1);
 pub async fn store(path: &Path, sink: &WebhookSink) -> (Arc<EmbeddedStore>, WebhookId) {
     sink.script("/", Behaviour::status(200));
     let store = Arc::new(EmbeddedStore::open(path, &options()).expect("open"));
-    let record = webhook("a@example.test", &sink.url("/"));
+    let record = proven("a@example.test", &sink.url("/"));
     let id = record.id;
-    store.register_webhook(record, WebhookLimits { per_recipient: 1, total: 1 }).await.expect("register");
+    store
+        .register_webhook(record, WebhookLimits { per_recipient: 1, total: 1, ..WebhookLimits::UNBOUNDED })
+        .await
+        .expect("register");
     (store, id)
 }
 
@@ -50,10 +53,10 @@ pub fn delivery_to(outbox: Arc<dyn Outbox>, clock: Arc<dyn Clock>, timeout: Dura
     Arc::new(Delivery {
         outbox,
         parser: Parser::start(1).expect("parser"),
-        bodies: Bodies::default(),
         caller: Caller::new(settings, guard, resolver, Arc::clone(&clock)).expect("caller"),
         schedule: Schedule::default(),
         grace: GRACE,
+        roles: RoleAddresses::default(),
         clock,
         counters: Arc::default(),
     })
@@ -70,7 +73,7 @@ async fn dispatched(store: &Arc<EmbeddedStore>, webhook: WebhookId, now: Timesta
     let guard = watched(&*clock);
     let delivery = delivery_of(store, clock, CallerSettings::default().timeout);
     let shutdown = CancellationToken::new();
-    let running = tokio::spawn(dispatcher::run(delivery, PACING, guard, shutdown.clone()));
+    let running = tokio::spawn(dispatcher::run(delivery, IN_FLIGHT, guard, shutdown.clone()));
     let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
     let mut log = store.attempts(webhook, 100, now).await.expect("log");
     while log.len() < count && tokio::time::Instant::now() < deadline {
@@ -141,7 +144,7 @@ impl Stepped {
         let guard = watched(&*clock);
         clock.step_to(to);
         let sender = delivery_of(&store, Arc::clone(&clock) as Arc<dyn Clock>, CallerSettings::default().timeout);
-        tokio::spawn(dispatcher::run(sender, PACING, guard, CancellationToken::new()));
+        tokio::spawn(dispatcher::run(sender, IN_FLIGHT, guard, CancellationToken::new()));
         Self { store, webhook, sink, clock, _dir: dir }
     }
 
@@ -195,7 +198,10 @@ async fn a_receiver_that_asks_for_a_rest_has_it_from_the_whole_webhook() {
     let (dir, sink) = (tempfile::tempdir().expect("tempdir"), WebhookSink::start().await);
     let (store, id) = store(dir.path(), &sink).await;
     let other = webhook("b@example.test", &sink.url("/other"));
-    store.register_webhook(other, WebhookLimits { per_recipient: 1, total: 2 }).await.expect("register");
+    store
+        .register_webhook(other, WebhookLimits { per_recipient: 1, total: 2, ..WebhookLimits::UNBOUNDED })
+        .await
+        .expect("register");
     sink.script("/other", Behaviour::status(200));
     let busy = Behaviour::with_header(429, "retry-after", "3600");
     sink.script("/", busy);
@@ -205,7 +211,7 @@ async fn a_receiver_that_asks_for_a_rest_has_it_from_the_whole_webhook() {
     let clock = Arc::new(SetClock::ticking_from(NOW));
     let guard = watched(&*clock);
     let sender = delivery_of(&store, Arc::clone(&clock) as Arc<dyn Clock>, CallerSettings::default().timeout);
-    tokio::spawn(dispatcher::run(sender, PACING, guard, CancellationToken::new()));
+    tokio::spawn(dispatcher::run(sender, IN_FLIGHT, guard, CancellationToken::new()));
     sink.wait_for(1).await;
     // Each of these has its turn behind all that might be sent to the first.
     for told in 1..=20 {
@@ -218,7 +224,7 @@ async fn a_receiver_that_asks_for_a_rest_has_it_from_the_whole_webhook() {
         }
     }
     let refused = sink.requests().len() - 20;
-    assert!(refused <= PACING.in_flight_per_endpoint, "{refused} were under way");
+    assert!(refused <= PER_ORIGIN, "{refused} were under way");
     let log = store.attempts(id, 1, clock.now()).await.expect("log");
     let asked = NOW.plus(Duration::from_hours(1));
     assert!(matches!(log[..], [AttemptRecord { verdict: Verdict::Retry(at), .. }] if at >= asked), "{log:?}");

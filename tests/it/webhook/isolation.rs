@@ -7,7 +7,7 @@ use tempmail::clock::Clock;
 use tempmail::model::{Timestamp, WebhookId, WebhookLimits};
 use tempmail::store::{Outbox, Store, WebhookRegistration};
 
-use crate::store::outbox::webhook;
+use crate::store::outbox::proven;
 use crate::support::mail::delivery;
 use crate::support::test_server::TestServer;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
@@ -20,8 +20,8 @@ const ENDLESS_MAILS: usize = 20;
 const RECEIVED: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
 async fn register(server: &TestServer, recipient: &str, url: &str) -> WebhookId {
-    let limits = WebhookLimits { per_recipient: 10, total: 1_000 };
-    let record = webhook(recipient, url);
+    let limits = WebhookLimits { per_recipient: 10, total: 1_000, ..WebhookLimits::UNBOUNDED };
+    let record = proven(recipient, url);
     let id = record.id;
     assert_eq!(server.store().register_webhook(record, limits).await, Ok(WebhookRegistration::New));
     id

@@ -24,17 +24,15 @@ const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const LANES: usize = 4;
 /// One webhook holds at most 1,000 events, so mail comes no faster than it is told.
 const WAITING_MAX: usize = 800;
-/// Attempts in flight at all endpoints: 4 at each.
+/// Attempts in flight at all origins: 4 at each.
 const IN_FLIGHT: usize = 4 * LANES;
-const FLAGS: [&str; 10] = [
+const FLAGS: [&str; 8] = [
     "--webhook-allow",
     "127.0.0.0/8",
     "--webhook-schedule",
     "50ms,200ms,1s,2s",
     "--webhook-timeout",
     "300ms",
-    "--webhook-per-origin-per-minute",
-    "1000000",
     "--webhook-per-address-per-minute",
     "1000000",
 ];

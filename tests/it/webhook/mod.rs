@@ -1,6 +1,7 @@
 //! Webhooks against a real receiver.
 
 mod ahead;
+mod attacks;
 mod attempt;
 mod between;
 mod dispatch;
@@ -42,6 +43,8 @@ const PATIENT: CallerSettings = CallerSettings {
     connect_timeout: Duration::from_secs(30),
     timeout: Duration::from_secs(30),
     per_address_per_minute: 6_000,
+    // Each test is a receiver's first minute.
+    has_probation: false,
 };
 
 /// A caller whose names are those of a zone of its own.

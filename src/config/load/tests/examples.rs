@@ -15,7 +15,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "accept-any-domain" | "tls-self-signed" => &["true"],
         "mx-host" => &["mx1.example.com", "mx2.example.com"],
         "hostname" => &["mail.example.com"],
-        "retention" | "verify-every" | "webhook-grace" | "webhook-idle" => &["1h30m"],
+        "retention" | "verify-every" | "webhook-grace" | "webhook-idle" | "webhook-unproven-life" => &["1h30m"],
         "max-message-size" | "max-line-size" => &["2MB"],
         "segment-size"
         | "index-cache-size"
@@ -46,7 +46,8 @@ pub(super) fn example(key: &str) -> Vec<String> {
         | "max-webhooks-per-recipient"
         | "outbox-events"
         | "webhook-in-flight"
-        | "webhook-per-origin-per-minute"
+        | "max-webhooks-per-client"
+        | "webhook-registrations-per-minute"
         | "webhook-per-address-per-minute" => &["5"],
         "webhook-allow" | "proxy-from" | "limit-exempt" | "refuse-client" => &["10.0.0.0/8", "::1/128"],
         "webhook-refused-ports" => &["22", "6379"],

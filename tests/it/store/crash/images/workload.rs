@@ -7,8 +7,8 @@ use futures_util::future::join_all;
 use rand::RngExt;
 use rand::rngs::StdRng;
 use tempmail::model::{
-    AttemptRecord, Delivery, DomainRecord, DomainStatus, EmailId, Secret, Timestamp, Verdict, WebhookId, WebhookLimits,
-    WebhookRecord, WebhookStatus,
+    AttemptRecord, Delivery, DomainRecord, DomainStatus, EmailId, Registrant, Secret, Timestamp, Verdict, WebhookId,
+    WebhookLimits, WebhookRecord, WebhookStatus,
 };
 use tempmail::store::{EmbeddedStore, OpenError, Outbox, Replay, Store, StoreOptions};
 
@@ -24,7 +24,7 @@ const LIVES: usize = 5;
 const STEPS: usize = 30;
 /// How long a store may take until it accepts mail again after a fault.
 const PATIENCE: Duration = Duration::from_secs(20);
-const LIMITS: WebhookLimits = WebhookLimits { per_recipient: 3, total: 100 };
+const LIMITS: WebhookLimits = WebhookLimits { per_recipient: 3, total: 100, ..WebhookLimits::UNBOUNDED };
 const DOMAINS: [&str; 3] = ["example.test", "other.test", "third.test"];
 
 impl Recording {
@@ -251,12 +251,14 @@ impl Workload {
             id: WebhookId::fresh(),
             recipient: address(n),
             mailbox: name(n),
-            url: format!("https://receiver{}.example/", self.random.random_range(0..5)),
+            url: format!("https://receiver{n}.example/", n = self.random.random_range(0..5)),
+            origin: format!("https://receiver{}.example", self.random.random_range(0..5)),
+            registrant: self.random.random_bool(0.5).then(|| Registrant::of([192, 0, 2, 1].into())),
             secret: Secret::new("s3cret".into()),
             status: WebhookStatus::Active,
             created_at: self.now,
             last_mail_at: self.now,
-            last_delivery_at: None,
+            last_delivery_at: self.random.random_bool(0.5).then_some(self.now),
             failures: 0,
             failing_since: None,
             dropped: 0,

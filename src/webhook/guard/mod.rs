@@ -1,4 +1,4 @@
-//! What may be called: no address that is not public, none of our own listeners, no port of mail.
+//! What may be called: no address that is not public, none of this machine's, no port of mail.
 //!
 //! The answer for a name is given when its addresses are dialled, never before: a name that led to a public address at
 //! registration may lead elsewhere a second later.
@@ -8,11 +8,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use ipnet::IpNet;
 use url::Host;
 
-use super::ranges;
+pub mod ranges;
+
 use super::target::{Target, UrlError, is_localhost};
 
 /// Ports of mail submission and transfer, refused everywhere: a POST to them could be taken for a session.
 const PORTS_OF_MAIL: [u16; 3] = [25, 465, 587];
+/// Any port: it is asked where a packet would leave from, and none does.
+const PROBED_PORT: u16 = 9;
 
 /// What the guard goes by.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +45,9 @@ pub enum Refused {
     /// A listener of this daemon.
     #[error("{0} is this service itself")]
     Own(SocketAddr),
+    /// An address of this machine, in no allowed network.
+    #[error("{0} is an address of this machine")]
+    OfMachine(IpAddr),
     /// A port that is never called.
     #[error("port {0} is not accepted")]
     Port(u16),
@@ -87,13 +93,20 @@ impl Guard {
             check_own()?;
         }
         self.check_address(address.ip())?;
-        check_own()
+        check_own()?;
+        self.check_machine(address.ip())
     }
 
     /// Whether `address` may be called, be it ours or not.
     fn check_address(&self, address: IpAddr) -> Result<(), Refused> {
         let is_permitted = |one: IpAddr| ranges::is_public(one) || self.is_allowed(one);
         if reached(address).into_iter().flatten().all(is_permitted) { Ok(()) } else { Err(Refused::NotPublic(address)) }
+    }
+
+    /// What a firewall closes to others is open from here, so an address of this machine must be allowed by name.
+    fn check_machine(&self, address: IpAddr) -> Result<(), Refused> {
+        let is_refused = |one: IpAddr| !self.is_allowed(one) && (self.is_local)(one);
+        if reached(address).into_iter().flatten().any(is_refused) { Err(Refused::OfMachine(address)) } else { Ok(()) }
     }
 
     fn check_port(&self, port: u16) -> Result<(), Refused> {
@@ -132,9 +145,15 @@ fn reached(address: IpAddr) -> [Option<IpAddr>; 2] {
     [Some(dialled), carried]
 }
 
-/// Whether `address` is one of this machine's: only to those a socket can be bound. Nothing is sent.
+/// Whether `address` is one that an interface of this machine has now: the system sends from such an address itself what is
+/// sent to it. Nothing is sent, and nothing is remembered: addresses come and go.
 fn is_local(address: IpAddr) -> bool {
-    UdpSocket::bind((address, 0)).is_ok()
+    let any: IpAddr = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let source = UdpSocket::bind((any, 0)).and_then(|socket| {
+        socket.connect((address, PROBED_PORT))?;
+        socket.local_addr()
+    });
+    address.is_loopback() || source.is_ok_and(|source| source.ip() == address)
 }
 
 #[cfg(test)]

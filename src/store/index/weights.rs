@@ -1,0 +1,84 @@
+//! Who holds how much of the outbox: octets by registrant and by origin, so that a full outbox is shared by these and not by
+//! the number of their webhooks.
+//!
+//! Only webhooks whose receiver has taken an event are weighed; the others have a share of their own.
+
+use redb::{ReadableTable, Table, WriteTransaction};
+
+use super::IndexError;
+use super::tables::{
+    HEAVY_UNIT, HashKey, HolderKey, MEMBERS, MemberKey, WEIGHTS, WEIGHTS_OF, holder_hash, holder_of, member_key,
+    webhook_of_member, weight_key,
+};
+use super::webhook_rows::WebhookRow;
+use crate::model::{WebhookId, WebhookRecord};
+
+/// The tables of weights, open for writing.
+pub(super) struct Weights<'t> {
+    /// Holders with their weights, by holder.
+    of: Table<'t, &'static [u8; 16], u64>,
+    /// The same by weight.
+    sorted: Table<'t, &'static HolderKey, ()>,
+    /// The webhooks of each holder by weight.
+    members: Table<'t, &'static MemberKey, ()>,
+    hash_key: HashKey,
+}
+
+impl<'t> Weights<'t> {
+    /// Opens the tables, making those that are missing.
+    pub(super) fn open(transaction: &'t WriteTransaction, hash_key: HashKey) -> Result<Self, IndexError> {
+        Ok(Self {
+            of: transaction.open_table(WEIGHTS_OF)?,
+            sorted: transaction.open_table(WEIGHTS)?,
+            members: transaction.open_table(MEMBERS)?,
+            hash_key,
+        })
+    }
+
+    /// Notes that a webhook weighs `new` and no longer `old`.
+    pub(super) fn change(&mut self, webhook: &WebhookRecord, old: u64, new: u64) -> Result<(), IndexError> {
+        if old == new {
+            return Ok(());
+        }
+        for holder in holders(&self.hash_key, webhook) {
+            if old > 0 {
+                self.members.remove(&member_key(holder, old, webhook.id))?;
+            }
+            if new > 0 {
+                self.members.insert(&member_key(holder, new, webhook.id), ())?;
+            }
+            let before = self.of.get(&holder)?.map_or(0, |weight| weight.value());
+            let after = before.saturating_add(new).saturating_sub(old);
+            self.sorted.remove(&weight_key(before, holder))?;
+            if after > 0 {
+                self.sorted.insert(&weight_key(after, holder), ())?;
+                self.of.insert(&holder, after)?;
+            } else {
+                self.of.remove(&holder)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The heaviest webhook of the heaviest holder, if any is heavy.
+    pub(super) fn heaviest(&self) -> Result<Option<WebhookId>, IndexError> {
+        let Some(holder) = self.sorted.last()?.map(|row| holder_of(row.0.value())) else { return Ok(None) };
+        let (first, last) = (WebhookId::from_octets([0; 16]), WebhookId::from_octets([255; 16]));
+        let (first, last) = (member_key(holder, 0, first), member_key(holder, u64::MAX, last));
+        let member = self.members.range::<&MemberKey>(&first..=&last)?.next_back().transpose()?;
+        Ok(member.map(|row| webhook_of_member(row.0.value())))
+    }
+}
+
+/// What a webhook weighs by what waits for it: nothing as long as that is little, as where a receiver takes all that comes.
+pub(super) fn weight(row: &WebhookRow) -> u64 {
+    if row.record.is_proven() { row.octets / HEAVY_UNIT } else { 0 }
+}
+
+/// Whose weight a webhook counts to: its origin, and its registrant unless that is the administrator.
+pub(super) fn holders(hash_key: &HashKey, webhook: &WebhookRecord) -> impl Iterator<Item = [u8; 16]> {
+    let origin = holder_hash(hash_key, "origin", &webhook.origin);
+    let registrant = webhook.registrant.map(|registrant| registrant.to_string());
+    let registrant = registrant.map(|registrant| holder_hash(hash_key, "registrant", &registrant));
+    std::iter::once(origin).chain(registrant)
+}

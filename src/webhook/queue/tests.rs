@@ -1,0 +1,188 @@
+use super::*;
+use crate::model::{EmailId, EventId, Place as Octets, Timestamp};
+use crate::webhook::Target;
+
+const NOW: Duration = Duration::from_secs(1000);
+const WELL: Standing = Standing { is_delivered: true, is_of_origin: false, rest: None };
+const REFUSED: Standing = Standing { is_delivered: false, is_of_origin: false, rest: None };
+const FAILED: Standing = Standing { is_delivered: false, is_of_origin: true, rest: None };
+
+fn webhook(number: u8) -> WebhookId {
+    WebhookId::from_octets([number; 16])
+}
+
+fn page(of: u8, origin: u8, is_good: bool, sequences: std::ops::Range<u64>) -> Page {
+    let at = Timestamp::from_millis(0);
+    let event = |sequence| PendingEvent {
+        id: EventId::from_octets([0; 16]),
+        webhook: webhook(of),
+        email: EmailId::from_octets([0; 16]),
+        sequence,
+        attempts: 0,
+        due_at: at,
+        received_at: at,
+        expires_at: at,
+        size_octets: 100,
+        place: Octets([0; 16]),
+    };
+    let target = Target::parse(&format!("http://h{origin}.example/{of}")).expect("url");
+    let receiver = Arc::new(Receiver::for_test(target, is_good));
+    Page { receiver, events: sequences.map(event).collect(), has_more: false, rest: None }
+}
+
+/// A queue with events of webhooks: for each its number, that of its origin, whether it is good, and how many events.
+fn queue(in_flight_max: usize, webhooks: &[(u8, u8, bool, u64)]) -> Queue {
+    let mut queue = Queue::new(in_flight_max);
+    for (of, origin, is_good, events) in webhooks {
+        queue.find(webhook(*of), NOW);
+        assert!(queue.next_reading().is_some_and(|reading| reading.webhook == webhook(*of)));
+        queue.fill(webhook(*of), Some(page(*of, *origin, *is_good, 0..*events)), NOW);
+    }
+    queue
+}
+
+fn begin(queue: &mut Queue, now: Duration) -> Vec<EventKey> {
+    std::iter::from_fn(|| queue.next(now)).map(|claim| (claim.event.webhook, claim.event.sequence)).collect()
+}
+
+fn end(queue: &mut Queue, keys: Vec<EventKey>, standing: Standing, now: Duration) {
+    for key in &keys {
+        queue.end(*key, End::Called(standing), now);
+    }
+    queue.recorded(keys, now);
+}
+
+#[test]
+fn turns_go_round_over_origins_and_inside_one_over_webhooks() {
+    let mut queue = queue(100, &[(1, 1, true, 9), (2, 1, true, 9), (3, 2, true, 9)]);
+    let begun: Vec<_> = begin(&mut queue, NOW);
+    assert_eq!(begun.iter().filter(|(of, _)| *of == webhook(3)).count(), PER_ORIGIN_MAX);
+    let order: Vec<u8> = begun.iter().map(|(of, _)| of.octets()[0]).collect();
+    assert_eq!(order, [1, 3, 2, 3, 1, 3, 2, 3]);
+    end(&mut queue, begun, WELL, NOW);
+    assert_eq!(begin(&mut queue, NOW).len(), 2 * PER_ORIGIN_MAX);
+}
+
+#[test]
+fn an_origin_that_has_taken_nothing_yet_or_failed_has_one_attempt_and_rests_after_the_second() {
+    let mut queue = queue(100, &[(1, 1, false, 9)]);
+    let begun = begin(&mut queue, NOW);
+    assert_eq!(begun.len(), 1);
+    end(&mut queue, begun, WELL, NOW);
+    let begun = begin(&mut queue, NOW);
+    assert_eq!(begun.len(), PER_ORIGIN_MAX);
+    end(&mut queue, begun[..1].to_vec(), FAILED, NOW);
+    assert_eq!(begin(&mut queue, NOW), [], "three are under way");
+    end(&mut queue, begun[1..].to_vec(), FAILED, NOW);
+    assert_eq!(begin(&mut queue, NOW), [], "four failures");
+    let rested = queue.wakes_at().expect("it rests");
+    let rested = rested.max(NOW + Duration::from_millis(200));
+    queue.wake(rested);
+    assert_eq!(begin(&mut queue, rested).len(), 1);
+}
+
+#[test]
+fn a_webhook_that_is_refused_rests_alone() {
+    let mut queue = queue(100, &[(1, 1, true, 9), (2, 1, true, 40)]);
+    let mut told = 0;
+    for _ in 0..6 {
+        let (bad, good): (Vec<_>, Vec<_>) = begin(&mut queue, NOW).into_iter().partition(|(of, _)| *of == webhook(1));
+        told += good.len();
+        end(&mut queue, bad, REFUSED, NOW);
+        end(&mut queue, good, WELL, NOW);
+    }
+    assert!(told >= 5 * PER_ORIGIN_MAX - 2, "{told}");
+    assert_eq!(queue.lanes[&webhook(1)].events.len(), 9 - 2, "two at once, and then it rests");
+}
+
+#[test]
+fn slow_attempts_leave_their_places_and_their_origin_begins_no_other() {
+    let hanging: Vec<_> = (1..=50).map(|number| (number, number, true, 5)).collect();
+    let mut queue = queue(8, &hanging);
+    let mut now = NOW;
+    // One at each, and four at each of the last two: those that are slow begin no other.
+    for attempts in [8, 8, 8, 8, 8, 8, 8, 0] {
+        assert_eq!(begin(&mut queue, now).len(), attempts);
+        now += SLOW_AFTER;
+        queue.wake(now);
+    }
+    queue.find(webhook(99), now);
+    queue.next_reading().expect("it is read");
+    queue.fill(webhook(99), Some(page(99, 99, false, 0..5)), now);
+    assert_eq!(begin(&mut queue, now), [(webhook(99), 0)]);
+}
+
+#[test]
+fn those_that_are_not_prompt_leave_half_of_the_places_to_those_that_are() {
+    let mut webhooks: Vec<_> = (1..=50).map(|number| (number, number, false, 5)).collect();
+    webhooks.push((99, 99, true, 5));
+    let mut queue = queue(8, &webhooks);
+    let begun = begin(&mut queue, NOW);
+    assert_eq!(begun.iter().filter(|(of, _)| *of == webhook(99)).count(), 4);
+    assert_eq!(begun.len(), 8);
+}
+
+#[test]
+fn what_is_unrecorded_has_a_bound_at_each_origin() {
+    let mut queue = queue(100, &[(1, 1, true, 32)]);
+    let mut unrecorded = Vec::new();
+    loop {
+        let begun = begin(&mut queue, NOW);
+        if begun.is_empty() {
+            break;
+        }
+        for key in &begun {
+            queue.end(*key, End::Called(WELL), NOW);
+        }
+        unrecorded.extend(begun);
+    }
+    assert_eq!(unrecorded.len(), UNRECORDED_PER_ORIGIN_MAX);
+    queue.recorded(unrecorded, NOW);
+    assert_eq!(begin(&mut queue, NOW).len(), PER_ORIGIN_MAX);
+}
+
+#[test]
+fn no_event_is_read_that_is_held_and_little_is_read_of_many() {
+    let mut queue = queue(100, &[(1, 1, true, 3)]);
+    let begun = begin(&mut queue, NOW);
+    queue.find(webhook(1), NOW);
+    let reading = queue.next_reading().expect("little is in memory");
+    assert_eq!((reading.without.len(), reading.limit), (3, READ_AHEAD_PER_WEBHOOK_MAX));
+    queue.find(webhook(1), NOW);
+    assert!(queue.next_reading().is_none(), "it is being read");
+    queue.fill(webhook(1), None, NOW);
+    end(&mut queue, begun, WELL, NOW);
+    queue.end((webhook(1), 7), End::Gone, NOW);
+    for number in 0..10_000_u32 {
+        let mut id = [0; 16];
+        id[..4].copy_from_slice(&number.to_be_bytes());
+        queue.find(WebhookId::from_octets(id), NOW);
+    }
+    assert_eq!(queue.next_reading().map(|reading| reading.limit), Some(1));
+}
+
+#[test]
+fn what_rests_for_its_address_is_not_read_again() {
+    let mut queue = queue(100, &[(1, 1, true, 1), (2, 1, true, 1)]);
+    let claim = queue.next(NOW).expect("a turn");
+    let key = (claim.event.webhook, claim.event.sequence);
+    queue.end(key, End::OriginRests(claim, Duration::from_secs(5)), NOW);
+    assert_eq!(begin(&mut queue, NOW), []);
+    assert_eq!(queue.wakes_at(), Some(NOW + SLOW_AFTER), "or what is slow by then");
+    let rested = NOW + Duration::from_secs(5);
+    queue.wake(rested);
+    assert_eq!(begin(&mut queue, rested).len(), 2);
+    assert!(queue.next_reading().is_none());
+}
+
+#[test]
+fn what_nothing_is_known_of_is_forgotten() {
+    let mut queue = queue(100, &[(1, 1, true, 1), (2, 2, true, 2)]);
+    let begun = begin(&mut queue, NOW);
+    end(&mut queue, begun[..1].to_vec(), FAILED, NOW);
+    end(&mut queue, begun[1..].to_vec(), FAILED, NOW);
+    queue.forget_idle(NOW);
+    assert_eq!((queue.lanes.len(), queue.origins.len()), (1, 1), "the one that rests");
+    queue.forget_idle(NOW + Duration::from_mins(3));
+    assert_eq!((queue.lanes.len(), queue.origins.len(), queue.under_way.len()), (0, 0, 0));
+}

@@ -1,0 +1,209 @@
+//! What is sent: the body of an event and the headers of one attempt.
+//!
+//! Pure. The body depends on the event alone and is the same octets at every attempt; the time of the attempt goes into
+//! the headers.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::sign::{Signatures, Signer};
+use super::target::Target;
+use crate::mime::Content;
+use crate::model::{EmailId, StoredEmail, Timestamp};
+
+/// The product identifier; the interface fixes its version.
+const PRODUCT: HeaderValue = HeaderValue::from_static("tempmail/1.0");
+const X_WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("x-webhook-signature");
+const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
+const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
+const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
+
+/// Octets of a body beside the texts of its Email, about.
+const BESIDE_TEXTS: usize = 256;
+
+/// The Email of an event, as it stands in the body.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EventEmail<'a> {
+    /// Its id.
+    pub id: EmailId,
+    /// The envelope recipient.
+    pub recipient: &'a str,
+    /// The address of the header From, or the envelope sender.
+    pub from: &'a str,
+    /// The subject.
+    pub subject: &'a str,
+    /// The body as HTML.
+    pub message: &'a str,
+    /// The body as plain text.
+    pub body_text: &'a str,
+    /// When it was received: the interface's own form here, RFC 3339 as the event's time.
+    #[serde(serialize_with = "in_interface_form")]
+    pub received_at: Timestamp,
+}
+
+impl<'a> EventEmail<'a> {
+    /// The Email with what its octets say; `None` only if the store gave out an Email that its envelope lacks.
+    pub fn of(email: &'a StoredEmail, content: &'a Content) -> Option<Self> {
+        Some(Self {
+            id: email.listed.id,
+            recipient: &email.recipient()?.address,
+            from: content.from.as_deref().unwrap_or(&email.envelope.reverse_path),
+            subject: &content.subject,
+            message: &content.message,
+            body_text: &content.body_text,
+            received_at: email.listed.received_at,
+        })
+    }
+}
+
+/// An event for one webhook.
+#[derive(Clone, Copy)]
+pub struct Event<'a> {
+    /// The same over all attempts and replays: what a receiver tells duplicates by.
+    pub id: Uuid,
+    /// Where it goes.
+    pub target: &'a Arc<Target>,
+    /// What signs it; neither signature is there without.
+    pub signer: Option<&'a Signer>,
+    /// The Email that was received.
+    pub email: EventEmail<'a>,
+}
+
+/// A request, ready to be sent.
+///
+/// `Debug` shows neither path, signatures nor body.
+#[derive(Clone)]
+pub struct Prepared {
+    /// Where it goes.
+    pub target: Arc<Target>,
+    /// Every header but those that HTTP itself needs.
+    pub headers: HeaderMap,
+    /// The raw body, as it is signed.
+    pub body: Bytes,
+}
+
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prepared").field("target", &self.target).finish_non_exhaustive()
+    }
+}
+
+/// The body of the event `email.received`.
+#[derive(Serialize)]
+struct Payload<'a> {
+    event: &'static str,
+    email: &'a EventEmail<'a>,
+    timestamp: String,
+}
+
+/// The request for an attempt that starts at `now`.
+pub fn prepare(event: &Event<'_>, now: Timestamp) -> Prepared {
+    let body = render(&event.email);
+    let mut id_text = Uuid::encode_buffer();
+    let id: &str = event.id.hyphenated().encode_lower(&mut id_text);
+    let at_seconds = now.millis().div_euclid(1000);
+    // And for the two that HTTP needs.
+    let mut headers = HeaderMap::with_capacity(8);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(USER_AGENT, PRODUCT);
+    headers.insert(WEBHOOK_ID, value(id.to_owned()));
+    headers.insert(WEBHOOK_TIMESTAMP, HeaderValue::from(at_seconds));
+    if let Some(signer) = event.signer {
+        let Signatures { hex, standard } = signer.sign(id, at_seconds, &body);
+        headers.insert(X_WEBHOOK_SIGNATURE, value(hex));
+        headers.insert(WEBHOOK_SIGNATURE, value(standard));
+    }
+    Prepared { target: Arc::clone(event.target), headers, body: body.into() }
+}
+
+/// The body of an event.
+fn render(email: &EventEmail<'_>) -> Vec<u8> {
+    let body = Payload { event: "email.received", email, timestamp: email.received_at.to_rfc3339() };
+    let texts = [email.recipient, email.from, email.subject, email.message, email.body_text];
+    let mut octets =
+        Vec::with_capacity(texts.iter().map(|text| text.len() + text.len() / 8).sum::<usize>() + BESIDE_TEXTS);
+    serde_json::to_writer(&mut octets, &body).expect("strings and numbers are always JSON");
+    octets
+}
+
+/// Of text that is visible ASCII.
+fn value(text: String) -> HeaderValue {
+    HeaderValue::try_from(text).expect("UUIDs, hexadecimal and base64 are visible ASCII")
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn in_interface_form<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&at.to_interface())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECEIVED: Timestamp = Timestamp::from_millis(1_700_000_000_999);
+    const NOW: Timestamp = Timestamp::from_millis(1_700_000_360_001);
+    const BODY: &str = concat!(
+        r#"{"event":"email.received","email":{"id":"018bcfe5-687b-7000-8000-000000000000","recipient":"Ann@example.test","#,
+        r#""from":"bob@example.com","subject":"Grüße \"1\"","message":"<p>1</p>","bodyText":"1\n","#,
+        r#""receivedAt":"2023-11-14 22:13:20"},"timestamp":"2023-11-14T22:13:20Z"}"#
+    );
+
+    fn prepared(secret: Option<&[u8]>, now: Timestamp) -> Prepared {
+        let target = Target::parse("https://hooks.example/s3cret").expect("url").into();
+        let email = EventEmail {
+            id: EmailId::from_parts(Timestamp::from_millis(1_700_000_000_123), [0; 10]),
+            recipient: "Ann@example.test",
+            from: "bob@example.com",
+            subject: "Grüße \"1\"",
+            message: "<p>1</p>",
+            body_text: "1\n",
+            received_at: RECEIVED,
+        };
+        let signer = secret.map(Signer::new);
+        prepare(&Event { id: Uuid::from_u128(7), target: &target, signer: signer.as_ref(), email }, now)
+    }
+
+    fn headers(prepared: &Prepared) -> Vec<(&str, &str)> {
+        prepared.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().expect("ASCII"))).collect()
+    }
+
+    #[test]
+    fn the_body_is_that_of_the_interface_and_the_same_at_every_attempt() {
+        assert_eq!(prepared(None, NOW).body, BODY);
+        assert_eq!(prepared(Some(b"k"), RECEIVED).body, BODY);
+    }
+
+    #[test]
+    fn without_a_secret_nothing_is_signed() {
+        assert_eq!(
+            headers(&prepared(None, NOW)),
+            [
+                ("content-type", "application/json"),
+                ("user-agent", "tempmail/1.0"),
+                ("webhook-id", "00000000-0000-0000-0000-000000000007"),
+                ("webhook-timestamp", "1700000360"),
+            ]
+        );
+    }
+
+    #[test]
+    fn with_a_secret_both_signatures_cover_what_is_sent() {
+        let prepared = prepared(Some(b"s3cret"), NOW);
+        let signed =
+            Signer::new(b"s3cret").sign("00000000-0000-0000-0000-000000000007", 1_700_000_360, BODY.as_bytes());
+        assert_eq!(prepared.headers["x-webhook-signature"], signed.hex.as_str());
+        assert_eq!(prepared.headers["webhook-signature"], signed.standard.as_str());
+        assert_eq!(prepared.headers.len(), 6);
+    }
+
+    #[test]
+    fn a_prepared_request_does_not_show_what_is_secret() {
+        let shown = format!("{:?}", prepared(Some(b"s3cret"), NOW));
+        assert_eq!(shown, "Prepared { target: Target(https://hooks.example), .. }");
+    }
+}

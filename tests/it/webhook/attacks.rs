@@ -1,0 +1,221 @@
+//! What a stranger may try with webhooks of their own: against third parties, against other users, against this service.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempmail::clock::Clock;
+use tempmail::config::Config;
+use tempmail::model::{RoleAddresses, WebhookLimits};
+use tempmail::store::Outbox;
+
+use super::dispatch::{quick, register, wait_until};
+use crate::store::outbox::{proven, webhook};
+use crate::support::test_server::TestServer;
+use crate::support::webhook_sink::{Behaviour, WebhookSink};
+
+const KB: usize = 1024;
+/// What an address that has taken nothing may get in its first minute: six attempts, about 2 MB and one body beyond.
+const ATTEMPTS_MAX: usize = 6;
+const OCTETS_MAX: usize = 3 << 20;
+
+/// Registers a webhook from a client's address; status and answer.
+async fn register_from(client: &str, server: &TestServer, body: &Value) -> (u16, Value) {
+    let from: IpAddr = client.parse().expect(client);
+    let client = reqwest::Client::builder().local_address(from).build().expect("a client");
+    let answer =
+        client.post(format!("http://{}/api/webhooks", server.http())).json(body).send().await.expect("an answer");
+    (answer.status().as_u16(), answer.json().await.expect("JSON"))
+}
+
+fn of(recipient: &str, url: &str, secret: &str) -> Value {
+    json!({ "recipient": recipient, "url": url, "secret": secret })
+}
+
+/// A text of so many octets.
+fn lines(octets: usize) -> String {
+    format!("{}\r\n", "x".repeat(70)).repeat(octets / 72)
+}
+
+#[tokio::test]
+async fn a_victim_that_takes_nothing_gets_few_requests_and_octets_however_many_webhooks_lead_there() {
+    const WEBHOOKS: usize = 40;
+    let (victim, other) = (WebhookSink::start().await, WebhookSink::start().await);
+    other.script("/", Behaviour::status(200));
+    let server = TestServer::with(quick).await;
+    // Half of them by a name of its own each.
+    let port = victim.addr().port();
+    for number in 0..WEBHOOKS {
+        let host = if number % 2 == 0 { format!("v{number}.localhost") } else { "127.0.0.1".to_owned() };
+        let record = webhook(&format!("v{}@example.test", number % 20), &format!("http://{host}:{port}/{number}"));
+        let registered = server.store().register_webhook(record, WebhookLimits::UNBOUNDED).await;
+        assert!(registered.is_ok(), "{registered:?}");
+    }
+    register(&server, "b@example.test", &other.url("/"), None).await;
+    let text = lines(200 * KB);
+    for number in 0..20 {
+        server.send(&format!("v{number}@example.test"), "mail", &text).await;
+    }
+    victim.wait_for(1).await;
+    // Another is told meanwhile, again and again; the clock stands still.
+    for told in 1..=10 {
+        server.send("b@example.test", "mail", "text").await;
+        other.wait_for(told).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let octets = |sink: &WebhookSink| sink.requests().iter().map(|request| request.body.len()).sum::<usize>();
+    let attempts = victim.requests().len();
+    assert!(attempts <= ATTEMPTS_MAX, "{attempts} in a minute");
+    assert!(octets(&victim) <= OCTETS_MAX, "{} octets in a minute", octets(&victim));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_client_that_takes_all_its_places_leaves_the_others_theirs() {
+    let server = TestServer::with(|config| {
+        quick(config);
+        (config.webhooks_per_client_max, config.webhooks_max) = (5, 8);
+        config.webhook_registrations_per_minute = 10;
+    })
+    .await;
+    let url = |client: usize, number: usize| format!("https://c{client}.example/{number}");
+    let register = async |client: usize, number: usize| {
+        let from = format!("127.0.0.{client}");
+        let body = of(&format!("a{number}@example.test"), &url(client, number), "");
+        let (status, answer) = register_from(&from, &server, &body).await;
+        (status, answer["code"].as_str().unwrap_or_default().to_owned())
+    };
+    for number in 0..5 {
+        assert_eq!(register(2, number).await.0, 201);
+    }
+    assert_eq!(register(2, 5).await, (422, "too_many_webhooks_for_client".to_owned()));
+    assert_eq!(register(2, 0).await.0, 200, "one that is registered");
+    for _ in 0..20 {
+        register(2, 6).await;
+    }
+    assert_eq!(register(2, 7).await, (429, "rate_limited".to_owned()));
+    server.clock.advance(Duration::from_secs(1));
+    for number in 0..3 {
+        assert_eq!(register(3, number).await.0, 201, "the flood is another's");
+    }
+    // All places are taken: none makes way before an hour has passed, then the oldest does.
+    assert_eq!(register(4, 0).await, (422, "too_many_webhooks".to_owned()));
+    server.clock.advance(Duration::from_mins(61));
+    for number in 0..5 {
+        assert_eq!(register(4, number).await.0, 201);
+    }
+    let page = server.admin_get("/api/admin/webhooks?origin=https://c2.example").await;
+    assert_eq!(page["webhooks"].as_array().map(Vec::len), Some(0), "{page}");
+    let all = server.admin_get("/api/admin/webhooks").await;
+    assert_eq!(all["webhooks"].as_array().map(Vec::len), Some(8), "{all}");
+    // The administrator sees who that is, and ends it.
+    let listed = server.tempmail(&["webhook", "list", "--all", "--origin", "https://c4.example/x", "-o", "tsv"]).await;
+    let lines: Vec<&str> = listed.stdout.lines().collect();
+    assert_eq!((listed.code, lines.len()), (Some(0), 5), "{}", listed.stderr);
+    assert!(lines.iter().all(|line| line.ends_with("@example.test\t127.0.0.4")), "{lines:?}");
+    let removed = server.tempmail(&["webhook", "remove", "--origin", "https://c4.example", "--yes"]).await;
+    assert_eq!((removed.code, removed.stdout.as_str()), (Some(0), "https://c4.example\t5\n"), "{}", removed.stderr);
+    let others = server.tempmail(&["webhook", "list", "--all", "--domain", "example.test", "-o", "id"]).await;
+    assert_eq!(others.stdout.lines().count(), 3);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_webhook_whose_address_becomes_a_role_address_is_told_nothing_unless_it_is_the_administrators() {
+    let sink = WebhookSink::start().await;
+    sink.script("/stranger", Behaviour::status(200));
+    sink.script("/admin", Behaviour::status(200));
+    let settings = |roles: &'static [&'static str]| {
+        move |config: &mut Config| {
+            quick(config);
+            config.domains = vec!["mail.example.com".parse().expect("domain")];
+            config.role_addresses = RoleAddresses::new(roles.iter().copied());
+        }
+    };
+    let to = "billing@mail.example.com";
+    let server = TestServer::ticking(settings(&[])).await;
+    let (status, answer) = register_from("127.0.0.1", &server, &of(to, &sink.url("/stranger"), "")).await;
+    assert_eq!(status, 201, "{answer}");
+    let stranger = answer["id"].as_str().expect("id").to_owned();
+    register(&server, to, &sink.url("/admin"), None).await;
+    let server = server.restart(settings(&["billing"])).await;
+    server.send(to, "Your certificate", "the code is 123456").await;
+    assert_eq!(sink.wait_for(1).await[0].path, "/admin");
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+    loop {
+        let log = server.admin_get(&format!("/api/admin/webhooks/{stranger}/deliveries")).await;
+        if log[0]["error"] == "role_address" {
+            assert_eq!(log[0]["result"], "given_up", "{log}");
+            break;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "{log}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(sink.requests().iter().all(|request| request.path == "/admin"));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_secret_can_be_guessed_sixty_times_a_minute_and_no_faster_right_or_wrong() {
+    let server = TestServer::with(quick).await;
+    let url = "https://a.example/hook";
+    register(&server, "a@example.test", url, Some("s3cret")).await;
+    let mut answers = Vec::new();
+    for number in 0..62 {
+        let secret = if number == 61 { "s3cret".to_owned() } else { format!("guess {number}") };
+        answers.push(register_from("127.0.0.1", &server, &of("a@example.test", url, &secret)).await.0);
+    }
+    assert!(answers[..60].iter().all(|status| *status != 429), "{answers:?}");
+    assert_eq!(answers[60..], [429, 429], "the right one is answered as the wrong ones");
+    server.clock.advance(Duration::from_secs(1));
+    assert_eq!(register_from("127.0.0.1", &server, &of("a@example.test", url, "s3cret")).await.0, 200);
+    assert_eq!(register_from("127.0.0.1", &server, &of("a@example.test", url, "s3cret")).await.0, 429);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_receiver_that_is_briefly_down_loses_nothing_to_thousands_of_webhooks_that_were_never_useful() {
+    const STRANGERS: usize = 300;
+    let sink = WebhookSink::start().await;
+    sink.script("/hook", Behaviour::status(500));
+    let server = TestServer::ticking(|config| {
+        quick(config);
+        config.webhook_schedule = vec![Duration::from_millis(200)];
+        config.outbox_octets_max = 2 << 20;
+    })
+    .await;
+    let honest = proven("honest@example.test", &sink.url("/hook"));
+    let id = honest.id;
+    server.store().register_webhook(honest, WebhookLimits::UNBOUNDED).await.expect("register");
+    for number in 0..STRANGERS {
+        let record = webhook(&format!("s{}@example.test", number % 30), &format!("http://n{number}.invalid/"));
+        server.store().register_webhook(record, WebhookLimits::UNBOUNDED).await.expect("register");
+    }
+    let large = lines(250 * KB);
+    for _ in 0..3 {
+        server.send("honest@example.test", "kept", &large).await;
+    }
+    for number in 0..60 {
+        server.send(&format!("s{}@example.test", number % 30), "pressure", &lines(20 * KB)).await;
+    }
+    let record = server.store().webhook(id).await.expect("read").expect("the webhook");
+    assert_eq!(record.dropped, 0);
+    sink.script("/hook", Behaviour::status(200));
+    let told = |webhook: &Value| webhook["failures"] == 0;
+    wait_until(&server, "honest@example.test", told).await;
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+    let ids = || sink.requests().iter().filter_map(|it| it.header("webhook-id").map(str::to_owned)).collect::<Vec<_>>();
+    loop {
+        let mut told = ids();
+        told.sort();
+        told.dedup();
+        let log = server.store().attempts(id, 100, server.clock.now()).await.expect("log");
+        let delivered = log.iter().filter(|line| line.status == Some(200)).count();
+        if told.len() == 3 && delivered == 3 {
+            break;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "{delivered} of 3");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    server.stop().await;
+}
