@@ -61,41 +61,17 @@ _tempmail() {
             tempmail__subcmd__db,compact)
                 cmd="tempmail__subcmd__db__subcmd__compact"
                 ;;
-            tempmail__subcmd__db,help)
-                cmd="tempmail__subcmd__db__subcmd__help"
-                ;;
             tempmail__subcmd__db,restore)
                 cmd="tempmail__subcmd__db__subcmd__restore"
                 ;;
             tempmail__subcmd__db,stats)
                 cmd="tempmail__subcmd__db__subcmd__stats"
                 ;;
-            tempmail__subcmd__db__subcmd__help,backup)
-                cmd="tempmail__subcmd__db__subcmd__help__subcmd__backup"
-                ;;
-            tempmail__subcmd__db__subcmd__help,check)
-                cmd="tempmail__subcmd__db__subcmd__help__subcmd__check"
-                ;;
-            tempmail__subcmd__db__subcmd__help,compact)
-                cmd="tempmail__subcmd__db__subcmd__help__subcmd__compact"
-                ;;
-            tempmail__subcmd__db__subcmd__help,help)
-                cmd="tempmail__subcmd__db__subcmd__help__subcmd__help"
-                ;;
-            tempmail__subcmd__db__subcmd__help,restore)
-                cmd="tempmail__subcmd__db__subcmd__help__subcmd__restore"
-                ;;
-            tempmail__subcmd__db__subcmd__help,stats)
-                cmd="tempmail__subcmd__db__subcmd__help__subcmd__stats"
-                ;;
             tempmail__subcmd__domain,add)
                 cmd="tempmail__subcmd__domain__subcmd__add"
                 ;;
             tempmail__subcmd__domain,check-dns)
                 cmd="tempmail__subcmd__domain__subcmd__check__subcmd__dns"
-                ;;
-            tempmail__subcmd__domain,help)
-                cmd="tempmail__subcmd__domain__subcmd__help"
                 ;;
             tempmail__subcmd__domain,list)
                 cmd="tempmail__subcmd__domain__subcmd__list"
@@ -112,119 +88,11 @@ _tempmail() {
             tempmail__subcmd__domain,verify)
                 cmd="tempmail__subcmd__domain__subcmd__verify"
                 ;;
-            tempmail__subcmd__domain__subcmd__help,add)
-                cmd="tempmail__subcmd__domain__subcmd__help__subcmd__add"
-                ;;
-            tempmail__subcmd__domain__subcmd__help,check-dns)
-                cmd="tempmail__subcmd__domain__subcmd__help__subcmd__check__subcmd__dns"
-                ;;
-            tempmail__subcmd__domain__subcmd__help,help)
-                cmd="tempmail__subcmd__domain__subcmd__help__subcmd__help"
-                ;;
-            tempmail__subcmd__domain__subcmd__help,list)
-                cmd="tempmail__subcmd__domain__subcmd__help__subcmd__list"
-                ;;
-            tempmail__subcmd__domain__subcmd__help,remove)
-                cmd="tempmail__subcmd__domain__subcmd__help__subcmd__remove"
-                ;;
-            tempmail__subcmd__domain__subcmd__help,verify)
-                cmd="tempmail__subcmd__domain__subcmd__help__subcmd__verify"
-                ;;
-            tempmail__subcmd__help,completions)
-                cmd="tempmail__subcmd__help__subcmd__completions"
-                ;;
-            tempmail__subcmd__help,db)
-                cmd="tempmail__subcmd__help__subcmd__db"
-                ;;
-            tempmail__subcmd__help,delete)
-                cmd="tempmail__subcmd__help__subcmd__delete"
-                ;;
-            tempmail__subcmd__help,domain)
-                cmd="tempmail__subcmd__help__subcmd__domain"
-                ;;
-            tempmail__subcmd__help,help)
-                cmd="tempmail__subcmd__help__subcmd__help"
-                ;;
-            tempmail__subcmd__help,inbox)
-                cmd="tempmail__subcmd__help__subcmd__inbox"
-                ;;
-            tempmail__subcmd__help,man)
-                cmd="tempmail__subcmd__help__subcmd__man"
-                ;;
-            tempmail__subcmd__help,read)
-                cmd="tempmail__subcmd__help__subcmd__read"
-                ;;
-            tempmail__subcmd__help,send-test)
-                cmd="tempmail__subcmd__help__subcmd__send__subcmd__test"
-                ;;
-            tempmail__subcmd__help,serve)
-                cmd="tempmail__subcmd__help__subcmd__serve"
-                ;;
-            tempmail__subcmd__help,status)
-                cmd="tempmail__subcmd__help__subcmd__status"
-                ;;
-            tempmail__subcmd__help,webhook)
-                cmd="tempmail__subcmd__help__subcmd__webhook"
-                ;;
-            tempmail__subcmd__help__subcmd__db,backup)
-                cmd="tempmail__subcmd__help__subcmd__db__subcmd__backup"
-                ;;
-            tempmail__subcmd__help__subcmd__db,check)
-                cmd="tempmail__subcmd__help__subcmd__db__subcmd__check"
-                ;;
-            tempmail__subcmd__help__subcmd__db,compact)
-                cmd="tempmail__subcmd__help__subcmd__db__subcmd__compact"
-                ;;
-            tempmail__subcmd__help__subcmd__db,restore)
-                cmd="tempmail__subcmd__help__subcmd__db__subcmd__restore"
-                ;;
-            tempmail__subcmd__help__subcmd__db,stats)
-                cmd="tempmail__subcmd__help__subcmd__db__subcmd__stats"
-                ;;
-            tempmail__subcmd__help__subcmd__domain,add)
-                cmd="tempmail__subcmd__help__subcmd__domain__subcmd__add"
-                ;;
-            tempmail__subcmd__help__subcmd__domain,check-dns)
-                cmd="tempmail__subcmd__help__subcmd__domain__subcmd__check__subcmd__dns"
-                ;;
-            tempmail__subcmd__help__subcmd__domain,list)
-                cmd="tempmail__subcmd__help__subcmd__domain__subcmd__list"
-                ;;
-            tempmail__subcmd__help__subcmd__domain,remove)
-                cmd="tempmail__subcmd__help__subcmd__domain__subcmd__remove"
-                ;;
-            tempmail__subcmd__help__subcmd__domain,verify)
-                cmd="tempmail__subcmd__help__subcmd__domain__subcmd__verify"
-                ;;
-            tempmail__subcmd__help__subcmd__webhook,add)
-                cmd="tempmail__subcmd__help__subcmd__webhook__subcmd__add"
-                ;;
-            tempmail__subcmd__help__subcmd__webhook,deliveries)
-                cmd="tempmail__subcmd__help__subcmd__webhook__subcmd__deliveries"
-                ;;
-            tempmail__subcmd__help__subcmd__webhook,list)
-                cmd="tempmail__subcmd__help__subcmd__webhook__subcmd__list"
-                ;;
-            tempmail__subcmd__help__subcmd__webhook,listen)
-                cmd="tempmail__subcmd__help__subcmd__webhook__subcmd__listen"
-                ;;
-            tempmail__subcmd__help__subcmd__webhook,remove)
-                cmd="tempmail__subcmd__help__subcmd__webhook__subcmd__remove"
-                ;;
-            tempmail__subcmd__help__subcmd__webhook,replay)
-                cmd="tempmail__subcmd__help__subcmd__webhook__subcmd__replay"
-                ;;
-            tempmail__subcmd__help__subcmd__webhook,test)
-                cmd="tempmail__subcmd__help__subcmd__webhook__subcmd__test"
-                ;;
             tempmail__subcmd__webhook,add)
                 cmd="tempmail__subcmd__webhook__subcmd__add"
                 ;;
             tempmail__subcmd__webhook,deliveries)
                 cmd="tempmail__subcmd__webhook__subcmd__deliveries"
-                ;;
-            tempmail__subcmd__webhook,help)
-                cmd="tempmail__subcmd__webhook__subcmd__help"
                 ;;
             tempmail__subcmd__webhook,list)
                 cmd="tempmail__subcmd__webhook__subcmd__list"
@@ -246,30 +114,6 @@ _tempmail() {
                 ;;
             tempmail__subcmd__webhook,test)
                 cmd="tempmail__subcmd__webhook__subcmd__test"
-                ;;
-            tempmail__subcmd__webhook__subcmd__help,add)
-                cmd="tempmail__subcmd__webhook__subcmd__help__subcmd__add"
-                ;;
-            tempmail__subcmd__webhook__subcmd__help,deliveries)
-                cmd="tempmail__subcmd__webhook__subcmd__help__subcmd__deliveries"
-                ;;
-            tempmail__subcmd__webhook__subcmd__help,help)
-                cmd="tempmail__subcmd__webhook__subcmd__help__subcmd__help"
-                ;;
-            tempmail__subcmd__webhook__subcmd__help,list)
-                cmd="tempmail__subcmd__webhook__subcmd__help__subcmd__list"
-                ;;
-            tempmail__subcmd__webhook__subcmd__help,listen)
-                cmd="tempmail__subcmd__webhook__subcmd__help__subcmd__listen"
-                ;;
-            tempmail__subcmd__webhook__subcmd__help,remove)
-                cmd="tempmail__subcmd__webhook__subcmd__help__subcmd__remove"
-                ;;
-            tempmail__subcmd__webhook__subcmd__help,replay)
-                cmd="tempmail__subcmd__webhook__subcmd__help__subcmd__replay"
-                ;;
-            tempmail__subcmd__webhook__subcmd__help,test)
-                cmd="tempmail__subcmd__webhook__subcmd__help__subcmd__test"
                 ;;
             *)
                 ;;
@@ -366,7 +210,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__db)
-            opts="-o -q -v -h --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help check stats compact backup restore help"
+            opts="-o -q -v -h --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help check stats compact backup restore"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -533,104 +377,6 @@ _tempmail() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        tempmail__subcmd__db__subcmd__help)
-            opts="check stats compact backup restore help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__db__subcmd__help__subcmd__backup)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__db__subcmd__help__subcmd__check)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__db__subcmd__help__subcmd__compact)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__db__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__db__subcmd__help__subcmd__restore)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__db__subcmd__help__subcmd__stats)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         tempmail__subcmd__db__subcmd__restore)
             opts="-o -q -v -h --with-events --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -762,7 +508,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__domain)
-            opts="-o -q -v -h --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help add list ls check-dns verify remove rm help"
+            opts="-o -q -v -h --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help add list ls check-dns verify remove rm"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -888,104 +634,6 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__domain__subcmd__help)
-            opts="add list check-dns verify remove help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__domain__subcmd__help__subcmd__add)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__domain__subcmd__help__subcmd__check__subcmd__dns)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__domain__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__domain__subcmd__help__subcmd__list)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__domain__subcmd__help__subcmd__remove)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__domain__subcmd__help__subcmd__verify)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;
@@ -1120,418 +768,40 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__help)
-            opts="serve inbox read delete send-test domain webhook db status completions man help"
+            opts="-o -q -v -h --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                *)
-                    COMPREPLY=()
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
                     ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__completions)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
                     ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__db)
-            opts="check stats compact backup restore"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
+                --data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
                     ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__db__subcmd__backup)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
                     ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__db__subcmd__check)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
                     ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__db__subcmd__compact)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
                     ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__db__subcmd__restore)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
                     ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__db__subcmd__stats)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__delete)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__domain)
-            opts="add list check-dns verify remove"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__domain__subcmd__add)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__domain__subcmd__check__subcmd__dns)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__domain__subcmd__list)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__domain__subcmd__remove)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__domain__subcmd__verify)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__inbox)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__man)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__read)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__send__subcmd__test)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__serve)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__status)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__webhook)
-            opts="add list remove deliveries replay test listen"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__webhook__subcmd__add)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__webhook__subcmd__deliveries)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__webhook__subcmd__list)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__webhook__subcmd__listen)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__webhook__subcmd__remove)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__webhook__subcmd__replay)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__help__subcmd__webhook__subcmd__test)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;
@@ -2100,7 +1370,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__webhook)
-            opts="-o -q -v -h --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help add list ls remove rm deliveries replay test listen help"
+            opts="-o -q -v -h --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help add list ls remove rm deliveries replay test listen"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2226,132 +1496,6 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__webhook__subcmd__help)
-            opts="add list remove deliveries replay test listen help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__webhook__subcmd__help__subcmd__add)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__webhook__subcmd__help__subcmd__deliveries)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__webhook__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__webhook__subcmd__help__subcmd__list)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__webhook__subcmd__help__subcmd__listen)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__webhook__subcmd__help__subcmd__remove)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__webhook__subcmd__help__subcmd__replay)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tempmail__subcmd__webhook__subcmd__help__subcmd__test)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;

@@ -39,27 +39,27 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand inbox 'List the mail of an address, newest first'
             cand read 'Show one mail'
             cand delete 'Delete mail: all of an address, or single mails by id'
-            cand send-test 'Send a small mail through SMTP and say where it ended'
+            cand send-test 'Send a test mail through SMTP and look it up in the inbox'
             cand domain 'Add, list, check and remove the domains that mail is received for'
             cand webhook 'Send mail to a URL as it arrives, by POST and with a signature'
             cand db 'Check, measure, compact, back up and restore the mail store'
             cand status 'Show where the service listens, what it keeps and its limits'
             cand completions 'Print the completions of a shell, or write those of every shell into a directory'
             cand man 'Print the manual page, or write the pages of every command into a directory'
-            cand help 'Print this message or the help of the given subcommand(s)'
+            cand help 'Print a guide, or the help of a command'
         }
         &'tempmail;serve'= {
-            cand --revision 'Revision of the interface, which the defaults of the other settings come from [default: 2]'
-            cand --retention 'How long a message can be read, 1s to 365d; then it is deleted [default: 2h]'
+            cand --revision 'Revision of the interface; the defaults of the other settings come from it [default: 2]'
+            cand --retention 'How long a message is kept, 1s to 365d; then it is deleted [default: 2h]'
             cand --max-message-size 'Largest message, 1KB to 50MB; KB is 1,024 octets [default: 300KB; revision 1: 10MB]'
             cand --subaddressing 'Whether user+tag@ is an address of its own (keep) or arrives at user@ (strip) [default: keep]'
-            cand --role-addresses 'Local part that only the administrator may read on a domain for which certificates exist; ''none'' for no such [default: abuse,admin,administrator,hostmaster,noc,postmaster,root,security,ssl-admin,ssladmin,ssladministrator,sslwebmaster,webmaster]'
+            cand --role-addresses 'Local part whose mail only the administrator may read, on domains that can have certificates; ''none'' for none [default: abuse,admin,administrator,hostmaster,noc,postmaster,root,security,ssl-admin,ssladmin,ssladministrator,sslwebmaster,webmaster]'
             cand --log-format 'Log lines for people (text) or for programs (json) [default: text]'
             cand --smtp-listen 'Address that SMTP listens on; port 0 lets the system choose [default: 127.0.0.1:2525,[::1]:2525]'
             cand --smtps-listen 'Address that SMTP with TLS from the first octet listens on; needs a certificate [default: none]'
             cand --lmtp-listen 'Address or Unix socket that LMTP listens on, for an MTA in front; a path begins with ''/'' [default: none]'
             cand --lmtp-socket-mode 'Mode of the file of a Unix socket for LMTP, octal [default: 660]'
-            cand --proxy-from 'Network whose connections must begin with a header of the PROXY protocol, which tells the client [default: none]'
+            cand --proxy-from 'Network of proxies; each connection from there must begin with a PROXY header, which names the client [default: none]'
             cand --hostname 'Name that SMTP greets with and that Received fields carry [default: the first mx-host, else the machine''s name, else localhost]'
             cand --max-smtp-connections 'Most SMTP connections at once, 1 to 100000 [default: 1000]'
             cand --smtp-body-budget 'Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size [default: 256MB]'
@@ -72,38 +72,38 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --smtp-connections-per-minute 'Most new SMTP connections in a minute from one address of IPv4 or /64 of IPv6, 1 to 1000000 [default: 600]'
             cand --smtp-body-budget-per-address 'Most of smtp-body-budget for messages from one address, 64KB to 1024GB, at least max-message-size, at most that of its network [default: a quarter of smtp-body-budget, but no less than max-message-size and no more than that of its network]'
             cand --smtp-body-budget-per-network 'Most of smtp-body-budget for messages from one /24 of IPv4 or /64 of IPv6, 64KB to 1024GB, at least max-message-size [default: half of smtp-body-budget, or max-message-size or smtp-body-budget-per-address where that is more]'
-            cand --limit-exempt 'Network whose SMTP clients the five limits before do not hold for; ''none'' for no network [default: 127.0.0.0/8,::1/128]'
+            cand --limit-exempt 'Network whose SMTP clients are exempt from the five limits above; ''none'' for no network [default: 127.0.0.0/8,::1/128]'
             cand --smtp-errors-max 'Errors (5yz replies) without a stored message between them that end an SMTP session, 1 to 1000 [default: 20]'
             cand --smtp-idle-timeout 'How long an SMTP client may keep silent, 100ms to 1h [default: 5m]'
             cand --smtp-reply-timeout 'How long an SMTP client may take to read the replies to what it has sent, 100ms to 1h [default: 5m]'
             cand --smtp-command-timeout 'How long an SMTP client may take for a whole command line, 100ms to 1h [default: 5m]'
             cand --smtp-message-timeout 'How long an SMTP transaction may take from MAIL on, unless its message keeps smtp-min-rate, 100ms to 1d [default: 10m]'
-            cand --smtp-min-rate 'Octets of a message in a second that give it more time than smtp-message-timeout, 1 to 1000000 [default: 500]'
+            cand --smtp-min-rate 'Octets per second at which a message may take longer than smtp-message-timeout, 1 to 1000000 [default: 500]'
             cand --smtp-session-life 'How long an SMTP session may last; it ends between transactions, 100ms to 7d [default: 1h]'
-            cand --smtp-stress-timeout 'In place of these timeouts while more than 3/4 of max-smtp-connections are taken, and of those for messages while more than 3/4 of smtp-body-budget are, 100ms to 5m [default: 10s]'
-            cand --refuse-client 'Network whose clients get 554 in place of a greeting [default: none]'
-            cand --refuse-sender-domain 'Domain from which no mail is taken, by the reverse-path: a name, or ''*.NAME'' for all below it [default: none]'
-            cand --accept-local-part 'Local part that mail is taken for, ''*'' for any characters and ''?'' for one; postmaster and role addresses always are [default: all]'
+            cand --smtp-stress-timeout 'Timeout that replaces those above while more than 3/4 of max-smtp-connections are taken, and those for messages while more than 3/4 of smtp-body-budget is reserved, 100ms to 5m [default: 10s]'
+            cand --refuse-client 'Network whose clients are refused with 554 [default: none]'
+            cand --refuse-sender-domain 'Domain whose mail is refused, by the reverse-path: a name, or ''*.NAME'' for all below it [default: none]'
+            cand --accept-local-part 'Local part that mail is accepted for, ''*'' for any characters and ''?'' for one; postmaster and role addresses always are [default: all]'
             cand --max-messages-per-mailbox 'Most messages in one mailbox, 0 to 1000000; 0: no cap [default: 0]'
             cand --max-messages-per-domain 'Most messages in all mailboxes of one domain, 0 to 1000000000; 0: no cap [default: 0]'
-            cand --mailbox-full 'Whether a message for a full mailbox is refused for now or takes the place of the mailbox''s oldest [default: reject]'
+            cand --mailbox-full 'Whether a message for a full mailbox is refused for now or replaces the mailbox''s oldest [default: reject]'
             cand --tls-cert 'Certificate in PEM with the chain behind it; read again when it changes and at SIGHUP [default: none]'
             cand --tls-key 'Private key of tls-cert in PEM: RSA, EC or Ed25519 [default: none; the file of tls-cert where that is set]'
-            cand --tls-self-signed 'Make a certificate at the start that nobody has signed, for development [default: false]'
+            cand --tls-self-signed 'Create a self-signed certificate at the start, for development [default: false]'
             cand --tls-handshake-timeout 'How long a TLS handshake may take, 100ms to 5m [default: 10s]'
             cand --http-listen 'Address that HTTP listens on; port 0 lets the system choose [default: 127.0.0.1:8080,[::1]:8080]'
-            cand --page-size-default 'Messages on a page when the caller names no limit, 1 to 300, at most page-size-max [default: 20]'
+            cand --page-size-default 'Messages on a page if the request has no limit, 1 to 300, at most page-size-max [default: 20]'
             cand --page-size-max 'Most messages on a page, 1 to 300, with revision 1 at most 100 [default: 100]'
-            cand --http-allowed-hosts 'Host name or address, without port, that HTTP answers to beside loopback ones while it listens on loopback only [default: none]'
+            cand --http-allowed-hosts 'Host name or address, without port, that HTTP also answers for while it listens on loopback only [default: none]'
             cand --http-allowed-origins 'Origin whose web pages may read answers, such as https://app.example; ''*'' for any, ''none'' for no other [default: any, but only loopback ones while HTTP listens on loopback only]'
             cand --rate-limit 'HTTP requests per minute and client address, 1 to 10000000, or ''off'' [default: 10000; revision 1: off]'
             cand --max-http-connections 'Most HTTP connections at once, 1 to 100000 [default: 1000]'
-            cand --domain 'Domain that mail is received for without asking DNS: a name, ''*.NAME'' for all below it, or ''*'' for every one [default: none; example.test while there is neither a domain nor an mx-host]'
+            cand --domain 'Domain that receives mail without a check of DNS: a name, ''*.NAME'' for all below it, or ''*'' for every one [default: none; example.test while there is neither a domain nor an mx-host]'
             cand --accept-any-domain 'Permit a domain with ''*'' although SMTP can be reached from other machines [default: false]'
-            cand --mx-host 'Name that the MX record of a registered domain must point to; without one no domain can be registered [default: none]'
+            cand --mx-host 'Name that the MX record of a registered domain must point to; without it no domain can be registered [default: none]'
             cand --verify-every 'How often the MX record of each registered domain is verified, 1s to 30d [default: 12h; revision 1: 1d]'
             cand --resolver 'DNS server to ask, port 53 if none is named [default: those of the system]'
-            cand --public-address 'Address of this service beside those that its mx-host names resolve to, for hosts behind NAT [default: none]'
+            cand --public-address 'Further address of this service, if it is behind NAT and its mx-host names do not resolve to it [default: none]'
             cand --max-domains 'Most domains that can be registered, 0 to 1000000 [default: 10000]'
             cand --webhook-allow 'Network that webhooks may be sent to although it is not public, such as 10.0.0.0/8 [default: none]'
             cand --webhook-refused-ports 'Port that no webhook is sent to, 1 to 65535; 25, 465 and 587 never are [default: none]'
@@ -235,10 +235,9 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand list 'List the domains'
             cand ls 'List the domains'
             cand check-dns 'Ask DNS whether the MX record of a domain points at this service'
-            cand verify 'Check the MX records of registered domains now, as happens every period'
-            cand remove 'Receive no more mail for a domain'
-            cand rm 'Receive no more mail for a domain'
-            cand help 'Print this message or the help of the given subcommand(s)'
+            cand verify 'Check the MX records of registered domains now'
+            cand remove 'Stop receiving mail for a domain'
+            cand rm 'Stop receiving mail for a domain'
         }
         &'tempmail;domain;add'= {
             cand --owner 'Name of the owner'
@@ -365,26 +364,6 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
-        &'tempmail;domain;help'= {
-            cand add 'Register a domain whose MX record points at this service'
-            cand list 'List the domains'
-            cand check-dns 'Ask DNS whether the MX record of a domain points at this service'
-            cand verify 'Check the MX records of registered domains now, as happens every period'
-            cand remove 'Receive no more mail for a domain'
-            cand help 'Print this message or the help of the given subcommand(s)'
-        }
-        &'tempmail;domain;help;add'= {
-        }
-        &'tempmail;domain;help;list'= {
-        }
-        &'tempmail;domain;help;check-dns'= {
-        }
-        &'tempmail;domain;help;verify'= {
-        }
-        &'tempmail;domain;help;remove'= {
-        }
-        &'tempmail;domain;help;help'= {
-        }
         &'tempmail;webhook'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
@@ -410,7 +389,6 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand replay 'Send events to a webhook again, under their own webhook-id'
             cand test 'Send a sample event to a webhook now and show the attempt'
             cand listen 'POST mail to a local URL as it arrives, as a webhook would, without registering one'
-            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'tempmail;webhook;add'= {
             cand --secret-file 'File with the secret that payloads are signed with, - for standard input; one final line end is no part of it'
@@ -579,32 +557,6 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
-        &'tempmail;webhook;help'= {
-            cand add 'Send mail for an address to a URL as it arrives'
-            cand list 'List the webhooks of an address, or all of them'
-            cand remove 'Delete webhooks, with the events that they have not been told'
-            cand deliveries 'Show the attempts to tell a webhook of mail, newest first'
-            cand replay 'Send events to a webhook again, under their own webhook-id'
-            cand test 'Send a sample event to a webhook now and show the attempt'
-            cand listen 'POST mail to a local URL as it arrives, as a webhook would, without registering one'
-            cand help 'Print this message or the help of the given subcommand(s)'
-        }
-        &'tempmail;webhook;help;add'= {
-        }
-        &'tempmail;webhook;help;list'= {
-        }
-        &'tempmail;webhook;help;remove'= {
-        }
-        &'tempmail;webhook;help;deliveries'= {
-        }
-        &'tempmail;webhook;help;replay'= {
-        }
-        &'tempmail;webhook;help;test'= {
-        }
-        &'tempmail;webhook;help;listen'= {
-        }
-        &'tempmail;webhook;help;help'= {
-        }
         &'tempmail;db'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
@@ -622,11 +574,10 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand check 'Check whether the store is whole: every record, every row, and whether they agree'
-            cand stats 'Show how much is kept: mail, domains, webhooks, and what the files take'
-            cand compact 'Give the space of what is gone back to the file system'
-            cand backup 'Back up everything that is there now: mail, domains, webhooks'
-            cand restore 'Replace the store by that of a backup'
-            cand help 'Print this message or the help of the given subcommand(s)'
+            cand stats 'Show how much is stored: mail, domains, webhooks, and the size of the files'
+            cand compact 'Return the space of deleted mail to the file system'
+            cand backup 'Back up all mail, domains and webhooks'
+            cand restore 'Replace the store with a backup'
         }
         &'tempmail;db;check'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
@@ -715,26 +666,6 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
-        &'tempmail;db;help'= {
-            cand check 'Check whether the store is whole: every record, every row, and whether they agree'
-            cand stats 'Show how much is kept: mail, domains, webhooks, and what the files take'
-            cand compact 'Give the space of what is gone back to the file system'
-            cand backup 'Back up everything that is there now: mail, domains, webhooks'
-            cand restore 'Replace the store by that of a backup'
-            cand help 'Print this message or the help of the given subcommand(s)'
-        }
-        &'tempmail;db;help;check'= {
-        }
-        &'tempmail;db;help;stats'= {
-        }
-        &'tempmail;db;help;compact'= {
-        }
-        &'tempmail;db;help;backup'= {
-        }
-        &'tempmail;db;help;restore'= {
-        }
-        &'tempmail;db;help;help'= {
-        }
         &'tempmail;status'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
@@ -788,93 +719,21 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tempmail;help'= {
-            cand serve 'Run the service: receive mail over SMTP and answer over HTTP'
-            cand inbox 'List the mail of an address, newest first'
-            cand read 'Show one mail'
-            cand delete 'Delete mail: all of an address, or single mails by id'
-            cand send-test 'Send a small mail through SMTP and say where it ended'
-            cand domain 'Add, list, check and remove the domains that mail is received for'
-            cand webhook 'Send mail to a URL as it arrives, by POST and with a signature'
-            cand db 'Check, measure, compact, back up and restore the mail store'
-            cand status 'Show where the service listens, what it keeps and its limits'
-            cand completions 'Print the completions of a shell, or write those of every shell into a directory'
-            cand man 'Print the manual page, or write the pages of every command into a directory'
-            cand help 'Print this message or the help of the given subcommand(s)'
-        }
-        &'tempmail;help;serve'= {
-        }
-        &'tempmail;help;inbox'= {
-        }
-        &'tempmail;help;read'= {
-        }
-        &'tempmail;help;delete'= {
-        }
-        &'tempmail;help;send-test'= {
-        }
-        &'tempmail;help;domain'= {
-            cand add 'Register a domain whose MX record points at this service'
-            cand list 'List the domains'
-            cand check-dns 'Ask DNS whether the MX record of a domain points at this service'
-            cand verify 'Check the MX records of registered domains now, as happens every period'
-            cand remove 'Receive no more mail for a domain'
-        }
-        &'tempmail;help;domain;add'= {
-        }
-        &'tempmail;help;domain;list'= {
-        }
-        &'tempmail;help;domain;check-dns'= {
-        }
-        &'tempmail;help;domain;verify'= {
-        }
-        &'tempmail;help;domain;remove'= {
-        }
-        &'tempmail;help;webhook'= {
-            cand add 'Send mail for an address to a URL as it arrives'
-            cand list 'List the webhooks of an address, or all of them'
-            cand remove 'Delete webhooks, with the events that they have not been told'
-            cand deliveries 'Show the attempts to tell a webhook of mail, newest first'
-            cand replay 'Send events to a webhook again, under their own webhook-id'
-            cand test 'Send a sample event to a webhook now and show the attempt'
-            cand listen 'POST mail to a local URL as it arrives, as a webhook would, without registering one'
-        }
-        &'tempmail;help;webhook;add'= {
-        }
-        &'tempmail;help;webhook;list'= {
-        }
-        &'tempmail;help;webhook;remove'= {
-        }
-        &'tempmail;help;webhook;deliveries'= {
-        }
-        &'tempmail;help;webhook;replay'= {
-        }
-        &'tempmail;help;webhook;test'= {
-        }
-        &'tempmail;help;webhook;listen'= {
-        }
-        &'tempmail;help;db'= {
-            cand check 'Check whether the store is whole: every record, every row, and whether they agree'
-            cand stats 'Show how much is kept: mail, domains, webhooks, and what the files take'
-            cand compact 'Give the space of what is gone back to the file system'
-            cand backup 'Back up everything that is there now: mail, domains, webhooks'
-            cand restore 'Replace the store by that of a backup'
-        }
-        &'tempmail;help;db;check'= {
-        }
-        &'tempmail;help;db;stats'= {
-        }
-        &'tempmail;help;db;compact'= {
-        }
-        &'tempmail;help;db;backup'= {
-        }
-        &'tempmail;help;db;restore'= {
-        }
-        &'tempmail;help;status'= {
-        }
-        &'tempmail;help;completions'= {
-        }
-        &'tempmail;help;man'= {
-        }
-        &'tempmail;help;help'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
         }
     ]
     $completions[$command]

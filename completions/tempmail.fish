@@ -46,25 +46,25 @@ complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "serve" -d 'Run th
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "inbox" -d 'List the mail of an address, newest first'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "read" -d 'Show one mail'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "delete" -d 'Delete mail: all of an address, or single mails by id'
-complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "send-test" -d 'Send a small mail through SMTP and say where it ended'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "send-test" -d 'Send a test mail through SMTP and look it up in the inbox'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "domain" -d 'Add, list, check and remove the domains that mail is received for'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "webhook" -d 'Send mail to a URL as it arrives, by POST and with a signature'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "db" -d 'Check, measure, compact, back up and restore the mail store'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "status" -d 'Show where the service listens, what it keeps and its limits'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "completions" -d 'Print the completions of a shell, or write those of every shell into a directory'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "man" -d 'Print the manual page, or write the pages of every command into a directory'
-complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l revision -d 'Revision of the interface, which the defaults of the other settings come from [default: 2]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l retention -d 'How long a message can be read, 1s to 365d; then it is deleted [default: 2h]' -r
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "help" -d 'Print a guide, or the help of a command'
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l revision -d 'Revision of the interface; the defaults of the other settings come from it [default: 2]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l retention -d 'How long a message is kept, 1s to 365d; then it is deleted [default: 2h]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-message-size -d 'Largest message, 1KB to 50MB; KB is 1,024 octets [default: 300KB; revision 1: 10MB]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l subaddressing -d 'Whether user+tag@ is an address of its own (keep) or arrives at user@ (strip) [default: keep]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l role-addresses -d 'Local part that only the administrator may read on a domain for which certificates exist; \'none\' for no such [default: abuse,admin,administrator,hostmaster,noc,postmaster,root,security,ssl-admin,ssladmin,ssladministrator,sslwebmaster,webmaster]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l role-addresses -d 'Local part whose mail only the administrator may read, on domains that can have certificates; \'none\' for none [default: abuse,admin,administrator,hostmaster,noc,postmaster,root,security,ssl-admin,ssladmin,ssladministrator,sslwebmaster,webmaster]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l log-format -d 'Log lines for people (text) or for programs (json) [default: text]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-listen -d 'Address that SMTP listens on; port 0 lets the system choose [default: 127.0.0.1:2525,[::1]:2525]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtps-listen -d 'Address that SMTP with TLS from the first octet listens on; needs a certificate [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l lmtp-listen -d 'Address or Unix socket that LMTP listens on, for an MTA in front; a path begins with \'/\' [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l lmtp-socket-mode -d 'Mode of the file of a Unix socket for LMTP, octal [default: 660]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l proxy-from -d 'Network whose connections must begin with a header of the PROXY protocol, which tells the client [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l proxy-from -d 'Network of proxies; each connection from there must begin with a PROXY header, which names the client [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l hostname -d 'Name that SMTP greets with and that Received fields carry [default: the first mx-host, else the machine\'s name, else localhost]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-smtp-connections -d 'Most SMTP connections at once, 1 to 100000 [default: 1000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-body-budget -d 'Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size [default: 256MB]' -r
@@ -77,38 +77,38 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-smtp-con
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-connections-per-minute -d 'Most new SMTP connections in a minute from one address of IPv4 or /64 of IPv6, 1 to 1000000 [default: 600]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-body-budget-per-address -d 'Most of smtp-body-budget for messages from one address, 64KB to 1024GB, at least max-message-size, at most that of its network [default: a quarter of smtp-body-budget, but no less than max-message-size and no more than that of its network]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-body-budget-per-network -d 'Most of smtp-body-budget for messages from one /24 of IPv4 or /64 of IPv6, 64KB to 1024GB, at least max-message-size [default: half of smtp-body-budget, or max-message-size or smtp-body-budget-per-address where that is more]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l limit-exempt -d 'Network whose SMTP clients the five limits before do not hold for; \'none\' for no network [default: 127.0.0.0/8,::1/128]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l limit-exempt -d 'Network whose SMTP clients are exempt from the five limits above; \'none\' for no network [default: 127.0.0.0/8,::1/128]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-errors-max -d 'Errors (5yz replies) without a stored message between them that end an SMTP session, 1 to 1000 [default: 20]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-idle-timeout -d 'How long an SMTP client may keep silent, 100ms to 1h [default: 5m]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-reply-timeout -d 'How long an SMTP client may take to read the replies to what it has sent, 100ms to 1h [default: 5m]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-command-timeout -d 'How long an SMTP client may take for a whole command line, 100ms to 1h [default: 5m]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-message-timeout -d 'How long an SMTP transaction may take from MAIL on, unless its message keeps smtp-min-rate, 100ms to 1d [default: 10m]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-min-rate -d 'Octets of a message in a second that give it more time than smtp-message-timeout, 1 to 1000000 [default: 500]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-min-rate -d 'Octets per second at which a message may take longer than smtp-message-timeout, 1 to 1000000 [default: 500]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-session-life -d 'How long an SMTP session may last; it ends between transactions, 100ms to 7d [default: 1h]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-stress-timeout -d 'In place of these timeouts while more than 3/4 of max-smtp-connections are taken, and of those for messages while more than 3/4 of smtp-body-budget are, 100ms to 5m [default: 10s]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l refuse-client -d 'Network whose clients get 554 in place of a greeting [default: none]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l refuse-sender-domain -d 'Domain from which no mail is taken, by the reverse-path: a name, or \'*.NAME\' for all below it [default: none]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l accept-local-part -d 'Local part that mail is taken for, \'*\' for any characters and \'?\' for one; postmaster and role addresses always are [default: all]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-stress-timeout -d 'Timeout that replaces those above while more than 3/4 of max-smtp-connections are taken, and those for messages while more than 3/4 of smtp-body-budget is reserved, 100ms to 5m [default: 10s]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l refuse-client -d 'Network whose clients are refused with 554 [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l refuse-sender-domain -d 'Domain whose mail is refused, by the reverse-path: a name, or \'*.NAME\' for all below it [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l accept-local-part -d 'Local part that mail is accepted for, \'*\' for any characters and \'?\' for one; postmaster and role addresses always are [default: all]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-messages-per-mailbox -d 'Most messages in one mailbox, 0 to 1000000; 0: no cap [default: 0]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-messages-per-domain -d 'Most messages in all mailboxes of one domain, 0 to 1000000000; 0: no cap [default: 0]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l mailbox-full -d 'Whether a message for a full mailbox is refused for now or takes the place of the mailbox\'s oldest [default: reject]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l mailbox-full -d 'Whether a message for a full mailbox is refused for now or replaces the mailbox\'s oldest [default: reject]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-cert -d 'Certificate in PEM with the chain behind it; read again when it changes and at SIGHUP [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-key -d 'Private key of tls-cert in PEM: RSA, EC or Ed25519 [default: none; the file of tls-cert where that is set]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-self-signed -d 'Make a certificate at the start that nobody has signed, for development [default: false]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-self-signed -d 'Create a self-signed certificate at the start, for development [default: false]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-handshake-timeout -d 'How long a TLS handshake may take, 100ms to 5m [default: 10s]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-listen -d 'Address that HTTP listens on; port 0 lets the system choose [default: 127.0.0.1:8080,[::1]:8080]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l page-size-default -d 'Messages on a page when the caller names no limit, 1 to 300, at most page-size-max [default: 20]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l page-size-default -d 'Messages on a page if the request has no limit, 1 to 300, at most page-size-max [default: 20]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l page-size-max -d 'Most messages on a page, 1 to 300, with revision 1 at most 100 [default: 100]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-allowed-hosts -d 'Host name or address, without port, that HTTP answers to beside loopback ones while it listens on loopback only [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-allowed-hosts -d 'Host name or address, without port, that HTTP also answers for while it listens on loopback only [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-allowed-origins -d 'Origin whose web pages may read answers, such as https://app.example; \'*\' for any, \'none\' for no other [default: any, but only loopback ones while HTTP listens on loopback only]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l rate-limit -d 'HTTP requests per minute and client address, 1 to 10000000, or \'off\' [default: 10000; revision 1: off]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-connections -d 'Most HTTP connections at once, 1 to 100000 [default: 1000]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l domain -d 'Domain that mail is received for without asking DNS: a name, \'*.NAME\' for all below it, or \'*\' for every one [default: none; example.test while there is neither a domain nor an mx-host]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l domain -d 'Domain that receives mail without a check of DNS: a name, \'*.NAME\' for all below it, or \'*\' for every one [default: none; example.test while there is neither a domain nor an mx-host]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l accept-any-domain -d 'Permit a domain with \'*\' although SMTP can be reached from other machines [default: false]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l mx-host -d 'Name that the MX record of a registered domain must point to; without one no domain can be registered [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l mx-host -d 'Name that the MX record of a registered domain must point to; without it no domain can be registered [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l verify-every -d 'How often the MX record of each registered domain is verified, 1s to 30d [default: 12h; revision 1: 1d]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l resolver -d 'DNS server to ask, port 53 if none is named [default: those of the system]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l public-address -d 'Address of this service beside those that its mx-host names resolve to, for hosts behind NAT [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l public-address -d 'Further address of this service, if it is behind NAT and its mx-host names do not resolve to it [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-domains -d 'Most domains that can be registered, 0 to 1000000 [default: 10000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-allow -d 'Network that webhooks may be sent to although it is not public, such as 10.0.0.0/8 [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-refused-ports -d 'Port that no webhook is sent to, 1 to 65535; 25, 465 and 587 never are [default: none]' -r
@@ -221,31 +221,30 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -s q -l qui
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
 id\t'Ids or names alone, one per line'"
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -l json -d 'Same as --output json: the fields of the HTTP interface'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -s q -l quiet -d 'No hints on standard error, only errors'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -l yes -d 'Do not ask before deleting'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -f -a "add" -d 'Register a domain whose MX record points at this service'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -f -a "list" -d 'List the domains'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -f -a "ls" -d 'List the domains'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -f -a "check-dns" -d 'Ask DNS whether the MX record of a domain points at this service'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -f -a "verify" -d 'Check the MX records of registered domains now, as happens every period'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -f -a "remove" -d 'Receive no more mail for a domain'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -f -a "rm" -d 'Receive no more mail for a domain'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -f -a "add" -d 'Register a domain whose MX record points at this service'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -f -a "list" -d 'List the domains'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -f -a "ls" -d 'List the domains'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -f -a "check-dns" -d 'Ask DNS whether the MX record of a domain points at this service'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -f -a "verify" -d 'Check the MX records of registered domains now'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -f -a "remove" -d 'Stop receiving mail for a domain'
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -f -a "rm" -d 'Stop receiving mail for a domain'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l owner -d 'Name of the owner' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l email -d 'Contact address of the owner' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
@@ -371,39 +370,32 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from help" -f -a "add" -d 'Register a domain whose MX record points at this service'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the domains'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from help" -f -a "check-dns" -d 'Ask DNS whether the MX record of a domain points at this service'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Check the MX records of registered domains now, as happens every period'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from help" -f -a "remove" -d 'Receive no more mail for a domain'
-complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
 id\t'Ids or names alone, one per line'"
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -l json -d 'Same as --output json: the fields of the HTTP interface'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -s q -l quiet -d 'No hints on standard error, only errors'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -l yes -d 'Do not ask before deleting'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "add" -d 'Send mail for an address to a URL as it arrives'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "list" -d 'List the webhooks of an address, or all of them'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "ls" -d 'List the webhooks of an address, or all of them'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "remove" -d 'Delete webhooks, with the events that they have not been told'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "rm" -d 'Delete webhooks, with the events that they have not been told'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "deliveries" -d 'Show the attempts to tell a webhook of mail, newest first'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "replay" -d 'Send events to a webhook again, under their own webhook-id'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "test" -d 'Send a sample event to a webhook now and show the attempt'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "listen" -d 'POST mail to a local URL as it arrives, as a webhook would, without registering one'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "add" -d 'Send mail for an address to a URL as it arrives'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "list" -d 'List the webhooks of an address, or all of them'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "ls" -d 'List the webhooks of an address, or all of them'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "remove" -d 'Delete webhooks, with the events that they have not been told'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "rm" -d 'Delete webhooks, with the events that they have not been told'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "deliveries" -d 'Show the attempts to tell a webhook of mail, newest first'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "replay" -d 'Send events to a webhook again, under their own webhook-id'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "test" -d 'Send a sample event to a webhook now and show the attempt'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "listen" -d 'POST mail to a local URL as it arrives, as a webhook would, without registering one'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l secret-file -d 'File with the secret that payloads are signed with, - for standard input; one final line end is no part of it' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
@@ -571,37 +563,28 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "add" -d 'Send mail for an address to a URL as it arrives'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the webhooks of an address, or all of them'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "remove" -d 'Delete webhooks, with the events that they have not been told'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "deliveries" -d 'Show the attempts to tell a webhook of mail, newest first'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "replay" -d 'Send events to a webhook again, under their own webhook-id'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "test" -d 'Send a sample event to a webhook now and show the attempt'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "listen" -d 'POST mail to a local URL as it arrives, as a webhook would, without registering one'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
 id\t'Ids or names alone, one per line'"
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -l json -d 'Same as --output json: the fields of the HTTP interface'
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -s q -l quiet -d 'No hints on standard error, only errors'
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -l yes -d 'Do not ask before deleting'
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -f -a "check" -d 'Check whether the store is whole: every record, every row, and whether they agree'
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -f -a "stats" -d 'Show how much is kept: mail, domains, webhooks, and what the files take'
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -f -a "compact" -d 'Give the space of what is gone back to the file system'
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -f -a "backup" -d 'Back up everything that is there now: mail, domains, webhooks'
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -f -a "restore" -d 'Replace the store by that of a backup'
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -f -a "check" -d 'Check whether the store is whole: every record, every row, and whether they agree'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -f -a "stats" -d 'Show how much is stored: mail, domains, webhooks, and the size of the files'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -f -a "compact" -d 'Return the space of deleted mail to the file system'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -f -a "backup" -d 'Back up all mail, domains and webhooks'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -f -a "restore" -d 'Replace the store with a backup'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
@@ -689,12 +672,6 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_su
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from help" -f -a "check" -d 'Check whether the store is whole: every record, every row, and whether they agree'
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from help" -f -a "stats" -d 'Show how much is kept: mail, domains, webhooks, and what the files take'
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from help" -f -a "compact" -d 'Give the space of what is gone back to the file system'
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from help" -f -a "backup" -d 'Back up everything that is there now: mail, domains, webhooks'
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from help" -f -a "restore" -d 'Replace the store by that of a backup'
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
@@ -747,32 +724,20 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand man" -s q -l quiet -d 
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "serve" -d 'Run the service: receive mail over SMTP and answer over HTTP'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "inbox" -d 'List the mail of an address, newest first'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "read" -d 'Show one mail'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "delete" -d 'Delete mail: all of an address, or single mails by id'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "send-test" -d 'Send a small mail through SMTP and say where it ended'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "domain" -d 'Add, list, check and remove the domains that mail is received for'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "webhook" -d 'Send mail to a URL as it arrives, by POST and with a signature'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "db" -d 'Check, measure, compact, back up and restore the mail store'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "status" -d 'Show where the service listens, what it keeps and its limits'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "completions" -d 'Print the completions of a shell, or write those of every shell into a directory'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "man" -d 'Print the manual page, or write the pages of every command into a directory'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and not __fish_seen_subcommand_from serve inbox read delete send-test domain webhook db status completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "add" -d 'Register a domain whose MX record points at this service'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "list" -d 'List the domains'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "check-dns" -d 'Ask DNS whether the MX record of a domain points at this service'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "verify" -d 'Check the MX records of registered domains now, as happens every period'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from domain" -f -a "remove" -d 'Receive no more mail for a domain'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "add" -d 'Send mail for an address to a URL as it arrives'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "list" -d 'List the webhooks of an address, or all of them'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "remove" -d 'Delete webhooks, with the events that they have not been told'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "deliveries" -d 'Show the attempts to tell a webhook of mail, newest first'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "replay" -d 'Send events to a webhook again, under their own webhook-id'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "test" -d 'Send a sample event to a webhook now and show the attempt'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from webhook" -f -a "listen" -d 'POST mail to a local URL as it arrives, as a webhook would, without registering one'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from db" -f -a "check" -d 'Check whether the store is whole: every record, every row, and whether they agree'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from db" -f -a "stats" -d 'Show how much is kept: mail, domains, webhooks, and what the files take'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from db" -f -a "compact" -d 'Give the space of what is gone back to the file system'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from db" -f -a "backup" -d 'Back up everything that is there now: mail, domains, webhooks'
-complete -c tempmail -n "__fish_tempmail_using_subcommand help; and __fish_seen_subcommand_from db" -f -a "restore" -d 'Replace the store by that of a backup'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand help" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand help" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand help" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand help" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand help" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand help" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand help" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -25,6 +25,9 @@ Examples:
   tempmail inbox hello@example.test --json | jq -r '.emails[0].subject'
   tempmail --server https://mail.example.org inbox hello@example.org
 
+Guides (tempmail help GUIDE):
+  commands configuration domains smtp http webhooks operations storage performance development
+
 Exit codes:
   0 done   1 failure   2 bad argument   3 not found   4 not allowed   5 conflict   6 not reachable
   7 too many requests   8 a check says no   75 port or data taken   78 bad configuration
@@ -32,10 +35,7 @@ Exit codes:
 
 /// The command tree, with the commands of the root help in groups.
 pub fn command() -> clap::Command {
-    let mut command = Cli::command();
-    // Building adds the `help` command, which belongs into a group as well.
-    command.build();
-    let listing = listing(&command);
+    let listing = listing(&Cli::command());
     let header = clap::builder::Styles::styled().get_header().to_owned();
     Cli::command()
         .help_template(format!(
@@ -76,8 +76,7 @@ mod tests {
 
     #[test]
     fn every_command_is_in_one_group() {
-        let mut tree = Cli::command();
-        tree.build();
+        let tree = Cli::command();
         let mut there: Vec<&str> = tree.get_subcommands().map(clap::Command::get_name).collect();
         let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
         there.sort_unstable();

@@ -1,6 +1,13 @@
 //! What the user types: one file per noun. Parses, asks the client, shows the result; decides nothing about mail.
 //!
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
+//!
+//! ```text
+//! serve inbox read delete send_test status man completions; domain/ webhook/ db/ with a file per verb
+//! globals   flags of every command     context   what a command is given    served, html   helpers of one command each
+//! help      the tree of commands       guide     `tempmail help`            markdown   guides for a terminal
+//! output/   tables, JSON, lines for programs, the pager
+//! ```
 
 mod completions;
 mod context;
@@ -8,10 +15,12 @@ mod db;
 mod delete;
 mod domain;
 mod globals;
+mod guide;
 mod help;
 mod html;
 mod inbox;
 mod man;
+mod markdown;
 pub mod output;
 mod read;
 mod send_test;
@@ -36,7 +45,7 @@ pub use help::command;
 
 /// Disposable mail in one binary: receives over SMTP, keeps mail for a short time, gives it out as JSON.
 #[derive(Parser, Debug)]
-#[command(name = "tempmail", version, about, after_help = help::ROOT, subcommand_required = true)]
+#[command(name = "tempmail", version, about, after_help = help::ROOT, subcommand_required = true, disable_help_subcommand = true)]
 pub struct Cli {
     #[command(flatten)]
     globals: Globals,
@@ -58,6 +67,7 @@ enum Command {
     Status(status::Status),
     Completions(completions::Completions),
     Man(man::Man),
+    Help(guide::Help),
 }
 
 /// Carries out a command line; how the process is to end.
@@ -118,6 +128,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Status(status) => status.run(cx).await,
         Command::Completions(completions) => completions.run(cx),
         Command::Man(man) => man.run(cx),
+        Command::Help(help) => help.run(cx),
     }
 }
 

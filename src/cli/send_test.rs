@@ -17,7 +17,7 @@ const PORT_DEFAULT: u16 = 2525;
 const ARRIVES_WITHIN: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Send a small mail through SMTP and say where it ended
+/// Send a test mail through SMTP and look it up in the inbox
 ///
 /// The mail goes to the daemon's SMTP port like any other and is then looked up in the inbox of the address.
 #[derive(clap::Args, Debug)]

@@ -2,6 +2,13 @@
 //!
 //! A method asks what the interface calls by the same noun, and gives back the interface's own fields. What the command
 //! line shows, and to whom, is not decided here.
+//!
+//! ```text
+//! choice     which transport          transport   TCP, the daemon's socket, or a router in this process (`local`)
+//! email, domain, webhook, status, backup   the operations by noun      arrivals   mail as it arrives
+//! server     address and token        problem     what can go wrong
+//! stopped    work on a store without a daemon       smtp   hands a test mail to a receiver
+//! ```
 
 mod arrivals;
 mod backup;

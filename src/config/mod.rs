@@ -1,8 +1,14 @@
 //! The settings of the daemon: one struct, validated once.
 //!
 //! Flags > `TEMPMAIL_*` > the TOML file > the defaults of the revision. One table, [`SETTINGS`], makes the flags, the
-//! variables, the keys of the file and what `config show` lists: a new setting is a field of [`Config`], its default,
-//! and one entry there.
+//! variables, the keys of the file and the rows of the configuration guide: a new setting is a field of [`Config`], its
+//! default, and one entry there.
+//!
+//! ```text
+//! settings   the table, by subject      setting   one entry of it      args, file   flags and TOML to values
+//! load       which source wins          check     values that depend on each other or contradict
+//! value, parse   text to values         error     what can be wrong    paths        default places
+//! ```
 
 mod args;
 mod bounds;
@@ -33,7 +39,7 @@ pub use error::{ConfigError, Contradiction, Origin, Place, Problem, Warning};
 pub use load::{Loaded, Sources, load};
 pub use paths::{default_data_dir, user_config_file};
 pub use setting::{Setting, Shape};
-pub use settings::SETTINGS;
+pub use settings::{SETTINGS, SUBJECTS, Subject};
 
 /// One of the two revisions of the interface: a preset of defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]

@@ -1,4 +1,19 @@
 //! The daemon: bind, assemble, run, drain. The only module that knows everybody.
+//!
+//! ```text
+//! listeners   binds every address              inherited   sockets that a service manager hands over
+//! holder      who has a port already           socket      the control socket for commands
+//! assembly    the service over an open store   parts       the tasks of a running daemon
+//! supervisor  readiness and watchdog           banner      what a terminal shows at the start
+//! ```
+//!
+//! `cli/serve` loads the settings and raises the limit of open files. The daemon then binds every listener, locks the data
+//! directory, opens the store with its replay, and binds the control socket. Nobody gets an answer before all of that has
+//! worked. The tasks are SMTP, HTTP over TCP, HTTP over the socket, verification, webhooks (not in revision 1) and expiry.
+//!
+//! SIGTERM or SIGINT cancels one token. Listeners close, sessions and requests have 8 s for their last answers, attempts of
+//! webhooks 3 s. Then the store commits what is queued, makes a checkpoint and closes. Tasks in the background begin again
+//! after a panic; a listener or the store's writer that panics cancels the token, and the program ends with 1.
 
 mod assembly;
 mod banner;

@@ -1,7 +1,8 @@
 //! Removing what has expired: sleeps until something is due, then removes in small steps between the writer's groups.
 //!
 //! Whether an Email is readable never waits for this; it is decided when it is read. Here only its space comes back. What
-//! of webhooks goes with time goes here as well: see `sweep`.
+//! of webhooks goes with time goes here as well: see `sweep`. `pace` bounds how fast expired mail goes, `guard` decides whether
+//! the clock can be trusted, and `kept` carries that over a restart.
 
 mod guard;
 mod kept;

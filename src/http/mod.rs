@@ -3,6 +3,15 @@
 //! [`router`] is the whole interface without a socket; the command line uses it in its own process. It knows the store,
 //! the domains and the parser, never SMTP. Every error is a [`Problem`]; every value from outside is bounded before it is
 //! used. What a caller may do depends on the [`Principal`] that its transport puts into the request.
+//!
+//! ```text
+//! server    connections: accept, bound, drain     stall      a peer that reads nothing
+//! edge      what every request passes             host, origin  which Host and which pages are permitted
+//! query     query strings        body      JSON bodies          principal  who asks
+//! messages, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
+//! email     an Email as JSON     problem   errors, their codes and statuses
+//! metrics   Prometheus' format; `metrics/catalogue` has the names
+//! ```
 
 mod admin;
 mod body;

@@ -16,7 +16,7 @@ use crate::error::{Error, Exit};
 /// Only the owner may read a backup: the secrets of webhooks are in it.
 const MODE: u32 = 0o600;
 
-/// Back up everything that is there now: mail, domains, webhooks
+/// Back up all mail, domains and webhooks
 ///
 /// Works with and without a running service, which goes on meanwhile. The file is complete and on the disk when this
 /// ends with 0, and until then an older one of the same name stays as it is. It holds the secrets of webhooks and is

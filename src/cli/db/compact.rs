@@ -7,7 +7,7 @@ use super::{bar, sources};
 use crate::client::StoppedStore;
 use crate::error::{Error, Exit};
 
-/// Give the space of what is gone back to the file system
+/// Return the space of deleted mail to the file system
 ///
 /// The service must be stopped. Segments in which nothing lives are removed, deleted mail is punched out, and the index
 /// is made as small as its rows permit. Shows the octets before and after.

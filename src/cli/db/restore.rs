@@ -9,7 +9,7 @@ use super::{agreed, bar, sources};
 use crate::client::StoppedStore;
 use crate::error::{Error, Exit};
 
-/// Replace the store by that of a backup
+/// Replace the store with a backup
 ///
 /// The service must be stopped. The backup is read to its end first, and the new store is made beside the old one; until
 /// it is complete nothing of the old one is touched. What webhooks had not been told stays untold unless --with-events

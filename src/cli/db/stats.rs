@@ -5,7 +5,7 @@ use serde_json::json;
 use super::super::{Context, output};
 use crate::error::{Error, Exit};
 
-/// Show how much is kept: mail, domains, webhooks, and what the files take
+/// Show how much is stored: mail, domains, webhooks, and the size of the files
 ///
 /// Works with and without a running service. Octets are shown in their units on a terminal, as plain numbers elsewhere.
 #[derive(clap::Args, Debug)]

@@ -5,7 +5,7 @@ use super::super::output::{self, Format};
 use crate::error::{Error, Exit};
 use crate::model::DomainName;
 
-/// Receive no more mail for a domain
+/// Stop receiving mail for a domain
 ///
 /// What it already received stays readable until it expires. For the administrator.
 #[derive(clap::Args, Debug)]

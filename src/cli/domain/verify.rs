@@ -5,7 +5,7 @@ use super::super::output::{self, Cell, Format};
 use crate::error::{Error, Exit};
 use crate::model::DomainName;
 
-/// Check the MX records of registered domains now, as happens every period
+/// Check the MX records of registered domains now
 ///
 /// Deactivates domains whose MX points elsewhere and brings back those that point here again. For the administrator.
 #[derive(clap::Args, Debug)]

@@ -1,8 +1,9 @@
 //! How results are shown: a table on a terminal, tab-separated lines in a pipe, JSON, or ids alone.
 
 mod document;
+pub mod pager;
 mod progress;
-mod table;
+pub mod table;
 pub mod time;
 pub mod visible;
 

@@ -1,4 +1,4 @@
-//! Tables that fit the terminal: one line per row, the least needed columns cut first.
+//! Tables that fit the terminal: of results with one line per row, of text with as many lines as it needs.
 
 use comfy_table::{
     Attribute, Cell as TableCell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Row as TableRow, Table,
@@ -37,6 +37,27 @@ pub(super) fn render<R: Row>(style: Style, rows: &[R], now: Timestamp) -> String
     let last = R::HEADINGS.len().saturating_sub(1);
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, if index == last { 0 } else { 2 }));
+    }
+    table.trim_fmt() + "\n"
+}
+
+/// A table of text in `width` columns, the first row as its heading; nothing at all for no rows.
+pub fn of_text(mut rows: Vec<Vec<String>>, width: u16) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let heading = rows.remove(0);
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY).force_no_tty().set_header(heading).add_rows(rows);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    // Names stand in the first column: they stay whole where that leaves room for the rest.
+    let longest = table.column_max_content_widths().first().copied().unwrap_or(0);
+    if let Some(column) = table.column_mut(0) {
+        column.set_constraint(if longest <= width * 2 / 5 {
+            ColumnConstraint::ContentWidth
+        } else {
+            ColumnConstraint::Absolute(Width::Fixed(width * 2 / 5))
+        });
     }
     table.trim_fmt() + "\n"
 }

@@ -10,7 +10,7 @@ use crate::config::value::{self, ValueError, show_duration, show_size};
 
 const HOUR: Duration = Duration::from_hours(1);
 
-/// In the order in which help and `config show` list them.
+/// In the order in which help lists them.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "max-smtp-connections-per-address",
@@ -60,7 +60,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "limit-exempt",
         Shape::Several,
         "CIDR",
-        "Network whose SMTP clients the five limits before do not hold for; 'none' for no network",
+        "Network whose SMTP clients are exempt from the five limits above; 'none' for no network",
         |c, v| networks(v).map(|all| c.smtp_bounds.exempt = all),
         |c| or_none(texts(&c.smtp_bounds.exempt)),
     ),
@@ -108,7 +108,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "smtp-min-rate",
         Shape::One,
         "N",
-        "Octets of a message in a second that give it more time than smtp-message-timeout, 1 to 1000000",
+        "Octets per second at which a message may take longer than smtp-message-timeout, 1 to 1000000",
         |c, v| one(v, |t| value::number(t, 1..=1_000_000)).map(|n| c.smtp_bounds.rate_min = n),
         |c| vec![c.smtp_bounds.rate_min.to_string()],
     ),
@@ -124,7 +124,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "smtp-stress-timeout",
         Shape::One,
         "DURATION",
-        "In place of these timeouts while more than 3/4 of max-smtp-connections are taken, and of those for messages while more than 3/4 of smtp-body-budget are, 100ms to 5m",
+        "Timeout that replaces those above while more than 3/4 of max-smtp-connections are taken, and those for messages while more than 3/4 of smtp-body-budget is reserved, 100ms to 5m",
         |c, v| duration(v, Duration::from_mins(5)).map(|time| c.smtp_bounds.stress_timeout = time),
         |c| vec![show_duration(c.smtp_bounds.stress_timeout)],
     ),

@@ -5,13 +5,13 @@ use crate::config::parse::{domain_name, domain_pattern, public_address, resolver
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_duration};
 
-/// In the order in which help and `config show` list them.
+/// In the order in which help lists them.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "domain",
         Shape::Several,
         "DOMAIN",
-        "Domain that mail is received for without asking DNS: a name, '*.NAME' for all below it, or '*' for every one",
+        "Domain that receives mail without a check of DNS: a name, '*.NAME' for all below it, or '*' for every one",
         |c, v| each(v, domain_pattern).map(|all| c.domains = all),
         |c| texts(&c.domains),
     )
@@ -28,7 +28,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "mx-host",
         Shape::Several,
         "NAME",
-        "Name that the MX record of a registered domain must point to; without one no domain can be registered",
+        "Name that the MX record of a registered domain must point to; without it no domain can be registered",
         |c, v| each(v, domain_name).map(|all| c.mx_hosts = all),
         |c| texts(&c.mx_hosts),
     ),
@@ -53,7 +53,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "public-address",
         Shape::Several,
         "IP",
-        "Address of this service beside those that its mx-host names resolve to, for hosts behind NAT",
+        "Further address of this service, if it is behind NAT and its mx-host names do not resolve to it",
         |c, v| each(v, public_address).map(|all| c.public_addresses = all),
         |c| texts(&c.public_addresses),
     ),

@@ -5,7 +5,7 @@ use crate::config::parse::{allowed_host, listen_addresses, origins, rate_limit};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value;
 
-/// In the order in which help and `config show` list them.
+/// In the order in which help lists them.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "http-listen",
@@ -19,7 +19,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "page-size-default",
         Shape::One,
         "N",
-        "Messages on a page when the caller names no limit, 1 to 300, at most page-size-max",
+        "Messages on a page if the request has no limit, 1 to 300, at most page-size-max",
         |c, v| one(v, |t| value::number(t, 1..=300)).map(|n| c.page_size_default = n),
         |c| vec![c.page_size_default.to_string()],
     ),
@@ -35,7 +35,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "http-allowed-hosts",
         Shape::Several,
         "HOST",
-        "Host name or address, without port, that HTTP answers to beside loopback ones while it listens on loopback only",
+        "Host name or address, without port, that HTTP also answers for while it listens on loopback only",
         |c, v| each(v, allowed_host).map(|all| c.http_allowed_hosts = all),
         |c| c.http_allowed_hosts.clone(),
     ),

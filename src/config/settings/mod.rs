@@ -1,5 +1,5 @@
-//! The table of settings: one entry makes the flag, the variable, the key of the file and the line of `config show`. Each
-//! subject has a file.
+//! The table of settings: one entry makes the flag, the variable, the key of the file and the row in the configuration
+//! guide. Each subject has a file.
 
 mod bounds;
 mod domains;
@@ -23,25 +23,35 @@ const KB: u64 = 1 << 10;
 const MB: u64 = 1 << 20;
 const GB: u64 = 1 << 30;
 
-const SUBJECTS: [&[Setting]; 9] = [
-    service::SETTINGS,
-    smtp::SETTINGS,
-    bounds::SETTINGS,
-    policy::SETTINGS,
-    tls::SETTINGS,
-    http::SETTINGS,
-    domains::SETTINGS,
-    webhook::SETTINGS,
-    store::SETTINGS,
+/// The settings of one subject.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject {
+    /// What the settings are about.
+    pub title: &'static str,
+    /// The settings, in the order in which help lists them.
+    pub settings: &'static [Setting],
+}
+
+/// Every setting by its subject, in the order in which help lists them.
+pub const SUBJECTS: [Subject; 9] = [
+    Subject { title: "Service", settings: service::SETTINGS },
+    Subject { title: "SMTP", settings: smtp::SETTINGS },
+    Subject { title: "Limits of an SMTP client", settings: bounds::SETTINGS },
+    Subject { title: "Mail that is refused", settings: policy::SETTINGS },
+    Subject { title: "TLS for SMTP", settings: tls::SETTINGS },
+    Subject { title: "HTTP", settings: http::SETTINGS },
+    Subject { title: "Domains", settings: domains::SETTINGS },
+    Subject { title: "Webhooks", settings: webhook::SETTINGS },
+    Subject { title: "Storage", settings: store::SETTINGS },
 ];
 
-/// Every setting, in the order in which help and `config show` list them.
+/// Every setting, in the order in which help lists them.
 pub const SETTINGS: &[Setting] = &joined::<{ count() }>();
 
 const fn count() -> usize {
     let (mut settings, mut subject) = (0, 0);
     while subject < SUBJECTS.len() {
-        settings += SUBJECTS[subject].len();
+        settings += SUBJECTS[subject].settings.len();
         subject += 1;
     }
     settings
@@ -49,12 +59,12 @@ const fn count() -> usize {
 
 /// One list of all subjects' settings: a constant, so that there is nothing to set up.
 const fn joined<const N: usize>() -> [Setting; N] {
-    let mut all = [SUBJECTS[0][0]; N];
+    let mut all = [SUBJECTS[0].settings[0]; N];
     let (mut subject, mut entry) = (0, 0);
     let mut next = 0;
     while subject < SUBJECTS.len() {
-        while entry < SUBJECTS[subject].len() {
-            all[next] = SUBJECTS[subject][entry];
+        while entry < SUBJECTS[subject].settings.len() {
+            all[next] = SUBJECTS[subject].settings[entry];
             next += 1;
             entry += 1;
         }

@@ -6,13 +6,13 @@ use crate::config::setting::{Setting, Shape};
 use crate::config::value;
 use crate::model::WhenFull;
 
-/// In the order in which help and `config show` list them.
+/// In the order in which help lists them.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "refuse-client",
         Shape::Several,
         "CIDR",
-        "Network whose clients get 554 in place of a greeting",
+        "Network whose clients are refused with 554",
         |c, v| each(v, network).map(|all| c.refused_clients = all),
         |c| texts(&c.refused_clients),
     ),
@@ -20,7 +20,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "refuse-sender-domain",
         Shape::Several,
         "DOMAIN",
-        "Domain from which no mail is taken, by the reverse-path: a name, or '*.NAME' for all below it",
+        "Domain whose mail is refused, by the reverse-path: a name, or '*.NAME' for all below it",
         |c, v| each(v, refused_sender).map(|all| c.refused_senders = all),
         |c| texts(&c.refused_senders),
     ),
@@ -28,7 +28,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "accept-local-part",
         Shape::Several,
         "PATTERN",
-        "Local part that mail is taken for, '*' for any characters and '?' for one; postmaster and role addresses always are",
+        "Local part that mail is accepted for, '*' for any characters and '?' for one; postmaster and role addresses always are",
         |c, v| each(v, local_part_pattern).map(|all| c.accepted_local_parts = all),
         |c| texts(&c.accepted_local_parts),
     )
@@ -53,7 +53,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "mailbox-full",
         Shape::One,
         "reject|drop-oldest",
-        "Whether a message for a full mailbox is refused for now or takes the place of the mailbox's oldest",
+        "Whether a message for a full mailbox is refused for now or replaces the mailbox's oldest",
         |c, v| one(v, when_full).map(|when_full| c.caps.when_full = when_full),
         |c| vec![if c.caps.when_full == WhenFull::Reject { "reject" } else { "drop-oldest" }.to_owned()],
     ),

@@ -7,13 +7,13 @@ use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_duration, show_size};
 use crate::model::Subaddressing;
 
-/// In the order in which help and `config show` list them.
+/// In the order in which help lists them.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "data-dir",
         Shape::One,
         "DIR",
-        "Directory of everything that must last",
+        "Directory where everything is stored",
         |c, v| one(v, data_dir).map(|dir| c.data_dir = dir),
         |c| vec![c.data_dir.display().to_string()],
     )
@@ -23,7 +23,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "revision",
         Shape::One,
         "1|2",
-        "Revision of the interface, which the defaults of the other settings come from",
+        "Revision of the interface; the defaults of the other settings come from it",
         |c, v| one(v, revision).map(|revision| c.revision = revision),
         |c| vec![c.revision.number().to_string()],
     ),
@@ -31,7 +31,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "retention",
         Shape::One,
         "DURATION",
-        "How long a message can be read, 1s to 365d; then it is deleted",
+        "How long a message is kept, 1s to 365d; then it is deleted",
         |c, v| one(v, |t| value::duration(t, SECOND..=365 * DAY)).map(|time| c.retention = time),
         |c| vec![show_duration(c.retention)],
     ),
@@ -55,7 +55,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "role-addresses",
         Shape::Several,
         "LOCAL-PART",
-        "Local part that only the administrator may read on a domain for which certificates exist; 'none' for no such",
+        "Local part whose mail only the administrator may read, on domains that can have certificates; 'none' for none",
         |c, v| roles(v).map(|all| c.role_addresses = all),
         |c| or_none(c.role_addresses.local_parts().into_iter().map(str::to_owned).collect()),
     ),

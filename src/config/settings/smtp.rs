@@ -6,7 +6,7 @@ use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_size};
 use crate::config::{SMTP_RECIPIENTS_MAX, SmtpAuth};
 
-/// In the order in which help and `config show` list them.
+/// In the order in which help lists them.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "smtp-listen",
@@ -44,7 +44,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "proxy-from",
         Shape::Several,
         "CIDR",
-        "Network whose connections must begin with a header of the PROXY protocol, which tells the client",
+        "Network of proxies; each connection from there must begin with a PROXY header, which names the client",
         |c, v| each(v, network).map(|all| c.proxy_from = all),
         |c| texts(&c.proxy_from),
     ),

@@ -4,7 +4,7 @@ use super::{GB, MB, one};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_size};
 
-/// In the order in which help and `config show` list them.
+/// In the order in which help lists them.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "segment-size",

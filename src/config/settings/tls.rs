@@ -8,7 +8,7 @@ use crate::config::parse::optional_file;
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_duration};
 
-/// In the order in which help and `config show` list them.
+/// In the order in which help lists them.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "tls-cert",
@@ -31,7 +31,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "tls-self-signed",
         Shape::Switch,
         "BOOL",
-        "Make a certificate at the start that nobody has signed, for development",
+        "Create a self-signed certificate at the start, for development",
         |c, v| one(v, value::switch).map(|on| c.tls_self_signed = on),
         |c| vec![c.tls_self_signed.to_string()],
     ),

@@ -7,7 +7,7 @@ use crate::config::parse::{network, schedule};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_duration, show_size};
 
-/// In the order in which help and `config show` list them.
+/// In the order in which help lists them.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "webhook-allow",

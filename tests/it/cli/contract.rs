@@ -53,6 +53,7 @@ fn what_no_server_can_answer_is_exit_code_2() {
         &["inbox", TO, "--json", "-o", "tsv"],
         &["read", "not-an-id"],
         &["unknown"],
+        &["help", "unknown"],
         &["domain", "add", "-x"],
         &[],
     ] {
@@ -138,6 +139,14 @@ fn a_pipe_is_never_coloured_unless_asked() {
     assert!(plain.stdout.starts_with("ID") && !plain.stdout.contains('\u{1b}'), "{}", plain.stdout);
     assert!(plain.stdout.contains(&id_of(1)));
     assert!(service.run(&["inbox", TO, "-o", "table", "--color", "always"]).stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn a_guide_in_a_pipe_is_its_markdown() {
+    let outcome = run(&["help", "http"]);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""));
+    assert_eq!(outcome.stdout, include_str!("../../../man/guide/http.md"));
+    assert_eq!(run(&["help", "domain", "add"]).stdout, run(&["domain", "add", "--help"]).stdout);
 }
 
 #[test]

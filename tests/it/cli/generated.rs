@@ -11,7 +11,6 @@ fn files(dir: &Path) -> BTreeMap<String, String> {
     std::fs::read_dir(dir)
         .unwrap_or_else(|error| panic!("{}: {error}; {REMEDY}", dir.display()))
         .map(|entry| entry.expect("entry").path())
-        // The guides beside the pages are written by hand.
         .filter(|path| path.is_file())
         .map(|path| {
             let name = path.file_name().expect("name").to_string_lossy().into_owned();

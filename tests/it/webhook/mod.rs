@@ -15,7 +15,7 @@ mod octets;
 mod rests;
 mod set_back;
 mod settings;
-#[allow(clippy::disallowed_methods, reason = "README's example, which stands for a receiver, has no clock of ours")]
+#[allow(clippy::disallowed_methods, reason = "the guide's example, which stands for a receiver, has no clock of ours")]
 mod snippet;
 mod snippets;
 mod tester;

@@ -1,4 +1,4 @@
-//! The examples in README that verify a delivery, run as they stand there against genuine and against forged ones.
+//! The examples in the webhooks guide that verify a delivery, run as they stand there against genuine and against forged ones.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -181,12 +181,12 @@ fn cases() -> Vec<(&'static str, bool, Received)> {
     cases
 }
 
-/// The example in README's section 'Verify a delivery' in this language.
+/// The example in the guide's section 'Verify a delivery' in this language.
 fn example(language: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = std::fs::read_to_string(path).expect("README.md");
-    let (_, section) = readme.split_once("\n### Verify a delivery\n").expect("the section");
-    let (section, _) = section.split_once("\n### ").expect("a section after it");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("man/guide/webhooks.md");
+    let guide = std::fs::read_to_string(path).expect("the webhooks guide");
+    let (_, section) = guide.split_once("\n## Verify a delivery\n").expect("the section");
+    let (section, _) = section.split_once("\n## ").expect("a section after it");
     let (_, example) = section.split_once(&format!("\n```{language}\n")).expect(language);
     let (example, _) = example.split_once("```\n").expect("its end");
     example.to_owned()
@@ -280,7 +280,11 @@ fn the_example_in_go() {
 
 #[test]
 fn the_example_in_rust() {
-    assert_eq!(example("rust"), include_str!("snippet.rs"), "README.md and tests/it/webhook/snippet.rs differ");
+    assert_eq!(
+        example("rust"),
+        include_str!("snippet.rs"),
+        "man/guide/webhooks.md and tests/it/webhook/snippet.rs differ"
+    );
     for (name, is_genuine, received) in cases() {
         let mut headers = HeaderMap::new();
         for (name, value) in [

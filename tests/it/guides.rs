@@ -1,23 +1,41 @@
-//! README says what the program does: each setting, command, exit code, error code and endpoint is in it.
+//! README and the guides say what the program does: each setting, command, exit code, error code, route and metric.
+
+mod generated;
+mod recipes;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use tempmail::config::{SETTINGS, Setting};
+use tempmail::config::{Sources, load};
 use tempmail::error::Exit;
 
 use crate::support::exposition::{Exposition, Family};
 use crate::support::test_server::TestServer;
 
-fn file(path: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+fn path(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// The first cells of README's tables, without backticks.
-fn first_cells(readme: &str) -> BTreeSet<String> {
-    let rows = readme.lines().filter_map(|line| line.strip_prefix("| "));
-    rows.filter_map(|row| row.split(" | ").next()).map(|cell| cell.replace('`', "").trim().to_owned()).collect()
+fn file(name: &str) -> String {
+    std::fs::read_to_string(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn guide(name: &str) -> String {
+    file(&format!("man/guide/{name}.md"))
+}
+
+/// README and every guide, by their paths from the root of the package.
+fn pages() -> Vec<(String, String)> {
+    let entries = std::fs::read_dir(path("man/guide")).expect("the guides");
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("an entry").file_name().into_string();
+    let guides = entries.map(|entry| format!("man/guide/{}", name(entry).expect("UTF-8")));
+    guides.chain(["README.md".to_owned()]).map(|name| (name.clone(), file(&name))).collect()
+}
+
+/// The code blocks of a page in this language.
+fn blocks<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
+    let start = format!("\n```{language}\n");
+    page.split(&start).skip(1).filter_map(|rest| rest.split_once("\n```")).map(|(block, _)| block).collect()
 }
 
 #[test]
@@ -33,33 +51,30 @@ fn the_command_that_ci_runs_stands_alone_in_a_code_block() {
 }
 
 #[test]
-fn each_setting_has_a_row_with_its_flag_variable_default_and_bounds() {
+fn readme_is_short() {
     let readme = file("README.md");
-    let row = |setting: &Setting| {
-        let key = setting.key;
-        let default = setting.default_text().replace(',', ", ").replace("  ", " ");
-        // A dollar sign begins a formula in some readers.
-        let default = if default.contains('$') { format!("`{default}`") } else { default };
-        let row = format!("| `{key}` | `--{key}` | `{}` | {default} | {} |", setting.variable(), setting.help);
-        row.replace('*', "\\*")
-    };
-    let missing: Vec<String> = SETTINGS.iter().map(row).filter(|row| !readme.lines().any(|line| line == row)).collect();
-    assert!(missing.is_empty(), "README.md lacks the rows\n{}", missing.join("\n"));
+    let (lines, words) = (readme.lines().count(), readme.split_whitespace().count());
+    assert!(
+        lines <= 200 && words <= 1_500,
+        "README.md has {lines} lines and {words} words; the rest belongs into a guide"
+    );
 }
 
 #[test]
-fn each_command_has_a_row() {
-    let cells = first_cells(&file("README.md"));
-    let command = tempmail::cli::command();
-    for sub in command.get_subcommands() {
-        let name = sub.get_name();
-        let verbs: Vec<String> = sub.get_subcommands().map(|verb| format!("{name} {}", verb.get_name())).collect();
-        let wanted = if verbs.is_empty() { vec![name.to_owned()] } else { verbs };
-        for wanted in wanted {
-            let is_there = cells.iter().any(|cell| *cell == wanted || cell.starts_with(&format!("{wanted} ")));
-            assert!(is_there, "README.md has no row for `tempmail {wanted}`");
+fn each_configuration_file_that_is_shown_can_be_loaded() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut shown = 0;
+    for (page, text) in pages() {
+        for block in blocks(&text, "toml") {
+            let file = dir.path().join("config.toml");
+            std::fs::write(&file, block).expect("a file");
+            let env = [("HOME".to_owned(), dir.path().display().to_string())].into();
+            let sources = Sources { config_file: Some(file), env, ..Sources::default() };
+            assert!(load(&sources).is_ok(), "{page}: {:?}\n{block}", load(&sources));
+            shown += 1;
         }
     }
+    assert!(shown >= 2, "only {shown} were found");
 }
 
 #[test]
@@ -74,15 +89,19 @@ fn the_help_of_each_command_has_examples() {
 
 #[test]
 fn each_exit_code_has_a_row() {
-    let cells = first_cells(&file("README.md"));
-    for exit in Exit::ALL {
-        assert!(cells.contains(&exit.code().to_string()), "README.md has no row for exit code {}", exit.code());
+    let guide = guide("commands");
+    for code in Exit::ALL.map(Exit::code) {
+        let start = format!("| {code} | ");
+        assert!(
+            guide.lines().any(|line| line.starts_with(&start)),
+            "the commands guide has no row for exit code {code}"
+        );
     }
 }
 
 #[test]
 fn each_error_code_has_a_row_with_its_status() {
-    let readme = file("README.md");
+    let guide = guide("http");
     let source = file("src/http/problem.rs");
     let rows: Vec<(&str, &str)> = source
         .lines()
@@ -111,13 +130,16 @@ fn each_error_code_has_a_row_with_its_status() {
             other => panic!("teach this test the number of {other}"),
         };
         let start = format!("| `{code}` | {status} | ");
-        assert!(readme.lines().any(|line| line.starts_with(&start)), "README.md has no row that begins with\n{start}");
+        assert!(
+            guide.lines().any(|line| line.starts_with(&start)),
+            "the HTTP guide has no row that begins with\n{start}"
+        );
     }
 }
 
 #[test]
 fn each_route_is_named() {
-    let readme = file("README.md");
+    let guide = guide("http");
     let routes = |path: &str, prefix: &str| -> Vec<String> {
         let source = file(path);
         let paths = source.split(".route(\"").skip(1).filter_map(|rest| rest.split('"').next());
@@ -129,14 +151,14 @@ fn each_route_is_named() {
     let all = [routes("src/http/mod.rs", ""), routes("src/http/admin/mod.rs", "/api/admin")].concat();
     assert!(all.len() > 10 && all.contains(&"/api/webhooks".to_owned()), "{all:?}");
     for route in all {
-        let is_named = [' ', '`', '?'].iter().any(|end| readme.contains(&format!(" {route}{end}")));
-        assert!(is_named, "README.md does not name {route}");
+        let is_named = [' ', '`', '?'].iter().any(|end| guide.contains(&format!(" {route}{end}")));
+        assert!(is_named, "the HTTP guide does not name {route}");
     }
 }
 
 #[tokio::test]
 async fn each_metric_has_a_row_with_its_type_labels_and_help_and_no_row_is_left_over() {
-    let readme = file("README.md");
+    let guide = guide("operations");
     let server = TestServer::start().await;
     // The first scrape can't count itself.
     Exposition::of(server.http()).await;
@@ -147,7 +169,7 @@ async fn each_metric_has_a_row_with_its_type_labels_and_help_and_no_row_is_left_
     };
     let wanted: BTreeSet<String> = metrics.families.iter().map(row).collect();
     let rows: BTreeSet<String> =
-        readme.lines().filter(|line| line.starts_with("| `tempmail_")).map(str::to_owned).collect();
+        guide.lines().filter(|line| line.starts_with("| `tempmail_")).map(str::to_owned).collect();
     assert!(wanted.len() > 30, "{wanted:?}");
     assert_eq!(rows.difference(&wanted).collect::<Vec<_>>(), Vec::<&String>::new(), "rows without a metric");
     assert_eq!(wanted.difference(&rows).collect::<Vec<_>>(), Vec::<&String>::new(), "metrics without a row");
@@ -156,7 +178,7 @@ async fn each_metric_has_a_row_with_its_type_labels_and_help_and_no_row_is_left_
 
 #[test]
 fn each_word_for_a_failed_delivery_is_named() {
-    let readme = file("README.md");
+    let guide = guide("webhooks");
     let source = file("src/webhook/outcome.rs") + &file("src/model/webhook.rs");
     let of_classes =
         source.lines().filter_map(|line| line.trim().strip_prefix("Self::")?.split_once("=> \"")?.1.split('"').next());
@@ -166,22 +188,33 @@ fn each_word_for_a_failed_delivery_is_named() {
     let words: Vec<&str> = of_classes.chain(of_store).collect();
     assert!(words.len() == 11, "{words:?}");
     for word in words {
-        assert!(readme.contains(&format!("`{word}`")), "README.md does not name {word}");
+        assert!(guide.contains(&format!("`{word}`")), "the webhooks guide does not name {word}");
     }
 }
 
-#[test]
-fn each_link_within_the_page_has_its_heading() {
-    let readme = file("README.md");
+/// The anchors of a page's headings.
+fn anchors(page: &str) -> BTreeSet<String> {
     let anchor = |heading: &str| {
         let kept = heading.to_lowercase().replace(' ', "-");
         kept.chars().filter(|c| c.is_alphanumeric() || *c == '-').collect::<String>()
     };
-    let headings: BTreeSet<String> =
-        readme.lines().filter_map(|line| Some(anchor(line.trim_start_matches('#').strip_prefix(' ')?))).collect();
-    let links: Vec<&str> = readme.split("](#").skip(1).filter_map(|rest| rest.split(')').next()).collect();
-    assert!(links.len() > 20, "{links:?}");
-    for link in links {
-        assert!(headings.contains(link), "README.md has no heading for #{link}");
+    page.lines().filter_map(|line| Some(anchor(line.trim_start_matches('#').strip_prefix(' ')?))).collect()
+}
+
+#[test]
+fn each_link_leads_to_a_file_and_a_heading() {
+    let mut links = 0;
+    for (page, text) in pages() {
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if link.starts_with("http") {
+                continue;
+            }
+            let (to, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let to = if to.is_empty() { path(&page) } else { path(&page).with_file_name("").join(to) };
+            let found = std::fs::read_to_string(&to).unwrap_or_else(|error| panic!("{page} links to {link}: {error}"));
+            assert!(anchor.is_empty() || anchors(&found).contains(anchor), "{page}: there is no heading for {link}");
+            links += 1;
+        }
     }
+    assert!(links > 20, "only {links} were found");
 }

@@ -1,0 +1,110 @@
+//! `tempmail help`: the guides of `man/guide`, and the help of each command.
+
+use super::output::pager;
+use super::{Context, markdown};
+use crate::error::{Error, Exit};
+
+/// Lines are broken at this width where the terminal is wider.
+const TEXT_WIDTH_MAX: u16 = 100;
+
+macro_rules! guides {
+    ($($name:literal)*) => {
+        /// Every guide's name and Markdown, in the order in which they are listed.
+        const GUIDES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../man/guide/", $name, ".md")))),*];
+    };
+}
+
+guides! {
+    "commands" "configuration" "domains" "smtp" "http" "webhooks" "operations" "storage" "performance" "development"
+}
+
+/// Print a guide, or the help of a command
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail help configuration
+  tempmail help domain add
+  tempmail help http > http.md")]
+pub(super) struct Help {
+    /// The name of a guide, or a command such as `domain add`
+    #[arg(value_name = "GUIDE|COMMAND")]
+    words: Vec<String>,
+}
+
+impl Help {
+    pub(super) fn run(self, cx: &Context) -> Result<Exit, Error> {
+        match self.words.as_slice() {
+            [name] if find(name).is_some() => show(find(name).unwrap_or_default(), cx)?,
+            words => cx.print(of_command(words, cx.style.is_colored)?)?,
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+fn find(name: &str) -> Option<&'static str> {
+    GUIDES.iter().find(|(guide, _)| *guide == name).map(|&(_, text)| text)
+}
+
+/// A guide on a terminal is laid out and goes through the pager; anywhere else it is Markdown.
+fn show(text: &str, cx: &Context) -> Result<(), Error> {
+    match cx.style.width {
+        None => cx.print(text),
+        Some(width) => {
+            let text = markdown::to_text(text, width.min(TEXT_WIDTH_MAX), cx.style.is_colored);
+            if pager::show(&text, &cx.env) { Ok(()) } else { cx.print(text) }
+        }
+    }
+}
+
+/// What `--help` prints for the command that `words` name.
+fn of_command(words: &[String], is_colored: bool) -> Result<String, Error> {
+    let mut tree = super::command();
+    tree.build();
+    let mut command = &mut tree;
+    for word in words {
+        command = command.find_subcommand_mut(word).ok_or_else(|| unknown(words))?;
+    }
+    let help = command.render_long_help();
+    Ok(if is_colored { help.ansi().to_string() } else { help.to_string() })
+}
+
+fn unknown(words: &[String]) -> Error {
+    let guides: Vec<&str> = GUIDES.iter().map(|&(name, _)| name).collect();
+    let message = format!("there is no command and no guide '{}'", words.join(" "));
+    Error::new(Exit::Usage, format!("{message}; the guides are {}", guides.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_guides_is_a_guide() {
+        let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("man/guide");
+        let file = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("an entry").file_name();
+        let files = std::fs::read_dir(dir).expect("the directory").map(file);
+        let files: BTreeSet<String> = files.map(|name| name.to_string_lossy().replace(".md", "")).collect();
+        assert_eq!(files, GUIDES.iter().map(|&(name, _)| name.to_owned()).collect());
+    }
+
+    #[test]
+    fn the_root_help_names_every_guide() {
+        let help = of_command(&[], false).expect("help");
+        let (_, listed) = help.split_once("Guides (tempmail help GUIDE):\n").expect("the list");
+        let (listed, _) = listed.split_once("\n\n").expect("its end");
+        assert_eq!(
+            listed.split_whitespace().collect::<Vec<_>>(),
+            GUIDES.iter().map(|guide| guide.0).collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn no_guide_has_the_name_of_a_command() {
+        let tree = super::super::command();
+        for (name, _) in GUIDES {
+            assert!(tree.find_subcommand(name).is_none(), "{name}");
+        }
+    }
+}

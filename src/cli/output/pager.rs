@@ -1,0 +1,58 @@
+//! Long text for a terminal, a screen at a time.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+/// Shows `text` through the pager of the environment, by default `less`; false if there is none and nothing was shown.
+pub fn show(text: &str, env: &BTreeMap<String, String>) -> bool {
+    let words = words(env);
+    let Some((program, args)) = words.split_first() else { return false };
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::piped());
+    if !env.contains_key("LESS") {
+        // Ends at once where the text fits the screen, keeps colours, and leaves the text on the screen.
+        command.env("LESS", "FRX");
+    }
+    let Ok(mut pager) = command.spawn() else { return false };
+    if let Some(mut stdin) = pager.stdin.take() {
+        // Whoever leaves the pager early has read enough.
+        let _ = stdin.write_all(text.as_bytes());
+    }
+    // Its text was shown, whatever it ends with.
+    let _ = pager.wait();
+    true
+}
+
+/// The command line in PAGER. An empty one, and `cat`, stand for no pager.
+fn words(env: &BTreeMap<String, String>) -> Vec<&str> {
+    match env.get("PAGER").map(|pager| pager.split_whitespace().collect::<Vec<_>>()) {
+        None => vec!["less"],
+        Some(words) if words == ["cat"] => Vec::new(),
+        Some(words) => words,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_chooses_the_pager() {
+        let of = |pager: &str| BTreeMap::from([("PAGER".to_owned(), pager.to_owned())]);
+        assert_eq!(words(&BTreeMap::new()), ["less"]);
+        assert_eq!(words(&of("most -w")), ["most", "-w"]);
+        assert_eq!(words(&of("")), [""; 0]);
+        assert_eq!(words(&of("cat")), [""; 0]);
+    }
+
+    #[test]
+    fn text_goes_through_the_pager_and_is_left_to_the_caller_without_one() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let copy = dir.path().join("copy");
+        let of = |pager: String| BTreeMap::from([("PAGER".to_owned(), pager)]);
+        assert!(show("a guide\n", &of(format!("dd status=none of={}", copy.display()))));
+        assert_eq!(std::fs::read_to_string(copy).expect("what was shown"), "a guide\n");
+        assert!(!show("a guide\n", &of("/nowhere/pager".to_owned())));
+    }
+}
