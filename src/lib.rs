@@ -43,7 +43,7 @@
 //!           call      the guard and the address's probation on the address that is dialled or was, one POST under bounds
 //!           record    outcome, schedule: what ends the event or sets when it is due again, the log's line, and until when the
 //!                     webhook rests if its receiver asked for that; 32 at most in one Change, which goes as soon as one
-//!                     of those before it is done. 16 at an origin may be unrecorded
+//!                     of those before it is done. 8 at an origin may be unrecorded
 //! ```
 //!
 //! The outbox is the only copy: what the dispatcher holds is a hint, checked right before the call, and a crash between call

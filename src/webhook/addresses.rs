@@ -16,7 +16,8 @@ const UNPROVEN: Bound = Bound { attempts: 6, octets: 2 << 20 };
 const OCTETS_MAX: u64 = 256 << 20;
 /// How long an attempt waits at least while another is under way at an address on probation.
 const TURN_PAUSE: Duration = Duration::from_secs(1);
-/// Addresses that are remembered before those are forgotten that were not called for [`FORGOTTEN_AFTER`].
+/// Addresses that are remembered before others are forgotten. Those that are proven are when they were not called for
+/// [`FORGOTTEN_AFTER`].
 const ADDRESSES_MIN: usize = 1024;
 const FORGOTTEN_AFTER: Duration = Duration::from_mins(10);
 
@@ -36,6 +37,14 @@ struct Address {
     attempts_until: Duration,
     octets_until: Duration,
     used_at: Duration,
+}
+
+impl Address {
+    /// Whether forgetting it would change what it may be sent.
+    fn matters(&self, now: Duration) -> bool {
+        let is_charged = self.attempts_until.max(self.octets_until) > now;
+        self.in_flight > 0 || is_charged || (self.is_proven && self.used_at + FORGOTTEN_AFTER > now)
+    }
 }
 
 /// The addresses that are called.
@@ -59,7 +68,7 @@ impl Addresses {
     /// Begins an attempt, or says when there may be one. It ends with [`Addresses::end`].
     pub(super) fn begin(&mut self, address: SocketAddr, now: Duration) -> Result<(), Busy> {
         if self.known.len() >= self.sweep_from {
-            self.known.retain(|_, known| known.in_flight > 0 || known.used_at + FORGOTTEN_AFTER > now);
+            self.known.retain(|_, known| known.matters(now));
             self.sweep_from = (2 * self.known.len()).max(ADDRESSES_MIN);
         }
         let fresh = Address { is_proven: !self.has_probation, ..Address::default() };
@@ -166,6 +175,21 @@ mod tests {
         let more = attempts(&mut addresses, MB, NOW + SECOND, 60);
         assert!((255..=257).contains(&more), "{more}: 256 MB a minute");
         assert!(addresses.begin(address(80), NOW + SECOND).is_err());
+    }
+
+    /// With as many others as make it forget, an address was sent as much as it could take.
+    #[test]
+    fn what_an_address_has_been_sent_is_remembered_as_long_as_it_counts() {
+        let mut addresses = Addresses::new(1, true);
+        addresses.begin(address(80), NOW).expect("a turn");
+        addresses.send(address(80), 60 * MB, NOW);
+        addresses.end(address(80));
+        let later = NOW + FORGOTTEN_AFTER + MINUTE;
+        for port in 1_000..3_000 {
+            addresses.begin(address(port), later).expect("a turn");
+            addresses.end(address(port));
+        }
+        assert!(addresses.begin(address(80), later).is_err());
     }
 
     #[test]

@@ -5,8 +5,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::oneshot;
+
 use super::counters::Counters;
-use super::outcome::Verdict as Answered;
+use super::outcome::{ErrorClass, Verdict as Answered};
 use super::schedule::RETRY_AFTER_MAX;
 use super::{Busy, Caller, Event, EventEmail, Outcome, Prepared, Schedule, Signer, Target, prepare};
 use crate::clock::Clock;
@@ -103,8 +105,20 @@ impl Delivery {
         })
     }
 
+    /// Makes one attempt, which ends as one that timed out when the sender of `is_cut_off` is dropped.
+    pub(super) async fn attempt_until(&self, claim: &Claim, is_cut_off: oneshot::Receiver<()>) -> Attempted {
+        let (at, begun) = (self.clock.now(), self.clock.boot());
+        tokio::select! {
+            attempted = self.attempt(claim) => attempted,
+            _ = is_cut_off => {
+                let duration = self.clock.boot().saturating_sub(begun);
+                Attempted::Called(at, Outcome::unanswered(ErrorClass::Timeout, duration, "cut off: too many others were slow"))
+            }
+        }
+    }
+
     /// Makes one attempt.
-    pub(super) async fn attempt(&self, claim: &Claim) -> Attempted {
+    async fn attempt(&self, claim: &Claim) -> Attempted {
         if claim.receiver.is_closed {
             return Attempted::Ended(AttemptRecord::ROLE_ADDRESS);
         }

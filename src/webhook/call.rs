@@ -129,14 +129,9 @@ impl Caller {
                 let class = (!(200..300).contains(&status)).then_some(ErrorClass::HttpStatus);
                 Ok(Outcome { status: Some(status), class, duration, retry_after, response, detail: String::new() })
             }
-            Err(Unmade::Failed { class, detail }) => Ok(Outcome {
-                status: None,
-                class: Some(class),
-                duration,
-                retry_after: None,
-                response: String::new(),
-                detail: cut(&detail, DETAIL_OCTETS_MAX),
-            }),
+            Err(Unmade::Failed { class, detail }) => {
+                Ok(Outcome::unanswered(class, duration, &cut(&detail, DETAIL_OCTETS_MAX)))
+            }
             Err(Unmade::Busy(busy)) => Err(busy),
         }
     }

@@ -1,11 +1,13 @@
 //! The worker that sends what waits in the outbox: it looks which webhooks have events, reads some, has attempts made as
 //! their turns come, and has what came of them recorded. What it holds in memory is a hint; the store has it all.
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -75,6 +77,8 @@ struct Worker {
     looks: JoinSet<Looked>,
     reads: JoinSet<Read>,
     attempts: JoinSet<(Claim, Attempted)>,
+    /// Dropping a sender cuts its attempt off.
+    under_way: HashMap<EventKey, oneshot::Sender<()>>,
     notes: JoinSet<Vec<EventKey>>,
     look_at: Instant,
     looked_at: Instant,
@@ -94,6 +98,7 @@ impl Worker {
             looks: JoinSet::new(),
             reads: JoinSet::new(),
             attempts: JoinSet::new(),
+            under_way: HashMap::new(),
             notes: JoinSet::new(),
             look_at: now,
             looked_at: now,
@@ -114,7 +119,9 @@ impl Worker {
                 self.queue.again(claim, now);
             }
         }
-        self.queue.wake(self.now());
+        for key in self.queue.wake(self.now()) {
+            self.under_way.remove(&key);
+        }
         self.start_look();
         while let Some(reading) = self.queue.next_reading() {
             let delivery = Arc::clone(&self.delivery);
@@ -135,9 +142,11 @@ impl Worker {
             return self.late.push(claim);
         }
         let delivery = Arc::clone(&self.delivery);
+        let (handle, is_cut_off) = oneshot::channel::<()>();
+        self.under_way.insert(key(&claim), handle);
         self.attempts.spawn(async move {
             // A panic is this event's alone, and its turn is given back. The receiver may have been called.
-            let attempted = AssertUnwindSafe(delivery.attempt(&claim)).catch_unwind().await;
+            let attempted = AssertUnwindSafe(delivery.attempt_until(&claim, is_cut_off)).catch_unwind().await;
             let attempted = attempted.unwrap_or_else(|_| {
                 tracing::error!(webhook = %claim.event.webhook, "an attempt ended early");
                 Attempted::Unreadable(PANIC_PAUSE)
@@ -148,6 +157,7 @@ impl Worker {
 
     fn end(&mut self, (claim, attempted): (Claim, Attempted)) {
         let key = key(&claim);
+        self.under_way.remove(&key);
         let end = match attempted {
             Attempted::Called(at, outcome) => {
                 let standing = standing(&outcome);

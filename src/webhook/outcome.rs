@@ -85,6 +85,18 @@ pub enum Verdict {
 }
 
 impl Outcome {
+    /// An attempt without a response.
+    pub(super) fn unanswered(class: ErrorClass, duration: Duration, detail: &str) -> Self {
+        Self {
+            status: None,
+            class: Some(class),
+            duration,
+            retry_after: None,
+            response: String::new(),
+            detail: detail.to_owned(),
+        }
+    }
+
     /// The verdict. The status alone decides; what happens to the response's body does not.
     pub fn verdict(&self) -> Verdict {
         match self.status {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// After so long an attempt is slow.
 pub(super) const SLOW_AFTER: Duration = Duration::from_millis(250);
-/// Slow attempts at once. Beyond, those that are slow keep their places.
+/// Slow attempts at once. Beyond, the one is cut off that has been slow for longest.
 pub const SLOW_MAX: usize = 1_024;
 /// Octets of the bodies of attempts in each line, and of slow ones.
 const OCTETS_MAX: usize = 32 << 20;
@@ -69,14 +69,18 @@ impl Places {
         Some(Place { line, octets, is_slow: false })
     }
 
-    /// Makes a place that of a slow attempt, if there is room for one more.
+    /// Makes a place that of a slow attempt.
     pub(super) fn slow_down(&mut self, place: &mut Place) {
-        let has_room = self.slow.attempts < SLOW_MAX && self.slow.octets + place.octets <= SLOW_OCTETS_MAX;
-        if has_room && !place.is_slow {
+        if !place.is_slow {
             self.of_lines[place.line as usize].subtract(place.octets);
             self.slow.add(place.octets);
             place.is_slow = true;
         }
+    }
+
+    /// Whether one slow attempt or more has to be cut off.
+    pub(super) fn has_too_many_slow(&self) -> bool {
+        self.slow.attempts > SLOW_MAX || self.slow.octets > SLOW_OCTETS_MAX
     }
 
     pub(super) fn give_back(&mut self, place: Place) {
@@ -132,12 +136,13 @@ mod tests {
         for place in &mut slow {
             places.slow_down(place);
         }
-        assert_eq!(slow.iter().filter(|place| place.is_slow).count(), SLOW_MAX);
-        let mut large: Vec<Place> = std::iter::from_fn(|| places.take(Line::Other, BODY_OCTETS_MAX)).collect();
+        assert!(places.has_too_many_slow());
         places.give_back(slow.remove(0));
+        assert!(!places.has_too_many_slow(), "as many as permitted");
+        let mut large: Vec<Place> = std::iter::from_fn(|| places.take(Line::Other, BODY_OCTETS_MAX)).collect();
         for place in &mut large {
             places.slow_down(place);
         }
-        assert_eq!(large.iter().filter(|place| place.is_slow).count(), 1, "of slow attempts");
+        assert!(places.has_too_many_slow(), "in octets as well");
     }
 }

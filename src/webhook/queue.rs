@@ -17,7 +17,7 @@ use crate::model::{PendingEvent, WebhookId};
 /// Attempts under way at one origin.
 const PER_ORIGIN_MAX: usize = 4;
 /// Attempts at one origin that have ended and are not recorded: a crash repeats these as well.
-const UNRECORDED_PER_ORIGIN_MAX: usize = 16;
+const UNRECORDED_PER_ORIGIN_MAX: usize = 8;
 /// Events of all webhooks that are read before their turn, and of one.
 const READ_AHEAD_MAX: usize = 4_096;
 const READ_AHEAD_PER_WEBHOOK_MAX: usize = 32;
@@ -109,6 +109,8 @@ struct AtOrigin {
 struct UnderWay {
     origin: Origin,
     place: Place,
+    /// It is being cut off, and its place was given back.
+    is_cut_off: bool,
 }
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -127,6 +129,8 @@ pub(super) struct Queue {
     under_way: HashMap<EventKey, UnderWay>,
     /// Attempts in the order in which they began, as long as they may not be slow.
     begun: VecDeque<(Duration, EventKey)>,
+    /// Slow attempts in the order in which they became slow; some have ended.
+    slow: VecDeque<EventKey>,
     resting: BinaryHeap<Reverse<(Duration, Resting)>>,
     to_read: VecDeque<WebhookId>,
     reads: usize,
@@ -169,6 +173,7 @@ impl Queue {
             lines: Default::default(),
             under_way: HashMap::new(),
             begun: VecDeque::new(),
+            slow: VecDeque::new(),
             resting: BinaryHeap::new(),
             to_read: VecDeque::new(),
             reads: 0,
@@ -261,7 +266,7 @@ impl Queue {
             if let (Some(place), Some(event)) = (place, &event) {
                 let key = (webhook, event.sequence);
                 (lane.in_flight, origin.in_flight) = (lane.in_flight + 1, origin.in_flight + 1);
-                self.under_way.insert(key, UnderWay { origin: name.clone(), place });
+                self.under_way.insert(key, UnderWay { origin: name.clone(), place, is_cut_off: false });
                 self.begun.push_back((now, key));
             }
             self.list_lane(webhook, now);
@@ -272,8 +277,10 @@ impl Queue {
 
     /// Takes note that an attempt has ended.
     pub(super) fn end(&mut self, key: EventKey, end: End, now: Duration) {
-        let Some(UnderWay { origin: name, place }) = self.under_way.remove(&key) else { return };
-        self.places.give_back(place);
+        let Some(UnderWay { origin: name, place, is_cut_off }) = self.under_way.remove(&key) else { return };
+        if !is_cut_off {
+            self.places.give_back(place);
+        }
         let origin = self.origins.entry(name.clone()).or_default();
         let lane = self.lanes.entry(key.0).or_default();
         (origin.in_flight, lane.in_flight) = (origin.in_flight - 1, lane.in_flight - 1);
@@ -324,15 +331,18 @@ impl Queue {
         }
     }
 
-    /// Slows down the attempts that have taken long, and wakes who has rested.
-    pub(super) fn wake(&mut self, now: Duration) {
+    /// Slows down the attempts that have taken long, and wakes who has rested. What is returned is to be cut off.
+    #[must_use]
+    pub(super) fn wake(&mut self, now: Duration) -> Vec<EventKey> {
         while let Some((_, key)) = self.begun.pop_front_if(|(begun, _)| *begun + SLOW_AFTER <= now) {
-            let Some(UnderWay { origin, place }) = self.under_way.get_mut(&key) else { continue };
+            let Some(UnderWay { origin, place, .. }) = self.under_way.get_mut(&key) else { continue };
             self.places.slow_down(place);
-            if let Some(origin) = self.origins.get_mut(origin).filter(|_| place.is_slow) {
+            self.slow.push_back(key);
+            if let Some(origin) = self.origins.get_mut(origin) {
                 origin.slow += 1;
             }
         }
+        let cut_off = self.cut_off();
         while let Some(Reverse((at, _))) = self.resting.peek()
             && *at <= now
             && let Some(Reverse((_, rested))) = self.resting.pop()
@@ -342,6 +352,27 @@ impl Queue {
                 Resting::Webhook(webhook) => self.list_lane(webhook, now),
             }
         }
+        cut_off
+    }
+
+    /// Makes room for slow attempts: those that have been slow for longest have to go.
+    fn cut_off(&mut self) -> Vec<EventKey> {
+        let mut cut_off = Vec::new();
+        while self.places.has_too_many_slow()
+            && let Some(key) = self.slow.pop_front()
+        {
+            let Some(under_way) = self.under_way.get_mut(&key).filter(|it| it.place.is_slow && !it.is_cut_off) else {
+                continue;
+            };
+            under_way.is_cut_off = true;
+            self.places.give_back(under_way.place);
+            cut_off.push(key);
+        }
+        // Those that have ended by themselves are not kept beyond as many as there can be.
+        while self.slow.front().is_some_and(|key| !self.under_way.contains_key(key)) {
+            self.slow.pop_front();
+        }
+        cut_off
     }
 
     /// When there is something to do although nothing happens.

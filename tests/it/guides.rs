@@ -1,5 +1,6 @@
 //! README and the guides say what the program does: each setting, command, exit code, error code, route and metric.
 
+mod examples;
 mod generated;
 mod recipes;
 

@@ -16,7 +16,7 @@ use crate::store::StoreError;
 use crate::store::journal::{RECORD_HEADER_OCTETS, RecordHead, decode_meta, encode_record};
 
 /// The format that this version writes and reads.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 const MAGIC: [u8; 16] = *b"tempmail-backup\n";
 const HEADER_OCTETS: usize = 24;
 /// What a record takes at most beside the message: an envelope of 100 recipients is below 96 KB.
@@ -310,12 +310,12 @@ mod tests {
 
     #[test]
     fn another_format_is_named() {
-        for found in [2, 4] {
+        for found in [FORMAT - 1, FORMAT + 1] {
             let mut other = file();
-            other[16] = found;
+            other[16..20].copy_from_slice(&found.to_le_bytes());
             let crc = crc32c::crc32c(&other[..20]);
             other[20..24].copy_from_slice(&crc.to_le_bytes());
-            assert_eq!(read(&other, 4096), Err(BackupError::Format { found: u32::from(found) }));
+            assert_eq!(read(&other, 4096), Err(BackupError::Format { found }));
         }
     }
 }

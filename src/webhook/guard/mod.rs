@@ -3,9 +3,10 @@
 //! The answer for a name is given when its addresses are dialled, never before: a name that led to a public address at
 //! registration may lead elsewhere a second later.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use ipnet::IpNet;
+use nix::ifaddrs::{InterfaceAddress, getifaddrs};
 use url::Host;
 
 pub mod ranges;
@@ -14,8 +15,6 @@ use super::target::{Target, UrlError, is_localhost};
 
 /// Ports of mail submission and transfer, refused everywhere: a POST to them could be taken for a session.
 const PORTS_OF_MAIL: [u16; 3] = [25, 465, 587];
-/// Any port: it is asked where a packet would leave from, and none does.
-const PROBED_PORT: u16 = 9;
 
 /// What the guard goes by.
 #[derive(Clone, Debug, Default)]
@@ -145,15 +144,16 @@ fn reached(address: IpAddr) -> [Option<IpAddr>; 2] {
     [Some(dialled), carried]
 }
 
-/// Whether `address` is one that an interface of this machine has now: the system sends from such an address itself what is
-/// sent to it. Nothing is sent, and nothing is remembered: addresses come and go.
+/// Whether `address` is one that an interface of this machine has now. Nothing is remembered: addresses come and go. If the
+/// system doesn't say, every address counts as one.
 fn is_local(address: IpAddr) -> bool {
-    let any: IpAddr = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-    let source = UdpSocket::bind((any, 0)).and_then(|socket| {
-        socket.connect((address, PROBED_PORT))?;
-        socket.local_addr()
-    });
-    address.is_loopback() || source.is_ok_and(|source| source.ip() == address)
+    let Ok(interfaces) = getifaddrs() else { return true };
+    let of_interface = |it: InterfaceAddress| {
+        let storage = it.address?;
+        let v4 = storage.as_sockaddr_in().map(|v4| IpAddr::V4(v4.ip()));
+        v4.or_else(|| storage.as_sockaddr_in6().map(|v6| IpAddr::V6(v6.ip())))
+    };
+    address.is_loopback() || interfaces.filter_map(of_interface).any(|own| own == address)
 }
 
 #[cfg(test)]

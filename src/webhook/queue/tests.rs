@@ -77,7 +77,7 @@ fn an_origin_that_has_taken_nothing_yet_or_failed_has_one_attempt_and_rests_afte
     assert_eq!(begin(&mut queue, NOW), [], "four failures");
     let rested = queue.wakes_at().expect("it rests");
     let rested = rested.max(NOW + Duration::from_millis(200));
-    queue.wake(rested);
+    assert_eq!(queue.wake(rested), []);
     assert_eq!(begin(&mut queue, rested).len(), 1);
 }
 
@@ -104,12 +104,35 @@ fn slow_attempts_leave_their_places_and_their_origin_begins_no_other() {
     for attempts in [8, 8, 8, 8, 8, 8, 8, 0] {
         assert_eq!(begin(&mut queue, now).len(), attempts);
         now += SLOW_AFTER;
-        queue.wake(now);
+        assert_eq!(queue.wake(now), []);
     }
     queue.find(webhook(99), now);
     queue.next_reading().expect("it is read");
     queue.fill(webhook(99), Some(page(99, 99, false, 0..5)), now);
     assert_eq!(begin(&mut queue, now), [(webhook(99), 0)]);
+}
+
+/// Receivers that hang on long mail held all memory for slow attempts, and then every place.
+#[test]
+fn those_that_have_been_slow_for_longest_are_cut_off_when_there_are_too_many() {
+    let mut queue = Queue::new(1_000);
+    for number in 0..200 {
+        queue.find(webhook(number), NOW);
+        queue.next_reading().expect("it is read");
+        let mut page = page(number, number, true, 0..1);
+        page.events[0].size_octets = 300 << 10;
+        queue.fill(webhook(number), Some(page), NOW);
+    }
+    let (mut begun, mut cut_off, mut now) = (Vec::new(), Vec::new(), NOW);
+    while begun.len() < 200 {
+        begun.extend(begin(&mut queue, now));
+        now += SLOW_AFTER;
+        cut_off.extend(queue.wake(now));
+        assert!(now < NOW + 60 * SLOW_AFTER, "{} have begun", begun.len());
+    }
+    assert!(cut_off.len() > 100 && begun.starts_with(&cut_off), "{} were cut off", cut_off.len());
+    end(&mut queue, begun, FAILED, now);
+    assert!(!queue.places.has_too_many_slow());
 }
 
 #[test]
@@ -170,7 +193,7 @@ fn what_rests_for_its_address_is_not_read_again() {
     assert_eq!(begin(&mut queue, NOW), []);
     assert_eq!(queue.wakes_at(), Some(NOW + SLOW_AFTER), "or what is slow by then");
     let rested = NOW + Duration::from_secs(5);
-    queue.wake(rested);
+    assert_eq!(queue.wake(rested), []);
     assert_eq!(begin(&mut queue, rested).len(), 2);
     assert!(queue.next_reading().is_none());
 }

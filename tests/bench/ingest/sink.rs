@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use rustix::process::geteuid;
 
 use crate::support::Result;
-use crate::support::daemon::{Server, free_address};
+use crate::support::daemon::{Server, free_addresses};
 
 /// Postfix's smtp-sink: takes every message and throws it away.
 pub(crate) struct Sink {
@@ -17,7 +17,7 @@ pub(crate) struct Sink {
 
 impl Sink {
     pub(crate) fn start(program: &Path) -> Result<Self> {
-        let address = free_address()?;
+        let [address] = free_addresses()?;
         let mut command = Command::new(program);
         if geteuid().is_root() {
             command.args(["-u", "nobody"]);

@@ -74,7 +74,7 @@ impl Daemon {
     /// Starts it with `args` beside those that every benchmark needs, and waits until it is ready.
     pub(crate) fn start(args: &[&str]) -> Result<Self> {
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
-        let (smtp, web) = (free_address()?, free_address()?);
+        let [smtp, web] = free_addresses()?;
         let log = dir.path().join("log");
         let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
         command.arg("serve").arg("--data-dir").arg(dir.path().join("data"));
@@ -132,7 +132,14 @@ impl Daemon {
     }
 }
 
-/// An address on loopback that nobody listens on.
-pub(crate) fn free_address() -> Result<SocketAddr> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
+/// Addresses on loopback that nobody listens on, each another.
+pub(crate) fn free_addresses<const N: usize>() -> Result<[SocketAddr; N]> {
+    let mut listeners = Vec::with_capacity(N);
+    let mut addresses = [SocketAddr::from((Ipv4Addr::LOCALHOST, 0)); N];
+    for address in &mut addresses {
+        let listener = TcpListener::bind(*address)?;
+        *address = listener.local_addr()?;
+        listeners.push(listener);
+    }
+    Ok(addresses)
 }

@@ -124,7 +124,7 @@ impl Between for Arc<Stalled> {
 async fn no_more_is_sent_than_may_be_unrecorded_while_nothing_can_be_recorded() {
     const MAILS: usize = 64;
     // What is under way when there are as many as may be unrecorded ends as well.
-    const UNRECORDED: usize = 16;
+    const UNRECORDED: usize = 8;
     let sink = WebhookSink::start().await;
     sink.script("/", Behaviour::status(200));
     let running = Running::start(Stalled::default(), &[sink.url("/")], MAILS).await;

@@ -45,17 +45,20 @@ struct Seen {
     /// How many of them were at least once.
     told: usize,
     attempts: usize,
+    /// From now on some attempts fail.
+    fails: bool,
     broken: Vec<String>,
 }
 
 type Shared = Arc<Mutex<Seen>>;
 
-/// 30 % are answered with 500, 10 % never.
+/// Once it fails, 30 % are answered with 500, 10 % never.
 async fn receive(State(seen): State<Shared>, headers: HeaderMap, body: Bytes) -> StatusCode {
     let chance: f64 = rand::random();
-    let is_answered_well = chance >= 0.4;
+    let fails = seen.lock().expect("seen").fails;
+    let is_answered_well = !fails || chance >= 0.4;
     seen.lock().expect("seen").note(&headers, &body, is_answered_well);
-    if chance < 0.1 {
+    if fails && chance < 0.1 {
         std::future::pending::<()>().await;
     }
     if is_answered_well { StatusCode::OK } else { StatusCode::INTERNAL_SERVER_ERROR }
@@ -118,6 +121,26 @@ async fn send(server: SocketAddr, lane: usize, acknowledged: Arc<Mutex<usize>>, 
     }
 }
 
+/// Has each webhook deliver an event, since one that never did holds few.
+async fn prove(daemon: &Binary, seen: &Shared) {
+    for lane in 0..LANES {
+        let sent = seen.lock().expect("seen").told + 1;
+        let acknowledged = Arc::new(Mutex::new(sent - 1));
+        send(daemon.smtp, lane, acknowledged, sent, Arc::clone(seen)).await;
+        let start = Instant::now();
+        loop {
+            let path = format!("/api/webhooks?recipient={}", recipient(lane));
+            let (_, answer) = http::get(daemon.http, &path).await;
+            if !answer[0]["lastDeliveryAt"].is_null() {
+                break;
+            }
+            assert!(start.elapsed() < Duration::from_secs(20), "no event arrives: {answer}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+    seen.lock().expect("seen").fails = true;
+}
+
 /// The ids of all mails of a lane that are there.
 async fn ids(server: SocketAddr, lane: usize) -> HashSet<String> {
     let mut ids = HashSet::new();
@@ -145,7 +168,8 @@ async fn every_event_arrives(events: usize, kills: usize, patience: Duration) {
         let added = daemon.tempmail(&["webhook", "add", &recipient(lane), url, "--secret-file", secret]);
         assert_eq!(added.code, Some(0), "{}", added.stderr);
     }
-    let acknowledged = Arc::<Mutex<usize>>::default();
+    prove(&daemon, &seen).await;
+    let acknowledged = Arc::new(Mutex::new(LANES));
     let start_senders = |server| -> JoinSet<()> {
         (0..LANES).map(|lane| send(server, lane, Arc::clone(&acknowledged), events, Arc::clone(&seen))).collect()
     };
