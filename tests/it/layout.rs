@@ -302,7 +302,7 @@ fn a_message_is_answered_250_in_one_place() {
         all.iter().flat_map(|(file, source)| times((file.as_str(), source))).collect()
     };
     assert_eq!(said_in("\"Stored\""), ["smtp/reply.rs"]);
-    assert_eq!(said_in("Reply::STORED"), ["smtp/session.rs"]);
+    assert_eq!(said_in("Reply::STORED"), ["smtp/session/mod.rs"]);
     assert_eq!(said_in("Self::STORED"), [""; 0]);
 }
 
@@ -326,7 +326,7 @@ fn each_rule_notices_what_it_forbids() {
         ("model/time.rs", "fn now() { chrono::Utc::now() }"),
         ("model/id.rs", "use std::time::{Duration, SystemTime};"),
         ("mime/html.rs", "use std::{fmt, fs};"),
-        ("smtp/session.rs", "use crate::{clock::Clock, model::Address};"),
+        ("smtp/session/mod.rs", "use crate::{clock::Clock, model::Address};"),
         ("smtp/policy.rs", "async fn f() { tokio::time::sleep(PAUSE).await }"),
         ("dns/mx.rs", "use std::net::{IpAddr, TcpStream};"),
         ("dns/mx.rs", "use tokio::net;"),
@@ -350,7 +350,7 @@ fn each_rule_notices_what_it_forbids() {
         ("webhook/dispatcher.rs", "use super::super::smtp::Receiver;"),
         ("store/index/outbox.rs", "use crate::webhook::Schedule;"),
         ("tls/keeper.rs", "use crate::config::Config;"),
-        ("smtp/proxy.rs", "use tokio::net::TcpStream;"),
+        ("smtp/proxy/mod.rs", "use tokio::net::TcpStream;"),
         ("smtp/admission.rs", "fn now() -> std::time::Instant { std::time::Instant::now() }"),
         ("smtp/pace.rs", "use tokio::time::Instant;"),
         ("daemon/mod.rs", "use rcgen::KeyPair;"),
@@ -372,8 +372,8 @@ fn what_is_permitted_is_not_taken_for_a_violation() {
     for (file, source) in [
         ("model/time.rs", "use chrono::{DateTime, Utc};\nuse std::time::Duration;"),
         ("dns/mx.rs", "use std::net::IpAddr; // not std::net::TcpStream"),
-        ("smtp/session.rs", "//! Unlike tokio::net::TcpStream.\nuse crate::store::StoreError;\nself.clock.now()"),
-        ("smtp/session.rs", "use bytes::Bytes;\n#[cfg(test)]\nmod tests { use std::fs; }"),
+        ("smtp/session/mod.rs", "//! Unlike tokio::net::TcpStream.\nuse crate::store::StoreError;\nself.clock.now()"),
+        ("smtp/session/mod.rs", "use bytes::Bytes;\n#[cfg(test)]\nmod tests { use std::fs; }"),
         ("store/embedded/open.rs", "open(\"index.redb\")"),
         ("store/index/mod.rs", "use redb::{Database, Durability};"),
         ("config/args.rs", "use clap::{Arg, ArgAction};"),
