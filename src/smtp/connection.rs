@@ -8,8 +8,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::deadlines::{PaceLimits, Prompt};
 use super::entrance::{self, Arrival};
-use super::pace::{PaceLimits, Prompt};
 use super::patience;
 use super::places::Seating;
 use super::policy::Rules;

@@ -6,7 +6,7 @@
 //!   proxy     headers of the PROXY protocol    stream  TCP, Unix and TLS as one type
 //! admission   connections by address, by network and per minute
 //! places      connections in all, and who makes room
-//! pace        how long a client may take                rate    octets of a message, and how fast they are to come
+//! deadlines   how long a client may take                rate    octets of a message, and how fast they are to come
 //! patience    waiting for a client no longer than that
 //! connection  one socket: reads, writes, waits, hands messages to the store
 //! session     the protocol, without I/O: octets in, replies and steps out
@@ -31,12 +31,12 @@ mod chunk;
 mod command;
 mod connection;
 mod data;
+mod deadlines;
 mod entrance;
 mod holdings;
 mod hops;
 mod line;
 mod listener;
-mod pace;
 mod path;
 mod patience;
 mod places;
@@ -55,7 +55,7 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use admission::{Admission, AdmissionLimits};
-use pace::PaceLimits;
+use deadlines::PaceLimits;
 use places::Places;
 use rate::Rate;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::pace::{Pace, PaceLimits};
+use super::deadlines::{Pace, PaceLimits};
 use crate::clock::Clock;
 
 /// How many clients at most wait for a place where none is left. Each has a socket open.
@@ -194,7 +194,7 @@ mod tests {
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
 
-    use super::super::pace::Prompt;
+    use super::super::deadlines::Prompt;
     use super::super::rate::Rate;
     use super::*;
     use crate::model::Timestamp;
