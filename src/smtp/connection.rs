@@ -10,12 +10,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::deadlines::{PaceLimits, Prompt};
 use super::entrance::{self, Arrival};
-use super::patience;
 use super::places::Seating;
 use super::policy::Rules;
 use super::session::{End, Message, Session, Step};
 use super::stream::Stream;
 use super::tally::Tally;
+use super::timeout;
 use super::{Dialect, Receiver};
 use crate::model::{Delivery, Envelope};
 
@@ -182,7 +182,7 @@ impl Connection<'_> {
                 return Ok(0);
             }
             () = seating.must_leave() => Err(End::MadeRoom),
-            heard = patience::wait(receiver, None, deadline, self.stream.read(buffer)) => heard,
+            heard = timeout::wait(receiver, None, deadline, self.stream.read(buffer)) => heard,
         };
         match heard {
             Ok(Ok(0) | Err(_)) => Err(End::Gone),
@@ -213,8 +213,8 @@ impl Connection<'_> {
         // All that is written between two reads has one allowance: a client that takes a little at a time gains nothing.
         let began_at = *self.writing_since.get_or_insert_with(|| receiver.clock.boot());
         let most = receiver.settings.bounds.reply_timeout;
-        let deadline = patience::allowance(receiver, began_at, most, End::RepliesUnread);
-        let written = patience::wait(receiver, Some(seating), deadline, write).await;
+        let deadline = timeout::allowance(receiver, began_at, most, End::RepliesUnread);
+        let written = timeout::wait(receiver, Some(seating), deadline, write).await;
         replies.clear();
         replies.shrink_to(REPLIES_OCTETS_KEPT);
         written?.map_err(|_: io::Error| End::Gone)?;

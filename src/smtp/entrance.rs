@@ -11,13 +11,13 @@ use tokio::io::AsyncReadExt;
 use tokio_util::sync::CancellationToken;
 
 use super::admission::Place;
-use super::patience;
 use super::places::{Knock, Seating};
 use super::proxy::{self, Client, Progress};
 use super::reply::Reply;
 use super::session::End;
 use super::stream::Stream;
 use super::tally::{Bound, Counted};
+use super::timeout;
 use super::{Dialect, Receiver, Service};
 use crate::model::TlsSession;
 
@@ -204,8 +204,8 @@ async fn header(stream: &mut Stream, seating: Option<&Seating>, receiver: &Recei
         }
     };
     let (began_at, most) = (receiver.clock.boot(), receiver.settings.proxy_timeout);
-    let deadline = patience::allowance(receiver, began_at, most, End::Idle);
-    patience::wait(receiver, seating, deadline, read)
+    let deadline = timeout::allowance(receiver, began_at, most, End::Idle);
+    timeout::wait(receiver, seating, deadline, read)
         .await
         .unwrap_or_else(|end| Err(if end == End::MadeRoom { HeaderError::MadeRoom } else { HeaderError::TooLong }))
 }
@@ -219,8 +219,8 @@ pub(super) async fn secure(
 ) -> Result<TlsSession, End> {
     let Some(tls) = &receiver.tls else { return Err(End::TlsFailed) };
     let (began_at, most) = (receiver.clock.boot(), receiver.settings.handshake_timeout);
-    let deadline = patience::allowance(receiver, began_at, most, End::TlsFailed);
-    let handshake = patience::wait(receiver, Some(seating), deadline, stream.secure(tls.server_config()));
+    let deadline = timeout::allowance(receiver, began_at, most, End::TlsFailed);
+    let handshake = timeout::wait(receiver, Some(seating), deadline, stream.secure(tls.server_config()));
     let (end, why) = match shutdown.run_until_cancelled(handshake).await {
         None => return Err(End::Stopping),
         Some(Ok(Ok(session))) => {

@@ -38,7 +38,6 @@ mod hops;
 mod line;
 mod listener;
 mod path;
-mod patience;
 mod places;
 mod policy;
 pub mod proxy;
@@ -48,6 +47,7 @@ mod session;
 mod stream;
 mod tally;
 mod text;
+mod timeout;
 
 use std::sync::Arc;
 use std::time::Duration;
