@@ -8,8 +8,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::accept::{self, Arrival};
 use super::deadlines::{PaceLimits, Prompt};
-use super::entrance::{self, Arrival};
 use super::places::Seating;
 use super::policy::Rules;
 use super::session::{End, Message, Session, Step};
@@ -134,7 +134,7 @@ impl Connection<'_> {
                 Step::StartTls => {
                     // What came in the clear behind STARTTLS may be anybody's; it must never be a command.
                     unread = 0..0;
-                    match entrance::secure(&mut self.stream, &self.seating, self.receiver, self.shutdown).await {
+                    match accept::secure(&mut self.stream, &self.seating, self.receiver, self.shutdown).await {
                         Ok(tls) => self.session.secured(tls),
                         Err(end) => return end,
                     }

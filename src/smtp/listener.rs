@@ -11,7 +11,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::entrance::Newcomer;
+use super::accept::Newcomer;
 use super::stream::Stream;
 use super::{Receiver, Service, connection};
 

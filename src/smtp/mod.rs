@@ -23,6 +23,7 @@
 //! Knows nothing of HTTP. The invariant: a message is accepted (250) only after [`Store::receive`] has returned `Ok`, and
 //! [`Session::stored`] is the only place that does so.
 
+mod accept;
 mod admission;
 mod auth;
 mod body;
@@ -32,7 +33,6 @@ mod command;
 mod connection;
 mod data;
 mod deadlines;
-mod entrance;
 mod holdings;
 mod hops;
 mod line;

@@ -356,7 +356,7 @@ fn each_rule_notices_what_it_forbids() {
         ("daemon/mod.rs", "use rcgen::KeyPair;"),
         ("tls/files.rs", "use listenfd::ListenFd;"),
         ("http/server.rs", "use rustls::ServerConfig;"),
-        ("smtp/entrance.rs", "x509_cert::Certificate::from_der(octets)"),
+        ("smtp/accept.rs", "x509_cert::Certificate::from_der(octets)"),
         ("webhook/attempt.rs", "use aws_lc_rs::hmac::Key;"),
         ("http/webhooks.rs", "aws_lc_rs::digest::digest(&SHA256, secret)"),
         ("smtp/tally.rs", "use prometheus::IntCounter;"),
