@@ -11,7 +11,7 @@ use tokio::io::AsyncReadExt;
 use tokio_util::sync::CancellationToken;
 
 use super::admission::Place;
-use super::places::{Knock, Seating};
+use super::eviction::{Knock, Seating};
 use super::proxy::{self, Client, Progress};
 use super::reply::Reply;
 use super::session::End;

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::accept::{self, Arrival};
 use super::deadlines::{PaceLimits, Prompt};
-use super::places::Seating;
+use super::eviction::Seating;
 use super::policy::Rules;
 use super::session::{End, Message, Session, Step};
 use super::stream::Stream;

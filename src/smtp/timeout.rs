@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use super::Receiver;
-use super::places::Seating;
+use super::eviction::Seating;
 use super::session::End;
 
 /// Waits for `work` until `deadline`, which is asked again once stress would be felt: it may begin meanwhile. The error is
