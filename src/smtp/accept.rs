@@ -12,11 +12,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::admission::Place;
 use super::eviction::{Knock, Seating};
+use super::metrics::{Bound, Counted};
 use super::proxy::{self, Client, Progress};
 use super::reply::Reply;
 use super::session::End;
 use super::stream::Stream;
-use super::tally::{Bound, Counted};
 use super::timeout;
 use super::{Dialect, Receiver, Service};
 use crate::model::TlsSession;

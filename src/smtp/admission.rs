@@ -11,7 +11,7 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use super::holdings::{Holdings, Whose, network_of};
-use super::tally::Bound;
+use super::metrics::Bound;
 
 const MINUTE: Duration = Duration::from_secs(60);
 /// How many addresses without a connection are remembered for their rate. Beyond that all of these are forgotten: whoever

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::holdings::{Holdings, Whose};
-use super::tally::Bound;
+use super::metrics::Bound;
 
 /// What is counted in: one number must be enough for any budget.
 const UNIT_OCTETS: u64 = 1024;

@@ -38,6 +38,7 @@ mod holdings;
 mod hops;
 mod line;
 mod listener;
+mod metrics;
 mod path;
 mod policy;
 pub mod proxy;
@@ -45,7 +46,6 @@ mod rate;
 mod reply;
 mod session;
 mod stream;
-mod tally;
 mod text;
 mod timeout;
 
@@ -63,10 +63,10 @@ pub use budget::{Budget, Share};
 pub use data::Decoder;
 pub use eviction::WAITING_MAX;
 pub use listener::{Entrance, Listener, serve};
+pub use metrics::{Bound, Counters};
 pub use policy::{Policy, PolicySettings};
 pub use reply::Reply;
 pub use session::{End, Message, Session, Step};
-pub use tally::{Bound, Counters};
 
 use crate::clock::Clock;
 use crate::config::{Config, SmtpAuth, SmtpBounds};

@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 
 use super::Dialect;
+use super::metrics::Bound;
 use super::session::End;
-use super::tally::Bound;
 use crate::model::DomainName;
 use crate::store::StoreError;
 

@@ -58,7 +58,7 @@ const RULES: &[Rule] = &[
             "smtp/deadlines",
             "smtp/rate",
             "smtp/text",
-            "smtp/tally",
+            "smtp/metrics",
             "smtp/command",
             "smtp/path",
             "smtp/data",
@@ -359,7 +359,7 @@ fn each_rule_notices_what_it_forbids() {
         ("smtp/accept.rs", "x509_cert::Certificate::from_der(octets)"),
         ("webhook/attempt.rs", "use aws_lc_rs::hmac::Key;"),
         ("http/webhooks.rs", "aws_lc_rs::digest::digest(&SHA256, secret)"),
-        ("smtp/tally.rs", "use prometheus::IntCounter;"),
+        ("smtp/metrics.rs", "use prometheus::IntCounter;"),
         ("cli/webhook/secret.rs", "use base64::Engine;"),
     ] {
         let named: Vec<_> = RULES.iter().flat_map(|rule| rule.violations(file, source)).collect();
