@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use tokio::io::AsyncReadExt;
 use tokio_util::sync::CancellationToken;
 
-use super::admission::Place;
+use super::client_limits::Place;
 use super::eviction::{Knock, Seating};
 use super::metrics::{Bound, Counted};
 use super::proxy::{self, Client, Progress};

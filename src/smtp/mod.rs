@@ -24,11 +24,11 @@
 //! [`Session::stored`] is the only place that does so.
 
 mod accept;
-mod admission;
 mod auth;
 mod body;
 mod budget;
 mod chunk;
+mod client_limits;
 mod command;
 mod connection;
 mod data;
@@ -54,7 +54,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-use admission::{Admission, AdmissionLimits};
+use client_limits::{Admission, AdmissionLimits};
 use deadlines::PaceLimits;
 use eviction::Places;
 use rate::Rate;
