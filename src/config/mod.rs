@@ -11,7 +11,6 @@
 //! ```
 
 mod args;
-mod bounds;
 mod check;
 mod endpoint;
 mod error;
@@ -32,7 +31,6 @@ use ipnet::IpNet;
 use crate::model::{Caps, DomainName, DomainPattern, LocalPartPattern, RoleAddresses, Subaddressing};
 
 pub use args::ServeArgs;
-pub use bounds::SmtpBounds;
 pub use check::exposed;
 pub use endpoint::Endpoint;
 pub use error::{ConfigError, Contradiction, Origin, Place, Problem, Warning};
@@ -71,7 +69,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// The most recipients of one message that can be set: the room that the store keeps for an envelope is for so many.
+/// The most recipients of one message. The store has room for the envelope of so many.
 pub const SMTP_RECIPIENTS_MAX: usize = 100;
 
 /// Whether SMTP offers AUTH.
@@ -155,18 +153,20 @@ pub struct Config {
     pub smtp_connections_max: usize,
     /// The most HTTP connections at once.
     pub http_connections_max: usize,
-    /// Memory in octets for all messages that are coming in.
+    /// Memory in octets for all incoming messages.
     pub smtp_bodies_octets_max: u64,
-    /// The most recipients of one message.
-    pub smtp_recipients_max: usize,
     /// The longest line of a message after DATA in octets, CRLF included.
     pub smtp_text_line_octets_max: u64,
-    /// The most Received fields of a message.
-    pub smtp_hops_max: usize,
     /// AUTH on SMTP and SMTPS.
     pub smtp_auth: SmtpAuth,
-    /// What one client of SMTP may have and take.
-    pub smtp_bounds: SmtpBounds,
+    /// The most SMTP connections at once of one client.
+    pub smtp_connections_per_client_max: usize,
+    /// The most new SMTP connections of one client in a minute.
+    pub smtp_connections_per_minute_max: usize,
+    /// Networks whose SMTP clients are exempt from the limits of one client.
+    pub smtp_exempt: Vec<IpNet>,
+    /// How long an SMTP client may be silent, take for a command line, or take to read the replies.
+    pub smtp_timeout: Duration,
     /// Networks whose SMTP clients are refused.
     pub refused_clients: Vec<IpNet>,
     /// Domains whose reverse-paths are refused.
@@ -268,11 +268,12 @@ impl Config {
             smtp_connections_max: 1_000,
             http_connections_max: 1_000,
             smtp_bodies_octets_max: 256 << 20,
-            smtp_recipients_max: SMTP_RECIPIENTS_MAX,
             smtp_text_line_octets_max: 128 << 10,
-            smtp_hops_max: 100,
             smtp_auth: SmtpAuth::default(),
-            smtp_bounds: SmtpBounds::default(),
+            smtp_connections_per_client_max: 50,
+            smtp_connections_per_minute_max: 600,
+            smtp_exempt: loopback(),
+            smtp_timeout: Duration::from_mins(5),
             refused_clients: Vec::new(),
             refused_senders: Vec::new(),
             accepted_local_parts: Vec::new(),
@@ -302,4 +303,8 @@ impl Config {
 
 fn both_loopbacks(port: u16) -> Vec<SocketAddr> {
     vec![SocketAddr::from(([127, 0, 0, 1], port)), SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], port))]
+}
+
+fn loopback() -> Vec<IpNet> {
+    ["127.0.0.0/8", "::1/128"].iter().filter_map(|network| network.parse().ok()).collect()
 }

@@ -1,8 +1,8 @@
-//! From accepted to served: the limits of the client, a place, who the client is where a proxy stands in front, and TLS
-//! from the first octet.
+//! From an accepted connection to a session: limits of the client, a slot, the PROXY header, and implicit TLS.
 //!
-//! Who is over a limit of its own is refused before anybody makes room for it. Where a proxy is yet to tell the client, a
-//! connection that finds no place free waits for the header without one, as one of [`WAITING_MAX`](super::WAITING_MAX).
+//! A client that exceeds its own limits is refused before another connection is evicted for it. Behind a proxy the client
+//! is unknown until the header arrives; without a free slot such a connection waits as one of
+//! [`WAITING_MAX`](super::WAITING_MAX).
 
 use std::io;
 use std::net::IpAddr;
@@ -10,69 +10,68 @@ use std::net::IpAddr;
 use tokio::io::AsyncReadExt;
 use tokio_util::sync::CancellationToken;
 
-use super::client_limits::Place;
-use super::eviction::{Knock, Seating};
-use super::metrics::{Bound, Counted};
-use super::proxy::{self, Client, Progress};
+use super::client_limits::ClientConnection;
+use super::eviction::{Slot, SlotRequest};
+use super::metrics::Gauge;
+use super::proxy::{self, Progress, Source};
+use super::reasons::{End, Limit};
 use super::reply::Reply;
-use super::session::End;
 use super::stream::Stream;
-use super::timeout;
-use super::{Dialect, Receiver, Service};
+use super::{Dialect, Receiver, Service, timeout};
 use crate::model::TlsSession;
 
 /// A connection that has just been accepted.
-pub(super) struct Newcomer {
+pub(super) struct Incoming {
     stream: Stream,
     peer: IpAddr,
     service: Service,
-    /// Its place among those of its address and network; `None` where a proxy is yet to tell the address.
-    place: Option<Place>,
-    knock: Knock,
+    /// `None` where the PROXY header has yet to name the client.
+    of_client: Option<ClientConnection>,
+    slot: SlotRequest,
 }
 
 /// A connection that a session can begin on.
-pub(super) struct Arrival<'a> {
+pub(super) struct Accepted<'a> {
     pub(super) stream: Stream,
-    /// The client's address; where a proxy has told it, that one.
-    pub(super) client: IpAddr,
-    /// Its place among those of its address and network.
-    pub(super) place: Place,
-    /// Its place among all.
-    pub(super) seating: Seating,
-    /// What secures it already.
+    /// The client's address, which behind a proxy is the one in the header.
+    pub(super) address: IpAddr,
+    /// It counts for its client.
+    pub(super) of_client: ClientConnection,
+    /// Its slot.
+    pub(super) slot: Slot,
+    /// The TLS session, if TLS comes first.
     pub(super) tls: Option<TlsSession>,
-    /// It is one of those that are open.
-    pub(super) counted: Counted<'a>,
+    /// It counts as open.
+    pub(super) gauge: Gauge<'a>,
 }
 
-/// Why a connection from a proxy is closed without a word.
+/// Why a connection from a proxy is closed without a reply.
 #[derive(Debug, thiserror::Error)]
 enum HeaderError {
     #[error("it took too long")]
     TooLong,
-    #[error("the place was needed")]
-    MadeRoom,
+    #[error("the connection was evicted")]
+    Evicted,
     #[error("{0}")]
     Malformed(#[from] proxy::Malformed),
     #[error("{0}")]
     Io(#[from] io::Error),
 }
 
-impl Newcomer {
-    /// Takes a connection in, as far as that is decided at once. `None`: it has been turned away.
-    pub(super) fn receive(stream: Stream, peer: IpAddr, service: Service, receiver: &Receiver) -> Option<Self> {
-        let refused = |bound| turn_away(&stream, peer, service, bound, receiver);
-        let place = if is_from_proxy(&stream, peer, service, receiver) {
+impl Incoming {
+    /// Applies the limits that need no waiting. `None`: the connection has been refused.
+    pub(super) fn accept(stream: Stream, peer: IpAddr, service: Service, receiver: &Receiver) -> Option<Self> {
+        let refused = |limit| refuse(&stream, peer, service, limit, receiver);
+        let of_client = if is_from_proxy(&stream, peer, service, receiver) {
             None
         } else {
-            Some(admit(&stream, peer, receiver).map_err(refused).ok()?)
+            Some(connect(&stream, peer, receiver).map_err(refused).ok()?)
         };
-        let knock = receiver.places.knock(receiver.clock.boot()).ok_or(Bound::Connections).map_err(refused).ok()?;
-        Some(Self { stream, peer, service, place, knock })
+        let slot = receiver.slots.request(receiver.clock.boot()).ok_or(Limit::Connections).map_err(refused).ok()?;
+        Some(Self { stream, peer, service, of_client, slot })
     }
 
-    /// What sessions of it speak and offer. A Unix socket needs no TLS: nobody stands in between.
+    /// What sessions on the connection speak and offer. A Unix socket needs no TLS: no network is in between.
     pub(super) fn dialect(&self, receiver: &Receiver) -> Dialect {
         Dialect {
             service: self.service,
@@ -81,69 +80,73 @@ impl Newcomer {
         }
     }
 
-    /// Makes it a connection that a session can begin on. `None`: it has been closed, and the log says why where that is
-    /// of use. Ends at once when `shutdown` is cancelled.
-    pub(super) async fn enter<'a>(self, receiver: &'a Receiver, shutdown: &CancellationToken) -> Option<Arrival<'a>> {
-        let Self { mut stream, peer, service, place, knock } = self;
+    /// Prepares the connection for a session. `None`: it has been closed. Ends at once when `shutdown` is cancelled.
+    pub(super) async fn prepare<'a>(
+        self,
+        receiver: &'a Receiver,
+        shutdown: &CancellationToken,
+    ) -> Option<Accepted<'a>> {
+        let Self { mut stream, peer, service, of_client, slot } = self;
         let counters = &receiver.counters;
-        let mut counted = if matches!(knock, Knock::Seated(_)) { counters.connected() } else { counters.waiting() };
-        let (client, place) = if let Some(place) = place {
-            (peer, Ok(place))
+        let gauge = if matches!(slot, SlotRequest::Granted(_)) { counters.connected() } else { counters.waiting() };
+        let (address, of_client) = if let Some(of_client) = of_client {
+            (peer, of_client)
         } else {
-            let client = shutdown.run_until_cancelled(told_client(&mut stream, peer, &knock, receiver)).await??;
-            (client, admit(&stream, client, receiver))
+            let header = named_client(&mut stream, peer, &slot, receiver);
+            let address = shutdown.run_until_cancelled(header).await??;
+            let of_client = connect(&stream, address, receiver);
+            (address, of_client.map_err(|limit| refuse(&stream, address, service, limit, receiver)).ok()?)
         };
-        let place = place.map_err(|bound| turn_away(&stream, client, service, bound, receiver)).ok()?;
-        let seating = match knock {
-            Knock::Seated(seating) => seating,
-            Knock::Waits(turn) => {
-                // Nobody goes for a client that is not served.
-                if let Err(refusal) = receiver.settings.policy.client(client) {
-                    say_at_once(&stream, service, &refusal, receiver);
+        let (slot, gauge) = match slot {
+            SlotRequest::Granted(slot) => (slot, gauge),
+            SlotRequest::Waiting(waiting) => {
+                // No connection is evicted for a client that is refused.
+                if let Err(refusal) = receiver.settings.policy.client(address) {
+                    reply_at_once(&stream, service, &refusal, receiver);
                     return None;
                 }
-                let Some(vacated) = shutdown.run_until_cancelled(turn.vacated(&*receiver.clock)).await else {
-                    say_at_once(&stream, service, &Reply::STOPPING, receiver);
+                let Some(slot) = shutdown.run_until_cancelled(waiting.evict(&*receiver.clock)).await else {
+                    reply_at_once(&stream, service, &Reply::STOPPING, receiver);
                     return None;
                 };
-                let Some(seating) = vacated else {
-                    turn_away(&stream, client, service, Bound::Connections, receiver);
+                let Some(slot) = slot else {
+                    refuse(&stream, address, service, Limit::Connections, receiver);
                     return None;
                 };
-                counted = counters.connected();
-                seating
+                drop(gauge);
+                (slot, counters.connected())
             }
         };
         if service != Service::Smtps {
-            return Some(Arrival { stream, client, place, seating, tls: None, counted });
+            return Some(Accepted { stream, address, of_client, slot, tls: None, gauge });
         }
-        match secure(&mut stream, &seating, receiver, shutdown).await {
-            Ok(tls) => Some(Arrival { stream, client, place, seating, tls: Some(tls), counted }),
+        match secure(&mut stream, &slot, receiver, shutdown).await {
+            Ok(tls) => Some(Accepted { stream, address, of_client, slot, tls: Some(tls), gauge }),
             Err(end) => {
-                if end == End::MadeRoom {
-                    counters.refuse(Bound::Connections);
+                if end == End::Evicted {
+                    counters.refused(Limit::Connections);
                 }
-                tracing::info!(%client, reason = end.as_str(), "smtp connection closed before its session");
+                tracing::info!(client = %address, reason = end.as_str(), "smtp connection closed before its session");
                 None
             }
         }
     }
 }
 
-/// The client that a proxy tells. `None`: it tells none, and the connection is to be closed.
-async fn told_client(stream: &mut Stream, peer: IpAddr, knock: &Knock, receiver: &Receiver) -> Option<IpAddr> {
-    let seating = if let Knock::Seated(seating) = knock { Some(seating) } else { None };
-    match header(stream, seating, receiver).await {
-        Ok(Client::At(client)) => Some(client),
-        Ok(Client::OfSocket) => Some(peer),
-        // A check of health connects and leaves.
+/// The client that the PROXY header names. `None`: there is no valid header, and the connection must be closed.
+async fn named_client(stream: &mut Stream, peer: IpAddr, slot: &SlotRequest, receiver: &Receiver) -> Option<IpAddr> {
+    let slot = if let SlotRequest::Granted(slot) = slot { Some(slot) } else { None };
+    match read_header(stream, slot, receiver).await {
+        Ok(Source::Address(client)) => Some(client),
+        Ok(Source::OfSocket) => Some(peer),
+        // A health check connects and disconnects.
         Err(HeaderError::Io(error)) => {
             tracing::debug!(proxy = %peer, %error, "smtp connection closed: no PROXY header");
             None
         }
         Err(error) => {
             match error {
-                HeaderError::MadeRoom => receiver.counters.refuse(Bound::Connections),
+                HeaderError::Evicted => receiver.counters.refused(Limit::Connections),
                 _ => receiver.counters.proxy_header_refused(),
             }
             tracing::warn!(proxy = %peer, %error, "smtp connection closed: no PROXY header");
@@ -152,45 +155,47 @@ async fn told_client(stream: &mut Stream, peer: IpAddr, knock: &Knock, receiver:
     }
 }
 
-/// Nobody on this machine takes a place from others: a Unix socket's client has no address.
-fn admit(stream: &Stream, client: IpAddr, receiver: &Receiver) -> Result<Place, Bound> {
+/// Counts the connection for its client. A client on this machine is not limited: on a Unix socket it has no address.
+fn connect(stream: &Stream, address: IpAddr, receiver: &Receiver) -> Result<ClientConnection, Limit> {
     match stream {
-        Stream::Unix(_) => Ok(Place::uncounted()),
-        _ => receiver.admission.enter(client, receiver.clock.boot()),
+        Stream::Unix(_) => Ok(ClientConnection::unlimited()),
+        _ => receiver.clients.connect(address, receiver.clock.boot()),
     }
 }
 
-/// Says 421 and closes.
-fn turn_away(stream: &Stream, client: IpAddr, service: Service, bound: Bound, receiver: &Receiver) {
-    receiver.counters.refuse(bound);
-    tracing::debug!(%client, bound = bound.as_str(), "smtp connection refused");
-    say_at_once(stream, service, &Reply::of_admission(bound), receiver);
+/// Refuses a connection that exceeds a limit.
+fn refuse(stream: &Stream, address: IpAddr, service: Service, limit: Limit, receiver: &Receiver) {
+    tracing::debug!(client = %address, limit = limit.as_str(), "smtp connection refused");
+    if !reply_at_once(stream, service, &Reply::of_limit(limit), receiver) {
+        receiver.counters.refused(limit);
+    }
 }
 
-/// The only word to a connection. Its socket is new, so the buffer takes the reply without waiting; if not, it goes without.
-/// In place of a handshake a reply in the clear would mean nothing.
-fn say_at_once(stream: &Stream, service: Service, reply: &Reply, receiver: &Receiver) {
+/// Sends the only reply on a connection; whether it was sent. The socket is new, so its buffer has room and nothing
+/// waits. Before a TLS handshake a reply in the clear would mean nothing, so none is sent.
+fn reply_at_once(stream: &Stream, service: Service, reply: &Reply, receiver: &Receiver) -> bool {
     let mut octets = Vec::new();
     reply.write(&mut octets);
-    if service != Service::Smtps && stream.try_write(&octets).is_ok() {
-        receiver.counters.say(reply);
+    let is_sent = service != Service::Smtps && stream.try_write(&octets).is_ok();
+    if is_sent {
+        receiver.counters.replied(reply);
     }
+    is_sent
 }
 
-/// LMTP is for an MTA in front, which is the client by itself, often on the machine of the proxy.
+/// Whether a PROXY header must come first. LMTP is for a mail server in front, often on the machine of the proxy; that
+/// server is the client itself.
 fn is_from_proxy(stream: &Stream, peer: IpAddr, service: Service, receiver: &Receiver) -> bool {
-    matches!(stream, Stream::Tcp(_))
-        && service != Service::Lmtp
-        && receiver.settings.proxy_from.iter().any(|network| network.contains(&peer))
+    matches!(stream, Stream::Tcp(_)) && service != Service::Lmtp && receiver.settings.is_proxy(peer)
 }
 
-/// Reads a header of the PROXY protocol and not an octet more.
-async fn header(stream: &mut Stream, seating: Option<&Seating>, receiver: &Receiver) -> Result<Client, HeaderError> {
+/// Reads a PROXY header and no octet behind it.
+async fn read_header(stream: &mut Stream, slot: Option<&Slot>, receiver: &Receiver) -> Result<Source, HeaderError> {
     let read = async {
         let mut octets = Vec::new();
         loop {
             match proxy::read(&octets)? {
-                Progress::Whole(client) => return Ok(client),
+                Progress::Whole(source) => return Ok(source),
                 Progress::Needs(missing) => {
                     let start = octets.len();
                     octets.resize(start + missing, 0);
@@ -203,35 +208,35 @@ async fn header(stream: &mut Stream, seating: Option<&Seating>, receiver: &Recei
             }
         }
     };
-    let (began_at, most) = (receiver.clock.boot(), receiver.settings.proxy_timeout);
-    let deadline = timeout::allowance(receiver, began_at, most, End::Idle);
-    timeout::wait(receiver, seating, deadline, read)
+    let Receiver { clock, slots, settings, .. } = receiver;
+    let deadline = timeout::deadline(slots, clock.boot(), settings.proxy_timeout, End::Idle);
+    timeout::wait(&**clock, slots, slot, deadline, read)
         .await
-        .unwrap_or_else(|end| Err(if end == End::MadeRoom { HeaderError::MadeRoom } else { HeaderError::TooLong }))
+        .unwrap_or_else(|end| Err(if end == End::Evicted { HeaderError::Evicted } else { HeaderError::TooLong }))
 }
 
-/// The server's side of a handshake. What the client is waited for after it is a command.
+/// Does the server's side of a TLS handshake. After it the client's timer waits for a command.
 pub(super) async fn secure(
     stream: &mut Stream,
-    seating: &Seating,
+    slot: &Slot,
     receiver: &Receiver,
     shutdown: &CancellationToken,
 ) -> Result<TlsSession, End> {
+    let Receiver { clock, slots, settings, .. } = receiver;
     let Some(tls) = &receiver.tls else { return Err(End::TlsFailed) };
-    let (began_at, most) = (receiver.clock.boot(), receiver.settings.handshake_timeout);
-    let deadline = timeout::allowance(receiver, began_at, most, End::TlsFailed);
-    let handshake = timeout::wait(receiver, Some(seating), deadline, stream.secure(tls.server_config()));
-    let (end, why) = match shutdown.run_until_cancelled(handshake).await {
+    let deadline = timeout::deadline(slots, clock.boot(), settings.handshake_timeout, End::TlsFailed);
+    let handshake = timeout::wait(&**clock, slots, Some(slot), deadline, stream.secure(tls.server_config()));
+    let (end, error) = match shutdown.run_until_cancelled(handshake).await {
         None => return Err(End::Stopping),
         Some(Ok(Ok(session))) => {
-            seating.pace().secured(receiver.clock.boot());
+            slot.timer().secured(clock.boot());
             return Ok(session);
         }
-        Some(Err(End::MadeRoom)) => return Err(End::MadeRoom),
+        Some(Err(End::Evicted)) => return Err(End::Evicted),
         Some(Ok(Err(error))) => (End::TlsFailed, error.to_string()),
         Some(Err(end)) => (end, "it took too long".to_owned()),
     };
-    tracing::debug!(why, "TLS handshake failed");
+    tracing::debug!(error, "TLS handshake failed");
     receiver.counters.tls_handshake_failed();
     Err(end)
 }

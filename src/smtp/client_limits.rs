@@ -1,7 +1,7 @@
-//! Who is let in: connections at once by address and by network, and new ones per minute.
+//! The connection limits of a client: connections at once, and new connections per minute.
 //!
-//! Pure: `now` is an argument, time since some fixed point that never jumps. The tables have an entry for who has a
-//! connection, and for a bounded number of addresses that had one within the last minute.
+//! Pure: `now` is an argument, time since a fixed point that never jumps. The table has an entry for each client with a
+//! connection, and for a bounded number of clients that had one within the last minute.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -10,128 +10,123 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-use super::holdings::{Holdings, Whose, network_of};
-use super::metrics::Bound;
+use super::reasons::Limit;
+use crate::model::Client;
 
 const MINUTE: Duration = Duration::from_secs(60);
-/// How many addresses without a connection are remembered for their rate. Beyond that all of these are forgotten: whoever
-/// has so many addresses is not held by a bound on each of them.
+/// The most clients without a connection in the table. Beyond that all of these are forgotten: a limit per client does
+/// not stop an attacker who has so many addresses.
 const REMEMBERED_MAX: usize = 65_536;
-/// How many there are at least before those that need not be remembered are looked for.
+/// The table is not searched for entries to forget while it is smaller than this.
 const SWEEP_AT_LEAST: usize = 1024;
 
-/// How many connections a client may have and make.
+/// How many connections one client may have and make.
 #[derive(Clone, Debug)]
-pub(super) struct AdmissionLimits {
-    /// At once from one address.
-    pub(super) per_address_max: usize,
-    /// At once from one network: /24 of IPv4, /64 of IPv6.
-    pub(super) per_network_max: usize,
-    /// New ones in a minute, from an address of IPv4 or a network of IPv6, in which a host has every address. As many may
-    /// come at once, and then as many in a minute.
+pub(super) struct ClientLimits {
+    /// The most connections at once.
+    pub(super) connections_max: usize,
+    /// The most new connections in a minute. All of them may come at once, at the start of the minute.
     pub(super) per_minute_max: usize,
-    /// Networks without any of these limits.
+    /// Networks that have none of these limits.
     pub(super) exempt: Vec<IpNet>,
 }
 
-/// What is known of the clients.
+/// The connections of each client.
 #[derive(Debug)]
-pub(super) struct Admission {
-    limits: AdmissionLimits,
-    tables: Mutex<Tables>,
+pub(super) struct Clients {
+    limits: ClientLimits,
+    table: Mutex<Table>,
 }
 
 #[derive(Debug)]
-struct Tables {
-    /// Connections.
-    open: Holdings,
-    /// By whose rate it is: until when the connections so far are paid for, at the rate of a minute.
-    paid_until: HashMap<IpAddr, Duration>,
-    /// How large `paid_until` may grow before it is swept.
+struct Table {
+    clients: HashMap<Client, Usage>,
+    /// The size at which the table is swept.
     sweep_at: usize,
 }
 
-/// A connection that was let in; its place is given back when this is dropped.
-#[derive(Debug)]
-pub(super) struct Place(Option<(Arc<Admission>, IpAddr)>);
+/// What one client uses.
+#[derive(Debug, Default)]
+struct Usage {
+    connections: usize,
+    /// The time until which its connections so far use up the rate. A connection costs its part of a minute.
+    paid_until: Duration,
+}
 
-impl Place {
-    /// A place that nobody counts.
-    pub(super) const fn uncounted() -> Self {
+/// A connection that counts for its client until this is dropped.
+#[derive(Debug)]
+pub(super) struct ClientConnection(Option<(Arc<Clients>, Client)>);
+
+impl ClientConnection {
+    /// A connection that no limit of a client applies to.
+    pub(super) const fn unlimited() -> Self {
         Self(None)
     }
 
-    /// Whose it is, for whatever else the client may have a part of only; `None` for one that no limit holds for.
-    pub(super) fn holder(&self) -> Option<IpAddr> {
+    /// The client whose limits apply; `None` if none do.
+    pub(super) fn client(&self) -> Option<Client> {
         self.0.as_ref().map(|(_, client)| *client)
     }
 }
 
-impl Drop for Place {
+impl Drop for ClientConnection {
     fn drop(&mut self) {
-        if let Some((admission, client)) = self.0.take() {
-            admission.leave(client);
+        if let Some((clients, client)) = self.0.take()
+            && let Some(usage) = clients.table().clients.get_mut(&client)
+        {
+            usage.connections -= 1;
         }
     }
 }
 
-impl Admission {
-    pub(super) fn new(limits: AdmissionLimits) -> Self {
-        let open = Holdings::new(limits.per_address_max as u64, limits.per_network_max as u64);
-        let tables = Tables { open, paid_until: HashMap::new(), sweep_at: SWEEP_AT_LEAST };
-        Self { limits, tables: Mutex::new(tables) }
+impl Clients {
+    pub(super) fn new(limits: ClientLimits) -> Self {
+        let table = Table { clients: HashMap::new(), sweep_at: SWEEP_AT_LEAST };
+        Self { limits, table: Mutex::new(table) }
     }
 
-    /// Lets a client in at `now`; the error is the limit that is reached. Who is turned away for having too many
-    /// connections has made one all the same.
-    pub(super) fn enter(self: &Arc<Self>, client: IpAddr, now: Duration) -> Result<Place, Bound> {
-        let client = client.to_canonical();
-        if self.limits.exempt.iter().any(|network| network.contains(&client)) {
-            return Ok(Place::uncounted());
+    /// Counts a new connection from `address`; the error is the limit that it exceeds. A connection that is refused for
+    /// their number counts for the rate.
+    pub(super) fn connect(self: &Arc<Self>, address: IpAddr, now: Duration) -> Result<ClientConnection, Limit> {
+        let address = address.to_canonical();
+        if self.limits.exempt.iter().any(|network| network.contains(&address)) {
+            return Ok(ClientConnection::unlimited());
         }
-        let mut tables = self.tables();
-        self.pay(&mut tables, client, now)?;
-        tables.open.take(client, 1).map_err(|whose| match whose {
-            Whose::Address => Bound::Address,
-            Whose::Network => Bound::Network,
-        })?;
-        Ok(Place(Some((Arc::clone(self), client))))
-    }
-
-    /// Counts a new connection, unless there were too many.
-    fn pay(&self, tables: &mut Tables, client: IpAddr, now: Duration) -> Result<(), Bound> {
-        let payer = if client.is_ipv6() { network_of(client) } else { client };
-        if tables.paid_until.len() >= tables.sweep_at {
-            tables.sweep(now);
+        let client = Client::of(address);
+        let mut table = self.table();
+        if table.clients.len() >= table.sweep_at {
+            table.sweep(now);
         }
+        let usage = table.clients.entry(client).or_default();
         let price = MINUTE / u32::try_from(self.limits.per_minute_max).unwrap_or(u32::MAX).max(1);
-        let paid_until = tables.paid_until.get(&payer).map_or(now, |until| (*until).max(now)) + price;
+        let paid_until = usage.paid_until.max(now) + price;
         if paid_until > now + MINUTE {
-            return Err(Bound::Minute);
+            return Err(Limit::ConnectionRate);
         }
-        tables.paid_until.insert(payer, paid_until);
-        Ok(())
+        usage.paid_until = paid_until;
+        if usage.connections >= self.limits.connections_max {
+            return Err(Limit::ClientConnections);
+        }
+        usage.connections += 1;
+        Ok(ClientConnection(Some((Arc::clone(self), client))))
     }
 
-    fn leave(&self, client: IpAddr) {
-        self.tables().open.give_back(client, 1);
-    }
-
-    fn tables(&self) -> MutexGuard<'_, Tables> {
-        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Tables {
-    /// Forgets whose connections are paid for by now, and all if these were too few. What is left doubles before it is
-    /// looked through again, so that a connection costs the same however many there are.
+impl Table {
+    /// Forgets the clients without a connection whose rate is paid for, and all without a connection if too many remain.
+    /// The table doubles before its next sweep, so that a connection costs the same however many clients there are.
     fn sweep(&mut self, now: Duration) {
-        self.paid_until.retain(|_, until| *until > now);
-        if self.paid_until.len() >= REMEMBERED_MAX {
-            self.paid_until.clear();
+        self.clients.retain(|_, usage| usage.connections > 0 || usage.paid_until > now);
+        let connected = self.clients.values().filter(|usage| usage.connections > 0).count();
+        if self.clients.len() - connected >= REMEMBERED_MAX {
+            self.clients.retain(|_, usage| usage.connections > 0);
         }
-        self.sweep_at = (self.paid_until.len() * 2).clamp(SWEEP_AT_LEAST, REMEMBERED_MAX);
-        self.paid_until.shrink_to(self.sweep_at);
+        self.sweep_at = (self.clients.len() * 2).clamp(SWEEP_AT_LEAST, connected + REMEMBERED_MAX);
+        self.clients.shrink_to(self.sweep_at);
     }
 }
 
@@ -143,100 +138,98 @@ mod tests {
 
     const NOW: Duration = Duration::from_secs(1000);
 
-    fn admission(per_address_max: usize, per_network_max: usize, per_minute_max: usize) -> Arc<Admission> {
+    fn clients(connections_max: usize, per_minute_max: usize) -> Arc<Clients> {
         let exempt = vec!["127.0.0.0/8".parse().expect("network"), "::1/128".parse().expect("network")];
-        Arc::new(Admission::new(AdmissionLimits { per_address_max, per_network_max, per_minute_max, exempt }))
+        Arc::new(Clients::new(ClientLimits { connections_max, per_minute_max, exempt }))
     }
 
     fn at(text: &str) -> IpAddr {
         text.parse().expect("address")
     }
 
-    fn is_empty(admission: &Admission) -> bool {
-        admission.tables().open.is_empty()
+    fn number(bits: u32) -> IpAddr {
+        IpAddr::V4(Ipv4Addr::from_bits(bits))
     }
 
     #[test]
-    fn an_address_and_a_network_have_so_many_places_and_get_them_back() {
-        for (clients, refusal) in [
-            (&["192.0.2.1", "192.0.2.1", "192.0.2.1"][..], Some(Bound::Address)),
+    fn a_client_has_so_many_connections_and_gets_them_back() {
+        for (addresses, refusal) in [
+            (&["192.0.2.1", "192.0.2.1", "192.0.2.1"][..], Some(Limit::ClientConnections)),
             (&["192.0.2.1", "192.0.2.1", "192.0.2.2"], None),
-            (&["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.255"], Some(Bound::Network)),
-            (&["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.3.1"], None),
-            (&["192.0.2.1", "192.0.2.1", "::ffff:192.0.2.1"], Some(Bound::Address)),
-            (&["2001:db8::1", "2001:db8::1", "2001:db8::1"], Some(Bound::Address)),
-            (&["2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db8::ffff:0:0:1"], Some(Bound::Network)),
-            (&["2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db8:0:1::1"], None),
-            (&["127.0.0.1", "127.0.0.1", "127.0.0.1", "127.0.0.1"], None),
-            (&["::1", "::1", "::1", "::1", "::ffff:127.0.0.1"], None),
+            (&["192.0.2.1", "192.0.2.1", "::ffff:192.0.2.1"], Some(Limit::ClientConnections)),
+            (&["2001:db8::1", "2001:db8::2", "2001:db8::ffff:0:0:1"], Some(Limit::ClientConnections)),
+            (&["2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"], None),
+            (&["127.0.0.1", "127.0.0.1", "127.0.0.1"], None),
+            (&["::1", "::1", "::1", "::ffff:127.0.0.1"], None),
         ] {
-            let admission = admission(2, 3, 1000);
-            let mut entered: Vec<_> = clients.iter().map(|client| admission.enter(at(client), NOW)).collect();
-            let last = entered.pop().expect("a client");
-            assert!(entered.iter().all(Result::is_ok), "{clients:?}");
-            assert_eq!(last.as_ref().err().copied(), refusal, "{clients:?}");
-            drop((entered, last));
-            assert!(is_empty(&admission), "{clients:?}");
-            assert!(admission.enter(at(clients[0]), NOW).is_ok(), "{clients:?}");
+            let clients = clients(2, 1000);
+            let mut connected: Vec<_> = addresses.iter().map(|address| clients.connect(at(address), NOW)).collect();
+            let last = connected.pop().expect("a client");
+            assert!(connected.iter().all(Result::is_ok), "{addresses:?}");
+            assert_eq!(last.as_ref().err().copied(), refusal, "{addresses:?}");
+            drop((connected, last));
+            assert!(clients.table().clients.values().all(|usage| usage.connections == 0), "{addresses:?}");
+            assert!(clients.connect(at(addresses[0]), NOW).is_ok(), "{addresses:?}");
         }
     }
 
     #[test]
     fn a_minute_has_so_many_new_connections() {
-        let admission = admission(10, 10, 6);
-        let enter =
-            |client: &str, seconds: u64| admission.enter(at(client), NOW + Duration::from_secs(seconds)).is_ok();
+        let clients = clients(10, 6);
+        let connect =
+            |address: &str, seconds: u64| clients.connect(at(address), NOW + Duration::from_secs(seconds)).is_ok();
         for _ in 0..6 {
-            assert!(enter("192.0.2.1", 0));
+            assert!(connect("192.0.2.1", 0));
         }
-        assert!(!enter("192.0.2.1", 0));
-        assert!(enter("192.0.2.2", 0), "another address has its own");
-        assert!(!enter("192.0.2.1", 9));
-        assert!(enter("192.0.2.1", 10), "one each ten seconds from then on");
-        assert!(!enter("192.0.2.1", 10));
+        assert!(!connect("192.0.2.1", 0));
+        assert!(connect("192.0.2.2", 0), "another client has its own rate");
+        assert!(!connect("192.0.2.1", 9));
+        assert!(connect("192.0.2.1", 10), "one each ten seconds from then on");
+        assert!(!connect("192.0.2.1", 10));
         for _ in 0..6 {
-            assert!(enter("192.0.2.1", 100));
+            assert!(connect("192.0.2.1", 100));
         }
-        assert!(!enter("192.0.2.1", 100));
+        assert!(!connect("192.0.2.1", 100));
     }
 
     #[test]
-    fn a_host_has_the_rate_of_its_network_in_ipv6() {
-        let admission = admission(10, 10, 2);
-        assert!(admission.enter(at("2001:db8::1"), NOW).is_ok());
-        assert!(admission.enter(at("2001:db8::2"), NOW).is_ok());
-        assert_eq!(admission.enter(at("2001:db8::3"), NOW).err(), Some(Bound::Minute));
-        assert!(admission.enter(at("2001:db8:0:1::1"), NOW).is_ok());
+    fn the_addresses_of_an_ipv6_64_share_one_rate() {
+        let clients = clients(10, 2);
+        assert!(clients.connect(at("2001:db8::1"), NOW).is_ok());
+        assert!(clients.connect(at("2001:db8::2"), NOW).is_ok());
+        assert_eq!(clients.connect(at("2001:db8::3"), NOW).err(), Some(Limit::ConnectionRate));
+        assert!(clients.connect(at("2001:db8:0:1::1"), NOW).is_ok());
     }
 
     #[test]
-    fn however_many_addresses_come_a_bounded_number_is_remembered() {
-        let admission = admission(2, 1000, 1);
+    fn the_table_is_bounded_however_many_addresses_connect() {
+        let clients = clients(2, 1);
+        let stays = clients.connect(number(1), NOW).expect("a connection");
         let mut most = 0;
-        for number in 0..200_000_u32 {
-            let client = IpAddr::V4(Ipv4Addr::from_bits(0x0a00_0000 + number));
-            drop(admission.enter(client, NOW));
-            most = most.max(admission.tables().paid_until.len());
+        for bits in 0..200_000 {
+            drop(clients.connect(number(0x0a00_0000 + bits), NOW));
+            most = most.max(clients.table().clients.len());
         }
-        assert!(most <= REMEMBERED_MAX, "{most}");
-        assert!(is_empty(&admission));
-        // A minute later nobody need be remembered.
-        for number in 0..SWEEP_AT_LEAST + REMEMBERED_MAX {
-            let client = Ipv4Addr::from_bits(0x0b00_0000 + u32::try_from(number).expect("a small number"));
-            drop(admission.enter(IpAddr::V4(client), NOW + MINUTE * 2 * u32::from(number >= REMEMBERED_MAX)));
+        assert!(most <= REMEMBERED_MAX + 1, "{most}");
+        assert_eq!(clients.table().clients.get(&Client::of(number(1))).map(|usage| usage.connections), Some(1));
+        drop(stays);
+        // A minute later no client need be remembered.
+        for bits in 0..u32::try_from(SWEEP_AT_LEAST + REMEMBERED_MAX).expect("a small number") {
+            let later = MINUTE * 2 * u32::from(bits as usize >= REMEMBERED_MAX);
+            drop(clients.connect(number(0x0b00_0000 + bits), NOW + later));
         }
-        assert!(admission.tables().paid_until.len() <= 2 * SWEEP_AT_LEAST, "{}", admission.tables().paid_until.len());
+        assert!(clients.table().clients.len() <= 2 * SWEEP_AT_LEAST, "{}", clients.table().clients.len());
     }
 
     #[test]
-    fn however_many_come_nobody_who_is_ahead_of_the_rate_is_forgotten() {
-        let admission = admission(2, 1000, 1);
-        let enter = |client: u32, now| admission.enter(IpAddr::V4(Ipv4Addr::from_bits(client)), now).is_ok();
-        assert!(enter(0x0a00_0000, NOW));
-        for number in 1..=2 * u32::try_from(SWEEP_AT_LEAST).expect("a small number") {
-            enter(0x0a00_0000 + number, NOW);
+    fn a_sweep_forgets_no_client_that_is_ahead_of_its_rate() {
+        let clients = clients(2, 1);
+        let connect = |bits: u32, now| clients.connect(number(bits), now).is_ok();
+        assert!(connect(0x0a00_0000, NOW));
+        for bits in 1..=2 * u32::try_from(SWEEP_AT_LEAST).expect("a small number") {
+            connect(0x0a00_0000 + bits, NOW);
         }
-        assert!(!enter(0x0a00_0000, NOW));
-        assert!(enter(0x0a00_0000, NOW + MINUTE));
+        assert!(!connect(0x0a00_0000, NOW));
+        assert!(connect(0x0a00_0000, NOW + MINUTE));
     }
 }

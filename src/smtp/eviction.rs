@@ -1,191 +1,175 @@
-//! Places for connections: how many there are, and who makes room when all are taken.
+//! Connection slots: how many connections there may be in all, and which one is evicted when all slots are taken.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::deadlines::{Pace, PaceLimits};
+use super::deadlines::{ClientTimer, Timeouts};
 use crate::clock::Clock;
 
-/// How many clients at most wait for a place where none is left. Each has a socket open.
+/// The most connections that wait for a slot when all are taken. Each of them has a socket open.
 pub const WAITING_MAX: usize = 64;
-/// How long one waits.
-const VACATED_WITHIN: Duration = Duration::from_secs(2);
-/// How many of the idlest are noted in one look at all sessions.
-const NOTED_MAX: usize = 64;
-/// How long after a look that found nobody the next one is: a look takes as long as there are sessions.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// A client that has kept the server waiting for this part of the timeout under stress may have to make room.
+/// How long a connection waits for the evicted one to close.
+const FREED_WITHIN: Duration = Duration::from_secs(2);
+/// The most connections that one eviction compares; the next eviction goes on behind them. So an eviction costs the
+/// same however many connections there are.
+const COMPARED_MAX: usize = 256;
+/// A client may be evicted once it has kept the server waiting for this part of the timeout under stress.
 const STRESS_PART: u32 = 10;
 
-/// The places of all listeners.
+/// The connection slots of all listeners.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct Slots {
     max: usize,
-    permits: Arc<Semaphore>,
+    free: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
-    limits: PaceLimits,
-    seated: Mutex<Seated>,
+    timeouts: Timeouts,
+    taken: Mutex<Taken>,
 }
 
 /// What a new connection gets.
 #[derive(Debug)]
-pub(super) enum Knock {
-    /// A place.
-    Seated(Seating),
-    /// A turn to have the place of somebody else.
-    Waits(Turn),
+pub(super) enum SlotRequest {
+    /// A slot.
+    Granted(Slot),
+    /// All slots are taken; another connection may be evicted for this one.
+    Waiting(WaitingForSlot),
 }
 
-/// A turn to have the place of somebody else. Nobody has been told to go yet.
+/// A connection without a slot. No other connection has been evicted for it yet.
 #[derive(Debug)]
-pub(super) struct Turn {
-    places: Arc<Places>,
-    _turn: OwnedSemaphorePermit,
-}
-
-#[derive(Debug, Default)]
-struct Seated {
-    connections: HashMap<u64, Arc<Seat>>,
-    next: u64,
-    /// The idlest at the last look and since when, the idlest last.
-    noted: Vec<(Duration, u64)>,
-    looked_at: Option<Duration>,
-}
-
-/// A connection as the others see it.
-#[derive(Debug)]
-struct Seat {
-    pace: Mutex<Pace>,
-    leave: Notify,
-}
-
-/// A place, and the connection's own side of its [`Seat`]; another may have both when this is dropped.
-#[derive(Debug)]
-pub(super) struct Seating {
-    places: Arc<Places>,
-    number: u64,
-    seat: Arc<Seat>,
+pub(super) struct WaitingForSlot {
+    slots: Arc<Slots>,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Places {
-    pub(super) fn new(max: usize, limits: PaceLimits) -> Self {
+/// The connections that have a slot and are not evicted.
+#[derive(Debug, Default)]
+struct Taken {
+    connections: BTreeMap<u64, Arc<Occupant>>,
+    next_number: u64,
+    /// The number at which the next eviction begins to compare.
+    compare_from: u64,
+}
+
+/// A connection as an eviction sees it.
+#[derive(Debug)]
+struct Occupant {
+    timer: Mutex<ClientTimer>,
+    eviction: Notify,
+}
+
+/// The slot of one connection; freed when this is dropped.
+#[derive(Debug)]
+pub(super) struct Slot {
+    slots: Arc<Slots>,
+    number: u64,
+    occupant: Arc<Occupant>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Slots {
+    pub(super) fn new(max: usize, timeouts: Timeouts) -> Self {
         let max = max.min(Semaphore::MAX_PERMITS);
-        let permits = Arc::new(Semaphore::new(max));
-        Self { max, permits, waiting: Arc::new(Semaphore::new(WAITING_MAX)), limits, seated: Mutex::default() }
+        let free = Arc::new(Semaphore::new(max));
+        Self { max, free, waiting: Arc::new(Semaphore::new(WAITING_MAX)), timeouts, taken: Mutex::default() }
     }
 
-    /// Whether more than three quarters of the places are taken.
+    /// How long a client may take.
+    pub(super) const fn timeouts(&self) -> &Timeouts {
+        &self.timeouts
+    }
+
+    /// Whether more than three quarters of the slots are taken.
     pub(super) fn is_stressed(&self) -> bool {
-        self.permits.available_permits() * 4 < self.max
+        self.free.available_permits() * 4 < self.max
     }
 
-    /// Asks for a place; `None`: there is none, and enough others wait.
-    pub(super) fn knock(self: &Arc<Self>, now: Duration) -> Option<Knock> {
-        if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
-            return Some(Knock::Seated(self.seat(permit, now)));
+    /// Requests a slot; `None` if there is none and enough other connections wait for one.
+    pub(super) fn request(self: &Arc<Self>, now: Duration) -> Option<SlotRequest> {
+        if let Ok(permit) = Arc::clone(&self.free).try_acquire_owned() {
+            return Some(SlotRequest::Granted(self.take(permit, now)));
         }
-        let turn = Arc::clone(&self.waiting).try_acquire_owned().ok()?;
-        Some(Knock::Waits(Turn { places: Arc::clone(self), _turn: turn }))
+        let permit = Arc::clone(&self.waiting).try_acquire_owned().ok()?;
+        Some(SlotRequest::Waiting(WaitingForSlot { slots: Arc::clone(self), _permit: permit }))
     }
 
-    /// Who has a seat may be told to go for somebody else.
-    fn seat(self: &Arc<Self>, permit: OwnedSemaphorePermit, now: Duration) -> Seating {
-        let seat = Arc::new(Seat { pace: Mutex::new(Pace::new(now)), leave: Notify::new() });
-        let mut seated = self.seated();
-        let number = seated.next;
-        seated.next += 1;
-        seated.connections.insert(number, Arc::clone(&seat));
-        drop(seated);
-        Seating { places: Arc::clone(self), number, seat, _permit: permit }
+    fn take(self: &Arc<Self>, permit: OwnedSemaphorePermit, now: Duration) -> Slot {
+        let occupant = Arc::new(Occupant { timer: Mutex::new(ClientTimer::new(now)), eviction: Notify::new() });
+        let mut taken = self.taken();
+        let number = taken.next_number;
+        taken.next_number += 1;
+        taken.connections.insert(number, Arc::clone(&occupant));
+        drop(taken);
+        Slot { slots: Arc::clone(self), number, occupant, _permit: permit }
     }
 
-    fn seated(&self) -> MutexGuard<'_, Seated> {
-        self.seated.lock().unwrap_or_else(PoisonError::into_inner)
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Turn {
-    /// A place that is free by now, or that of the client that has kept the server waiting longest, which is told to go.
-    /// `None`: nobody does so, or nobody has gone in time.
-    pub(super) async fn vacated(self, clock: &dyn Clock) -> Option<Seating> {
-        let Self { places, _turn } = &self;
-        let permit = match Arc::clone(&places.permits).try_acquire_owned() {
+impl WaitingForSlot {
+    /// Takes a slot that has become free, or evicts another connection and takes its slot. `None`: no connection may be
+    /// evicted, or the evicted one has not closed in time.
+    pub(super) async fn evict(self, clock: &dyn Clock) -> Option<Slot> {
+        let Self { slots, _permit } = &self;
+        let permit = match Arc::clone(&slots.free).try_acquire_owned() {
             Ok(permit) => permit,
-            Err(_) if places.seated().send_away_idlest(&places.limits, clock.boot()) => {
-                timeout(VACATED_WITHIN, Arc::clone(&places.permits).acquire_owned()).await.ok()?.ok()?
+            Err(_) if slots.taken().evict(&slots.timeouts, clock.boot()) => {
+                timeout(FREED_WITHIN, Arc::clone(&slots.free).acquire_owned()).await.ok()?.ok()?
             }
             Err(_) => return None,
         };
-        Some(places.seat(permit, clock.boot()))
+        Some(slots.take(permit, clock.boot()))
     }
 }
 
-impl Seated {
-    fn send_away_idlest(&mut self, limits: &PaceLimits, now: Duration) -> bool {
-        if self.send_away_noted(limits, now) {
-            return true;
+impl Taken {
+    /// Evicts the connection that has kept the server waiting longest, of those that are compared. `false`: none of them
+    /// has kept it waiting long enough.
+    fn evict(&mut self, timeouts: &Timeouts, now: Duration) -> bool {
+        let latest = now.saturating_sub(timeouts.stress / STRESS_PART);
+        let (behind, before) =
+            (self.connections.range(self.compare_from..), self.connections.range(..self.compare_from));
+        let mut idlest = None;
+        for (number, occupant) in behind.chain(before).take(COMPARED_MAX) {
+            self.compare_from = number + 1;
+            let since = occupant.timer().kept_waiting_since(timeouts, now).filter(|since| *since <= latest);
+            idlest = [idlest, since.map(|since| (since, *number))].into_iter().flatten().min();
         }
-        if self.looked_at.is_some_and(|at| now < at + LOOK_EVERY) {
-            return false;
+        let evicted = idlest.and_then(|(_, number)| self.connections.remove(&number));
+        if let Some(occupant) = &evicted {
+            occupant.eviction.notify_one();
         }
-        self.look(limits, now);
-        let is_found = self.send_away_noted(limits, now);
-        self.looked_at = (!is_found).then_some(now);
-        is_found
-    }
-
-    /// Sends away the idlest of those that were noted and have not moved since.
-    fn send_away_noted(&mut self, limits: &PaceLimits, now: Duration) -> bool {
-        while let Some((since, number)) = self.noted.pop() {
-            let Some(seat) = self.connections.get(&number) else { continue };
-            if seat.pace().waits_since(limits, now) == Some(since) {
-                seat.leave.notify_one();
-                self.connections.remove(&number);
-                return true;
-            }
-        }
-        false
-    }
-
-    fn look(&mut self, limits: &PaceLimits, now: Duration) {
-        let idle_from = now.saturating_sub(limits.stress / STRESS_PART);
-        let waiting = self.connections.iter().filter_map(|(number, seat)| {
-            let since = seat.pace().waits_since(limits, now)?;
-            (since <= idle_from).then_some((since, *number))
-        });
-        self.noted = waiting.collect();
-        self.noted.sort_unstable_by(|a, b| b.cmp(a));
-        self.noted.drain(..self.noted.len().saturating_sub(NOTED_MAX));
-        self.noted.shrink_to(NOTED_MAX);
+        evicted.is_some()
     }
 }
 
-impl Seat {
-    fn pace(&self) -> MutexGuard<'_, Pace> {
-        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+impl Occupant {
+    fn timer(&self) -> MutexGuard<'_, ClientTimer> {
+        self.timer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Seating {
-    /// How the client keeps time.
-    pub(super) fn pace(&self) -> MutexGuard<'_, Pace> {
-        self.seat.pace()
+impl Slot {
+    /// The timer of the connection's client.
+    pub(super) fn timer(&self) -> MutexGuard<'_, ClientTimer> {
+        self.occupant.timer()
     }
 
-    /// Waits until somebody else is to have the place.
-    pub(super) async fn must_leave(&self) {
-        self.seat.leave.notified().await;
+    /// Waits until the connection is evicted.
+    pub(super) async fn evicted(&self) {
+        self.occupant.eviction.notified().await;
     }
 }
 
-impl Drop for Seating {
+impl Drop for Slot {
     fn drop(&mut self) {
-        self.places.seated().connections.remove(&self.number);
+        self.slots.taken().connections.remove(&self.number);
     }
 }
 
@@ -194,27 +178,25 @@ mod tests {
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
 
-    use super::super::deadlines::Prompt;
-    use super::super::rate::Rate;
+    use super::super::deadlines::{Expected, MinRate};
     use super::*;
     use crate::model::Timestamp;
 
-    const LIMITS: PaceLimits = PaceLimits {
-        idle: Duration::from_secs(300),
-        command: Duration::from_secs(300),
+    const TIMEOUTS: Timeouts = Timeouts {
+        client: Duration::from_secs(300),
         message: Duration::from_secs(600),
-        rate: Rate { octets_per_second: 500, octets_max: 1 << 30 },
-        life: Duration::from_secs(3600),
+        rate: MinRate { octets_per_second: 500, octets_max: 1 << 30 },
+        session: Duration::from_secs(3600),
         stress: Duration::from_secs(10),
     };
-    const DATA: Prompt = Prompt { is_in_data: true, transaction: Some(1), has_answered: true, progress: 0 };
+    const DATA: Expected = Expected { is_in_data: true, transaction: Some(1), has_replied: true, progress: 0 };
 
     fn seconds(seconds: u64) -> Duration {
         Duration::from_secs(seconds)
     }
 
-    fn is_told_to_go(seating: &Seating) -> bool {
-        pin!(seating.must_leave()).poll(&mut Context::from_waker(Waker::noop())).is_ready()
+    fn is_evicted(slot: &Slot) -> bool {
+        pin!(slot.evicted()).poll(&mut Context::from_waker(Waker::noop())).is_ready()
     }
 
     /// A clock that stands still.
@@ -235,98 +217,92 @@ mod tests {
         }
     }
 
-    /// Places, all of them taken: the first at 0 s, the others a second after each other.
-    fn taken(max: usize) -> (Arc<Places>, Vec<Seating>) {
-        let places = Arc::new(Places::new(max, LIMITS));
-        let seat = |at| match places.knock(seconds(at)) {
-            Some(Knock::Seated(seating)) => seating,
+    /// Slots, all of them taken: the first at 0 s, the others a second after each other.
+    fn taken(max: usize) -> (Arc<Slots>, Vec<Slot>) {
+        let slots = Arc::new(Slots::new(max, TIMEOUTS));
+        let take = |at| match slots.request(seconds(at)) {
+            Some(SlotRequest::Granted(slot)) => slot,
             other => panic!("{other:?}"),
         };
-        let seats = (0..max as u64).map(seat).collect();
-        (places, seats)
+        let taken = (0..max as u64).map(take).collect();
+        (slots, taken)
     }
 
-    /// Asks for the place of somebody else; the wait for it.
-    fn turn(places: &Arc<Places>, at: u64) -> impl Future<Output = Option<Seating>> + use<> {
-        let Some(Knock::Waits(turn)) = places.knock(seconds(at)) else { panic!("a turn") };
-        async move { turn.vacated(&At(at)).await }
+    /// Requests the slot of another connection; the wait for it.
+    fn waiting(slots: &Arc<Slots>, at: u64) -> impl Future<Output = Option<Slot>> + use<> {
+        let Some(SlotRequest::Waiting(waiting)) = slots.request(seconds(at)) else { panic!("all slots are taken") };
+        async move { waiting.evict(&At(at)).await }
     }
 
     /// How far the wait is when it has just begun.
-    fn begun(wait: impl Future<Output = Option<Seating>>) -> Poll<Option<Seating>> {
+    fn begun(wait: impl Future<Output = Option<Slot>>) -> Poll<Option<Slot>> {
         pin!(wait).poll(&mut Context::from_waker(Waker::noop()))
     }
 
     #[test]
     fn stress_is_when_more_than_three_quarters_are_taken() {
-        let (places, mut seats) = taken(8);
+        let (slots, mut taken) = taken(8);
         for left in (0..8).rev() {
-            assert_eq!(places.is_stressed(), left >= 6, "{left}");
-            seats.truncate(left);
+            assert_eq!(slots.is_stressed(), left >= 6, "{left}");
+            taken.truncate(left);
         }
-        assert!(!places.is_stressed());
+        assert!(!slots.is_stressed());
     }
 
     #[tokio::test]
-    async fn the_idlest_make_room_and_nobody_who_keeps_time() {
-        let (places, seats) = taken(4);
-        seats[0].pace().prompted(DATA, seconds(0));
-        seats[0].pace().heard(1 << 20, seconds(1));
-        seats[1].pace().occupied(seconds(1));
-        assert!(matches!(begun(turn(&places, 2)), Poll::Ready(None)), "nobody was silent for a second");
-        assert!(begun(turn(&places, 9)).is_pending());
-        assert!(is_told_to_go(&seats[2]) && !is_told_to_go(&seats[3]));
-        assert!(begun(turn(&places, 9)).is_pending());
-        assert!(is_told_to_go(&seats[3]));
-        assert!(matches!(begun(turn(&places, 10)), Poll::Ready(None)), "nobody is told twice");
-        assert!(!is_told_to_go(&seats[0]) && !is_told_to_go(&seats[1]));
+    async fn the_idlest_is_evicted_and_no_client_that_keeps_time() {
+        let (slots, taken) = taken(4);
+        taken[0].timer().expect(DATA, seconds(0));
+        taken[0].timer().received(1 << 20, seconds(1));
+        taken[1].timer().suspend(seconds(1));
+        assert!(matches!(begun(waiting(&slots, 2)), Poll::Ready(None)), "no client was silent for a second");
+        assert!(begun(waiting(&slots, 9)).is_pending());
+        assert!(is_evicted(&taken[2]) && !is_evicted(&taken[3]));
+        assert!(begun(waiting(&slots, 9)).is_pending());
+        assert!(is_evicted(&taken[3]));
+        assert!(matches!(begun(waiting(&slots, 10)), Poll::Ready(None)), "no connection is evicted twice");
+        assert!(!is_evicted(&taken[0]) && !is_evicted(&taken[1]));
     }
 
     #[tokio::test]
-    async fn who_has_moved_since_the_look_is_not_the_idlest_any_more() {
-        let (places, seats) = taken(3);
-        assert!(begun(turn(&places, 9)).is_pending());
-        seats[1].pace().prompted(Prompt { is_in_data: false, transaction: None, ..DATA }, seconds(9));
-        assert!(begun(turn(&places, 9)).is_pending());
-        assert!(is_told_to_go(&seats[0]) && !is_told_to_go(&seats[1]) && is_told_to_go(&seats[2]));
+    async fn the_only_idle_client_among_many_is_found_by_one_of_the_next_evictions() {
+        let (slots, taken) = taken(4 * COMPARED_MAX);
+        let idle = 3 * COMPARED_MAX;
+        for slot in taken.iter().enumerate().filter(|(number, _)| *number != idle).map(|(_, slot)| slot) {
+            slot.timer().suspend(seconds(0));
+        }
+        for _ in 0..3 {
+            assert!(matches!(begun(waiting(&slots, 5_000)), Poll::Ready(None)));
+        }
+        assert!(begun(waiting(&slots, 5_000)).is_pending());
+        assert!(is_evicted(&taken[idle]));
     }
 
     #[tokio::test]
-    async fn whoever_waits_gets_the_place_before_who_comes_later() {
-        let (places, mut seats) = taken(1);
-        let seat = seats.pop().expect("a seat");
-        let (got, ()) = tokio::join!(turn(&places, 9), async {
-            seat.must_leave().await;
-            drop(seat);
-            assert!(matches!(places.knock(seconds(9)), Some(Knock::Waits(_))));
+    async fn a_waiting_connection_gets_the_slot_before_a_later_one() {
+        let (slots, mut taken) = taken(1);
+        let slot = taken.pop().expect("a slot");
+        let (got, ()) = tokio::join!(waiting(&slots, 9), async {
+            slot.evicted().await;
+            drop(slot);
+            assert!(matches!(slots.request(seconds(9)), Some(SlotRequest::Waiting(_))));
         });
         assert!(got.is_some());
     }
 
     #[test]
-    fn so_many_wait_and_no_more_and_a_turn_tells_nobody_to_go() {
-        let (places, seats) = taken(1);
-        let turns: Vec<_> = (0..WAITING_MAX).map(|_| places.knock(seconds(9))).collect();
-        assert!(turns.iter().all(|knock| matches!(knock, Some(Knock::Waits(_)))));
-        assert!(places.knock(seconds(9)).is_none());
-        assert!(!is_told_to_go(&seats[0]));
-    }
-
-    #[test]
-    fn a_look_in_vain_is_not_repeated_at_once() {
-        let (places, seats) = taken(2);
-        seats[0].pace().occupied(seconds(0));
-        let idle_at = seconds(1) + LIMITS.stress / STRESS_PART;
-        let send_away = |now| places.seated().send_away_idlest(&LIMITS, now);
-        assert!(!send_away(idle_at.saturating_sub(LOOK_EVERY / 2)), "nobody is idle yet");
-        assert!(!send_away(idle_at), "a look that soon");
-        assert!(send_away(idle_at + LOOK_EVERY / 2));
+    fn a_bounded_number_waits_and_a_request_alone_evicts_no_connection() {
+        let (slots, taken) = taken(1);
+        let waiting: Vec<_> = (0..WAITING_MAX).map(|_| slots.request(seconds(9))).collect();
+        assert!(waiting.iter().all(|request| matches!(request, Some(SlotRequest::Waiting(_)))));
+        assert!(slots.request(seconds(9)).is_none());
+        assert!(!is_evicted(&taken[0]));
     }
 
     #[tokio::test]
-    async fn nobody_waits_for_ever_for_a_place_that_is_not_vacated() {
-        let (places, _seats) = taken(1);
-        let place = timeout(VACATED_WITHIN * 5, turn(&places, 9)).await;
-        assert!(matches!(place, Ok(None)), "{place:?}");
+    async fn the_wait_for_a_slot_ends_if_the_evicted_connection_stays() {
+        let (slots, _taken) = taken(1);
+        let slot = timeout(FREED_WITHIN * 5, waiting(&slots, 9)).await;
+        assert!(matches!(slot, Ok(None)), "{slot:?}");
     }
 }

@@ -1,10 +1,10 @@
 //! Settings of SMTP.
 
 use super::{GB, KB, MB, each, one, texts};
+use crate::config::SmtpAuth;
 use crate::config::parse::{domain_name, endpoint, file_mode, listen_address, listen_addresses, network, smtp_auth};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_size};
-use crate::config::{SMTP_RECIPIENTS_MAX, SmtpAuth};
 
 /// In the order in which help lists them.
 pub(super) const SETTINGS: &[Setting] = &[
@@ -69,7 +69,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "smtp-body-budget",
         Shape::One,
         "SIZE",
-        "Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size",
+        "Memory for all incoming messages, 1MB to 1024GB, at least max-message-size; one client may use a quarter",
         |c, v| one(v, |t| value::size(t, MB..=1024 * GB)).map(|octets| c.smtp_bodies_octets_max = octets),
         |c| vec![show_size(c.smtp_bodies_octets_max)],
     ),
@@ -80,22 +80,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Longest line of a message after DATA, 1KB to 50MB; RFC 5321 asks for 1,000 octets",
         |c, v| one(v, |t| value::size(t, KB..=50 * MB)).map(|octets| c.smtp_text_line_octets_max = octets),
         |c| vec![show_size(c.smtp_text_line_octets_max)],
-    ),
-    Setting::new(
-        "max-recipients",
-        Shape::One,
-        "N",
-        "Most recipients of one message, 1 to 100; RFC 5321 asks for 100",
-        |c, v| one(v, |t| value::number(t, 1..=SMTP_RECIPIENTS_MAX)).map(|n| c.smtp_recipients_max = n),
-        |c| vec![c.smtp_recipients_max.to_string()],
-    ),
-    Setting::new(
-        "max-hops",
-        Shape::One,
-        "N",
-        "Most Received fields of a message, 1 to 1000; one with more is in a loop and refused",
-        |c, v| one(v, |t| value::number(t, 1..=1000)).map(|n| c.smtp_hops_max = n),
-        |c| vec![c.smtp_hops_max.to_string()],
     ),
     Setting::new(
         "smtp-auth",

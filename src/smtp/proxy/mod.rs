@@ -22,14 +22,14 @@ pub enum Progress {
     /// At least so many octets are missing, and all of them belong to the header.
     Needs(usize),
     /// The header is whole.
-    Whole(Client),
+    Whole(Source),
 }
 
 /// On whose behalf the connection was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Client {
+pub enum Source {
     /// A client at this address.
-    At(IpAddr),
+    Address(IpAddr),
     /// The proxy itself (a check of health), or a client of which it tells no IP address: the address of the socket holds.
     OfSocket,
 }
@@ -70,7 +70,7 @@ fn v1(octets: &[u8]) -> Result<Progress, Malformed> {
     let fields: Vec<&str> = line.split(' ').collect();
     match fields[..] {
         // What follows it is to be ignored.
-        ["UNKNOWN", ..] => Ok(Progress::Whole(Client::OfSocket)),
+        ["UNKNOWN", ..] => Ok(Progress::Whole(Source::OfSocket)),
         ["TCP4", source, destination, from, to] => {
             let source: Ipv4Addr = source.parse().map_err(|_| Malformed)?;
             destination.parse::<Ipv4Addr>().map_err(|_| Malformed)?;
@@ -90,7 +90,7 @@ fn whole(source: IpAddr, ports: &[&str]) -> Result<Progress, Malformed> {
         let is_decimal = text.bytes().all(|octet| octet.is_ascii_digit()) && (*text == "0" || !text.starts_with('0'));
         is_decimal && text.parse::<u16>().is_ok()
     };
-    if ports.iter().all(is_port) { Ok(Progress::Whole(Client::At(source.to_canonical()))) } else { Err(Malformed) }
+    if ports.iter().all(is_port) { Ok(Progress::Whole(Source::Address(source.to_canonical()))) } else { Err(Malformed) }
 }
 
 fn v2(octets: &[u8]) -> Result<Progress, Malformed> {
@@ -110,11 +110,11 @@ fn v2(octets: &[u8]) -> Result<Progress, Malformed> {
     }
     let client = match (version_command & 0xf, family_transport >> 4, family_transport & 0xf) {
         // LOCAL: whatever it says of addresses is to be ignored. The other: unspecified.
-        (0, ..) | (1, 0, 0) => Client::OfSocket,
+        (0, ..) | (1, 0, 0) => Source::OfSocket,
         // Two addresses and two ports; fields of type, length and value may follow, of which none is of use here.
-        (1, 1, 1) if length >= 12 => Client::At(Ipv4Addr::from(first(rest)?).into()),
-        (1, 2, 1) if length >= 36 => Client::At(IpAddr::from(Ipv6Addr::from(first(rest)?)).to_canonical()),
-        (1, 3, 1) if length >= 216 => Client::OfSocket,
+        (1, 1, 1) if length >= 12 => Source::Address(Ipv4Addr::from(first(rest)?).into()),
+        (1, 2, 1) if length >= 36 => Source::Address(IpAddr::from(Ipv6Addr::from(first(rest)?)).to_canonical()),
+        (1, 3, 1) if length >= 216 => Source::OfSocket,
         // Datagrams bring no SMTP, and everything else is not defined.
         _ => return Err(Malformed),
     };

@@ -1,4 +1,4 @@
-//! The memory for messages that are coming in, over real sockets.
+//! The memory for incoming messages, over real sockets.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::{TestReceiver, from};
 use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until;
 
 const KB: u64 = 1 << 10;
 const TO: &str = "bob@example.test";
@@ -115,47 +116,43 @@ async fn a_client_that_vanishes_gives_its_memory_back() {
     let receiver = receiver(FaultyStore::open()).await;
     for _ in 0..10 {
         let mut peer = ready(&receiver, "").await;
-        // A session that has not noticed yet may hold its memory for a moment.
-        while !peer.try_exchange("DATA\r\n").await.starts_with("354") {}
+        // The session before may hold its memory for a moment.
+        until("memory is free", async || peer.try_exchange("DATA\r\n").await.starts_with("354")).await;
         peer.send(lines(50 * KB)).await;
     }
     assert_eq!(receiver.stop().await.kept(), []);
 }
 
 #[tokio::test]
-async fn an_address_has_a_part_of_the_memory_and_a_network_another() {
+async fn a_client_has_a_part_of_the_memory() {
     let receiver = TestReceiver::bounded(|settings| {
         settings.message_octets_max = 100 * KB;
         settings.bodies_octets_max = 1000 * KB;
-        settings.bounds.bodies_octets_per_address_max = 250 * KB;
-        settings.bounds.bodies_octets_per_network_max = 450 * KB;
+        settings.bodies_octets_per_client_max = 250 * KB;
     })
     .await;
-    let [greedy, neighbour, third] = [1, 2, 3].map(|host| Ipv4Addr::new(127, 0, 1, host));
-    let mut held = Vec::new();
-    // Nobody says a size and nobody sends anything.
+    let [greedy, neighbour] = [1, 2].map(|host| Ipv4Addr::new(127, 0, 1, host));
+    let mut peers = Vec::new();
+    // No client announces a size or sends anything.
     for (client, command, reply) in [
         (greedy, "DATA", "354"),
         (greedy, "BDAT 1\r\n", "250"),
-        (greedy, "DATA", "452 4.3.1 Too many messages of your address"),
-        (greedy, "BDAT 1\r\n", "452 4.3.1 Too many messages of your address"),
+        (greedy, "DATA", "452 4.3.1 Too many messages from your address"),
+        (greedy, "BDAT 1\r\n", "452 4.3.1 Too many messages from your address"),
         (neighbour, "DATA", "354"),
         (neighbour, "DATA", "354"),
-        (third, "DATA", "452 4.3.1 Too many messages of your network"),
-        (Ipv4Addr::new(127, 0, 2, 1), "DATA", "354"),
     ] {
         let mut peer = ready_from(client, &receiver, "").await;
         peer.command(command, reply).await;
-        held.push(peer);
+        peers.push(peer);
     }
-    // Who says how little it is has room.
+    // A client that announces a small size has room.
     ready_from(greedy, &receiver, " SIZE=20480").await.command("DATA", "354").await;
-    receiver.until_counted("refused", "memoryPerAddress", 2).await;
-    receiver.until_counted("refused", "memoryPerNetwork", 1).await;
+    receiver.until_counted("refused", "memoryPerClient", 2).await;
     assert_eq!(receiver.count("refused", "memory"), 0);
-    // What came back is another's.
-    held[0].command(".", "250 2.0.0").await;
-    held[2].command("DATA", "354").await;
+    // Memory that one message releases is free for another.
+    peers[0].command(".", "250 2.0.0").await;
+    peers[2].command("DATA", "354").await;
 }
 
 #[tokio::test]
@@ -163,7 +160,7 @@ async fn while_memory_is_scarce_who_holds_it_without_need_loses_it_soon_and_nobo
     let receiver = TestReceiver::start(FaultyStore::open(), |settings| {
         settings.message_octets_max = 100 * KB;
         settings.bodies_octets_max = 400 * KB;
-        settings.bounds.stress_timeout = Duration::from_millis(200);
+        settings.stress_timeout = Duration::from_millis(200);
     })
     .await;
     let mut idle = ready(&receiver, "").await;

@@ -19,13 +19,12 @@ mod tls;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use tempmail::clock::SystemClock;
+use tempmail::clock::{Clock, SystemClock};
 use tempmail::config::{Config, Revision};
 use tempmail::domains::DomainTable;
 use tempmail::model::{Count, Counts};
-use tempmail::smtp::{Counters, Entrance, Listener, Receiver, Service, SmtpSettings, serve};
+use tempmail::smtp::{Counters, Listener, Receiver, Service, ServiceListener, SmtpSettings, serve};
 use tempmail::tls::Keeper;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
@@ -33,6 +32,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until;
 
 /// A receiver for example.test on a port of its own.
 struct TestReceiver {
@@ -55,26 +55,37 @@ impl TestReceiver {
         store: FaultyStore,
         change: impl FnOnce(&mut SmtpSettings),
     ) -> Self {
+        Self::at(Arc::new(SystemClock), service, tls, store, change).await
+    }
+
+    /// The same with any clock.
+    async fn at(
+        clock: Arc<dyn Clock>,
+        service: Service,
+        tls: Option<Arc<Keeper>>,
+        store: FaultyStore,
+        change: impl FnOnce(&mut SmtpSettings),
+    ) -> Self {
         let config = Config::of_revision(Revision::Two, PathBuf::from("unused"));
         let mut settings = SmtpSettings::from_config(&config);
         change(&mut settings);
         let store = Arc::new(store);
         let domains = DomainTable::new(vec!["example.test".parse().expect("pattern")]);
-        let receiver = Receiver::new(settings, store.clone(), domains, Arc::new(SystemClock)).with_tls(tls);
+        let receiver = Receiver::new(settings, store.clone(), domains, clock).with_tls(tls);
         let counters = Arc::<Counters>::default();
         let receiver = receiver.counting(Arc::clone(&counters));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
         let address = listener.local_addr().expect("address");
         let shutdown = CancellationToken::new();
-        let entrance = Entrance { listener: Listener::Tcp(listener), service };
-        let serving = tokio::spawn(serve(vec![entrance], Arc::new(receiver), shutdown.clone()));
+        let listening = ServiceListener { listener: Listener::Tcp(listener), service };
+        let serving = tokio::spawn(serve(vec![listening], Arc::new(receiver), shutdown.clone()));
         Self { address, store, counters, shutdown, serving }
     }
 
     /// The same without exempt networks.
     async fn bounded(change: impl FnOnce(&mut SmtpSettings)) -> Self {
         let change = |settings: &mut SmtpSettings| {
-            settings.bounds.exempt = Vec::new();
+            settings.exempt = Vec::new();
             change(settings);
         };
         Self::start(FaultyStore::open(), change).await
@@ -90,13 +101,8 @@ impl TestReceiver {
     /// Waits until something was counted so often: a session is counted a moment after its last word.
     async fn until_counted(&self, name: &str, label: impl Into<Option<&'static str>>, value: u64) {
         let label = label.into();
-        let counted = async {
-            while self.count(name, label) != value {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        };
-        let last = || format!("{name} {label:?} is {}", self.count(name, label));
-        tokio::time::timeout(Duration::from_secs(20), counted).await.unwrap_or_else(|_| panic!("{}", last()));
+        let shown = std::fmt::from_fn(|f| write!(f, "{name} {label:?} is {}, not {value}", self.count(name, label)));
+        until(shown, async || self.count(name, label) == value).await;
     }
 
     /// Stops it; afterwards no session is left.

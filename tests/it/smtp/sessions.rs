@@ -50,8 +50,7 @@ async fn the_twentieth_error_is_the_last() {
 #[tokio::test]
 async fn a_silent_client_is_told_to_go() {
     let receiver =
-        TestReceiver::start(FaultyStore::open(), |settings| settings.bounds.idle_timeout = Duration::from_millis(50))
-            .await;
+        TestReceiver::start(FaultyStore::open(), |settings| settings.client_timeout = Duration::from_millis(50)).await;
     let mut early = SmtpPeer::greeted(receiver.address).await;
     early.expect("421 4.4.2").await;
     early.expect_closed().await;
@@ -69,7 +68,7 @@ async fn one_connection_too_many_is_turned_away() {
     let receiver = TestReceiver::start(FaultyStore::open(), |settings| {
         settings.connections_max = 2;
         // Nobody has to make room within the time of a test.
-        settings.bounds.stress_timeout = Duration::from_mins(5);
+        settings.stress_timeout = Duration::from_mins(5);
     })
     .await;
     let mut first = SmtpPeer::greeted(receiver.address).await;

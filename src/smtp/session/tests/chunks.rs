@@ -111,7 +111,7 @@ fn a_chunk_of_unknown_size_ends_the_session() {
     for line in ["BDAT", "BDAT x", "BDAT -1 LAST", "BDAT 4 FIRST"] {
         let played = play(&format!("{EHLO}{MAIL}{RCPT}{line}\r\n{MAIL}{RCPT}BDAT 4 LAST\r\nevil"));
         assert_eq!(codes(&played.replies)[3..], ["501 5.5.4", "421 4.5.0"], "{line}");
-        assert_eq!((played.messages.len(), played.end), (0, Some(End::OutOfStep)), "{line}");
+        assert_eq!((played.messages.len(), played.end), (0, Some(End::OutOfSync)), "{line}");
     }
 }
 
@@ -124,7 +124,7 @@ fn a_line_that_may_announce_a_chunk_ends_the_session() {
     for line in odd.into_iter().chain(broken) {
         let played = play(&format!("{EHLO}{MAIL}{RCPT}{line}\r\nRSET\r\n{MAIL}{RCPT}BDAT 4 LAST\r\nevil"));
         assert_eq!(codes(&played.replies)[3..], ["501 5.5.4", "421 4.5.0"], "{line:?}");
-        assert_eq!((played.messages.len(), played.end), (0, Some(End::OutOfStep)), "{line:?}");
+        assert_eq!((played.messages.len(), played.end), (0, Some(End::OutOfSync)), "{line:?}");
     }
 }
 
@@ -138,7 +138,7 @@ fn a_chunk_that_half_a_line_end_hides_ends_the_session() {
             let (first, second) = dialog.as_bytes().split_at(at);
             let played = play_cut(&[first, second], &OneDomain::default(), &[]);
             assert_eq!(codes(&played.replies)[4..], ["501 5.5.4", "421 4.5.0"], "{line:?}");
-            assert_eq!((played.messages.len(), played.end), (0, Some(End::OutOfStep)), "{line:?}");
+            assert_eq!((played.messages.len(), played.end), (0, Some(End::OutOfSync)), "{line:?}");
         }
     }
 }

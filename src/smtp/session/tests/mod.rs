@@ -9,13 +9,12 @@ mod smuggling;
 mod start_tls;
 mod utf8;
 
-use std::time::Duration;
-
 use bytes::Bytes;
 
 use super::*;
-use crate::model::{Address, Protocol, Subaddressing};
-use crate::smtp::{Budget, PolicySettings, Service};
+use crate::config::{Config, Revision};
+use crate::model::{Address, Protocol};
+use crate::smtp::{Budget, Service};
 
 /// Receives for example.test while there is room.
 struct OneDomain {
@@ -43,7 +42,7 @@ impl Policy for OneDomain {
     }
 
     fn memory(&self, octets: u64) -> Result<Share, Reply> {
-        self.bodies.share(octets).map_err(Reply::of_memory)
+        self.bodies.reserve(None, octets).map_err(Reply::of_limit)
     }
 }
 
@@ -51,23 +50,14 @@ impl Policy for OneDomain {
 const PLAIN: Dialect = Dialect { service: Service::Smtp, offers_tls: false, offers_auth: false };
 
 fn settings() -> SmtpSettings {
+    let config = Config::of_revision(Revision::Two, "unused".into());
+    let settings = SmtpSettings::from_config(&config);
     SmtpSettings {
         hostname: "mx.test".parse().expect("name"),
         message_octets_max: 1000,
         text_line_octets_max: 1 << 20,
-        bodies_octets_max: 1 << 20,
-        recipients_max: 100,
         hops_max: 3,
-        accepts_any_auth: false,
-        connections_max: 10,
-        bounds: crate::config::SmtpBounds::default(),
-        handshake_timeout: Duration::from_secs(10),
-        proxy_from: Vec::new(),
-        proxy_timeout: Duration::from_secs(5),
-        drain_timeout: Duration::from_secs(8),
-        retention: Duration::from_hours(1),
-        subaddressing: Subaddressing::Keep,
-        policy: PolicySettings::default(),
+        ..settings
     }
 }
 
@@ -308,7 +298,7 @@ fn stopping_and_idling_say_the_last_word_once() {
         session.replies().clear();
         session.stop();
         session.stop();
-        session.late(End::Idle);
+        session.end(&Reply::IDLE);
         assert_eq!(session.advance(&mut &b"age\r\n.\r\nNOOP\r\n"[..]), Step::Close(End::Stopping));
         let replies = str::from_utf8(session.replies()).expect("ASCII");
         assert!(replies.starts_with("421 4.3.2 "));
