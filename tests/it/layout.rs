@@ -52,6 +52,7 @@ const RULES: &[Rule] = &[
         files: &[
             "model/",
             "mime/",
+            "!mime/parser",
             "smtp/auth",
             "smtp/body",
             "smtp/budget",

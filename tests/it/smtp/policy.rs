@@ -23,7 +23,7 @@ async fn a_refused_client_gets_554_in_place_of_the_greeting() {
         let policy = refused.clone();
         let receiver = TestReceiver::of(service, None, FaultyStore::open(), |settings| settings.policy = policy).await;
         let mut peer = SmtpPeer::connect(receiver.address).await;
-        assert_eq!(peer.reply().await, "554 5.7.1 No mail is taken from this network");
+        assert_eq!(peer.reply().await, "554 5.7.1 No mail is accepted from this network");
         peer.expect_closed().await;
     }
     let others =
@@ -39,7 +39,7 @@ async fn a_refused_sender_gets_550_and_the_session_goes_on() {
     peer.command("EHLO client.test", "250").await;
     for sender in ["ann@spam.example", "ANN@Spam.Example", "ann@a.bulk.example"] {
         let reply = peer.command(&format!("MAIL FROM:<{sender}>"), "550").await;
-        assert_eq!(reply, "550 5.7.1 No mail is taken from this domain");
+        assert_eq!(reply, "550 5.7.1 No mail is accepted from this domain");
         peer.command("RCPT TO:<bob@example.test>", "503 5.5.1").await;
     }
     for sender in ["", "ann@bulk.example", "ann@example.com", "ann@[192.0.2.1]"] {

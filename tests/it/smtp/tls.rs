@@ -186,7 +186,7 @@ async fn a_client_waits_for_the_greeting_behind_a_handshake_as_well() {
     let receiver = start(Service::Smtps, &tls, |_| ()).await;
     let peer = SmtpPeer::connect(receiver.address).await;
     let mut peer = peer.secure_saying(&connector, "EHLO client.test\r\n").await.expect("a handshake");
-    peer.expect("554 5.5.1 A client waits").await;
+    peer.expect("554 5.5.1 The client must wait").await;
     peer.expect_closed().await;
     receiver.until_counted("ended", "spokeFirst", 1).await;
 }
