@@ -3,7 +3,9 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use super::{TestReceiver, from};
+use tempmail::smtp::Service;
+
+use super::{TestReceiver, from, until_checked};
 use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
@@ -156,25 +158,26 @@ async fn a_client_has_a_part_of_the_memory() {
 }
 
 #[tokio::test]
-async fn while_memory_is_scarce_who_holds_it_without_need_loses_it_soon_and_nobody_else() {
-    let receiver = TestReceiver::start(FaultyStore::open(), |settings| {
+async fn while_memory_is_scarce_a_client_that_reserves_it_without_need_is_ended_soon_and_no_other() {
+    let (receiver, clock) = TestReceiver::with_clock(Service::Smtp, None, |settings| {
         settings.message_octets_max = 100 * KB;
         settings.bodies_octets_max = 400 * KB;
-        settings.stress_timeout = Duration::from_millis(200);
+        settings.bodies_octets_per_client_max = 400 * KB;
     })
     .await;
     let mut idle = ready(&receiver, "").await;
     let mut silent = ready(&receiver, "").await;
     silent.command("DATA", "354").await;
+    clock.advance(Duration::from_secs(1));
     let mut others = Vec::new();
     for _ in 0..2 {
         let mut other = ready(&receiver, "").await;
         other.command("DATA", "354").await;
         others.push(other);
     }
-    // With three quarters nobody is in a hurry.
-    silent.expect_silence().await;
-    silent.expect_silence().await;
+    // With three quarters reserved, memory is not scarce.
+    until_checked(&clock).await;
+    assert_eq!(receiver.count("ended", "stressed"), 0);
     let mut chunked = ready(&receiver, "").await;
     chunked.send("BDAT 5\r\nhello").await;
     chunked.expect("250").await;

@@ -6,14 +6,12 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tempmail::model::Timestamp;
 use tempmail::smtp::{Service, SmtpSettings};
 use tempmail::tls::Keeper;
 
-use super::{TestReceiver, from};
+use super::{TestReceiver, from, until_checked};
 use crate::support::certificates::kept;
 use crate::support::clock::SetClock;
-use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
 
@@ -29,20 +27,13 @@ async fn one_connection(
     tls: Option<Arc<Keeper>>,
     change: impl FnOnce(&mut SmtpSettings),
 ) -> (TestReceiver, Arc<SetClock>) {
-    let clock = Arc::new(SetClock::at(Timestamp::from_millis(1_000_000)));
     let change = |settings: &mut SmtpSettings| {
         settings.connections_max = 1;
-        settings.stress_timeout = IDLE * 10;
-        settings.exempt = Vec::new();
         settings.connections_per_client_max = 1;
+        settings.stress_timeout = IDLE * 10;
         change(settings);
     };
-    (TestReceiver::at(clock.clone(), service, tls, FaultyStore::open(), change).await, clock)
-}
-
-/// Waits until a session has read its clock, which it does whenever it has read something or checks its deadline.
-async fn until_read(clock: &SetClock, looks: u64) {
-    until("the clock is read", async || clock.looks() > looks).await;
+    TestReceiver::with_clock(service, tls, change).await
 }
 
 #[tokio::test]
@@ -61,7 +52,7 @@ async fn under_stress_the_timeouts_shrink() {
     }
     // With three of four connections taken there is no stress.
     clock.advance(IDLE);
-    until_read(&clock, clock.looks() + 3).await;
+    until_checked(&clock).await;
     assert_eq!(receiver.count("ended", "stressed"), 0);
     for peer in &mut others {
         peer.command("NOOP", "250").await;
@@ -83,7 +74,7 @@ async fn the_idlest_client_is_evicted_and_no_client_whose_message_keeps_the_rate
     sending.begin_data(TO).await;
     let looks = clock.looks();
     sending.send("x".repeat(1000)).await;
-    until_read(&clock, looks).await;
+    until("the octets are read", async || clock.looks() > looks).await;
     let mut idle = SmtpPeer::greeted(receiver.address).await;
     clock.advance(IDLE);
     let mut newcomer = SmtpPeer::connect(receiver.address).await;

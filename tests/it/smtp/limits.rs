@@ -1,22 +1,20 @@
 //! The limits and timeouts of one client, over real sockets.
 
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 use std::time::Duration;
 
-use tempmail::model::Timestamp;
 use tempmail::smtp::{Service, SmtpSettings};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
-use super::{TestReceiver, from};
+use super::{TestReceiver, from, until_checked};
 use crate::support::certificates::kept;
-use crate::support::clock::SetClock;
 use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
 
 const TO: &str = "bob@example.test";
+const MINUTE: Duration = Duration::from_mins(1);
 
 #[tokio::test]
 async fn the_51st_connection_of_a_client_is_refused_and_another_client_is_served() {
@@ -53,7 +51,7 @@ async fn a_minute_has_so_many_new_connections_of_a_client() {
 }
 
 #[tokio::test]
-async fn behind_a_proxy_the_real_client_is_counted() {
+async fn behind_a_proxy_the_limits_apply_to_the_named_client() {
     let receiver = TestReceiver::bounded(|settings| {
         settings.proxy_from = vec!["127.0.0.0/8".parse().expect("a network")];
         settings.connections_per_client_max = 1;
@@ -69,7 +67,7 @@ async fn behind_a_proxy_the_real_client_is_counted() {
 }
 
 #[tokio::test]
-async fn before_a_handshake_nothing_is_said() {
+async fn before_a_handshake_no_reply_is_sent() {
     let (tls, connector, _dir) = kept();
     let change = |settings: &mut SmtpSettings| {
         settings.exempt = Vec::new();
@@ -82,22 +80,23 @@ async fn before_a_handshake_nothing_is_said() {
 }
 
 #[tokio::test]
-async fn octet_by_octet_no_command_lasts_beyond_its_time() {
-    let receiver = TestReceiver::bounded(|settings| settings.client_timeout = Duration::from_millis(200)).await;
+async fn a_command_that_arrives_octet_by_octet_has_one_deadline() {
+    let (receiver, clock) = TestReceiver::with_clock(Service::Smtp, None, |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
-    let reply = loop {
-        // Each octet is well within the time for silence.
-        let reply = peer.try_octet(b'x', Duration::from_millis(20)).await;
-        if let Some(reply) = reply {
-            break reply;
-        }
-    };
-    assert!(reply.starts_with("421 4.4.2 The command"), "{reply}");
+    for _ in 0..4 {
+        peer.send("x").await;
+        until_checked(&clock).await;
+        clock.advance(MINUTE);
+    }
+    until_checked(&clock).await;
+    assert_eq!(receiver.count("ended", "slowCommand"), 0);
+    clock.advance(MINUTE);
+    peer.expect("421 4.4.2 The command").await;
     receiver.until_counted("ended", "slowCommand", 1).await;
 }
 
 #[tokio::test]
-async fn who_does_not_read_the_replies_is_not_waited_for() {
+async fn a_client_that_does_not_read_its_replies_is_ended() {
     let short = Duration::from_millis(200);
     let calm = |settings: &mut SmtpSettings| settings.client_timeout = short;
     let stressed = |settings: &mut SmtpSettings| {
@@ -120,13 +119,8 @@ async fn the_time_for_reading_replies_is_not_taken_from_the_next_command() {
     // What is read at once, and answered in one piece.
     const GREETINGS: usize = 80;
     let almost = Duration::from_secs(9);
-    let clock = Arc::new(SetClock::at(Timestamp::from_millis(1_000_000)));
-    let receiver = TestReceiver::at(clock.clone(), Service::Smtp, None, FaultyStore::open(), |settings| {
-        settings.client_timeout = Duration::from_secs(10);
-        // In real time, a session checks its deadline so often.
-        settings.stress_timeout = Duration::from_millis(20);
-    })
-    .await;
+    let change = |settings: &mut SmtpSettings| settings.client_timeout = Duration::from_secs(10);
+    let (receiver, clock) = TestReceiver::with_clock(Service::Smtp, None, change).await;
     let (read, mut write) = TcpStream::connect(receiver.address).await.expect("connect").into_split();
     let mut lines = BufReader::new(read).lines();
     assert!(lines.next_line().await.expect("read").is_some_and(|line| line.starts_with("220")));
@@ -153,54 +147,62 @@ async fn the_time_for_reading_replies_is_not_taken_from_the_next_command() {
             clock.advance(almost);
         }
     }
-    let looks = clock.looks();
-    until("the deadline is checked", async || clock.looks() > looks + 2).await;
+    until_checked(&clock).await;
     write.write_all(b"QUIT\r\n").await.expect("write");
     assert_eq!(lines.next_line().await.expect("read").as_deref(), Some("221 2.0.0 Bye"));
     receiver.until_counted("ended", "quit", 1).await;
 }
 
 #[tokio::test]
-async fn a_client_that_says_nothing_is_not_waited_for() {
-    let receiver = TestReceiver::bounded(|settings| settings.client_timeout = Duration::from_millis(200)).await;
+async fn a_silent_client_is_ended() {
+    let (receiver, clock) = TestReceiver::with_clock(Service::Smtp, None, |_| ()).await;
     let mut silent = SmtpPeer::greeted(receiver.address).await;
-    silent.expect("421 4.4.2 Nothing arrived").await;
-    silent.expect_closed().await;
-    receiver.until_counted("ended", "idle", 1).await;
+    let mut in_data = SmtpPeer::greeted(receiver.address).await;
+    in_data.begin_data(TO).await;
+    in_data.send("half").await;
+    until_checked(&clock).await;
+    clock.advance(MINUTE * 5);
+    for peer in [&mut silent, &mut in_data] {
+        peer.expect("421 4.4.2 Nothing arrived").await;
+        peer.expect_closed().await;
+    }
+    receiver.until_counted("ended", "idle", 2).await;
+    assert_eq!(receiver.stop().await.kept(), []);
 }
 
 #[tokio::test]
 async fn a_message_below_the_rate_is_ended_and_one_that_keeps_it_is_not() {
-    let receiver = TestReceiver::bounded(|settings| {
-        settings.message_timeout = Duration::from_millis(200);
-        settings.octets_per_second_min = 1000;
-    })
-    .await;
+    let change = |settings: &mut SmtpSettings| settings.message_octets_max = 1 << 20;
+    let (receiver, clock) = TestReceiver::with_clock(Service::Smtp, None, change).await;
     let mut slow = SmtpPeer::greeted(receiver.address).await;
     slow.begin_data(TO).await;
     let mut quick = SmtpPeer::greeted(receiver.address).await;
     quick.begin_data(TO).await;
-    let reply = loop {
-        quick.send([b'x'; 998]).await;
-        quick.send("\r\n").await;
-        let reply = slow.try_octet(b'x', Duration::from_millis(20)).await;
-        if let Some(reply) = reply {
-            break reply;
-        }
-    };
-    assert!(reply.starts_with("421 4.4.2 The message"), "{reply}");
+    for _ in 0..10 {
+        slow.send("x").await;
+        // 500 octets a second.
+        quick.send(format!("{}\r\n", "x".repeat(998)).repeat(30)).await;
+        until_checked(&clock).await;
+        assert_eq!(receiver.count("ended", "slowMessage"), 0);
+        clock.advance(MINUTE);
+    }
+    slow.expect("421 4.4.2 The message").await;
     receiver.until_counted("ended", "slowMessage", 1).await;
+    // The other message has earned some more time by its last octets.
+    quick.send("x\r\n".repeat(1000)).await;
     quick.command(".", "250 2.0.0").await;
     assert_eq!(receiver.stop().await.kept().len(), 1);
 }
 
 #[tokio::test]
-async fn no_transaction_begins_when_the_life_of_its_session_is_over() {
-    let receiver = TestReceiver::bounded(|settings| settings.session_timeout = Duration::from_millis(100)).await;
+async fn no_transaction_begins_at_the_maximum_age_of_a_session() {
+    let change = |settings: &mut SmtpSettings| settings.session_timeout = MINUTE;
+    let (receiver, clock) = TestReceiver::with_clock(Service::Smtp, None, change).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data(TO).await;
-    peer.expect_silence().await;
-    // In one write: nothing is read between the two transactions.
+    clock.advance(MINUTE);
+    until_checked(&clock).await;
+    // In one write, so that the server reads nothing between the two transactions.
     peer.send(format!(".\r\nMAIL FROM:<>\r\nRCPT TO:<{TO}>\r\nDATA\r\n")).await;
     peer.expect("250 2.0.0").await;
     peer.expect("421 4.4.2 The session").await;
@@ -208,9 +210,9 @@ async fn no_transaction_begins_when_the_life_of_its_session_is_over() {
     receiver.until_counted("ended", "lifeOver", 1).await;
 }
 
-/// What comes behind the last word is read for a moment: else the connection would be reset, and the word could be lost.
+/// Octets behind the last reply are read for a moment. Else the connection would be reset, and the reply could be lost.
 #[tokio::test]
-async fn the_last_word_is_not_lost_to_a_client_that_goes_on() {
+async fn the_last_reply_is_not_lost_to_a_client_that_sends_on() {
     let receiver = TestReceiver::bounded(|settings| settings.client_timeout = Duration::from_millis(200)).await;
     for (says, hears) in [("BDAT x\r\n", "501 5.5.4"), ("NOOP\r\n", "250 2.0.0")] {
         let mut peer = SmtpPeer::greeted(receiver.address).await;
@@ -225,11 +227,13 @@ async fn the_last_word_is_not_lost_to_a_client_that_goes_on() {
 }
 
 #[tokio::test]
-async fn a_session_ends_of_age_between_transactions_only() {
-    let receiver = TestReceiver::bounded(|settings| settings.session_timeout = Duration::from_millis(100)).await;
+async fn a_session_at_its_maximum_age_ends_between_transactions_only() {
+    let change = |settings: &mut SmtpSettings| settings.session_timeout = MINUTE;
+    let (receiver, clock) = TestReceiver::with_clock(Service::Smtp, None, change).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data(TO).await;
-    peer.expect_silence().await;
+    clock.advance(MINUTE);
+    until_checked(&clock).await;
     peer.send(".\r\n").await;
     peer.expect("250 2.0.0").await;
     peer.expect("421 4.4.2 The session").await;

@@ -19,17 +19,19 @@ mod tls;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tempmail::clock::{Clock, SystemClock};
 use tempmail::config::{Config, Revision};
 use tempmail::domains::DomainTable;
-use tempmail::model::{Count, Counts};
+use tempmail::model::{Count, Counts, Timestamp};
 use tempmail::smtp::{Counters, Listener, Receiver, Service, ServiceListener, SmtpSettings, serve};
 use tempmail::tls::Keeper;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::support::clock::SetClock;
 use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
@@ -82,7 +84,23 @@ impl TestReceiver {
         Self { address, store, counters, shutdown, serving }
     }
 
-    /// The same without exempt networks.
+    /// A receiver without exempt networks whose clock only its test moves, and that clock.
+    async fn with_clock(
+        service: Service,
+        tls: Option<Arc<Keeper>>,
+        change: impl FnOnce(&mut SmtpSettings),
+    ) -> (Self, Arc<SetClock>) {
+        let clock = Arc::new(SetClock::at(Timestamp::from_millis(1_000_000)));
+        let change = |settings: &mut SmtpSettings| {
+            settings.exempt = Vec::new();
+            // In real time, a session checks its deadline so often.
+            settings.stress_timeout = Duration::from_millis(20);
+            change(settings);
+        };
+        (Self::at(clock.clone(), service, tls, FaultyStore::open(), change).await, clock)
+    }
+
+    /// A receiver without exempt networks.
     async fn bounded(change: impl FnOnce(&mut SmtpSettings)) -> Self {
         let change = |settings: &mut SmtpSettings| {
             settings.exempt = Vec::new();
@@ -111,6 +129,13 @@ impl TestReceiver {
         self.serving.await.expect("serve returns");
         self.store
     }
+}
+
+/// Waits until sessions have read their clock a few times, which they do when they have read something and when they
+/// check their deadlines.
+async fn until_checked(clock: &SetClock) {
+    let looks = clock.looks();
+    until("the deadlines are checked", async || clock.looks() > looks + 5).await;
 }
 
 /// Connects from an address of loopback.

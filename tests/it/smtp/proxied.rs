@@ -13,6 +13,7 @@ use crate::support::certificates::kept;
 use crate::support::faulty_store::FaultyStore;
 use crate::support::programs;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until_some;
 
 /// An address that `HAProxy` does not connect from by itself.
 const CLIENT: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 9);
@@ -140,15 +141,13 @@ async fn haproxy_tells_its_clients() {
     let mut child =
         Command::new(haproxy).arg("-db").arg("-f").arg(&file).stderr(Stdio::null()).spawn().expect("haproxy");
     for front in fronts {
-        let mut peer = loop {
+        let mut peer = until_some("haproxy listens", async || {
+            assert_eq!(child.try_wait().expect("its state"), None, "haproxy has ended");
             let socket = TcpSocket::new_v4().expect("a socket");
             socket.bind(SocketAddr::from((CLIENT, 0))).expect("bind");
-            match socket.connect(front).await {
-                Ok(stream) => break SmtpPeer::over(stream),
-                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
-            }
-            assert_eq!(child.try_wait().expect("its state"), None, "haproxy has ended");
-        };
+            socket.connect(front).await.ok().map(SmtpPeer::over)
+        })
+        .await;
         peer.expect("220").await;
         peer.deliver("bob@example.test", "hi\r\n").await;
     }

@@ -48,22 +48,6 @@ async fn the_twentieth_error_is_the_last() {
 }
 
 #[tokio::test]
-async fn a_silent_client_is_told_to_go() {
-    let receiver =
-        TestReceiver::start(FaultyStore::open(), |settings| settings.client_timeout = Duration::from_millis(50)).await;
-    let mut early = SmtpPeer::greeted(receiver.address).await;
-    early.expect("421 4.4.2").await;
-    early.expect_closed().await;
-    let mut amid_data = SmtpPeer::greeted(receiver.address).await;
-    amid_data.send("HELO a\r\nMAIL FROM:<>\r\nRCPT TO:<a@example.test>\r\nDATA\r\nhalf").await;
-    for start in ["250", "250", "250", "354", "421 4.4.2"] {
-        amid_data.expect(start).await;
-    }
-    amid_data.expect_closed().await;
-    assert_eq!(receiver.stop().await.kept(), []);
-}
-
-#[tokio::test]
 async fn one_connection_too_many_is_turned_away() {
     let receiver = TestReceiver::start(FaultyStore::open(), |settings| {
         settings.connections_max = 2;

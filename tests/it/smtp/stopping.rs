@@ -7,6 +7,7 @@ use tokio::net::TcpStream;
 use super::TestReceiver;
 use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until;
 
 #[tokio::test]
 async fn idle_clients_and_clients_amid_data_are_told_at_once() {
@@ -35,7 +36,8 @@ async fn a_message_at_the_store_gets_its_answer_first() {
     peer.send("hi\r\n.\r\nNOOP\r\n").await;
     receiver.store.wait_for_arrivals(1).await;
     receiver.shutdown.cancel();
-    peer.expect_silence().await;
+    // The stop has begun when the listener is closed; no reply may come before that of the store.
+    until("the listener is closed", async || TcpStream::connect(receiver.address).await.is_err()).await;
     receiver.store.let_through(1);
     peer.expect("250 2.0.0 Stored").await;
     peer.expect("421 4.3.2").await;
