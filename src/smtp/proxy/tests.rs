@@ -1,4 +1,4 @@
-//! Headers as the specification has them, broken ones, and any cut of either.
+//! Headers of the specification and broken ones, cut anywhere.
 
 use proptest::prelude::*;
 
@@ -103,7 +103,7 @@ fn bad() -> Vec<Vec<u8>> {
     bad
 }
 
-/// Reads as a connection does, each time no more than was asked for and no more than `cut` gives; what was used.
+/// Reads as a connection does: each time at most as many octets as are missing and as `cut` gives. The octets used.
 fn play(stream: &[u8], mut cut: impl FnMut(usize) -> usize) -> (Result<Progress, Malformed>, usize) {
     let mut used = 0;
     loop {
@@ -122,7 +122,7 @@ fn play(stream: &[u8], mut cut: impl FnMut(usize) -> usize) -> (Result<Progress,
 }
 
 #[test]
-fn each_header_gives_its_client_and_not_an_octet_more() {
+fn each_header_gives_its_client_and_reads_no_octet_more() {
     for (header, client) in good() {
         let stream = [&header, &b"EHLO client.test\r\n"[..]].concat();
         let shown = header.escape_ascii().to_string();
@@ -132,7 +132,7 @@ fn each_header_gives_its_client_and_not_an_octet_more() {
 }
 
 #[test]
-fn what_is_no_header_is_refused_within_bounds() {
+fn a_broken_header_is_refused_within_bounds() {
     for header in bad() {
         let stream = [&header, &b"EHLO client.test\r\nMAIL FROM:<>\r\n"[..]].concat();
         let (ended, used) = play(&stream, |octets| octets);
@@ -142,7 +142,7 @@ fn what_is_no_header_is_refused_within_bounds() {
 }
 
 #[test]
-fn what_cannot_become_a_header_is_refused_at_its_first_octet() {
+fn octets_that_cannot_become_a_header_are_refused_at_the_first_wrong_one() {
     for start in [&b"E"[..], b"\x16", b"P\x00", b"PROXYX", b"\r\n\n", b"\n"] {
         assert_eq!(read(start), Err(Malformed), "{}", start.escape_ascii());
     }
@@ -150,7 +150,7 @@ fn what_cannot_become_a_header_is_refused_at_its_first_octet() {
 }
 
 #[test]
-fn half_a_header_is_none() {
+fn an_incomplete_header_needs_more_octets() {
     for (header, _) in good() {
         for end in 0..header.len().min(300) {
             assert!(matches!(read(&header[..end]), Ok(Progress::Needs(_))), "{}", header[..end].escape_ascii());

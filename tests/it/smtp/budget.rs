@@ -13,7 +13,7 @@ use crate::support::until::until;
 const KB: u64 = 1 << 10;
 const TO: &str = "bob@example.test";
 
-/// A receiver of messages of up to 100 KB with memory for 250 KB.
+/// A receiver for messages of up to 100 KB, with memory for 250 KB.
 async fn receiver(store: FaultyStore) -> TestReceiver {
     TestReceiver::start(store, |settings| {
         settings.message_octets_max = 100 * KB;
@@ -22,12 +22,12 @@ async fn receiver(store: FaultyStore) -> TestReceiver {
     .await
 }
 
-/// A peer that has said everything up to RCPT; `parameters` are those of MAIL.
+/// A peer that has sent all commands up to RCPT; `parameters` are those of MAIL.
 async fn ready(receiver: &TestReceiver, parameters: &str) -> SmtpPeer {
     ready_from(Ipv4Addr::LOCALHOST, receiver, parameters).await
 }
 
-/// The same at an address of loopback.
+/// Like [`ready`], from any address of loopback.
 async fn ready_from(client: Ipv4Addr, receiver: &TestReceiver, parameters: &str) -> SmtpPeer {
     let mut peer = from(client, receiver.address).await;
     peer.expect("220").await;
@@ -42,7 +42,7 @@ fn lines(octets: u64) -> String {
 }
 
 #[tokio::test]
-async fn a_message_without_its_memory_is_refused_before_it_is_sent_and_taken_later() {
+async fn a_message_without_memory_is_refused_at_data_and_accepted_later() {
     let receiver = receiver(FaultyStore::open()).await;
     let mut first = ready(&receiver, "").await;
     let mut second = ready(&receiver, " SIZE=102400").await;
@@ -54,7 +54,7 @@ async fn a_message_without_its_memory_is_refused_before_it_is_sent_and_taken_lat
     receiver.until_counted("refused", "memory", 1).await;
     small.command("DATA", "354").await;
     small.command(".", "250 2.0.0").await;
-    // The transaction is still there; nothing was lost by asking.
+    // The refusal does not end the transaction.
     third.command("DATA", "452 4.3.1").await;
     first.send(lines(100 * KB)).await;
     first.command(".", "250 2.0.0").await;
@@ -65,7 +65,7 @@ async fn a_message_without_its_memory_is_refused_before_it_is_sent_and_taken_lat
 }
 
 #[tokio::test]
-async fn a_message_at_the_store_has_its_memory_until_it_is_answered() {
+async fn a_message_reserves_its_memory_until_the_store_has_answered() {
     let receiver = receiver(FaultyStore::gated()).await;
     let mut peers = Vec::new();
     for _ in 0..2 {
@@ -87,14 +87,14 @@ async fn a_message_at_the_store_has_its_memory_until_it_is_answered() {
 }
 
 #[tokio::test]
-async fn a_size_that_lies_takes_no_more_than_is_left() {
+async fn a_message_larger_than_its_size_gets_only_the_memory_that_is_left() {
     let receiver = receiver(FaultyStore::open()).await;
-    // While there is room, the message is taken for what it is.
+    // While there is room, the message is accepted.
     let mut liar = ready(&receiver, " SIZE=1").await;
     liar.command("DATA", "354").await;
     liar.send(lines(90 * KB)).await;
     liar.command(".", "250 2.0.0").await;
-    // Where there is none, it is refused at its end, and the session goes on in step.
+    // Without room it is refused at its end, and the session goes on.
     let mut first = ready(&receiver, "").await;
     let mut second = ready(&receiver, "").await;
     first.command("DATA", "354").await;
@@ -103,7 +103,7 @@ async fn a_size_that_lies_takes_no_more_than_is_left() {
     liar.command("DATA", "354").await;
     liar.send(lines(90 * KB)).await;
     liar.command(".", "452 4.3.1").await;
-    // Its memory came back when it was refused.
+    // The refusal has released its memory.
     let mut small = ready(&receiver, " SIZE=51200").await;
     small.command("DATA", "354").await;
     small.command(".", "250 2.0.0").await;
@@ -114,7 +114,7 @@ async fn a_size_that_lies_takes_no_more_than_is_left() {
 }
 
 #[tokio::test]
-async fn a_client_that_vanishes_gives_its_memory_back() {
+async fn a_client_that_disconnects_releases_its_memory() {
     let receiver = receiver(FaultyStore::open()).await;
     for _ in 0..10 {
         let mut peer = ready(&receiver, "").await;

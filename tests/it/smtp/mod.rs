@@ -50,7 +50,7 @@ impl TestReceiver {
         Self::of(Service::Smtp, None, store, change).await
     }
 
-    /// The same for any service, with a certificate or without.
+    /// Like [`Self::start`], for any service, with or without a certificate.
     async fn of(
         service: Service,
         tls: Option<Arc<Keeper>>,
@@ -60,7 +60,7 @@ impl TestReceiver {
         Self::at(Arc::new(SystemClock), service, tls, store, change).await
     }
 
-    /// The same with any clock.
+    /// Like [`Self::of`], with any clock.
     async fn at(
         clock: Arc<dyn Clock>,
         service: Service,
@@ -109,21 +109,21 @@ impl TestReceiver {
         Self::start(FaultyStore::open(), change).await
     }
 
-    /// How often something was counted, of a family with a label.
+    /// The value of a counter; `label` tells it from others of its name.
     fn count(&self, name: &str, label: impl Into<Option<&'static str>>) -> u64 {
         let label = label.into();
         let is_it = |count: &&Count| count.name == name && count.label() == label;
         self.counters.read().iter().find(is_it).expect(name).value
     }
 
-    /// Waits until something was counted so often: a session is counted a moment after its last word.
+    /// Waits until a counter has this value. A session is counted a moment after its last reply.
     async fn until_counted(&self, name: &str, label: impl Into<Option<&'static str>>, value: u64) {
         let label = label.into();
         let shown = std::fmt::from_fn(|f| write!(f, "{name} {label:?} is {}, not {value}", self.count(name, label)));
         until(shown, async || self.count(name, label) == value).await;
     }
 
-    /// Stops it; afterwards no session is left.
+    /// Stops the receiver and waits until all sessions have ended.
     async fn stop(self) -> Arc<FaultyStore> {
         self.shutdown.cancel();
         self.serving.await.expect("serve returns");

@@ -59,7 +59,7 @@ async fn a_local_part_that_is_not_listed_gets_550_and_postmaster_never() {
         let reply = peer.command(&format!("RCPT TO:<{recipient}>"), "550").await;
         assert_eq!(reply, "550 5.1.1 No mail is received for this local part");
     }
-    // Who is asked for is no secret of a domain that is not served.
+    // A domain that is not served gets the same reply for each local part.
     peer.command("RCPT TO:<bob@other.test>", "550 5.1.2").await;
     for recipient in ["test-1@example.test", "\"ANN\"@Example.Test", "PostMaster@example.test", "postmaster"] {
         peer.command(&format!("RCPT TO:<{recipient}>"), "250 2.1.5").await;
@@ -98,7 +98,7 @@ async fn a_mailbox_that_was_filled_meanwhile_gets_452_at_the_end() {
 }
 
 #[tokio::test]
-async fn where_the_oldest_makes_way_nobody_is_refused() {
+async fn with_drop_oldest_a_full_mailbox_accepts_mail() {
     let caps = Caps { emails_per_mailbox: 1, when_full: WhenFull::DropOldest, ..Caps::default() };
     let receiver = TestReceiver::start(FaultyStore::with_caps(caps), |_| ()).await;
     for _ in 0..3 {
@@ -107,7 +107,7 @@ async fn where_the_oldest_makes_way_nobody_is_refused() {
 }
 
 #[tokio::test]
-async fn an_answer_that_the_store_cannot_give_is_no_mailbox_that_is_full() {
+async fn an_unknown_state_of_the_mailbox_is_decided_at_the_end() {
     let caps = Caps { emails_per_mailbox: 1, ..Caps::default() };
     let receiver = TestReceiver::start(FaultyStore::with_caps(caps), |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;

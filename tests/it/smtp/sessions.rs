@@ -1,4 +1,4 @@
-//! Bounds of a session, and of how many there are.
+//! Whole sessions, and the number of connections.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ async fn octets_one_by_one_make_the_same_dialog() {
 async fn the_twentieth_error_is_the_last() {
     let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
-    // More than the server will read: the 421 must arrive all the same.
+    // The server does not read all of it, but the 421 must arrive.
     peer.send("FOO\r\n".repeat(50_000)).await;
     for _ in 0..20 {
         peer.expect("500 5.5.2").await;
@@ -48,10 +48,10 @@ async fn the_twentieth_error_is_the_last() {
 }
 
 #[tokio::test]
-async fn one_connection_too_many_is_turned_away() {
+async fn a_connection_beyond_the_limit_is_refused() {
     let receiver = TestReceiver::start(FaultyStore::open(), |settings| {
         settings.connections_max = 2;
-        // Nobody has to make room within the time of a test.
+        // No connection is evicted within the time of a test.
         settings.stress_timeout = Duration::from_mins(5);
     })
     .await;
