@@ -1,14 +1,17 @@
 //! The limits and timeouts of one client, over real sockets.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
-use tempmail::smtp::{Service, SmtpSettings};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::TcpStream;
+use tempmail::model::Timestamp;
+use tempmail::smtp::{Listener, Service, SmtpSettings};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpStream, UnixListener, UnixStream};
 
 use super::{TestReceiver, from, until_checked};
 use crate::support::certificates::kept;
+use crate::support::clock::SetClock;
 use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
@@ -114,43 +117,38 @@ async fn a_client_that_does_not_read_its_replies_is_ended() {
     }
 }
 
+/// What the server has written to a Unix socket is in the client's queue at once, so this test sees when a write is blocked.
 #[tokio::test]
 async fn the_time_for_reading_replies_is_not_taken_from_the_next_command() {
-    // What is read at once, and answered in one piece.
-    const GREETINGS: usize = 80;
-    let almost = Duration::from_secs(9);
-    let change = |settings: &mut SmtpSettings| settings.client_timeout = Duration::from_secs(10);
-    let (receiver, clock) = TestReceiver::with_clock(Service::Smtp, None, change).await;
-    let (read, mut write) = TcpStream::connect(receiver.address).await.expect("connect").into_split();
-    let mut lines = BufReader::new(read).lines();
-    assert!(lines.next_line().await.expect("read").is_some_and(|line| line.starts_with("220")));
-    let (mut said, mut sent) = (receiver.count("replies", "2yz"), 0);
-    // Until the server waits for its replies to be read.
-    let answered = async |said| {
-        while receiver.count("replies", "2yz") == said {
-            tokio::task::yield_now().await;
-        }
-    };
-    loop {
-        write.write_all(&b"EHLO x\r\n".repeat(GREETINGS)).await.expect("write");
-        sent += GREETINGS;
-        if tokio::time::timeout(Duration::from_millis(500), answered(said)).await.is_err() {
-            break;
-        }
-        said = receiver.count("replies", "2yz");
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("socket");
+    let listener = Listener::Unix(UnixListener::bind(&path).expect("bind"));
+    let clock = Arc::new(SetClock::at(Timestamp::from_millis(1_000_000)));
+    let unused = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let change = |settings: &mut SmtpSettings| settings.stress_timeout = Duration::from_millis(20);
+    let receiver =
+        TestReceiver::over(listener, unused, clock.clone(), Service::Smtp, None, FaultyStore::open(), change);
+    let mut client = UnixStream::connect(&path).await.expect("connect");
+    let written = |client: &UnixStream| rustix::io::ioctl_fionread(client).expect("a socket");
+    until("the greeting is there", async || written(&client) > 0).await;
+    let (greeting, reply) = (written(&client), b"250 2.0.0 OK\r\n".len() as u64);
+    let mut commands = 0;
+    while written(&client) == greeting + commands * reply {
+        // The server reads so many at once, and writes the replies in one piece.
+        client.write_all(&b"NOOP\r\n".repeat(1000)).await.expect("write");
+        commands += 1000;
+        receiver.until_counted("replies", "2yz", 1 + commands).await;
     }
-    clock.advance(almost);
-    for greeting in 0..sent {
-        while lines.next_line().await.expect("read").expect("a greeting") != "250 HELP" {}
-        // The last octets before which the server may have been blocked; from now on it waits for a command.
-        if greeting == sent - 1 {
-            clock.advance(almost);
-        }
-    }
+    clock.advance(MINUTE * 4);
+    let mut replies = vec![0; usize::try_from(greeting + commands * reply).expect("a few KB")];
+    client.read_exact(&mut replies).await.expect("all replies");
     until_checked(&clock).await;
-    write.write_all(b"QUIT\r\n").await.expect("write");
-    assert_eq!(lines.next_line().await.expect("read").as_deref(), Some("221 2.0.0 Bye"));
-    receiver.until_counted("ended", "quit", 1).await;
+    clock.advance(MINUTE * 4);
+    until_checked(&clock).await;
+    client.write_all(b"QUIT\r\n").await.expect("write");
+    let mut last = String::new();
+    client.read_to_string(&mut last).await.expect("the last reply");
+    assert_eq!(last, "221 2.0.0 Bye\r\n");
 }
 
 #[tokio::test]
@@ -172,7 +170,7 @@ async fn a_silent_client_is_ended() {
 
 #[tokio::test]
 async fn a_message_below_the_rate_is_ended_and_one_that_keeps_it_is_not() {
-    let change = |settings: &mut SmtpSettings| settings.message_octets_max = 1 << 20;
+    let change = |settings: &mut SmtpSettings| settings.octets_per_second_min = 100;
     let (receiver, clock) = TestReceiver::with_clock(Service::Smtp, None, change).await;
     let mut slow = SmtpPeer::greeted(receiver.address).await;
     slow.begin_data(TO).await;
@@ -180,8 +178,8 @@ async fn a_message_below_the_rate_is_ended_and_one_that_keeps_it_is_not() {
     quick.begin_data(TO).await;
     for _ in 0..10 {
         slow.send("x").await;
-        // More than 500 octets a second.
-        quick.send(format!("{}\r\n", "x".repeat(998)).repeat(40)).await;
+        // More than 100 octets a second.
+        quick.send(format!("{}\r\n", "x".repeat(998)).repeat(8)).await;
         until_checked(&clock).await;
         assert_eq!(receiver.count("ended", "slowMessage"), 0);
         clock.advance(MINUTE);

@@ -68,6 +68,20 @@ impl TestReceiver {
         store: FaultyStore,
         change: impl FnOnce(&mut SmtpSettings),
     ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+        let address = listener.local_addr().expect("address");
+        Self::over(Listener::Tcp(listener), address, clock, service, tls, store, change)
+    }
+
+    fn over(
+        listener: Listener,
+        address: SocketAddr,
+        clock: Arc<dyn Clock>,
+        service: Service,
+        tls: Option<Arc<Keeper>>,
+        store: FaultyStore,
+        change: impl FnOnce(&mut SmtpSettings),
+    ) -> Self {
         let config = Config::of_revision(Revision::Two, PathBuf::from("unused"));
         let mut settings = SmtpSettings::from_config(&config);
         change(&mut settings);
@@ -76,11 +90,9 @@ impl TestReceiver {
         let receiver = Receiver::new(settings, store.clone(), domains, clock).with_tls(tls);
         let counters = Arc::<Counters>::default();
         let receiver = receiver.counting(Arc::clone(&counters));
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
-        let address = listener.local_addr().expect("address");
         let shutdown = CancellationToken::new();
-        let listening = ServiceListener { listener: Listener::Tcp(listener), service };
-        let serving = tokio::spawn(serve(vec![listening], Arc::new(receiver), shutdown.clone()));
+        let listener = ServiceListener { listener, service };
+        let serving = tokio::spawn(serve(vec![listener], Arc::new(receiver), shutdown.clone()));
         Self { address, store, counters, shutdown, serving }
     }
 

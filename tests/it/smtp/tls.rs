@@ -165,7 +165,7 @@ async fn stopping_waits_for_no_handshake() {
 async fn with_tls_from_the_first_octet_nothing_is_sent_in_the_clear() {
     let (tls, connector, _dir) = kept();
     let receiver = start(Service::Smtps, &tls, |settings| settings.connections_max = 1).await;
-    let mut peer = SmtpPeer::connect(receiver.address).await;
+    let peer = SmtpPeer::connect(receiver.address).await;
     receiver.until_counted("connections", None, 1).await;
     let mut one_too_many = SmtpPeer::connect(receiver.address).await;
     one_too_many.expect_closed().await;
