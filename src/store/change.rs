@@ -62,7 +62,7 @@ pub(crate) enum Sweep {
     Domain(DomainName),
     /// Those for which no mail has come since.
     IdleSince(Timestamp),
-    /// Those that were registered before and have never had a delivery.
+    /// Those of strangers that were registered before and have never had a delivery.
     UnprovenSince(Timestamp),
     /// Those of an origin.
     Origin(String),
@@ -74,7 +74,7 @@ impl Sweep {
         match self {
             Self::Domain(domain) => webhook.mailbox.domain() == domain.as_str(),
             Self::IdleSince(since) => webhook.last_mail_at < *since,
-            Self::UnprovenSince(since) => !webhook.is_proven() && webhook.created_at < *since,
+            Self::UnprovenSince(since) => webhook.is_evictable() && webhook.created_at < *since,
             Self::Origin(origin) => webhook.origin == *origin,
         }
     }

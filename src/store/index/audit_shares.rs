@@ -21,7 +21,7 @@ impl View {
             (self.transaction.open_table(BY_REGISTRANT)?, self.transaction.open_table(UNPROVEN)?);
         let members = self.transaction.open_table(MEMBERS)?;
         let (mut unproven_octets, mut counts) = (0, [0_u64; 3]);
-        let mut weights = BTreeMap::<[u8; 16], u64>::new();
+        let mut weights = BTreeMap::<(bool, [u8; 16]), u64>::new();
         for row in self.transaction.open_table(WEBHOOKS)?.iter()? {
             let row = decode_webhook(row?.1.value())?;
             let (webhook, weight) = (&row.record, weight(&row));
@@ -31,12 +31,15 @@ impl View {
                 is_right &= by_registrant.get(&by_registrant_key(&self.hash_key, registrant, webhook.id))?.is_some();
             }
             if !webhook.is_proven() {
-                (counts[1], unproven_octets) = (counts[1] + 1, unproven_octets + row.octets);
+                unproven_octets += row.octets;
+            }
+            if webhook.is_evictable() {
+                counts[1] += 1;
                 is_right &= unproven.get(&registered_key(webhook))?.is_some();
             }
             for holder in holders(&self.hash_key, webhook).filter(|_| weight > 0) {
                 counts[2] += 1;
-                *weights.entry(holder).or_default() += weight;
+                *weights.entry((webhook.is_proven(), holder)).or_default() += weight;
                 is_right &= members.get(&member_key(holder, weight, webhook.id))?.is_some();
             }
             if !is_right {
@@ -55,14 +58,14 @@ impl View {
 
     fn audit_weights(
         &self,
-        weights: &BTreeMap<[u8; 16], u64>,
+        weights: &BTreeMap<(bool, [u8; 16]), u64>,
         found: &mut dyn FnMut(Finding),
     ) -> Result<(), IndexError> {
         let (of, sorted) = (self.transaction.open_table(WEIGHTS_OF)?, self.transaction.open_table(WEIGHTS)?);
         let mut are_right = of.len()? == weights.len() as u64 && sorted.len()? == of.len()?;
-        for (holder, weight) in weights {
+        for ((is_proven, holder), weight) in weights {
             are_right &= of.get(holder)?.is_some_and(|kept| kept.value() == *weight);
-            are_right &= sorted.get(&weight_key(*weight, *holder))?.is_some();
+            are_right &= sorted.get(&weight_key(*is_proven, *weight, *holder))?.is_some();
         }
         if !are_right {
             found(rows("who holds how much of the outbox is not what waits".to_owned()));

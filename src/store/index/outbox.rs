@@ -187,7 +187,9 @@ impl Apply<'_> {
             let Some(oldest) = self.outbox.places.oldest_unproven(limits.unproven_before)? else {
                 return Ok(Outcome::Webhook(WebhookRegistration::Full));
             };
-            self.delete_webhook(oldest)?;
+            if self.delete_webhook(oldest)?.0 == 0 {
+                return Ok(Outcome::Webhook(WebhookRegistration::Full));
+            }
         }
         self.outbox.places.add(record)?;
         self.outbox.of.insert(&webhook_of_key(mailbox, record.id), ())?;
@@ -298,11 +300,13 @@ impl Apply<'_> {
     /// Notes that a receiver took an event at `at`; the caller writes `row`.
     fn prove(&mut self, row: &mut WebhookRow, at: Timestamp) -> Result<(), IndexError> {
         let was_proven = row.record.is_proven();
-        row.record.last_delivery_at = Some(at);
         if was_proven {
+            row.record.last_delivery_at = Some(at);
             return Ok(());
         }
         self.state.unproven_octets = self.state.unproven_octets.saturating_sub(row.octets);
+        self.outbox.weights.change(&row.record, weight(row), 0)?;
+        row.record.last_delivery_at = Some(at);
         self.outbox.places.prove(&row.record)?;
         self.outbox.weights.change(&row.record, 0, weight(row))
     }

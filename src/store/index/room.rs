@@ -2,7 +2,7 @@
 //!
 //! A webhook that has its own fill drops its oldest event. When all of them together have theirs, one of the registrant or
 //! origin that holds most does, so that nobody's dead receivers cost others their events. Webhooks that never had a delivery
-//! have a part of the room for themselves and can fill no other.
+//! have a part of the room for themselves, which they share in the same way, and can fill no other.
 
 use super::IndexError;
 use super::apply::Apply;
@@ -74,7 +74,7 @@ impl Apply<'_> {
         }
         while !self.has_room_among_all(is_proven, octets) {
             // Where nobody holds much, everybody makes room for themselves.
-            let heaviest = if is_proven { self.outbox.weights.heaviest()? } else { None };
+            let heaviest = self.outbox.weights.heaviest(is_proven)?;
             if !self.drop_oldest(heaviest.unwrap_or(webhook), now)? {
                 return self.drop_itself(webhook, sequence, event);
             }

@@ -12,7 +12,7 @@ use crate::model::{EmailId, EventId, Listed, Mailbox, Place, Timestamp, WebhookI
 use crate::store::journal::{Position, RecordPlace};
 
 /// The format that this version writes and reads.
-pub(super) const FORMAT: u32 = 7;
+pub(super) const FORMAT: u32 = 8;
 
 /// Single values: see the `META_…` keys.
 pub(super) const META: TableDefinition<u8, &[u8]> = TableDefinition::new("meta");
@@ -62,18 +62,14 @@ pub(super) const ATTEMPTS: TableDefinition<&LaneKey, &[u8]> = TableDefinition::n
 
 /// (registrant, webhook): which webhooks somebody has registered.
 pub(super) const BY_REGISTRANT: TableDefinition<&[u8; 32], ()> = TableDefinition::new("webhooks-by-registrant");
-/// (millisecond of registration, webhook): those that never had a delivery.
+/// (millisecond of registration, webhook): those of strangers that never had a delivery.
 pub(super) const UNPROVEN: TableDefinition<&LaneKey, ()> = TableDefinition::new("unproven-webhooks");
-/// Holder, which is a registrant or an origin, to its weight: octets that wait for each of its webhooks in whole units of
-/// [`HEAVY_UNIT`].
+/// Holder, which is a registrant or an origin, to the sum of its webhooks' weights.
 pub(super) const WEIGHTS_OF: TableDefinition<&[u8; 16], u64> = TableDefinition::new("weights-of");
-/// (weight, holder).
+/// (1 where the holder's webhooks are proven and else 0, weight in seven octets, holder).
 pub(super) const WEIGHTS: TableDefinition<&HolderKey, ()> = TableDefinition::new("weights");
 /// (holder, weight of the webhook, webhook).
 pub(super) const MEMBERS: TableDefinition<&MemberKey, ()> = TableDefinition::new("weights-of-webhooks");
-/// Small enough that somebody holds as much whenever the outbox of all is full, unless there are very many webhooks; large
-/// enough that a webhook whose receiver answers never does.
-pub(super) const HEAVY_UNIT: u64 = 16 << 10;
 
 /// A key in [`WEIGHTS`].
 pub(super) type HolderKey = [u8; 24];
@@ -308,10 +304,16 @@ pub(super) fn read_due_key(key: &[u8; 32]) -> (WebhookId, Timestamp, u64) {
     )
 }
 
-pub(super) fn weight_key(weight: u64, holder: [u8; 16]) -> HolderKey {
+pub(super) fn weight_key(is_proven: bool, weight: u64, holder: [u8; 16]) -> HolderKey {
+    let mut key = numbered_key(weight, holder);
+    key[0] = u8::from(is_proven);
+    key
+}
+
+fn numbered_key(number: u64, octets: [u8; 16]) -> [u8; 24] {
     let mut key = [0; 24];
-    key[..8].copy_from_slice(&weight.to_be_bytes());
-    key[8..].copy_from_slice(&holder);
+    key[..8].copy_from_slice(&number.to_be_bytes());
+    key[8..].copy_from_slice(&octets);
     key
 }
 
@@ -336,7 +338,7 @@ pub(super) fn webhook_of_member(key: &MemberKey) -> WebhookId {
 /// The key of a webhook in [`UNPROVEN`].
 pub(super) fn registered_key(webhook: &WebhookRecord) -> LaneKey {
     let at = u64::try_from(webhook.created_at.millis()).unwrap_or(0);
-    weight_key(at, webhook.id.octets())
+    numbered_key(at, webhook.id.octets())
 }
 
 /// The time and the webhook of a key in [`UNPROVEN`].

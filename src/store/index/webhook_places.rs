@@ -11,7 +11,7 @@ use crate::model::{Registrant, Timestamp, WebhookId, WebhookRecord};
 /// The tables of places, open for writing.
 pub(super) struct WebhookPlaces<'t> {
     by_registrant: Table<'t, &'static [u8; 32], ()>,
-    /// Webhooks that never had a delivery, by when they were registered.
+    /// Webhooks of strangers that never had a delivery, by when they were registered.
     unproven: Table<'t, &'static LaneKey, ()>,
     hash_key: HashKey,
 }
@@ -37,7 +37,7 @@ impl<'t> WebhookPlaces<'t> {
         if let Some(registrant) = webhook.registrant {
             self.by_registrant.insert(&by_registrant_key(&self.hash_key, registrant, webhook.id), ())?;
         }
-        if !webhook.is_proven() {
+        if webhook.is_evictable() {
             self.unproven.insert(&registered_key(webhook), ())?;
         }
         Ok(())
@@ -56,7 +56,7 @@ impl<'t> WebhookPlaces<'t> {
         self.prove(webhook)
     }
 
-    /// The webhook without a delivery that was registered first, if it was before `before`.
+    /// The webhook without a delivery that a stranger registered first, if that was before `before`.
     pub(super) fn oldest_unproven(&self, before: Timestamp) -> Result<Option<WebhookId>, IndexError> {
         let oldest = self.unproven.first()?.map(|row| webhook_of_registered_key(row.0.value()));
         Ok(oldest.and_then(|(at, webhook)| (at < before).then_some(webhook)))
