@@ -9,6 +9,7 @@ use crate::support::dns_zone::DnsZone;
 use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::test_server::TestServer;
+use crate::support::until::until;
 
 const MX_HOST: &str = "mx.here.test";
 const DOMAIN: &str = "guest.example";
@@ -97,11 +98,11 @@ async fn the_daemon_itself_asks_again_every_period() {
     assert_eq!(http::add_domain(server.http(), DOMAIN).await.0, 201);
     for (host, expected) in [("mx.elsewhere.test", json!([])), (MX_HOST, json!([DOMAIN]))] {
         zone.set_mx(DOMAIN, &[(10, host)]);
-        let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
-        while active(&server).await != expected {
-            assert!(tokio::time::Instant::now() < deadline, "no round came for {host}");
+        until(format!("a round finds {host}"), async || {
             server.clock.advance(period / 20);
-        }
+            active(&server).await == expected
+        })
+        .await;
     }
     server.stop().await;
 }

@@ -13,13 +13,12 @@ use super::clock::let_expiry_work;
 use crate::store::outbox::webhook;
 use crate::support::http;
 use crate::support::test_server::TestServer;
+use crate::support::until::until;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const TO: &str = "hello@example.test";
 const LIMITS: WebhookLimits = WebhookLimits { per_recipient: 9, total: 9, ..WebhookLimits::UNBOUNDED };
 const DAY: Duration = Duration::from_hours(24);
-/// How long a test waits for what must come.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// A little more than the pause after a start.
 const PAUSE: Duration = Duration::from_mins(11);
 
@@ -38,11 +37,7 @@ async fn register(server: &TestServer, url: &str, last_mail_at: Timestamp) -> We
 /// Lets time pass, and waits until a webhook is gone by then.
 async fn goes_after(server: &TestServer, time: Duration, id: WebhookId) {
     server.clock.advance(time);
-    let deadline = tokio::time::Instant::now() + PATIENCE;
-    while server.store().webhook(id).await != Ok(None) {
-        assert!(tokio::time::Instant::now() < deadline, "the webhook stays");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until("the webhook is gone", async || server.store().webhook(id).await == Ok(None)).await;
 }
 
 #[tokio::test]

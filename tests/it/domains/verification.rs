@@ -6,6 +6,7 @@ use tempmail::domains::{DomainError, Round, Served};
 use tempmail::model::DomainStatus;
 
 use super::{OTHER_HOST, OUR_HOST, Setup, name, new};
+use crate::support::until::until;
 
 async fn round(setup: &Setup) -> Round {
     setup.registry.verify(None, false).await.expect("a round")
@@ -167,9 +168,7 @@ async fn round_that_waits(setup: &Setup, is_second_pass: bool) -> Round {
 }
 
 async fn asked_for(setup: &Setup, times: usize) {
-    while setup.zone.mx_questions("d0.test") < times {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    until("questions for d0.test", async || setup.zone.mx_questions("d0.test") >= times).await;
 }
 
 #[tokio::test]
