@@ -38,8 +38,8 @@ pub async fn assemble(
     clock: Arc<dyn Clock>,
     status: Option<DaemonStatus>,
 ) -> Result<Assembled, DaemonError> {
-    if config.domains.is_empty() && config.mx_hosts.is_empty() && store.domains().await?.is_empty() {
-        config.domains.push(example_domain());
+    if config.domains.fixed.is_empty() && config.domains.mx_hosts.is_empty() && store.domains().await?.is_empty() {
+        config.domains.fixed.push(example_domain());
     }
     let config = Arc::new(config);
     let resolver: Arc<dyn Resolver> = Arc::new(DnsResolver::new(resolver(&config)));
@@ -48,17 +48,17 @@ pub async fn assemble(
     let guard = Arc::new(guard(&config, status.as_ref()));
     let parser = Parser::start(PARSERS)?;
     let calls = CallerSettings {
-        timeout: config.webhook_timeout,
-        per_address_per_minute: config.webhook_per_address_per_minute,
+        timeout: config.webhooks.timeout,
+        per_address_per_minute: config.webhooks.per_address_per_minute,
         ..CallerSettings::default()
     };
     let delivery = Arc::new(Delivery {
         outbox: store.clone(),
         parser: parser.clone(),
         caller: Caller::new(calls, Arc::clone(&guard), resolver, Arc::clone(&clock))?,
-        schedule: Schedule::new(config.webhook_schedule.clone()),
-        grace: config.webhook_grace,
-        roles: config.role_addresses.clone(),
+        schedule: Schedule::new(config.webhooks.schedule.clone()),
+        grace: config.webhooks.grace,
+        roles: config.mail.role_addresses.clone(),
         clock: Arc::clone(&clock),
         counters: Arc::default(),
     });
@@ -91,10 +91,11 @@ pub async fn assemble(
 fn guard(config: &Config, status: Option<&DaemonStatus>) -> Guard {
     let listening = status.map(DaemonStatus::addresses).unwrap_or_default();
     let ports: Vec<u16> = listening.iter().map(SocketAddr::port).collect();
-    let forwarded = config.public_addresses.iter().flat_map(|ip| ports.iter().map(|port| SocketAddr::new(*ip, *port)));
+    let forwarded =
+        config.domains.public_addresses.iter().flat_map(|ip| ports.iter().map(|port| SocketAddr::new(*ip, *port)));
     Guard::new(GuardSettings {
-        allow: config.webhook_allow.clone(),
+        allow: config.webhooks.allow.clone(),
         own: listening.iter().copied().chain(forwarded).collect(),
-        refused_ports: config.webhook_refused_ports.clone(),
+        refused_ports: config.webhooks.refused_ports.clone(),
     })
 }

@@ -82,10 +82,10 @@ impl Listeners {
     pub fn bind(config: &Config, inherited: Inherited) -> Result<Self, BindError> {
         let handed = inherited.assign(config)?;
         let listeners = Self {
-            smtp: bind_all(&config.smtp_listen, config.smtp_listen_is_default, handed.smtp)?,
-            smtps: bind_all(&config.smtps_listen, false, handed.smtps)?,
+            smtp: bind_all(&config.smtp.listen, config.smtp.listen_is_default, handed.smtp)?,
+            smtps: bind_all(&config.smtp.smtps_listen, false, handed.smtps)?,
             lmtp: bind_lmtp(config, handed.lmtp)?,
-            http: bind_all(&config.http_listen, config.http_listen_is_default, handed.http)?,
+            http: bind_all(&config.http.listen, config.http.listen_is_default, handed.http)?,
         };
         // The settings were looked at before; what was handed over may be anywhere.
         match listeners.exposed(config).into_iter().next() {
@@ -195,7 +195,7 @@ fn bind_lmtp(config: &Config, handed: Vec<Handed>) -> Result<Vec<LmtpListener>, 
             Handed::Unix(listener) => LmtpListener::Unix(listener, Endpoint::Unix(path), None),
         });
     }
-    for endpoint in &config.lmtp_listen {
+    for endpoint in &config.smtp.lmtp_listen {
         let is_taken = bound.iter().any(|listener| match (listener, endpoint) {
             (LmtpListener::Tcp(listener), Endpoint::Tcp(address)) => {
                 listener.local_addr().is_ok_and(|taken| covers(taken, *address))
@@ -207,7 +207,7 @@ fn bind_lmtp(config: &Config, handed: Vec<Handed>) -> Result<Vec<LmtpListener>, 
             _ if is_taken => {}
             Endpoint::Tcp(address) => bound.push(LmtpListener::Tcp(bind_tcp(*address)?)),
             Endpoint::Unix(path) => {
-                let (listener, file) = bind_unix(path, config.lmtp_socket_mode)?;
+                let (listener, file) = bind_unix(path, config.smtp.lmtp_socket_mode)?;
                 bound.push(LmtpListener::Unix(listener, endpoint.clone(), Some(file)));
             }
         }

@@ -191,7 +191,7 @@ impl Daemon {
         let stop = shutdown.clone();
         parts.spawn_anew("verification", &shutdown, move || verifier::run(Arc::clone(&registry), stop.clone()));
         if config.revision == Revision::Two {
-            let in_flight_max = config.webhook_in_flight_max;
+            let in_flight_max = config.webhooks.in_flight_max;
             let (guard, stop) = (watch.guard(), shutdown.clone());
             parts.spawn_anew("webhooks", &shutdown, move || {
                 dispatcher::run(Arc::clone(&delivery), in_flight_max, guard.clone(), stop.clone())
@@ -207,7 +207,8 @@ impl Daemon {
             let (store, stop, mut first) = (Arc::clone(&store), shutdown.clone(), Some(watch));
             move || {
                 let (store, clock, stop, first) = (Arc::clone(&store), Arc::clone(&clock), stop.clone(), first.take());
-                let (outlived, data_dir, retention) = (outlived(&config), config.data_dir.clone(), config.retention);
+                let (outlived, data_dir, retention) =
+                    (outlived(&config), config.data_dir.clone(), config.mail.retention);
                 async move {
                     let watch = match first {
                         Some(watch) => watch,
@@ -232,9 +233,9 @@ impl Daemon {
 /// What of webhooks goes with time.
 fn outlived(config: &Config) -> Outlived {
     match config.revision {
-        Revision::One => Outlived::Events { grace: config.webhook_grace },
+        Revision::One => Outlived::Events { grace: config.webhooks.grace },
         Revision::Two => {
-            Outlived::Webhooks { idle_max: config.webhook_idle, unproven_max: config.webhook_unproven_life }
+            Outlived::Webhooks { idle_max: config.webhooks.idle, unproven_max: config.webhooks.unproven_life }
         }
     }
 }
@@ -252,9 +253,9 @@ async fn stop_with_writer(store: Arc<EmbeddedStore>, shutdown: CancellationToken
 
 /// Reads or makes the certificate that the settings ask for, if they do.
 pub fn open_certificate(config: &Config, now: Timestamp) -> Result<Option<Arc<Keeper>>, CertificateError> {
-    let source = match (&config.tls_certificate, &config.tls_key) {
+    let source = match (&config.tls.certificate, &config.tls.key) {
         (Some(certificate), Some(key)) => Source::Files(Files { certificate: certificate.clone(), key: key.clone() }),
-        _ if config.tls_self_signed => Source::SelfSigned(config.hostname.clone()),
+        _ if config.tls.self_signed => Source::SelfSigned(config.smtp.hostname.clone()),
         _ => return Ok(None),
     };
     Keeper::open(source, now).map(|keeper| Some(Arc::new(keeper)))
@@ -268,5 +269,5 @@ fn example_domain() -> DomainPattern {
 
 /// The resolver that the settings ask for.
 fn resolver(config: &Config) -> dns::ResolverSettings {
-    dns::ResolverSettings::new(config.resolvers.clone())
+    dns::ResolverSettings::new(config.domains.resolvers.clone())
 }

@@ -31,10 +31,10 @@ pub(super) struct Edge {
 
 impl Edge {
     pub(super) fn new(config: &Config, requests: Arc<Requests>) -> Arc<Self> {
-        let is_local = config.is_http_local();
+        let is_local = config.http.is_local();
         let hosts =
-            if is_local { AllowedHosts::Loopback(config.http_allowed_hosts.clone()) } else { AllowedHosts::Any };
-        let origins = match &config.http_allowed_origins {
+            if is_local { AllowedHosts::Loopback(config.http.allowed_hosts.clone()) } else { AllowedHosts::Any };
+        let origins = match &config.http.allowed_origins {
             Some(origins) if origins.iter().any(|origin| origin == "*") => AllowedOrigins::Any,
             Some(origins) => AllowedOrigins::Listed(origins.clone()),
             None if is_local => AllowedOrigins::Loopback,

@@ -90,7 +90,7 @@ pub fn router(mut api: Api) -> Router {
     api.rooms.push(Room { name: "http", counts: requests.clone() });
     let edge = edge::Edge::new(&api.config, requests);
     let revision = api.config.revision;
-    let registrations = Registrations::new(api.config.webhook_registrations_per_minute, Arc::clone(&api.clock));
+    let registrations = Registrations::new(api.config.webhooks.registrations_per_minute, Arc::clone(&api.clock));
     Router::new()
         .route("/", get(root::show))
         .route("/healthz", get(health::alive))

@@ -51,7 +51,7 @@ impl HttpLimits {
     /// The limits that the settings give.
     pub fn from_config(config: &Config) -> Self {
         Self {
-            connections_max: config.http_connections_max,
+            connections_max: config.http.connections_max,
             head_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(10),
             stall_timeout: Duration::from_secs(30),

@@ -74,8 +74,8 @@ fn process(api: &Api) -> Vec<Count> {
 fn limits(api: &Api) -> Vec<Count> {
     let config = &api.config;
     vec![
-        Count::one("smtpConnections", config.smtp_connections_max as u64),
-        Count::one("domains", config.domains_max as u64),
+        Count::one("smtpConnections", config.smtp.connections_max as u64),
+        Count::one("domains", config.domains.registered_max as u64),
     ]
 }
 

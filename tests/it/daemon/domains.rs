@@ -23,8 +23,8 @@ async fn zone() -> DnsZone {
 }
 
 fn of_zone(config: &mut Config, zone: &DnsZone) {
-    config.mx_hosts = vec![MX_HOST.parse().expect("name")];
-    config.resolvers = vec![zone.addr()];
+    config.domains.mx_hosts = vec![MX_HOST.parse().expect("name")];
+    config.domains.resolvers = vec![zone.addr()];
 }
 
 async fn active(server: &TestServer) -> Value {
@@ -92,7 +92,7 @@ async fn the_daemon_itself_asks_again_every_period() {
     let zone = zone().await;
     let server = TestServer::with(|config| {
         of_zone(config, &zone);
-        config.verify_every = period;
+        config.domains.verify_every = period;
     })
     .await;
     assert_eq!(http::add_domain(server.http(), DOMAIN).await.0, 201);

@@ -142,7 +142,7 @@ async fn our_own_host_vanishing_from_the_dns_is_a_storm() {
 
 #[tokio::test]
 async fn one_domain_can_be_verified_alone() {
-    let setup = Setup::with(|config| config.domains = vec!["fixed.test".parse().expect("pattern")]).await;
+    let setup = Setup::with(|config| config.domains.fixed = vec!["fixed.test".parse().expect("pattern")]).await;
     let domains = setup.register_many(6).await;
     setup.all_point_elsewhere(&domains);
     setup.registry.pin(new("pinned.test")).await.expect("pinned");

@@ -41,7 +41,7 @@ impl Worker {
 
 #[tokio::test]
 async fn every_period_each_domain_is_asked_for() {
-    let setup = Setup::with(|config| config.verify_every = PERIOD).await;
+    let setup = Setup::with(|config| config.domains.verify_every = PERIOD).await;
     setup.register_many(2).await;
     let worker = Worker::start(&setup.registry);
     setup.point_elsewhere("d0.test");
@@ -58,7 +58,7 @@ async fn a_restart_asks_for_nothing_before_its_time() {
     setup.register_many(1).await;
     setup.clock.advance(2 * PERIOD);
     let period = 4 * PERIOD;
-    let restarted = setup.restarted(|config| config.verify_every = period).await;
+    let restarted = setup.restarted(|config| config.domains.verify_every = period).await;
     let worker = Worker::start(&restarted);
     let kept = async || setup.store.record("d0.test").await.expect("kept");
     in_time("asked for again", &setup, async || kept().await.last_checked_at > Some(kept().await.added_at)).await;
@@ -71,7 +71,7 @@ async fn an_overdue_round_comes_soon_after_the_start() {
     let setup = Setup::new().await;
     setup.register_many(1).await;
     setup.clock.advance(Duration::from_hours(100));
-    let restarted = setup.restarted(|config| config.verify_every = PERIOD).await;
+    let restarted = setup.restarted(|config| config.domains.verify_every = PERIOD).await;
     let worker = Worker::start(&restarted);
     in_time("asked for again", &setup, async || setup.zone.mx_questions("d0.test") == 2).await;
     worker.stop().await;
@@ -80,8 +80,8 @@ async fn an_overdue_round_comes_soon_after_the_start() {
 #[tokio::test]
 async fn without_an_mx_host_the_worker_waits_to_be_stopped() {
     let setup = Setup::with(|config| {
-        config.mx_hosts.clear();
-        config.verify_every = Duration::from_millis(1);
+        config.domains.mx_hosts.clear();
+        config.domains.verify_every = Duration::from_millis(1);
     })
     .await;
     let worker = Worker::start(&setup.registry);

@@ -91,7 +91,7 @@ impl TestApi {
         configure(&mut config);
         let store = Arc::new(FaultyStore::open());
         let outbox = store.embedded();
-        let guard = Guard::new(GuardSettings { allow: config.webhook_allow.clone(), ..GuardSettings::default() });
+        let guard = Guard::new(GuardSettings { allow: config.webhooks.allow.clone(), ..GuardSettings::default() });
         let domains = Arc::new(FixedDomains::default());
         let clock = Arc::new(SetClock::at(NOW));
         let router = router(Api {

@@ -96,9 +96,9 @@ impl TestServer {
     ) -> Self {
         let mut config = Config::of_revision(revision, dir.path().into());
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-        (config.smtp_listen, config.http_listen) = (vec![any_port], vec![any_port]);
+        (config.smtp.listen, config.http.listen) = (vec![any_port], vec![any_port]);
         // A quarter of the usual one, which is quicker made.
-        config.segment_octets = 32 << 20;
+        config.store.segment_octets = 32 << 20;
         configure(&mut config);
         let listeners = Listeners::bind(&config, Inherited::default()).expect("free ports");
         let (smtp, http) = (listeners.smtp_addresses()[0], listeners.http_addresses()[0]);
