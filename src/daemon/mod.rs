@@ -35,7 +35,7 @@ use crate::clock::Clock;
 use crate::config::{Config, Revision};
 use crate::dns;
 use crate::domains::verifier;
-use crate::expiry::{self, Outlived, Sweep, Watch};
+use crate::expiry::{self, ClockWatch, Outlived, Sweep};
 use crate::http::{self, DaemonStatus, HttpLimits};
 use crate::model::{DomainPattern, Timestamp};
 use crate::panics::Panics;
@@ -178,7 +178,7 @@ impl Daemon {
         let receiver = Arc::new(receiver.with_tls(tls.clone()).counting(counters));
         let limits = HttpLimits::from_config(&config);
         let Running { mail, http, files: mut socket_files } = listeners.run()?;
-        let watch = Watch::begin(&*store, &*clock, &config.data_dir).await;
+        let watch = ClockWatch::begin(&*store, &*clock, &config.data_dir).await;
         // The workers stop at once; mail and requests that are under way still need the store.
         let mut parts = Parts::default();
         parts.spawn("SMTP", smtp::serve(mail, receiver, shutdown.clone()));
@@ -192,9 +192,9 @@ impl Daemon {
         parts.spawn_anew("verification", &shutdown, move || verifier::run(Arc::clone(&registry), stop.clone()));
         if config.revision == Revision::Two {
             let in_flight_max = config.webhooks.in_flight_max;
-            let (guard, stop) = (watch.guard(), shutdown.clone());
+            let (detector, stop) = (watch.detector(), shutdown.clone());
             parts.spawn_anew("webhooks", &shutdown, move || {
-                dispatcher::run(Arc::clone(&delivery), in_flight_max, guard.clone(), stop.clone())
+                dispatcher::run(Arc::clone(&delivery), in_flight_max, detector.clone(), stop.clone())
             });
         }
         if let Some(tls) = tls {
@@ -212,7 +212,7 @@ impl Daemon {
                 async move {
                     let watch = match first {
                         Some(watch) => watch,
-                        None => Watch::begin(&*store, &*clock, &data_dir).await,
+                        None => ClockWatch::begin(&*store, &*clock, &data_dir).await,
                     };
                     let sweep = Sweep::new(store.clone(), outlived, clock.boot());
                     expiry::run(retention, store, clock, watch, sweep, stop).await;

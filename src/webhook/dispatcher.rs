@@ -16,7 +16,7 @@ use super::attempt::{Attempted, Claim, Delivery, STORE_PAUSE};
 use super::outcome::{Outcome, Verdict as Answered};
 use super::queue::{End, EventKey, Page, Queue, Reading, Standing};
 use super::schedule::RETRY_AFTER_MAX;
-use crate::expiry::StepGuard;
+use crate::expiry::StepDetector;
 use crate::model::{AttemptRecord, Timestamp, Verdict, WebhookId};
 use crate::store::{ATTEMPTS_PER_NOTE, StoreError, Wanted};
 
@@ -35,7 +35,7 @@ const PANIC_PAUSE: Duration = Duration::from_secs(5);
 
 /// Sends events until `shutdown` is cancelled, so many at once that are not slow; begins with what the last process left.
 /// While `guard` says that the time of day can't be relied on, none ends by it.
-pub async fn run(delivery: Arc<Delivery>, in_flight_max: usize, guard: StepGuard, shutdown: CancellationToken) {
+pub async fn run(delivery: Arc<Delivery>, in_flight_max: usize, guard: StepDetector, shutdown: CancellationToken) {
     let hint = delivery.outbox.outbox_hint();
     let mut worker = Worker::new(delivery, in_flight_max, guard);
     loop {
@@ -68,7 +68,7 @@ struct Read {
 struct Worker {
     delivery: Arc<Delivery>,
     queue: Queue,
-    guard: StepGuard,
+    guard: StepDetector,
     may_end: bool,
     /// Events past their end by a clock that can't be relied on.
     late: Vec<Claim>,
@@ -86,7 +86,7 @@ struct Worker {
 }
 
 impl Worker {
-    fn new(delivery: Arc<Delivery>, in_flight_max: usize, guard: StepGuard) -> Self {
+    fn new(delivery: Arc<Delivery>, in_flight_max: usize, guard: StepDetector) -> Self {
         let now = Instant::now();
         Self {
             delivery,

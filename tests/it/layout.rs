@@ -266,7 +266,10 @@ fn sources(dir: &Path, root: &Path, found: &mut Vec<(String, String)>) {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
             sources(&path, root, found);
-        } else if path.extension().is_some_and(|kind| kind == "rs") && !path.ends_with("tests.rs") && !path.ends_with("tests/mod.rs") {
+        } else if path.extension().is_some_and(|kind| kind == "rs")
+            && !path.ends_with("tests.rs")
+            && !path.ends_with("tests/mod.rs")
+        {
             let name = path.strip_prefix(root).expect("below src").to_string_lossy().into_owned();
             found.push((name, fs::read_to_string(&path).expect("text")));
         }
