@@ -10,7 +10,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::inherited::{Handed, InheritError, Inherited};
 use super::socket::{self, SocketFile};
-use super::{DaemonError, holder};
+use super::{DaemonError, port_owner};
 use crate::config::{self, Config, Contradiction, Endpoint};
 use crate::smtp::{Entrance, Listener, Service};
 
@@ -21,12 +21,12 @@ const BACKLOG: i32 = 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// Another process listens there.
-    #[error("{address} is in use{}", holder.as_ref().map(|who| format!(" by {who}")).unwrap_or_default())]
+    #[error("{address} is in use{}", owner.as_ref().map(|who| format!(" by {who}")).unwrap_or_default())]
     InUse {
         /// The address.
         address: Endpoint,
         /// Who has it, where the system tells.
-        holder: Option<String>,
+        owner: Option<String>,
     },
     /// The system refuses.
     #[error("can't listen on {address}: {error}")]
@@ -221,7 +221,7 @@ fn bind_unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), BindE
     match std::fs::symlink_metadata(path) {
         Ok(file) if !file.file_type().is_socket() => return Err(BindError::NoSocket(address())),
         Ok(_) if UnixStream::connect(path).is_ok() => {
-            return Err(BindError::InUse { address: address(), holder: None });
+            return Err(BindError::InUse { address: address(), owner: None });
         }
         _ => {}
     }
@@ -230,7 +230,9 @@ fn bind_unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), BindE
 
 fn bind_tcp(address: SocketAddr) -> Result<TcpListener, BindError> {
     let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::AddrInUse => BindError::InUse { address: Endpoint::Tcp(address), holder: holder::of(address) },
+        io::ErrorKind::AddrInUse => {
+            BindError::InUse { address: Endpoint::Tcp(address), owner: port_owner::of(address) }
+        }
         _ => BindError::Io { address: Endpoint::Tcp(address), error },
     };
     listen(address).map_err(failed)

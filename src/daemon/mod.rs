@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! listeners   binds every address              inherited   sockets that a service manager hands over
-//! holder      who has a port already           socket      the control socket for commands
-//! assembly    the service over an open store   parts       the tasks of a running daemon
+//! port_owner  who has a port already           socket      the control socket for commands
+//! assembly    the service over an open store   tasks       what runs, and restarts
 //! supervisor  readiness and watchdog           banner      what a terminal shows at the start
 //! ```
 //!
@@ -17,12 +17,12 @@
 
 mod assembly;
 mod banner;
-mod holder;
 mod inherited;
 mod listeners;
-mod parts;
+mod port_owner;
 mod socket;
 mod supervisor;
+mod tasks;
 
 use std::io;
 use std::path::PathBuf;
@@ -45,9 +45,8 @@ use crate::store::{EmbeddedStore, OpenError, Store, StoreError, StoreOptions};
 use crate::tls::{self, CertificateError, Files, Keeper, Source};
 use crate::webhook::{CallerError, dispatcher};
 
-use parts::Parts;
-
 use listeners::Running;
+use tasks::Tasks;
 
 pub use assembly::{Assembled, assemble};
 pub use banner::Banner;
@@ -81,11 +80,11 @@ pub enum DaemonError {
     /// The HTTP client for webhooks can't be set up.
     #[error("{0}")]
     Caller(#[from] CallerError),
-    /// A part of the daemon panicked.
-    #[error("the part for {part} ended by a panic; the log says where")]
-    PartEnded {
-        /// What the part is for.
-        part: &'static str,
+    /// A task of the daemon panicked that cannot restart.
+    #[error("the task for {task} ended by a panic; the log says where")]
+    TaskEnded {
+        /// What the task is for.
+        task: &'static str,
     },
     /// The system gives no thread or socket.
     #[error("{0}")]
@@ -168,8 +167,8 @@ impl Daemon {
     /// Runs until `shutdown` is cancelled; then every open transaction and request gets its answer, and the store is
     /// closed. Bounded by the drain timeouts of SMTP and HTTP.
     ///
-    /// What works on the store by itself begins anew after a panic. Where a part that listens ends by one, or the store's
-    /// writer does, the others stop in the same way, and that is the error.
+    /// Workers restart after a panic. A panic in a listener or in the store's writer stops all other tasks in order, and is
+    /// the error.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
         let Self { assembled, listeners, tls, controls, clock, store, supervisor, counters } = self;
         let Assembled { config, registry, delivery, router } = assembled;
@@ -180,30 +179,30 @@ impl Daemon {
         let Running { mail, http, files: mut socket_files } = listeners.run()?;
         let watch = ClockWatch::begin(&*store, &*clock, &config.data_dir).await;
         // The workers stop at once; mail and requests that are under way still need the store.
-        let mut parts = Parts::default();
-        parts.spawn("SMTP", smtp::serve(mail, receiver, shutdown.clone()));
-        parts.spawn("HTTP", http::serve_tcp(http, router.clone(), limits, shutdown.clone()));
+        let mut tasks = Tasks::default();
+        tasks.spawn("SMTP", smtp::serve(mail, receiver, shutdown.clone()));
+        tasks.spawn("HTTP", http::serve_tcp(http, router.clone(), limits, shutdown.clone()));
         for control in controls {
             let (listener, file) = control.into_parts()?;
             socket_files.push(file);
-            parts.spawn("the control socket", http::serve_unix(listener, router.clone(), limits, shutdown.clone()));
+            tasks.spawn("the control socket", http::serve_unix(listener, router.clone(), limits, shutdown.clone()));
         }
         let stop = shutdown.clone();
-        parts.spawn_anew("verification", &shutdown, move || verifier::run(Arc::clone(&registry), stop.clone()));
+        tasks.spawn_restarting("verification", &shutdown, move || verifier::run(Arc::clone(&registry), stop.clone()));
         if config.revision == Revision::Two {
             let in_flight_max = config.webhooks.in_flight_max;
             let (detector, stop) = (watch.detector(), shutdown.clone());
-            parts.spawn_anew("webhooks", &shutdown, move || {
+            tasks.spawn_restarting("webhooks", &shutdown, move || {
                 dispatcher::run(Arc::clone(&delivery), in_flight_max, detector.clone(), stop.clone())
             });
         }
         if let Some(tls) = tls {
             let (stop, clock) = (shutdown.clone(), Arc::clone(&clock));
-            parts.spawn_anew("the certificate", &shutdown, move || {
+            tasks.spawn_restarting("the certificate", &shutdown, move || {
                 tls::watch(Arc::clone(&tls), Arc::clone(&clock), stop.clone())
             });
         }
-        parts.spawn_anew("expiry", &shutdown, {
+        tasks.spawn_restarting("expiry", &shutdown, {
             let (store, stop, mut first) = (Arc::clone(&store), shutdown.clone(), Some(watch));
             move || {
                 let (store, clock, stop, first) = (Arc::clone(&store), Arc::clone(&clock), stop.clone(), first.take());
@@ -219,14 +218,14 @@ impl Daemon {
                 }
             }
         });
-        parts.spawn("the store's writer", stop_with_writer(Arc::clone(&store), shutdown.clone()));
+        tasks.spawn("the store's writer", stop_with_writer(Arc::clone(&store), shutdown.clone()));
         if let Some(supervisor) = supervisor {
-            parts.spawn("the service manager", supervisor.run(store.clone(), shutdown.clone()));
+            tasks.spawn("the service manager", supervisor.run(store.clone(), shutdown.clone()));
         }
-        let ended_early = parts.run(&shutdown).await;
+        let ended_early = tasks.run(&shutdown).await;
         store.close().await?;
         drop(socket_files);
-        ended_early.map_or(Ok(()), |part| Err(DaemonError::PartEnded { part }))
+        ended_early.map_or(Ok(()), |task| Err(DaemonError::TaskEnded { task }))
     }
 }
 
