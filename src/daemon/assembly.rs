@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::dns::{DnsResolver, Resolver};
 use crate::domains::Registry;
-use crate::http::{self, Api, DaemonStatus, Room};
+use crate::http::{self, Api, DaemonStatus, MetricSource};
 use crate::mime::Parser;
 use crate::model::Counts;
 use crate::store::{EmbeddedStore, Outbox, Store};
@@ -62,27 +62,27 @@ pub async fn assemble(
         clock: Arc::clone(&clock),
         counters: Arc::default(),
     });
-    let room = |name, counts| Room { name, counts };
-    let mut rooms = vec![
-        room("store", Arc::clone(&store) as Arc<dyn Counts>),
-        room("domains", registry.counters()),
-        room("webhooks", delivery.counters.clone()),
+    let source = |name, counts| MetricSource { name, counts };
+    let mut metrics = vec![
+        source("store", Arc::clone(&store) as Arc<dyn Counts>),
+        source("domains", registry.counters()),
+        source("webhooks", delivery.counters.clone()),
     ];
     if let Some(daemon) = &status {
-        rooms.push(room("smtp", daemon.smtp.clone()));
-        rooms.push(room("panics", Arc::new(daemon.panics.clone())));
+        metrics.push(source("smtp", daemon.smtp.clone()));
+        metrics.push(source("panics", Arc::new(daemon.panics.clone())));
     }
     let router = http::router(Api {
         config: Arc::clone(&config),
         store: Arc::clone(&store) as Arc<dyn Store>,
         outbox: store as Arc<dyn Outbox>,
         guard,
-        webhook_test: Some(Arc::new(Tester::new(Arc::clone(&delivery)))),
+        webhook_test: Arc::new(Tester::new(Arc::clone(&delivery))),
         registry: Arc::clone(&registry) as Arc<dyn http::Domains>,
         parser,
         clock,
         status: status.map(Arc::new),
-        rooms,
+        metrics,
     });
     Ok(Assembled { config, registry, delivery, router })
 }

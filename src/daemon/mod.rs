@@ -175,7 +175,7 @@ impl Daemon {
         let settings = SmtpSettings::from_config(&config);
         let receiver = Receiver::new(settings, store.clone(), registry.table(), Arc::clone(&clock));
         let receiver = Arc::new(receiver.with_tls(tls.clone()).counting(counters));
-        let limits = HttpLimits::from_config(&config);
+        let limits = HttpLimits::new(config.http.connections_max);
         let Running { mail, http, files: mut socket_files } = listeners.run()?;
         let watch = ClockWatch::begin(&*store, &*clock, &config.data_dir).await;
         // The workers stop at once; mail and requests that are under way still need the store.

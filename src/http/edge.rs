@@ -13,7 +13,7 @@ use futures_util::FutureExt;
 use super::host::{AllowedHosts, authority};
 use super::metrics::Requests;
 use super::origin::{AllowedOrigins, Grant};
-use super::problem::{Code, Problem};
+use super::problem::{Cause, Code, Problem};
 use crate::config::Config;
 
 /// The address that a request over TCP came from, in its extensions. The rules for hosts and origins hold for such
@@ -82,6 +82,11 @@ async fn answer(request: Request, next: Next) -> Response {
         tracing::error!(%target, "a handler panicked");
         return Problem::internal().into_response();
     };
+    match response.extensions().get::<Cause>() {
+        Some(Cause { is_failure: true, text }) => tracing::error!(%target, cause = %text, "a request failed"),
+        Some(Cause { is_failure: false, text }) => tracing::warn!(%target, cause = %text, "a request failed"),
+        None => {}
+    }
     if response.status() != StatusCode::METHOD_NOT_ALLOWED {
         return response;
     }
