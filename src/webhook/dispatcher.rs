@@ -16,7 +16,7 @@ use super::attempt::{Attempted, Claim, Delivery, STORE_PAUSE};
 use super::outcome::{ErrorClass, Outcome, Verdict as Answered};
 use super::queue::{Answer, Ended, EventKey, Page, PageRequest, Queue};
 use super::schedule::RETRY_AFTER_MAX;
-use crate::expiry::StepGuard;
+use crate::expiry::StepDetector;
 use crate::model::{AttemptRecord, Timestamp, Verdict, WebhookId};
 use crate::store::{ATTEMPTS_PER_NOTE, StoreError, Wanted};
 
@@ -33,7 +33,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Sends events until `shutdown` is cancelled, so many at once that are not slow; begins with what the last process left.
 /// While `guard` says that the time of day can't be relied on, none ends by it.
-pub async fn run(delivery: Arc<Delivery>, in_flight_max: usize, guard: StepGuard, shutdown: CancellationToken) {
+pub async fn run(delivery: Arc<Delivery>, in_flight_max: usize, guard: StepDetector, shutdown: CancellationToken) {
     let hint = delivery.outbox.outbox_hint();
     let mut worker = Worker::new(delivery, in_flight_max, guard);
     loop {
@@ -66,7 +66,7 @@ struct Read {
 struct Worker {
     delivery: Arc<Delivery>,
     queue: Queue,
-    guard: StepGuard,
+    guard: StepDetector,
     may_end: bool,
     /// What is to be recorded.
     ended: Vec<(EventKey, AttemptRecord)>,
@@ -82,7 +82,7 @@ struct Worker {
 }
 
 impl Worker {
-    fn new(delivery: Arc<Delivery>, in_flight_max: usize, guard: StepGuard) -> Self {
+    fn new(delivery: Arc<Delivery>, in_flight_max: usize, guard: StepDetector) -> Self {
         let now = Instant::now();
         Self {
             delivery,

@@ -13,18 +13,17 @@ use super::clock::let_expiry_work;
 use crate::store::outbox::webhook;
 use crate::support::http;
 use crate::support::test_server::TestServer;
+use crate::support::until::until;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const TO: &str = "hello@example.test";
 const LIMITS: WebhookLimits = WebhookLimits { per_recipient: 9, total: 9, ..WebhookLimits::UNBOUNDED };
 const DAY: Duration = Duration::from_hours(24);
-/// How long a test waits for what must come.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// A little more than the pause after a start.
 const PAUSE: Duration = Duration::from_mins(11);
 
 fn idle_after_two_days(config: &mut Config) {
-    (config.webhook_idle, config.webhook_unproven_life) = (2 * DAY, 300 * DAY);
+    (config.webhooks.idle, config.webhooks.unproven_life) = (2 * DAY, 300 * DAY);
 }
 
 /// Registers a webhook for which mail last came at `last_mail_at`.
@@ -38,21 +37,17 @@ async fn register(server: &TestServer, url: &str, last_mail_at: Timestamp) -> We
 /// Lets time pass, and waits until a webhook is gone by then.
 async fn goes_after(server: &TestServer, time: Duration, id: WebhookId) {
     server.clock.advance(time);
-    let deadline = tokio::time::Instant::now() + PATIENCE;
-    while server.store().webhook(id).await != Ok(None) {
-        assert!(tokio::time::Instant::now() < deadline, "the webhook stays");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until("the webhook is gone", async || server.store().webhook(id).await == Ok(None)).await;
 }
 
 #[tokio::test]
 async fn no_webhook_leads_to_a_listener_of_the_daemon_itself() {
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let server = TestServer::with(|config| {
-        config.webhook_allow = vec!["127.0.0.0/8".parse().expect("a network")];
-        config.tls_self_signed = true;
-        config.smtps_listen = vec![any];
-        config.lmtp_listen = vec![Endpoint::Tcp(any)];
+        config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("a network")];
+        config.tls.self_signed = true;
+        config.smtp.smtps_listen = vec![any];
+        config.smtp.lmtp_listen = vec![Endpoint::Tcp(any)];
     })
     .await;
     let register = async |url: &str| {
@@ -125,7 +120,7 @@ async fn a_service_that_is_started_again_and_again_sweeps_some_minutes_after_eac
 async fn where_no_events_are_sent_those_that_wait_end_past_their_grace_and_not_by_a_clock_that_jumps() {
     let sink = WebhookSink::start().await;
     sink.script("/hook", Behaviour::status(500));
-    let server = TestServer::with(|config| config.webhook_allow = vec!["127.0.0.0/8".parse().expect("network")]).await;
+    let server = TestServer::with(|config| config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("network")]).await;
     let id = register(&server, &sink.url("/hook"), server.clock.now()).await;
     server.send(TO, "waits", "").await;
     let server = server.restart(|config| config.revision = Revision::One).await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tempmail::clock::Clock;
 use tempmail::dns::{DnsResolver, ResolverSettings};
-use tempmail::expiry::StepGuard;
+use tempmail::expiry::StepDetector;
 use tempmail::mime::Parser;
 use tempmail::model::{AttemptRecord, RoleAddresses, Timestamp, Verdict, WebhookId, WebhookLimits};
 use tempmail::store::{EmbeddedStore, Outbox, Store};
@@ -63,8 +63,8 @@ pub fn delivery_to(outbox: Arc<dyn Outbox>, clock: Arc<dyn Clock>, timeout: Dura
 }
 
 /// What has seen the clock go as it should.
-pub fn watched(clock: &dyn Clock) -> StepGuard {
-    StepGuard::settled(clock.now(), clock.boot())
+pub fn watched(clock: &dyn Clock) -> StepDetector {
+    StepDetector::settled(clock.now(), clock.boot())
 }
 
 /// Sends what waits, from `now` on, until `count` lines are in the log; these, the newest first.

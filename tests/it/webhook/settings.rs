@@ -37,8 +37,8 @@ async fn the_grace_says_how_long_after_its_mail_an_event_is_attempted() {
         sink.script("/hook", Behaviour::status(500));
         let server = TestServer::ticking(|config| {
             quick(config);
-            config.webhook_schedule = vec![Duration::from_hours(12)];
-            config.webhook_grace = grace;
+            config.webhooks.schedule = vec![Duration::from_hours(12)];
+            config.webhooks.grace = grace;
         })
         .await;
         let id = register(&server, TO, &sink.url("/hook"), None).await;
@@ -55,7 +55,7 @@ async fn no_event_is_late_by_a_clock_of_which_the_start_knows_nothing() {
     sink.script("/hook", Behaviour::status(500));
     let slow = |config: &mut tempmail::config::Config| {
         quick(config);
-        config.webhook_schedule = vec![Duration::from_hours(1)];
+        config.webhooks.schedule = vec![Duration::from_hours(1)];
     };
     let server = TestServer::ticking(slow).await;
     let id = register(&server, TO, &sink.url("/hook"), None).await;
@@ -86,7 +86,7 @@ async fn what_passes_an_addresss_pace_waits_and_has_not_failed() {
     sink.script("/hook", Behaviour::status(200));
     let server = TestServer::ticking(|config| {
         quick(config);
-        config.webhook_per_address_per_minute = 2;
+        config.webhooks.per_address_per_minute = 2;
     })
     .await;
     register(&server, TO, &sink.url("/hook"), None).await;
@@ -115,7 +115,7 @@ async fn a_port_that_is_refused_by_now_is_not_called() {
     let server = server
         .restart(move |config| {
             quick(config);
-            config.webhook_refused_ports = vec![port];
+            config.webhooks.refused_ports = vec![port];
         })
         .await;
     server.send(TO, "Hello", "text").await;
@@ -129,7 +129,7 @@ async fn a_port_that_is_refused_by_now_is_not_called() {
 async fn our_listeners_are_ours_at_the_public_addresses_too() {
     let server = TestServer::ticking(|config| {
         quick(config);
-        config.public_addresses = vec!["127.0.0.9".parse().expect("address")];
+        config.domains.public_addresses = vec!["127.0.0.9".parse().expect("address")];
     })
     .await;
     for port in [server.smtp().port(), server.http().port()] {
@@ -147,8 +147,8 @@ async fn each_bound_of_the_outbox_is_a_setting_of_its_own() {
     for (of_webhook, in_all, dropped) in [(2_000, 1 << 30, 2), (64 << 20, 16_000, 3), (64 << 20, 1 << 30, 0)] {
         let server = TestServer::ticking(|config| {
             quick(config);
-            config.outbox_octets_per_webhook_max = of_webhook;
-            config.outbox_octets_max = in_all;
+            config.webhooks.outbox_octets_per_webhook_max = of_webhook;
+            config.webhooks.outbox_octets_max = in_all;
         })
         .await;
         let text = "x".repeat(1_200);
