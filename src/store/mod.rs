@@ -54,28 +54,18 @@ pub use outbox::{
 };
 pub use salvage::{Salvaged, salvage};
 
-/// Which part of a mailbox to list, newest first.
+/// Which Emails of a mailbox to list, newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Leave out the newest `offset` Emails, then give at most `limit`.
-    Offset {
-        /// How many to leave out.
-        offset: u64,
-        /// How many at most.
-        limit: usize,
-    },
-    /// The Emails older than the one with this sequence number, at most `limit`.
-    Before {
-        /// [`Listed::sequence`] of the last Email of the part before.
-        sequence: u64,
-        /// How many at most.
-        limit: usize,
-    },
+pub struct PageRequest {
+    /// How many of the newest Emails to skip.
+    pub offset: u64,
+    /// The most Emails to return.
+    pub limit: usize,
 }
 
-/// A part of a mailbox.
+/// One page of a mailbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MailboxPart {
+pub struct MailboxPage {
     /// Newest first.
     pub emails: Vec<Listed>,
     /// How many readable Emails the whole mailbox holds.
@@ -174,7 +164,7 @@ pub trait Store: Send + Sync + 'static {
     fn takes(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError>;
 
     /// A part of a mailbox and its total, as of `now`. A mailbox that never was is empty.
-    async fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, StoreError>;
+    async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError>;
 
     /// The Email with this id, if it is readable at `now`, without its octets.
     async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError>;

@@ -30,7 +30,7 @@ use super::disk::{self, Directory, Disk};
 use super::index::{View, record_place};
 use super::journal::RecordPlace;
 use super::{
-    BackupStream, Compacted, Expired, IndexError, MailboxPart, OpenError, Part, Registration, Store, StoreError,
+    BackupStream, Compacted, Expired, IndexError, MailboxPage, OpenError, PageRequest, Registration, Store, StoreError,
     StoreOptions, StoreStats, Survey,
 };
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
@@ -158,9 +158,9 @@ impl Store for EmbeddedStore {
         self.shared.accepts()
     }
 
-    async fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, StoreError> {
+    async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError> {
         let mailbox = mailbox.clone();
-        self.read(move |view| view.list(&mailbox, part, now)).await
+        self.read(move |view| view.list(&mailbox, page, now)).await
     }
 
     async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError> {
@@ -185,7 +185,7 @@ impl Store for EmbeddedStore {
     }
 
     async fn delete_all(&self, mailbox: &Mailbox, now: Timestamp) -> Result<u64, StoreError> {
-        let part = Part::Offset { offset: 0, limit: 1 };
+        let part = PageRequest { offset: 0, limit: 1 };
         let wanted = mailbox.clone();
         let (total, (through, group)) =
             self.read(move |view| Ok((view.list(&wanted, part, now)?.total, view.last_sequence()?))).await?;

@@ -10,7 +10,7 @@ use super::tables::{
     TRIED_EVENTS, mail_key, mailbox_hash,
 };
 use crate::model::{DomainRecord, EmailId, Listed, Mailbox, Timestamp};
-use crate::store::{MailboxPart, Part, StoreStats};
+use crate::store::{MailboxPage, PageRequest, StoreStats};
 
 /// One consistent view of the index.
 pub(crate) struct View {
@@ -23,21 +23,18 @@ impl View {
         Self { transaction, hash_key }
     }
 
-    pub(crate) fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, IndexError> {
+    pub(crate) fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, IndexError> {
         let hash = mailbox_hash(&self.hash_key, mailbox);
         let total = readable(&self.transaction.open_table(MAIL)?, hash, now)?;
-        let (newest, skip, limit) = match part {
-            Part::Offset { offset, limit } => (u64::MAX, offset, limit),
-            Part::Before { sequence, limit } => (sequence.saturating_sub(1), 0, limit),
-        };
-        // Without this a page far past the end would walk the whole mailbox.
-        if total == 0 || skip >= total || newest == 0 {
-            return Ok(MailboxPart { emails: Vec::new(), total });
+        let PageRequest { offset, limit } = page;
+        // Without this check a page far past the end would read the whole mailbox.
+        if offset >= total {
+            return Ok(MailboxPage { emails: Vec::new(), total });
         }
         let table = self.transaction.open_table(MAIL)?;
         let mut emails = Vec::with_capacity(limit.min(1024));
-        let mut to_skip = skip;
-        for row in table.range::<&MailKey>(&mail_key(hash, 1)..=&mail_key(hash, newest))?.rev() {
+        let mut to_skip = offset;
+        for row in table.range::<&MailKey>(&mail_key(hash, 1)..=&mail_key(hash, u64::MAX))?.rev() {
             if emails.len() == limit {
                 break;
             }
@@ -52,7 +49,7 @@ impl View {
             }
             emails.push(row.listed(key.value()));
         }
-        Ok(MailboxPart { emails, total })
+        Ok(MailboxPage { emails, total })
     }
 
     pub(crate) fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, IndexError> {

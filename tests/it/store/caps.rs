@@ -8,7 +8,7 @@ use std::time::Duration;
 use tempmail::model::{Caps, Delivery, EmailId, Timestamp, WhenFull};
 use tempmail::store::check::check;
 use tempmail::store::disk::Disk;
-use tempmail::store::{EmbeddedStore, Outbox, Part, Store, StoreError, StoreOptions};
+use tempmail::store::{EmbeddedStore, Outbox, PageRequest, Store, StoreError, StoreOptions};
 
 use super::embedded::options;
 use super::outbox::{pending, register};
@@ -39,7 +39,7 @@ fn store(caps: Caps) -> EmbeddedStore {
 
 /// What a mailbox holds that is readable at `now`, the oldest first, by the messages' texts.
 async fn texts(store: &EmbeddedStore, address: &str, now: Timestamp) -> Vec<String> {
-    let part = store.list(&mailbox(address), Part::Offset { offset: 0, limit: 1000 }, now).await.expect("list");
+    let part = store.list(&mailbox(address), PageRequest { offset: 0, limit: 1000 }, now).await.expect("list");
     assert_eq!(part.total, part.emails.len() as u64);
     let mut texts = Vec::new();
     for listed in part.emails.iter().rev() {
@@ -77,7 +77,7 @@ async fn a_full_mailbox_refuses_until_there_is_room() {
     }
     assert_eq!(receive(&store, &[A], "3").await, Err(StoreError::MailboxFull));
     receive(&store, &[B], "4").await.expect("another mailbox");
-    let part = store.list(&mailbox(A), Part::Offset { offset: 0, limit: 1 }, NOW).await.expect("list");
+    let part = store.list(&mailbox(A), PageRequest { offset: 0, limit: 1 }, NOW).await.expect("list");
     assert!(store.delete(part.emails[0].id, NOW).await.expect("delete"));
     receive(&store, &[A], "5").await.expect("room again");
     assert_eq!(texts(&store, A, NOW).await, ["1", "5"]);
@@ -310,7 +310,7 @@ async fn no_race_gets_past_a_cap() {
 async fn state(store: &EmbeddedStore) -> BTreeMap<&'static str, Vec<EmailId>> {
     let mut state = BTreeMap::new();
     for address in [A, B, C] {
-        let part = store.list(&mailbox(address), Part::Offset { offset: 0, limit: 1000 }, NOW).await.expect("list");
+        let part = store.list(&mailbox(address), PageRequest { offset: 0, limit: 1000 }, NOW).await.expect("list");
         state.insert(address, part.emails.iter().rev().map(|listed| listed.id).collect());
     }
     state

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tempmail::model::{
     AttemptRecord, PendingEvent, Secret, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus,
 };
-use tempmail::store::{EmbeddedStore, Outbox, Part, Replay, Store, StoreOptions, WebhookRegistration};
+use tempmail::store::{EmbeddedStore, Outbox, PageRequest, Replay, Store, StoreOptions, WebhookRegistration};
 
 use super::embedded::options;
 use super::replays::came_to;
@@ -260,7 +260,7 @@ async fn a_full_outbox_drops_the_oldest_and_says_so() {
     assert_eq!(log.len(), 2);
     assert!(log.iter().all(|line| line.error.as_deref() == Some("outbox_full")));
     assert_eq!(
-        store.list(&mailbox("a@example.test"), Part::Offset { offset: 0, limit: 9 }, NOW).await.expect("list").total,
+        store.list(&mailbox("a@example.test"), PageRequest { offset: 0, limit: 9 }, NOW).await.expect("list").total,
         5
     );
 }

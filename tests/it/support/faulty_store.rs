@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use tempmail::config::{Config, Revision};
 use tempmail::model::{Caps, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 use tempmail::store::{
-    BackupStream, EmbeddedStore, Expired, MailboxPart, Part, Registration, Store, StoreError, StoreOptions, StoreStats,
-    Survey,
+    BackupStream, EmbeddedStore, Expired, MailboxPage, PageRequest, Registration, Store, StoreError, StoreOptions,
+    StoreStats, Survey,
 };
 use tokio::sync::{Semaphore, watch};
 
@@ -162,9 +162,9 @@ impl Store for FaultyStore {
         self.store.takes(mailboxes, now)
     }
 
-    async fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, StoreError> {
+    async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError> {
         self.working()?;
-        self.store.list(mailbox, part, now).await
+        self.store.list(mailbox, page, now).await
     }
 
     async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError> {
