@@ -97,7 +97,7 @@ pub(crate) enum Outcome {
     Webhook(WebhookRegistration),
     /// Attempts are noted, as far as their events were there; webhooks were disabled by it or not, and `more` may be left to
     /// end of what waited for these.
-    Noted { has_disabled: bool, more: bool },
+    Recorded { has_disabled: bool, more: bool },
     /// Which ended events are due again.
     Replayed(Replayed),
     /// How many webhooks or events there were to be changed; `more` may be left to change by the same change again.
@@ -162,7 +162,7 @@ impl Change {
             Self::Received { .. } => {
                 !matches!(outcome, Outcome::Received { has_dropped: false, .. } | Outcome::MailboxFull)
             }
-            Self::Attempted { .. } => !matches!(outcome, Outcome::Noted { has_disabled: false, .. }),
+            Self::Attempted { .. } => !matches!(outcome, Outcome::Recorded { has_disabled: false, .. }),
             // One that is registered may have taken the place of another.
             Self::WebhookRegistered { .. }
             | Self::WebhookDeleted { .. }

@@ -154,7 +154,7 @@ pub struct DueEvents {
 
 /// How many attempts are noted at once at most: what is written down of so many, each with its kilobyte of a response, must
 /// fit where the smallest message does.
-pub const ATTEMPTS_PER_NOTE: usize = 32;
+pub const ATTEMPTS_PER_RECORD: usize = 32;
 
 /// A moment at which the outbox was read: see [`Outbox::is_current`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -219,7 +219,7 @@ pub trait Outbox: Send + Sync + 'static {
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError>;
 
     /// Notes attempts, all or none: in the log, at the webhook, and at the event, which ends or is due again. Noting one for
-    /// an event or webhook that is gone does nothing. At most [`ATTEMPTS_PER_NOTE`].
+    /// an event or webhook that is gone does nothing. At most [`ATTEMPTS_PER_RECORD`].
     async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError>;
 
     /// The same for one.

@@ -18,7 +18,7 @@ use super::queue::{End, EventKey, Page, Queue, Reading, Standing};
 use super::schedule::RETRY_AFTER_MAX;
 use crate::expiry::StepGuard;
 use crate::model::{AttemptRecord, Timestamp, Verdict, WebhookId};
-use crate::store::{ATTEMPTS_PER_NOTE, StoreError, Wanted};
+use crate::store::{ATTEMPTS_PER_RECORD, StoreError, Wanted};
 
 /// The longest time between two looks at the whole outbox, and the shortest: mail that comes in by the thousand makes no more
 /// looks than this.
@@ -178,7 +178,7 @@ impl Worker {
 
     fn start_notes(&mut self) {
         while !self.ended.is_empty() && self.notes.len() < NOTES_MAX {
-            let batch = self.ended.drain(..self.ended.len().min(ATTEMPTS_PER_NOTE));
+            let batch = self.ended.drain(..self.ended.len().min(ATTEMPTS_PER_RECORD));
             let (keys, records): (Vec<_>, Vec<_>) = batch.unzip();
             // What is tried again is looked for when it is due.
             let due = records.iter().filter_map(|record| match record.verdict {

@@ -15,7 +15,7 @@ use crate::model::{
 use crate::store::change::{Change, Outcome, Sweep};
 use crate::store::index::{Due, View, record_place};
 use crate::store::{
-    ATTEMPTS_PER_NOTE, DueEvents, Outbox, OutboxVersion, Replay, Replayed, StoreError, Wanted, WebhookFilter,
+    ATTEMPTS_PER_RECORD, DueEvents, Outbox, OutboxVersion, Replay, Replayed, StoreError, Wanted, WebhookFilter,
     WebhookPage, WebhookRegistration,
 };
 
@@ -109,10 +109,10 @@ impl Outbox for EmbeddedStore {
     }
 
     async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
-        debug_assert!(attempts.len() <= ATTEMPTS_PER_NOTE, "{} attempts at once", attempts.len());
+        debug_assert!(attempts.len() <= ATTEMPTS_PER_RECORD, "{} attempts at once", attempts.len());
         match self.change(Change::Attempted { attempts }, Bytes::new()).await? {
-            Outcome::Noted { more: false, .. } => Ok(()),
-            Outcome::Noted { more: true, .. } => {
+            Outcome::Recorded { more: false, .. } => Ok(()),
+            Outcome::Recorded { more: true, .. } => {
                 // The attempts are noted: they must not be noted again. What is left goes with the next sweep.
                 if let Err(error) = self.end_events(NEVER).await {
                     tracing::warn!(%error, "events of a disabled webhook could not be ended yet");

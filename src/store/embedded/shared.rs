@@ -82,7 +82,7 @@ impl Shared {
     }
 
     /// Takes note of changes that every view from here on shows, and what became of them.
-    pub(super) fn note_outdated<'c>(&self, mut changes: impl Iterator<Item = (&'c Change, &'c Outcome)>) {
+    pub(super) fn record_outdated<'c>(&self, mut changes: impl Iterator<Item = (&'c Change, &'c Outcome)>) {
         if changes.any(|(change, outcome)| change.outdates_outbox(outcome)) {
             self.outbox_version.fetch_add(1, Ordering::SeqCst);
         }
@@ -172,7 +172,7 @@ impl Shared {
     /// Has an index asked. After an error of the disk it reads nothing more, and the writer has to know.
     fn ask<T>(&self, index: &Index, read: impl FnOnce(&View) -> Result<T, IndexError>) -> Result<T, StoreError> {
         let answer = index.view().and_then(|view| read(&view)).inspect_err(|error| {
-            if error.is_of_disk() && index.note_failure() {
+            if error.is_of_disk() && index.mark_failed() {
                 // A writer that has ended opens nothing again.
                 let _ = self.writer.send(Message::Signal(Signal::LookAtIndex));
             }

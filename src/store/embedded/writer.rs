@@ -210,7 +210,7 @@ impl Writer {
             Ok(outcomes) => {
                 self.shared.counters().committed(taken_at.elapsed());
                 // Before anybody is answered: who has deleted a webhook may rely on it.
-                self.shared.note_outdated(jobs.iter().map(|job| &job.change).zip(&outcomes));
+                self.shared.record_outdated(jobs.iter().map(|job| &job.change).zip(&outcomes));
                 if outcomes.iter().any(|it| matches!(it, Outcome::Received { has_events: true, .. })) {
                     self.shared.outbox_hint().notify_one();
                 }

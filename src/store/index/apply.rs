@@ -140,7 +140,7 @@ impl<'t> Apply<'t> {
                 Ok(Outcome::Changed { number, more })
             }
             Change::WebhooksSwept { webhooks, of } => self.sweep_webhooks(webhooks, of),
-            Change::Attempted { attempts } => self.note_attempts(attempts),
+            Change::Attempted { attempts } => self.record_attempts(attempts),
             Change::Replayed { webhook, which, now, outbox } => {
                 self.limits = *outbox;
                 self.replay(*webhook, which, *now)
@@ -212,7 +212,7 @@ impl<'t> Apply<'t> {
         self.ids.insert(&row.id.octets(), key)?;
         self.expiring.entry(expiry_second(row.expires_at)).or_default().push(*key);
         let mut head = self.head(key)?.unwrap_or(HeadRow::empty(domain));
-        head.note_expiry(row.expires_at);
+        head.record_expiry(row.expires_at);
         head.emails += 1;
         self.state.mailboxes += u64::from(head.emails == 1);
         self.mail.insert(&head_key(key), &head.encode()[..])?;

@@ -239,7 +239,7 @@ impl Index {
 
     /// Takes note of an error of the disk that befell a read: from then on redb reads what is in memory alone, until the
     /// file is opened again. Whether it is the first.
-    pub(crate) fn note_failure(&self) -> bool {
+    pub(crate) fn mark_failed(&self) -> bool {
         !self.has_failed.swap(true, Ordering::Relaxed)
     }
 
@@ -252,7 +252,7 @@ impl Index {
     /// what is in memory, or fail.
     pub(crate) fn cut_off(&self) {
         self.gate.shut();
-        self.note_failure();
+        self.mark_failed();
     }
 
     /// One consistent view for a reader. It must not outlive the reader's request: it keeps pages from being freed.

@@ -66,7 +66,7 @@ impl Apply<'_> {
             return Ok(told);
         }
         for id in self.outbox.of_mailbox(mailbox_hash(&self.hash_key, mailbox))? {
-            if self.outbox.webhooks.note_mail(id, now)? && self.limits.events_per_webhook > 0 {
+            if self.outbox.webhooks.record_mail(id, now)? && self.limits.events_per_webhook > 0 {
                 told.push(id);
             }
         }
@@ -236,20 +236,20 @@ impl Apply<'_> {
         Ok(Outcome::Changed { number: swept, more: false })
     }
 
-    pub(super) fn note_attempts(&mut self, attempts: &[AttemptRecord]) -> Result<Outcome, IndexError> {
+    pub(super) fn record_attempts(&mut self, attempts: &[AttemptRecord]) -> Result<Outcome, IndexError> {
         let (mut has_disabled, mut more) = (false, false);
         for attempt in attempts {
-            if let Some(is_more) = self.note_attempt(attempt)? {
+            if let Some(is_more) = self.record_attempt(attempt)? {
                 (has_disabled, more) = (true, more | is_more);
             }
         }
-        Ok(Outcome::Noted { has_disabled, more })
+        Ok(Outcome::Recorded { has_disabled, more })
     }
 
     /// `Some` if that disabled the webhook: whether events of it are left to be ended. Does nothing where the webhook is gone,
     /// and notes no more than a rest where the event is, or has the attempt already: whoever was not told that it is noted
     /// notes it again.
-    fn note_attempt(&mut self, attempt: &AttemptRecord) -> Result<Option<bool>, IndexError> {
+    fn record_attempt(&mut self, attempt: &AttemptRecord) -> Result<Option<bool>, IndexError> {
         let Some(mut row) = self.outbox.webhooks.take(attempt.webhook)? else { return Ok(None) };
         row.note_rest(attempt);
         if let Some(email) = attempt.email {

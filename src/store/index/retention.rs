@@ -117,7 +117,7 @@ fn measure_some(database: &Database, from: MailKey) -> Result<Option<MailKey>, I
                 heads.push((key, HeadRow { emails: head.emails, ..HeadRow::empty(head.domain) }));
             } else if let Some((_, head)) = heads.last_mut() {
                 let row = decode_mail(row.value())?;
-                head.note_expiry(row.expires_at);
+                head.record_expiry(row.expires_at);
             }
         }
         for (key, head) in heads {

@@ -92,18 +92,18 @@ impl Apply<'_> {
         let Some(mut row) = self.outbox.row(webhook)? else { return Ok(false) };
         let Some((sequence, event)) = self.outbox.events.oldest(webhook)? else { return Ok(false) };
         self.end_event(&mut row, sequence, &event)?;
-        self.note_dropped(row, sequence, &event, now)?;
+        self.record_dropped(row, sequence, &event, now)?;
         Ok(true)
     }
 
     fn drop_itself(&mut self, webhook: WebhookId, sequence: u64, event: &EventRow) -> Result<bool, IndexError> {
         if let Some(row) = self.outbox.row(webhook)? {
-            self.note_dropped(row, sequence, event, event.due_at)?;
+            self.record_dropped(row, sequence, event, event.due_at)?;
         }
         Ok(false)
     }
 
-    fn note_dropped(
+    fn record_dropped(
         &mut self,
         mut row: WebhookRow,
         sequence: u64,

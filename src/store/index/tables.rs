@@ -242,7 +242,7 @@ impl HeadRow {
     }
 
     /// Takes note of when the next Email of the mailbox expires.
-    pub(super) fn note_expiry(&mut self, expires_at: Timestamp) {
+    pub(super) fn record_expiry(&mut self, expires_at: Timestamp) {
         self.disorder = self.disorder.max(self.latest_expiry.since(expires_at));
         self.latest_expiry = self.latest_expiry.max(expires_at);
     }

@@ -16,7 +16,7 @@ pub(super) const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
 /// attempts is a day and a fifth.
 const IDLE_MAX: Duration = Duration::from_hours(48);
 /// So much later than another an attempt is noted at most that was over before.
-const NOTED_LATE_MAX: Duration = Duration::from_mins(1);
+const RECORDED_LATE_MAX: Duration = Duration::from_mins(1);
 
 /// A webhook, and how much waits for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ impl WebhookRow {
     /// Until when it is sent nothing, as of `now`. Where that is well before the last failure the clock was put back since,
     /// and nobody waits for a time that was set by the clock before.
     pub(super) fn rests_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let is_set_back = self.failed_at.is_some_and(|failed_at| failed_at > now.plus(NOTED_LATE_MAX));
+        let is_set_back = self.failed_at.is_some_and(|failed_at| failed_at > now.plus(RECORDED_LATE_MAX));
         self.rests_until.filter(|until| *until > now && !is_set_back)
     }
 
@@ -87,7 +87,7 @@ impl<'t> WebhookRows<'t> {
     }
 
     /// Notes that mail has come for a webhook; whether it is to be told.
-    pub(super) fn note_mail(&mut self, id: WebhookId, at: Timestamp) -> Result<bool, IndexError> {
+    pub(super) fn record_mail(&mut self, id: WebhookId, at: Timestamp) -> Result<bool, IndexError> {
         self.get(id)?;
         let Some(Seen { row: Some(row), is_new }) = self.seen.get_mut(&id) else { return Ok(false) };
         row.record.last_mail_at = row.record.last_mail_at.max(at);
