@@ -49,7 +49,7 @@ pub use error::{OpenError, StoreError};
 pub use index::Compacted;
 use index::IndexError;
 pub use outbox::{
-    ATTEMPTS_PER_RECORD, DueEvents, Outbox, OutboxLimits, OutboxVersion, Replay, Replayed, Wanted, WebhookFilter,
+    ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxLimits, OutboxVersion, Replay, Replayed, WebhookFilter,
     WebhookPage, WebhookRegistration,
 };
 pub use salvage::{Salvaged, salvage};

@@ -126,7 +126,7 @@ impl Default for OutboxLimits {
 
 /// Which of the events that wait for a webhook to read.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct DueQuery {
     /// Those that are due at this time, and all that were not tried yet.
     pub due_by: Timestamp,
     /// And those due later than this: so far ahead no time was set, so it was before the clock was put back.
@@ -148,7 +148,7 @@ pub struct DueEvents {
     pub has_more: bool,
     /// When the first of those that are not due yet will be, unless others are due before.
     pub next_due_at: Option<Timestamp>,
-    /// Until when the webhook is to be sent nothing, if that is later than [`Wanted::due_by`]: its receiver asked for it.
+    /// Until when the webhook is to be sent nothing, if that is later than [`DueQuery::due_by`]: its receiver asked for it.
     pub rests_until: Option<Timestamp>,
 }
 
@@ -201,7 +201,7 @@ pub trait Outbox: Send + Sync + 'static {
     async fn lanes(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError>;
 
     /// The webhook and the events that it is to be told; `None` if there is no such webhook or it is disabled.
-    async fn due_events(&self, webhook: WebhookId, wanted: Wanted) -> Result<Option<DueEvents>, StoreError>;
+    async fn due_events(&self, webhook: WebhookId, query: DueQuery) -> Result<Option<DueEvents>, StoreError>;
 
     /// What [`Outbox::is_current`] is asked of what is read from here on. Costs next to nothing and does not wait.
     fn version(&self) -> OutboxVersion;

@@ -14,7 +14,7 @@ use super::{Busy, Caller, Event, EventEmail, Outcome, Prepared, Schedule, Signer
 use crate::clock::Clock;
 use crate::mime::Parser;
 use crate::model::{AttemptRecord, EventId, PendingEvent, RoleAddresses, Timestamp, Verdict, WebhookId, WebhookRecord};
-use crate::store::{ATTEMPTS_PER_RECORD, DueEvents, Outbox, StoreError, Wanted};
+use crate::store::{ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, StoreError};
 
 /// How long an event rests when the store can't be read or written.
 pub(super) const STORE_PAUSE: Duration = Duration::from_secs(1);
@@ -85,9 +85,9 @@ impl Delivery {
     pub(super) async fn read(
         &self,
         webhook: WebhookId,
-        wanted: Wanted,
+        query: DueQuery,
     ) -> Result<Option<(Arc<Receiver>, DueEvents)>, StoreError> {
-        let Some(due) = self.outbox.due_events(webhook, wanted).await? else { return Ok(None) };
+        let Some(due) = self.outbox.due_events(webhook, query).await? else { return Ok(None) };
         Ok(self.receiver(&due.webhook).map(|receiver| (Arc::new(receiver), due)))
     }
 

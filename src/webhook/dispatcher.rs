@@ -18,7 +18,7 @@ use super::queue::{End, EventKey, Page, Queue, Reading, Standing};
 use super::schedule::RETRY_AFTER_MAX;
 use crate::expiry::StepGuard;
 use crate::model::{AttemptRecord, Timestamp, Verdict, WebhookId};
-use crate::store::{ATTEMPTS_PER_RECORD, StoreError, Wanted};
+use crate::store::{ATTEMPTS_PER_RECORD, DueQuery, StoreError};
 
 /// The longest time between two looks at the whole outbox, and the shortest: mail that comes in by the thousand makes no more
 /// looks than this.
@@ -278,7 +278,7 @@ impl Worker {
 
 async fn read(delivery: &Delivery, Reading { webhook, without, limit }: Reading) -> Read {
     let now = delivery.clock.now();
-    let wanted = Wanted { due_by: now, due_after: now.plus(delivery.schedule.longest()), without, limit };
+    let wanted = DueQuery { due_by: now, due_after: now.plus(delivery.schedule.longest()), without, limit };
     match delivery.read(webhook, wanted).await {
         Ok(Some((receiver, due))) => {
             let rest = due.rests_until.map(|until| until.since(now)).filter(|rest| *rest <= RETRY_AFTER_MAX);

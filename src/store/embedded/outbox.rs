@@ -15,7 +15,7 @@ use crate::model::{
 use crate::store::change::{Change, Outcome, Sweep};
 use crate::store::index::{Due, View, record_place};
 use crate::store::{
-    ATTEMPTS_PER_RECORD, DueEvents, Outbox, OutboxVersion, Replay, Replayed, StoreError, Wanted, WebhookFilter,
+    ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxVersion, Replay, Replayed, StoreError, WebhookFilter,
     WebhookPage, WebhookRegistration,
 };
 
@@ -84,9 +84,9 @@ impl Outbox for EmbeddedStore {
         self.read(View::lanes).await
     }
 
-    async fn due_events(&self, webhook: WebhookId, wanted: Wanted) -> Result<Option<DueEvents>, StoreError> {
+    async fn due_events(&self, webhook: WebhookId, query: DueQuery) -> Result<Option<DueEvents>, StoreError> {
         let shared = Arc::clone(&self.shared);
-        blocking(move || shared.due_events(webhook, &wanted)).await
+        blocking(move || shared.due_events(webhook, &query)).await
     }
 
     fn version(&self) -> OutboxVersion {
@@ -177,10 +177,10 @@ impl EmbeddedStore {
 }
 
 impl Shared {
-    fn due_events(&self, webhook: WebhookId, wanted: &Wanted) -> Result<Option<DueEvents>, StoreError> {
-        let read = |view: &View| match view.webhook_at(webhook, wanted.due_by)? {
+    fn due_events(&self, webhook: WebhookId, query: &DueQuery) -> Result<Option<DueEvents>, StoreError> {
+        let read = |view: &View| match view.webhook_at(webhook, query.due_by)? {
             Some((record, rests_until)) if record.status == WebhookStatus::Active => {
-                Ok(Some((record, rests_until, view.due_events(webhook, wanted)?)))
+                Ok(Some((record, rests_until, view.due_events(webhook, query)?)))
             }
             _ => Ok(None),
         };

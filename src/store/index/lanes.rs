@@ -14,7 +14,7 @@ use super::tables::{
 };
 use super::webhook_rows::WebhookRow;
 use crate::model::{AttemptRecord, Mailbox, PendingEvent, Place, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
-use crate::store::{Wanted, WebhookPage};
+use crate::store::{DueQuery, WebhookPage};
 
 /// The sequence of an event and its row.
 type Waiting = Result<(u64, EventRow), IndexError>;
@@ -63,7 +63,7 @@ impl View {
         row.map(|row| decode_webhook(row.value())).transpose()
     }
 
-    /// Looks at no more than `rows` webhooks behind `after`, in the order of their ids, for at most `limit` that are wanted.
+    /// Looks at no more than `rows` webhooks behind `after`, in the order of their ids, for at most `limit` that are query.
     pub(crate) fn webhook_page(
         &self,
         is_wanted: impl Fn(&WebhookRecord) -> bool,
@@ -110,7 +110,7 @@ impl View {
         Ok(lanes.into_iter().collect())
     }
 
-    pub(crate) fn due_events(&self, webhook: WebhookId, wanted: &Wanted) -> Result<Due, IndexError> {
+    pub(crate) fn due_events(&self, webhook: WebhookId, query: &DueQuery) -> Result<Due, IndexError> {
         let tried = self.transaction.open_table(TRIED_EVENTS)?;
         let table = self.transaction.open_table(DUE)?;
         let range = |from: Timestamp, to: Timestamp| {
@@ -119,12 +119,12 @@ impl View {
         };
         let after = |at: Timestamp| Timestamp::from_millis(at.millis().saturating_add(1));
         let mut due = Due { events: Vec::new(), has_more: false, next_due_at: None };
-        if let Some(row) = range(after(wanted.due_by), wanted.due_after)?.next() {
+        if let Some(row) = range(after(query.due_by), query.due_after)?.next() {
             due.next_due_at = Some(read_due_key(row?.0.value()).1);
         }
-        let is_wanted = |sequence: &u64| !wanted.without.contains(sequence);
-        let again = range(Timestamp::from_millis(0), wanted.due_by)?;
-        let again = again.chain(range(after(wanted.due_after), Timestamp::MAX)?);
+        let is_wanted = |sequence: &u64| !query.without.contains(sequence);
+        let again = range(Timestamp::from_millis(0), query.due_by)?;
+        let again = again.chain(range(after(query.due_after), Timestamp::MAX)?);
         let again = again.map(|row| Ok(read_due_key(row?.0.value()).2));
         let again = again.filter(|row: &Result<_, IndexError>| row.as_ref().map_or(true, is_wanted));
         let again = again.map(|row| -> Waiting {
@@ -148,7 +148,7 @@ impl View {
                 (Some(Ok((_, again))), Some(Ok((_, fresh)))) => again.due_at < fresh.due_at,
                 (again, _) => again.is_some(),
             };
-            if due.events.len() == wanted.limit {
+            if due.events.len() == query.limit {
                 due.has_more = true;
                 return Ok(due);
             }
