@@ -198,7 +198,7 @@ pub trait Outbox: Send + Sync + 'static {
 
     /// The webhooks that have events waiting, each with the time at which its next attempt is due; `None` where one waits
     /// for its first attempt, which is due whatever the clock says.
-    async fn lanes(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError>;
+    async fn pending_webhooks(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError>;
 
     /// The webhook and the events that it is to be told; `None` if there is no such webhook or it is disabled.
     async fn due_events(&self, webhook: WebhookId, query: DueQuery) -> Result<Option<DueEvents>, StoreError>;

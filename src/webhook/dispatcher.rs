@@ -209,7 +209,7 @@ impl Worker {
         self.delivery.caller.close_idle();
         (self.looked_at, self.look_at) = (Instant::now(), Instant::now() + LOOK_EVERY_MAX);
         let outbox = Arc::clone(&self.delivery.outbox);
-        self.looks.spawn(async move { outbox.lanes().await });
+        self.looks.spawn(async move { outbox.pending_webhooks().await });
     }
 
     fn looked(&mut self, looked: Looked) {

@@ -80,8 +80,8 @@ impl Outbox for EmbeddedStore {
         self.read(move |view| view.webhook_page(is_wanted, after, LIST_ROWS_READ, limit)).await
     }
 
-    async fn lanes(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
-        self.read(View::lanes).await
+    async fn pending_webhooks(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
+        self.read(View::pending_webhooks).await
     }
 
     async fn due_events(&self, webhook: WebhookId, query: DueQuery) -> Result<Option<DueEvents>, StoreError> {

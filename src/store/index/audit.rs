@@ -16,7 +16,7 @@ use super::read::View;
 use super::shares::Sharing;
 use super::tables::{
     DOMAINS, DUE, EXPIRY, EXPIRY_ROW_KEYS, IDS, MAIL, MailKey, MailRow, PUNCHES, SEGMENTS, SHARED, WEBHOOKS,
-    WEBHOOKS_OF, due_key, expiry_second, mailbox_hash, sequence_of, webhook_of_key,
+    WEBHOOKS_OF, due_key, expiry_second, mailbox_hash, mailbox_webhook_key, sequence_of,
 };
 use super::{HashKey, IndexError};
 use crate::model::WebhookId;
@@ -336,7 +336,7 @@ impl Audit<'_> {
                 found(rows(format!("webhook {name} counts {} lines of its log, and has others", row.attempts)));
             }
             let mailbox = mailbox_hash(&self.hash_key, &row.record.mailbox);
-            if of.get(&webhook_of_key(mailbox, name))?.is_none() {
+            if of.get(&mailbox_webhook_key(mailbox, name))?.is_none() {
                 found(rows(format!("webhook {name} is not found by its mailbox")));
             }
         }

@@ -8,14 +8,14 @@ use redb::{ReadTransaction, ReadableTable, Table, WriteTransaction};
 use super::IndexError;
 use super::decode::decode_event;
 use super::tables::{
-    DUE, EventRow, FRESH_EVENTS, LaneKey, TRIED_EVENTS, due_key, lane_key, sequence_of, webhook_of_lane,
+    DUE, EventRow, FRESH_EVENTS, TRIED_EVENTS, WebhookKey, due_key, sequence_of, webhook_in, webhook_key,
 };
 use crate::model::{EmailId, WebhookId};
 
 /// The tables of events, open for writing.
 pub(super) struct Events<'t> {
-    fresh: Table<'t, &'static LaneKey, &'static [u8]>,
-    tried: Table<'t, &'static LaneKey, &'static [u8]>,
+    fresh: Table<'t, &'static WebhookKey, &'static [u8]>,
+    tried: Table<'t, &'static WebhookKey, &'static [u8]>,
     due: Table<'t, &'static [u8; 32], ()>,
 }
 
@@ -30,17 +30,17 @@ impl<'t> Events<'t> {
     }
 
     pub(super) fn get(&self, webhook: WebhookId, sequence: u64) -> Result<Option<EventRow>, IndexError> {
-        event_in(self.tables(), &lane_key(webhook, sequence))
+        event_in(self.tables(), &webhook_key(webhook, sequence))
     }
 
     /// Those of events that were not tried and of those that were.
-    pub(super) fn tables(&self) -> [&Table<'t, &'static LaneKey, &'static [u8]>; 2] {
+    pub(super) fn tables(&self) -> [&Table<'t, &'static WebhookKey, &'static [u8]>; 2] {
         [&self.fresh, &self.tried]
     }
 
     /// There is none for this webhook with this sequence.
     pub(super) fn put(&mut self, webhook: WebhookId, sequence: u64, event: &EventRow) -> Result<(), IndexError> {
-        self.write(&lane_key(webhook, sequence), event)?;
+        self.write(&webhook_key(webhook, sequence), event)?;
         if !event.is_fresh() {
             self.due.insert(&due_key(webhook, event.due_at, sequence), ())?;
         }
@@ -48,7 +48,7 @@ impl<'t> Events<'t> {
     }
 
     /// Writes the row of an event that was or was not tried, as before, and is due when it was.
-    pub(super) fn write(&mut self, key: &LaneKey, event: &EventRow) -> Result<(), IndexError> {
+    pub(super) fn write(&mut self, key: &WebhookKey, event: &EventRow) -> Result<(), IndexError> {
         let value = postcard::to_stdvec(event).map_err(|_| IndexError::Corrupt("an event can't be written"))?;
         let table = if event.is_fresh() { &mut self.fresh } else { &mut self.tried };
         table.insert(key, &value[..])?;
@@ -62,7 +62,7 @@ impl<'t> Events<'t> {
         sequence: u64,
         email: EmailId,
     ) -> Result<Option<EventRow>, IndexError> {
-        let key = lane_key(webhook, sequence);
+        let key = webhook_key(webhook, sequence);
         let mut row = self.fresh.remove(&key)?.map(|row| decode_event(row.value())).transpose()?;
         if row.is_none() {
             row = self.tried.remove(&key)?.map(|row| decode_event(row.value())).transpose()?;
@@ -81,10 +81,10 @@ impl<'t> Events<'t> {
 
     /// The event that waits longest.
     pub(super) fn oldest(&self, webhook: WebhookId) -> Result<Option<(u64, EventRow)>, IndexError> {
-        let (first, last) = (lane_key(webhook, 0), lane_key(webhook, u64::MAX));
+        let (first, last) = (webhook_key(webhook, 0), webhook_key(webhook, u64::MAX));
         let mut oldest: Option<(u64, EventRow)> = None;
         for table in self.tables() {
-            if let Some(row) = table.range::<&LaneKey>(&first..=&last)?.next() {
+            if let Some(row) = table.range::<&WebhookKey>(&first..=&last)?.next() {
                 let (key, row) = row?;
                 let sequence = sequence_of(key.value());
                 if oldest.as_ref().is_none_or(|(known, _)| sequence < *known) {
@@ -97,9 +97,9 @@ impl<'t> Events<'t> {
 }
 
 /// The event with this key in the table of those that were not tried or in that of those that were.
-pub(super) fn event_in<T>(tables: [&T; 2], key: &LaneKey) -> Result<Option<EventRow>, IndexError>
+pub(super) fn event_in<T>(tables: [&T; 2], key: &WebhookKey) -> Result<Option<EventRow>, IndexError>
 where
-    T: ReadableTable<&'static LaneKey, &'static [u8]>,
+    T: ReadableTable<&'static WebhookKey, &'static [u8]>,
 {
     for table in tables {
         if let Some(row) = table.get(key)? {
@@ -114,9 +114,9 @@ pub(super) fn all_events(
     transaction: &ReadTransaction,
 ) -> Result<impl Iterator<Item = Result<(WebhookId, u64, EventRow), IndexError>> + use<>, IndexError> {
     let (fresh, tried) = (transaction.open_table(FRESH_EVENTS)?, transaction.open_table(TRIED_EVENTS)?);
-    let rows = fresh.range::<&LaneKey>(..)?.chain(tried.range::<&LaneKey>(..)?);
+    let rows = fresh.range::<&WebhookKey>(..)?.chain(tried.range::<&WebhookKey>(..)?);
     Ok(rows.map(|row| {
         let (key, row) = row?;
-        Ok((webhook_of_lane(key.value()), sequence_of(key.value()), decode_event(row.value())?))
+        Ok((webhook_in(key.value()), sequence_of(key.value()), decode_event(row.value())?))
     }))
 }

@@ -8,7 +8,7 @@ use super::IndexError;
 use super::decode::{decode_event, decode_mail, decode_webhook};
 use super::read::View;
 use super::tables::{
-    FRESH_EVENTS, HashKey, IDS, LaneKey, MAIL, SEGMENTS, TRIED_EVENTS, WEBHOOKS, sequence_of, webhook_of_lane,
+    FRESH_EVENTS, HashKey, IDS, MAIL, SEGMENTS, TRIED_EVENTS, WEBHOOKS, WebhookKey, sequence_of, webhook_in,
 };
 use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookRecord};
 use crate::store::journal::{Position, RecordPlace};
@@ -29,7 +29,7 @@ pub(crate) struct Living {
 pub(crate) struct LivingEvent {
     pub(crate) webhook: WebhookId,
     /// Where to go on behind it.
-    pub(crate) cursor: LaneKey,
+    pub(crate) cursor: WebhookKey,
     pub(crate) email: EmailId,
     pub(crate) attempts: u32,
     pub(crate) due_at: Timestamp,
@@ -103,17 +103,21 @@ impl View {
     }
 
     /// The events behind `cursor`, at most `limit`.
-    pub(crate) fn events_after(&self, cursor: Option<LaneKey>, limit: usize) -> Result<Vec<LivingEvent>, IndexError> {
+    pub(crate) fn events_after(
+        &self,
+        cursor: Option<WebhookKey>,
+        limit: usize,
+    ) -> Result<Vec<LivingEvent>, IndexError> {
         let first = cursor.map_or(Bound::Unbounded, Bound::Excluded);
         let ids = self.transaction.open_table(IDS)?;
         let mut events = Vec::new();
         for table in [FRESH_EVENTS, TRIED_EVENTS] {
-            let rows = self.transaction.open_table(table)?.range::<&LaneKey>((first.as_ref(), Bound::Unbounded))?;
+            let rows = self.transaction.open_table(table)?.range::<&WebhookKey>((first.as_ref(), Bound::Unbounded))?;
             for row in rows.take(limit) {
                 let (key, row) = row?;
                 let event = decode_event(row.value())?;
                 events.push(LivingEvent {
-                    webhook: webhook_of_lane(key.value()),
+                    webhook: webhook_in(key.value()),
                     cursor: *key.value(),
                     email: event.email,
                     attempts: event.attempts,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use redb::{ReadTransaction, ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
-use super::tables::{ATTEMPTS, LaneKey, lane_key};
+use super::tables::{ATTEMPTS, WebhookKey, webhook_key};
 use super::webhook_rows::WebhookRows;
 use crate::model::{AttemptRecord, Timestamp, WebhookId};
 
@@ -19,7 +19,7 @@ const AGE_MAX: Duration = Duration::from_hours(30 * 24);
 
 /// The table of logs, open for writing, and what the group adds to it.
 pub(super) struct Logs<'t> {
-    table: Table<'t, &'static LaneKey, &'static [u8]>,
+    table: Table<'t, &'static WebhookKey, &'static [u8]>,
     added: BTreeMap<WebhookId, Vec<Page>>,
 }
 
@@ -61,7 +61,7 @@ impl<'t> Logs<'t> {
     pub(super) fn remove(&mut self, webhook: WebhookId) -> Result<(), IndexError> {
         self.added.remove(&webhook);
         let (first, last) = ends(webhook);
-        self.table.retain_in::<&LaneKey, _>(&first..=&last, |_, _| false)?;
+        self.table.retain_in::<&WebhookKey, _>(&first..=&last, |_, _| false)?;
         Ok(())
     }
 
@@ -80,7 +80,7 @@ impl<'t> Logs<'t> {
 
     fn write(&mut self, webhook: WebhookId) -> Result<(), IndexError> {
         for page in self.added.remove(&webhook).unwrap_or_default() {
-            self.table.insert(&lane_key(webhook, page.first), &page.octets[..])?;
+            self.table.insert(&webhook_key(webhook, page.first), &page.octets[..])?;
         }
         Ok(())
     }
@@ -91,7 +91,7 @@ impl<'t> Logs<'t> {
         let (first, last) = ends(webhook);
         let mut left = lines as usize;
         let mut trimmed = Vec::new();
-        for page in self.table.range::<&LaneKey>(&first..=&last)? {
+        for page in self.table.range::<&WebhookKey>(&first..=&last)? {
             let (key, page) = page?;
             let page = decode(page.value())?;
             let is_too_old = page.iter().all(|line| now.since(line.at) > AGE_MAX);
@@ -119,14 +119,14 @@ pub(super) fn newest_lines(
 }
 
 fn newest(
-    table: &impl ReadableTable<&'static LaneKey, &'static [u8]>,
+    table: &impl ReadableTable<&'static WebhookKey, &'static [u8]>,
     webhook: WebhookId,
     limit: usize,
     now: Timestamp,
 ) -> Result<Vec<AttemptRecord>, IndexError> {
     let (first, last) = ends(webhook);
     let mut lines = Vec::new();
-    for page in table.range::<&LaneKey>(&first..=&last)?.rev() {
+    for page in table.range::<&WebhookKey>(&first..=&last)?.rev() {
         if lines.len() >= limit {
             break;
         }
@@ -148,8 +148,8 @@ pub(super) fn count_lines(transaction: &ReadTransaction) -> Result<BTreeMap<Webh
 }
 
 /// The first and the last key that a page of this webhook can have.
-fn ends(webhook: WebhookId) -> (LaneKey, LaneKey) {
-    (lane_key(webhook, 0), lane_key(webhook, u64::MAX))
+fn ends(webhook: WebhookId) -> (WebhookKey, WebhookKey) {
+    (webhook_key(webhook, 0), webhook_key(webhook, u64::MAX))
 }
 
 /// The lines of a page, one after the other.

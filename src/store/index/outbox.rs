@@ -8,7 +8,7 @@ use super::IndexError;
 use super::apply::Apply;
 use super::events::Events;
 use super::log::Logs;
-use super::tables::{EventRow, HashKey, WEBHOOKS_OF, event_id, mailbox_hash, webhook_of, webhook_of_key};
+use super::tables::{EventRow, HashKey, WEBHOOKS_OF, event_id, mailbox_hash, mailbox_webhook_key, webhook_of};
 use super::webhook_places::WebhookPlaces;
 use super::webhook_rows::{FAILING_MAX, WebhookRow, WebhookRows};
 use super::weights::{Weights, weight};
@@ -53,7 +53,7 @@ impl<'t> Outbox<'t> {
     /// The webhooks of a mailbox.
     fn of_mailbox(&self, mailbox: [u8; 16]) -> Result<Vec<WebhookId>, IndexError> {
         let (first, last) = (WebhookId::from_octets([0; 16]), WebhookId::from_octets([255; 16]));
-        let (first, last) = (webhook_of_key(mailbox, first), webhook_of_key(mailbox, last));
+        let (first, last) = (mailbox_webhook_key(mailbox, first), mailbox_webhook_key(mailbox, last));
         self.of.range::<&[u8; 32]>(&first..=&last)?.map(|row| Ok(webhook_of(row?.0.value()))).collect()
     }
 }
@@ -192,7 +192,7 @@ impl Apply<'_> {
             }
         }
         self.outbox.places.add(record)?;
-        self.outbox.of.insert(&webhook_of_key(mailbox, record.id), ())?;
+        self.outbox.of.insert(&mailbox_webhook_key(mailbox, record.id), ())?;
         self.outbox.webhooks.put(WebhookRow {
             record: record.clone(),
             events: 0,
@@ -214,7 +214,7 @@ impl Apply<'_> {
         }
         self.outbox.logs.remove(id)?;
         let mailbox = mailbox_hash(&self.hash_key, &row.record.mailbox);
-        self.outbox.of.remove(&webhook_of_key(mailbox, id))?;
+        self.outbox.of.remove(&mailbox_webhook_key(mailbox, id))?;
         self.outbox.places.remove(&row.record)?;
         self.outbox.webhooks.remove(id)?;
         self.state.webhooks = self.state.webhooks.saturating_sub(1);

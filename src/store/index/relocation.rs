@@ -8,8 +8,8 @@ use super::events::event_in;
 use super::read::View;
 use super::shares::Sharing;
 use super::tables::{
-    EventRow, FRESH_EVENTS, HashKey, LaneKey, SHARED, TRIED_EVENTS, WEBHOOKS_OF, lane_key, mailbox_hash, webhook_of,
-    webhook_of_key,
+    EventRow, FRESH_EVENTS, HashKey, SHARED, TRIED_EVENTS, WEBHOOKS_OF, WebhookKey, mailbox_hash, mailbox_webhook_key,
+    webhook_key, webhook_of,
 };
 use crate::model::{Recipient, WebhookId};
 use crate::store::change::Outcome;
@@ -25,7 +25,7 @@ struct Tables<'a, W, E> {
 impl<W, E> Tables<'_, W, E>
 where
     W: ReadableTable<&'static [u8; 32], ()>,
-    E: ReadableTable<&'static LaneKey, &'static [u8]>,
+    E: ReadableTable<&'static WebhookKey, &'static [u8]>,
 {
     /// The events that need the record at `place` of a message for `recipients`; `None` if anything else does as well.
     fn events(
@@ -33,16 +33,16 @@ where
         recipients: &[Recipient],
         place: RecordPlace,
         sharing: Option<Sharing>,
-    ) -> Result<Option<Vec<(LaneKey, EventRow)>>, IndexError> {
+    ) -> Result<Option<Vec<(WebhookKey, EventRow)>>, IndexError> {
         // What an event needs is shared.
         let Some(sharing) = sharing else { return Ok(None) };
         let (first, last) = (WebhookId::from_octets([0; 16]), WebhookId::from_octets([255; 16]));
         let mut events = Vec::new();
         for (recipient, sequence) in recipients.iter().zip(sharing.sequence..) {
             let mailbox = mailbox_hash(self.secret, &recipient.mailbox);
-            let range = webhook_of_key(mailbox, first)..=webhook_of_key(mailbox, last);
+            let range = mailbox_webhook_key(mailbox, first)..=mailbox_webhook_key(mailbox, last);
             for row in self.webhooks_of.range::<&[u8; 32]>(range.start()..=range.end())? {
-                let key = lane_key(webhook_of(row?.0.value()), sequence);
+                let key = webhook_key(webhook_of(row?.0.value()), sequence);
                 let event = event_in(self.events, &key)?.filter(|event| event.place == place);
                 events.extend(event.map(|event| (key, event)));
             }

@@ -52,18 +52,18 @@ pub(super) const WEBHOOKS: TableDefinition<&[u8; 16], &[u8]> = TableDefinition::
 pub(super) const WEBHOOKS_OF: TableDefinition<&[u8; 32], ()> = TableDefinition::new("webhooks-of");
 /// (webhook, sequence of the Email) to [`EventRow`]: the events of the outbox that nobody was told of yet. They are due at
 /// once.
-pub(super) const FRESH_EVENTS: TableDefinition<&LaneKey, &[u8]> = TableDefinition::new("fresh-events");
+pub(super) const FRESH_EVENTS: TableDefinition<&WebhookKey, &[u8]> = TableDefinition::new("fresh-events");
 /// The same for those that are tried again.
-pub(super) const TRIED_EVENTS: TableDefinition<&LaneKey, &[u8]> = TableDefinition::new("tried-events");
+pub(super) const TRIED_EVENTS: TableDefinition<&WebhookKey, &[u8]> = TableDefinition::new("tried-events");
 /// (webhook, millisecond in which it is due, sequence of the Email): those of [`TRIED_EVENTS`] in the order of time.
 pub(super) const DUE: TableDefinition<&[u8; 32], ()> = TableDefinition::new("due");
 /// (webhook, number in this store of the first of them) to `AttemptRecord`s, one after the other: the delivery log.
-pub(super) const ATTEMPTS: TableDefinition<&LaneKey, &[u8]> = TableDefinition::new("attempts");
+pub(super) const ATTEMPTS: TableDefinition<&WebhookKey, &[u8]> = TableDefinition::new("attempts");
 
 /// (registrant, webhook): which webhooks somebody has registered.
 pub(super) const BY_REGISTRANT: TableDefinition<&[u8; 32], ()> = TableDefinition::new("webhooks-by-registrant");
 /// (millisecond of registration, webhook): those of strangers that never had a delivery.
-pub(super) const UNPROVEN: TableDefinition<&LaneKey, ()> = TableDefinition::new("unproven-webhooks");
+pub(super) const UNPROVEN: TableDefinition<&WebhookKey, ()> = TableDefinition::new("unproven-webhooks");
 /// Holder, which is a registrant or an origin, to the sum of its webhooks' weights.
 pub(super) const WEIGHTS_OF: TableDefinition<&[u8; 16], u64> = TableDefinition::new("weights-of");
 /// (1 where the holder's webhooks are proven and else 0, weight in seven octets, holder).
@@ -77,7 +77,7 @@ pub(super) type HolderKey = [u8; 24];
 pub(super) type MemberKey = [u8; 40];
 
 /// A webhook and a number.
-pub(super) type LaneKey = [u8; 24];
+pub(super) type WebhookKey = [u8; 24];
 
 /// [`domain_hash`] and a number.
 pub(super) type DomainKey = [u8; 24];
@@ -278,11 +278,11 @@ pub(super) fn domain_key(domain: [u8; 16], number: u64) -> DomainKey {
     mail_key(domain, number)
 }
 
-pub(super) fn lane_key(webhook: WebhookId, number: u64) -> LaneKey {
+pub(super) fn webhook_key(webhook: WebhookId, number: u64) -> WebhookKey {
     mail_key(webhook.octets(), number)
 }
 
-pub(super) fn webhook_of_lane(key: &LaneKey) -> WebhookId {
+pub(super) fn webhook_in(key: &WebhookKey) -> WebhookId {
     WebhookId::from_octets(array(&key[..16]))
 }
 
@@ -336,18 +336,18 @@ pub(super) fn webhook_of_member(key: &MemberKey) -> WebhookId {
 }
 
 /// The key of a webhook in [`UNPROVEN`].
-pub(super) fn registered_key(webhook: &WebhookRecord) -> LaneKey {
+pub(super) fn registered_key(webhook: &WebhookRecord) -> WebhookKey {
     let at = u64::try_from(webhook.created_at.millis()).unwrap_or(0);
     numbered_key(at, webhook.id.octets())
 }
 
 /// The time and the webhook of a key in [`UNPROVEN`].
-pub(super) fn webhook_of_registered_key(key: &LaneKey) -> (Timestamp, WebhookId) {
+pub(super) fn webhook_of_registered_key(key: &WebhookKey) -> (Timestamp, WebhookId) {
     let millis = u64::from_be_bytes(array(&key[..8]));
     (Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX)), WebhookId::from_octets(holder_of(key)))
 }
 
-pub(super) fn webhook_of_key(mailbox: [u8; 16], webhook: WebhookId) -> [u8; 32] {
+pub(super) fn mailbox_webhook_key(mailbox: [u8; 16], webhook: WebhookId) -> [u8; 32] {
     let mut key = [0; 32];
     key[..16].copy_from_slice(&mailbox);
     key[16..].copy_from_slice(&webhook.octets());

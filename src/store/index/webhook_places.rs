@@ -4,7 +4,8 @@ use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
 use super::tables::{
-    BY_REGISTRANT, HashKey, LaneKey, UNPROVEN, holder_hash, registered_key, webhook_of_key, webhook_of_registered_key,
+    BY_REGISTRANT, HashKey, UNPROVEN, WebhookKey, holder_hash, mailbox_webhook_key, registered_key,
+    webhook_of_registered_key,
 };
 use crate::model::{Registrant, Timestamp, WebhookId, WebhookRecord};
 
@@ -12,7 +13,7 @@ use crate::model::{Registrant, Timestamp, WebhookId, WebhookRecord};
 pub(super) struct WebhookPlaces<'t> {
     by_registrant: Table<'t, &'static [u8; 32], ()>,
     /// Webhooks of strangers that never had a delivery, by when they were registered.
-    unproven: Table<'t, &'static LaneKey, ()>,
+    unproven: Table<'t, &'static WebhookKey, ()>,
     hash_key: HashKey,
 }
 
@@ -65,5 +66,5 @@ impl<'t> WebhookPlaces<'t> {
 
 /// The key of a webhook in [`BY_REGISTRANT`].
 pub(super) fn by_registrant_key(hash_key: &HashKey, registrant: Registrant, webhook: WebhookId) -> [u8; 32] {
-    webhook_of_key(holder_hash(hash_key, "registrant", &registrant.to_string()), webhook)
+    mailbox_webhook_key(holder_hash(hash_key, "registrant", &registrant.to_string()), webhook)
 }

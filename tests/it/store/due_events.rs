@@ -76,7 +76,7 @@ async fn events_come_in_the_order_of_time_whether_they_were_tried_or_not() {
 async fn an_event_that_was_not_tried_is_due_also_where_the_clock_was_put_back() {
     let (store, webhook) = store(0).await;
     store.receive(delivery(&[TO], "mail", NOW.plus(Duration::from_mins(10)))).await.expect("receive");
-    assert_eq!(store.lanes().await, Ok(vec![(webhook, None)]));
+    assert_eq!(store.pending_webhooks().await, Ok(vec![(webhook, None)]));
     let all = due(&store, webhook, DueQuery { due_after: NOW.plus(Duration::from_hours(1)), ..wanted(3, &[]) }).await;
     assert_eq!((all.events.len(), all.next_due_at), (1, None));
 }

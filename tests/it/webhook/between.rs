@@ -92,9 +92,9 @@ impl<B: Between> Outbox for OutboxWith<B> {
         self.store.all_webhooks(filter, after, limit).await
     }
 
-    async fn lanes(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
+    async fn pending_webhooks(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
         self.between.looks();
-        self.store.lanes().await
+        self.store.pending_webhooks().await
     }
 
     async fn due_events(&self, webhook: WebhookId, query: DueQuery) -> Result<Option<DueEvents>, StoreError> {

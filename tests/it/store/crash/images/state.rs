@@ -157,7 +157,7 @@ impl Reader<'_> {
                 }
             }
         }
-        let lanes: BTreeSet<_> = self.store.lanes().await.map_err(failed)?.into_iter().collect();
+        let lanes: BTreeSet<_> = self.store.pending_webhooks().await.map_err(failed)?.into_iter().collect();
         if lanes != waiting {
             return Err(format!("the lanes are {lanes:?}, what waits is {waiting:?}"));
         }

@@ -9,8 +9,8 @@ use super::events::event_in;
 use super::log::newest_lines;
 use super::read::View;
 use super::tables::{
-    DUE, EventRow, FRESH_EVENTS, LaneKey, TRIED_EVENTS, WEBHOOKS, WEBHOOKS_OF, due_key, event_id, lane_key,
-    mailbox_hash, opaque_place, read_due_key, sequence_of, webhook_of, webhook_of_key, webhook_of_lane,
+    DUE, EventRow, FRESH_EVENTS, TRIED_EVENTS, WEBHOOKS, WEBHOOKS_OF, WebhookKey, due_key, event_id, mailbox_hash,
+    mailbox_webhook_key, opaque_place, read_due_key, sequence_of, webhook_in, webhook_key, webhook_of,
 };
 use super::webhook_rows::WebhookRow;
 use crate::model::{AttemptRecord, Mailbox, PendingEvent, Place, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
@@ -32,7 +32,7 @@ impl View {
     pub(crate) fn webhooks(&self, mailbox: &Mailbox) -> Result<Vec<WebhookRecord>, IndexError> {
         let mailbox = mailbox_hash(&self.hash_key, mailbox);
         let (first, last) = (WebhookId::from_octets([0; 16]), WebhookId::from_octets([255; 16]));
-        let (first, last) = (webhook_of_key(mailbox, first), webhook_of_key(mailbox, last));
+        let (first, last) = (mailbox_webhook_key(mailbox, first), mailbox_webhook_key(mailbox, last));
         let mut found = Vec::new();
         for row in self.transaction.open_table(WEBHOOKS_OF)?.range::<&[u8; 32]>(&first..=&last)? {
             found.extend(self.webhook(webhook_of(row?.0.value()))?);
@@ -91,23 +91,23 @@ impl View {
     }
 
     /// Reads one row or two for each webhook that has events, however many it has.
-    pub(crate) fn lanes(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, IndexError> {
-        let mut lanes = BTreeMap::new();
+    pub(crate) fn pending_webhooks(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, IndexError> {
+        let mut pending = BTreeMap::new();
         let tried = self.transaction.open_table(DUE)?;
         let mut from = [0; 32];
         while let Some(row) = tried.range::<&[u8; 32]>(&from..)?.next() {
             let (webhook, due_at, _) = read_due_key(row?.0.value());
-            lanes.insert(webhook, Some(due_at));
+            pending.insert(webhook, Some(due_at));
             from = due_key(webhook, Timestamp::MAX, u64::MAX);
         }
         let fresh = self.transaction.open_table(FRESH_EVENTS)?;
         let mut from = [0; 24];
-        while let Some(row) = fresh.range::<&LaneKey>(&from..)?.next() {
-            let webhook = webhook_of_lane(row?.0.value());
-            lanes.insert(webhook, None);
-            from = lane_key(webhook, u64::MAX);
+        while let Some(row) = fresh.range::<&WebhookKey>(&from..)?.next() {
+            let webhook = webhook_in(row?.0.value());
+            pending.insert(webhook, None);
+            from = webhook_key(webhook, u64::MAX);
         }
-        Ok(lanes.into_iter().collect())
+        Ok(pending.into_iter().collect())
     }
 
     pub(crate) fn due_events(&self, webhook: WebhookId, query: &DueQuery) -> Result<Due, IndexError> {
@@ -129,12 +129,12 @@ impl View {
         let again = again.filter(|row: &Result<_, IndexError>| row.as_ref().map_or(true, is_wanted));
         let again = again.map(|row| -> Waiting {
             let sequence = row?;
-            let event = tried.get(&lane_key(webhook, sequence))?;
+            let event = tried.get(&webhook_key(webhook, sequence))?;
             let event = event.ok_or(IndexError::Corrupt("a due event is missing"))?;
             Ok((sequence, decode_event(event.value())?))
         });
-        let (first, last) = (lane_key(webhook, 0), lane_key(webhook, u64::MAX));
-        let fresh = self.transaction.open_table(FRESH_EVENTS)?.range::<&LaneKey>(&first..=&last)?;
+        let (first, last) = (webhook_key(webhook, 0), webhook_key(webhook, u64::MAX));
+        let fresh = self.transaction.open_table(FRESH_EVENTS)?.range::<&WebhookKey>(&first..=&last)?;
         let fresh = fresh.filter(|row| row.as_ref().map_or(true, |(key, _)| is_wanted(&sequence_of(key.value()))));
         let fresh = fresh.map(|row| -> Waiting {
             let (key, event) = row?;
@@ -180,7 +180,7 @@ impl View {
     /// Where the octets are of an event that waits for a webhook that is told of it.
     pub(crate) fn place_of_pending(&self, webhook: WebhookId, sequence: u64) -> Result<Option<Place>, IndexError> {
         let (fresh, tried) = (self.transaction.open_table(FRESH_EVENTS)?, self.transaction.open_table(TRIED_EVENTS)?);
-        let Some(event) = event_in([&fresh, &tried], &lane_key(webhook, sequence))? else { return Ok(None) };
+        let Some(event) = event_in([&fresh, &tried], &webhook_key(webhook, sequence))? else { return Ok(None) };
         let place = opaque_place(event.place);
         let is_told = self.webhook(webhook)?.is_some_and(|record| record.status == WebhookStatus::Active);
         Ok(is_told.then_some(place))
@@ -192,14 +192,14 @@ impl View {
         for table in [FRESH_EVENTS, TRIED_EVENTS] {
             let table = self.transaction.open_table(table)?;
             let mut from = [0; 24];
-            while let Some(row) = table.range::<&LaneKey>(&from..)?.next() {
+            while let Some(row) = table.range::<&WebhookKey>(&from..)?.next() {
                 let (key, row) = row?;
-                let webhook = webhook_of_lane(key.value());
+                let webhook = webhook_in(key.value());
                 let is_told = self.webhook(webhook)?.is_some_and(|record| record.status == WebhookStatus::Active);
                 if !is_told || decode_event(row.value())?.expires_at < expired_by {
                     found.insert(webhook);
                 }
-                from = lane_key(webhook, u64::MAX);
+                from = webhook_key(webhook, u64::MAX);
             }
         }
         Ok(found.into_iter().collect())
