@@ -10,7 +10,7 @@ use super::alive::Alive;
 use super::decode::{decode_domain, decode_head, decode_mail};
 use super::emails_of::EmailsOf;
 use super::outbox::Outbox;
-use super::room::ENDS_MAX;
+use super::outbox_limits::ENDS_MAX;
 use super::shares::{Shares, Sharing};
 use super::tables::{
     DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, EventRow, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow,

@@ -9,9 +9,9 @@ use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
 use super::alive::SegmentLife;
 use super::decode::{decode_domain, decode_head, decode_mail, decode_webhook};
+use super::delivery_log::count_records;
 use super::emails_of::CountedOf;
-use super::events::all_events;
-use super::log::count_lines;
+use super::outbox_events::all_events;
 use super::read::View;
 use super::shares::Sharing;
 use super::tables::{
@@ -323,7 +323,7 @@ impl Audit<'_> {
     ) -> Result<(), IndexError> {
         let (table, of) = (self.transaction.open_table(WEBHOOKS)?, self.transaction.open_table(WEBHOOKS_OF)?);
         let lines: HashMap<[u8; 16], u32> =
-            count_lines(self.transaction)?.into_iter().map(|(webhook, lines)| (webhook.octets(), lines)).collect();
+            count_records(self.transaction)?.into_iter().map(|(webhook, lines)| (webhook.octets(), lines)).collect();
         for row in table.iter()? {
             let (id, row) = row?;
             let id = *id.value();

@@ -6,8 +6,8 @@ use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
 use super::apply::Apply;
-use super::events::Events;
-use super::log::Logs;
+use super::delivery_log::DeliveryLogs;
+use super::outbox_events::Events;
 use super::tables::{EventRow, HashKey, WEBHOOKS_OF, event_id, mailbox_hash, mailbox_webhook_key, webhook_of};
 use super::webhook_places::WebhookPlaces;
 use super::webhook_rows::{FAILING_MAX, WebhookRow, WebhookRows};
@@ -27,7 +27,7 @@ pub(super) struct Outbox<'t> {
     pub(super) webhooks: WebhookRows<'t>,
     pub(super) of: Table<'t, &'static [u8; 32], ()>,
     pub(super) events: Events<'t>,
-    pub(super) logs: Logs<'t>,
+    pub(super) logs: DeliveryLogs<'t>,
     pub(super) places: WebhookPlaces<'t>,
     pub(super) weights: Weights<'t>,
 }
@@ -39,7 +39,7 @@ impl<'t> Outbox<'t> {
             webhooks: WebhookRows::open(transaction)?,
             of: transaction.open_table(WEBHOOKS_OF)?,
             events: Events::open(transaction)?,
-            logs: Logs::open(transaction)?,
+            logs: DeliveryLogs::open(transaction)?,
             places: WebhookPlaces::open(transaction, hash_key)?,
             weights: Weights::open(transaction, hash_key)?,
         })

@@ -5,8 +5,8 @@ use std::ops::Bound;
 
 use super::IndexError;
 use super::decode::{decode_event, decode_webhook};
-use super::events::event_in;
-use super::log::newest_lines;
+use super::delivery_log::newest_records;
+use super::outbox_events::event_in;
 use super::read::View;
 use super::tables::{
     DUE, EventRow, FRESH_EVENTS, TRIED_EVENTS, WEBHOOKS, WEBHOOKS_OF, WebhookKey, due_key, event_id, mailbox_hash,
@@ -212,6 +212,6 @@ impl View {
         limit: usize,
         now: Timestamp,
     ) -> Result<Vec<AttemptRecord>, IndexError> {
-        newest_lines(&self.transaction, webhook, limit, now)
+        newest_records(&self.transaction, webhook, limit, now)
     }
 }

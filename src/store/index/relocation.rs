@@ -4,7 +4,7 @@ use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::Apply;
-use super::events::event_in;
+use super::outbox_events::event_in;
 use super::read::View;
 use super::shares::Sharing;
 use super::tables::{

@@ -11,14 +11,14 @@ use super::webhook_rows::WebhookRows;
 use crate::model::{AttemptRecord, Timestamp, WebhookId};
 
 /// Lines that are shown of each webhook's log at most. Whole pages are kept, and so there may be some more of them.
-const LINES_SHOWN: usize = 100;
+const RECORDS_SHOWN: usize = 100;
 /// Lines in one page at most.
-const LINES_PER_PAGE: usize = 32;
+const RECORDS_PER_PAGE: usize = 32;
 /// How long lines are shown at most, and kept while others follow.
 const AGE_MAX: Duration = Duration::from_hours(30 * 24);
 
 /// The table of logs, open for writing, and what the group adds to it.
-pub(super) struct Logs<'t> {
+pub(super) struct DeliveryLogs<'t> {
     table: Table<'t, &'static WebhookKey, &'static [u8]>,
     added: BTreeMap<WebhookId, Vec<Page>>,
 }
@@ -32,7 +32,7 @@ struct Page {
     at: Timestamp,
 }
 
-impl<'t> Logs<'t> {
+impl<'t> DeliveryLogs<'t> {
     /// Opens the table, making it if it is missing.
     pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
         Ok(Self { table: transaction.open_table(ATTEMPTS)?, added: BTreeMap::new() })
@@ -42,7 +42,7 @@ impl<'t> Logs<'t> {
     pub(super) fn add(&mut self, number: u64, line: &AttemptRecord) -> Result<(), IndexError> {
         let octets = postcard::to_stdvec(line).map_err(|_| IndexError::Corrupt("an attempt can't be written"))?;
         let pages = self.added.entry(line.webhook).or_default();
-        match pages.last_mut().filter(|page| page.lines < LINES_PER_PAGE) {
+        match pages.last_mut().filter(|page| page.lines < RECORDS_PER_PAGE) {
             Some(page) => {
                 page.octets.extend(octets);
                 (page.lines, page.at) = (page.lines + 1, line.at);
@@ -55,7 +55,7 @@ impl<'t> Logs<'t> {
     /// The lines of a webhook that are shown at `now`, the newest first.
     pub(super) fn shown(&mut self, webhook: WebhookId, now: Timestamp) -> Result<Vec<AttemptRecord>, IndexError> {
         self.write(webhook)?;
-        newest(&self.table, webhook, LINES_SHOWN, now)
+        newest(&self.table, webhook, RECORDS_SHOWN, now)
     }
 
     pub(super) fn remove(&mut self, webhook: WebhookId) -> Result<(), IndexError> {
@@ -95,7 +95,7 @@ impl<'t> Logs<'t> {
             let (key, page) = page?;
             let page = decode(page.value())?;
             let is_too_old = page.iter().all(|line| now.since(line.at) > AGE_MAX);
-            if !is_too_old && left.saturating_sub(page.len()) < LINES_SHOWN {
+            if !is_too_old && left.saturating_sub(page.len()) < RECORDS_SHOWN {
                 break;
             }
             left = left.saturating_sub(page.len());
@@ -109,13 +109,13 @@ impl<'t> Logs<'t> {
 }
 
 /// The newest lines of a webhook's log that are not too old at `now`, the newest first.
-pub(super) fn newest_lines(
+pub(super) fn newest_records(
     transaction: &ReadTransaction,
     webhook: WebhookId,
     limit: usize,
     now: Timestamp,
 ) -> Result<Vec<AttemptRecord>, IndexError> {
-    newest(&transaction.open_table(ATTEMPTS)?, webhook, limit.min(LINES_SHOWN), now)
+    newest(&transaction.open_table(ATTEMPTS)?, webhook, limit.min(RECORDS_SHOWN), now)
 }
 
 fn newest(
@@ -137,7 +137,7 @@ fn newest(
 }
 
 /// How many lines there are of each webhook.
-pub(super) fn count_lines(transaction: &ReadTransaction) -> Result<BTreeMap<WebhookId, u32>, IndexError> {
+pub(super) fn count_records(transaction: &ReadTransaction) -> Result<BTreeMap<WebhookId, u32>, IndexError> {
     let mut counts = BTreeMap::new();
     for page in transaction.open_table(ATTEMPTS)?.iter()? {
         for line in decode(page?.1.value())? {
