@@ -49,9 +49,9 @@ impl Source<'_> {
         for number in files.damaged.iter().filter(|number| **number <= position.segment) {
             self.damaged(*number, 0)?;
         }
-        let alive = self.segments_alive()?;
+        let live = self.live_segments()?;
         // Whatever lived before the files were looked for and lives still was among them.
-        for number in alive.into_iter().filter(|number| *number <= position.segment && !files.has(*number)) {
+        for number in live.into_iter().filter(|number| *number <= position.segment && !files.has(*number)) {
             self.damaged(number, 0)?;
         }
         for number in files.numbers().into_iter().filter(|number| *number <= position.segment) {
@@ -65,17 +65,17 @@ impl Source<'_> {
         Ok(counts)
     }
 
-    fn segments_alive(&self) -> Result<Vec<u64>, StoreError> {
-        let mut alive = Vec::new();
+    fn live_segments(&self) -> Result<Vec<u64>, StoreError> {
+        let mut live = Vec::new();
         (self.read)(&mut |view| {
-            alive = view.segments_alive()?;
+            live = view.live_segments()?;
             Ok(())
         })?;
-        Ok(alive)
+        Ok(live)
     }
 
     fn is_alive(&self, segment: u64) -> Result<bool, StoreError> {
-        Ok(self.segments_alive()?.contains(&segment))
+        Ok(self.live_segments()?.contains(&segment))
     }
 
     fn put(&mut self, counts: &mut BackupCounts, item: BackupItem) -> Result<(), StoreError> {
@@ -131,7 +131,7 @@ impl Source<'_> {
         }
         let mut is_cut_short = false;
         (self.read)(&mut |view| {
-            is_cut_short = view.lives_behind(number, walk.offset())?;
+            is_cut_short = view.has_live_mail_behind(number, walk.offset())?;
             Ok(())
         })?;
         Ok(is_cut_short)

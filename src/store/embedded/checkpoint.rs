@@ -44,13 +44,13 @@ impl Writer {
         let made = index.checkpoint();
         drop(index);
         match made {
-            Ok(Checkpoint { position, alive, deleted }) => {
+            Ok(Checkpoint { position, live_segments, deleted }) => {
                 self.unsaved = None;
                 self.shared.set_unsaved_octets(0);
                 self.saving.worked();
                 self.opening.worked();
                 for number in self.shared.segments().numbers() {
-                    if number < position.segment && !alive.contains_key(&number) {
+                    if number < position.segment && !live_segments.contains_key(&number) {
                         self.unlink(number);
                     }
                 }
@@ -59,7 +59,7 @@ impl Writer {
                     let in_use = self.journal.in_use();
                     self.punching = Punching::start(self.shared.segments().clone(), deleted, in_use);
                 }
-                self.alive = Some(alive);
+                self.live_segments = Some(live_segments);
             }
             // The journal has it all.
             Err(error) => {

@@ -110,11 +110,11 @@ fn replay(found: &FoundJournal, index: &Index, from: Position) -> Result<Positio
 /// Removes what the index does not know and is behind its position; a segment that it knows must be there.
 fn remove_unneeded(found: &FoundJournal, checkpoint: &Checkpoint) -> Result<(), OpenError> {
     let segments = found.segments();
-    if let Some(segment) = checkpoint.alive.keys().find(|number| !segments.has(**number)) {
+    if let Some(segment) = checkpoint.live_segments.keys().find(|number| !segments.has(**number)) {
         return Err(OpenError::Damaged { segment: *segment, offset: 0, what: "the segment is missing" });
     }
     for number in segments.numbers() {
-        if number < checkpoint.position.segment && !checkpoint.alive.contains_key(&number) {
+        if number < checkpoint.position.segment && !checkpoint.live_segments.contains_key(&number) {
             // It is tried again after the next checkpoint.
             if let Err(error) = segments.unlink(number) {
                 tracing::warn!(segment = number, %error, "an empty segment could not be removed");

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::writer::Writer;
 use crate::store::StoreError;
 use crate::store::change::Change;
-use crate::store::index::SegmentLife;
+use crate::store::index::SegmentUsage;
 use crate::store::journal::{Content, Group, group_room};
 
 /// Messages of a batch, and octets of them; one more may lie beyond. A few milliseconds of the writer's time.
@@ -33,11 +33,11 @@ impl Writer {
     /// Copies a batch of messages by what the last checkpoint said. A command that opened the store in passing copies
     /// nothing.
     pub(super) fn relocate(&mut self) {
-        let Some(alive) = self.alive.take() else { return };
+        let Some(live_segments) = self.live_segments.take() else { return };
         if self.shared.options().retention.is_none() {
             return;
         }
-        let copied = self.gather(&alive).and_then(|batch| {
+        let copied = self.gather(&live_segments).and_then(|batch| {
             let is_full = batch.is_full();
             self.copy(batch.messages)?;
             if is_full && let Some(unsaved) = &mut self.unsaved {
@@ -51,13 +51,13 @@ impl Writer {
     }
 
     /// The next messages to copy, of the oldest segments first.
-    fn gather(&self, alive: &BTreeMap<u64, SegmentLife>) -> Result<Batch, StoreError> {
+    fn gather(&self, live_segments: &BTreeMap<u64, SegmentUsage>) -> Result<Batch, StoreError> {
         let mut batch = Batch::default();
-        for (segment, life) in alive.range(..self.journal.in_use()) {
+        for (segment, usage) in live_segments.range(..self.journal.in_use()) {
             if batch.is_full() {
                 break;
             }
-            if life.emails > 0 || !self.is_mostly_free(*segment, life)? {
+            if usage.emails > 0 || !self.is_mostly_free(*segment, usage)? {
                 continue;
             }
             let before = (batch.messages.len(), batch.octets);
@@ -71,10 +71,10 @@ impl Writer {
     }
 
     /// Whether the disk's blocks of a segment are more than twice what is needed of it.
-    fn is_mostly_free(&self, segment: u64, life: &SegmentLife) -> Result<bool, StoreError> {
+    fn is_mostly_free(&self, segment: u64, usage: &SegmentUsage) -> Result<bool, StoreError> {
         let failed = |error: std::io::Error| StoreError::from_io(&error);
         let Some(file) = self.shared.segments().file(segment).map_err(failed)? else { return Ok(false) };
-        Ok(file.used_octets().map_err(failed)? > life.octets.saturating_mul(2))
+        Ok(file.used_octets().map_err(failed)? > usage.octets.saturating_mul(2))
     }
 
     /// Adds what a segment has, as far as the batch takes it; `false` if a message does not read back, or is larger than the

@@ -19,7 +19,7 @@ use super::queue::{Job, Message, Queue, Signal, answer, answer_all, gather};
 use super::recovery::{Backoff, OPENING_RETRY_MAX, SAVING_RETRY_MAX};
 use super::shared::Shared;
 use crate::store::change::{Change, Outcome};
-use crate::store::index::{Applied, IndexError, SegmentLife};
+use crate::store::index::{Applied, IndexError, SegmentUsage};
 use crate::store::journal::{AppendError, Group, Journal, RecordPlace, group_room};
 use crate::store::{OpenError, StoreError};
 
@@ -45,7 +45,7 @@ pub(super) fn start(
         // What the last process deleted and did not live to punch out goes with the first checkpoint.
         unsaved: Some(Unsaved::now()),
         punching: Punching::default(),
-        alive: None,
+        live_segments: None,
         opening: Backoff::new(OPENING_RETRY_MAX),
         saving: Backoff::new(SAVING_RETRY_MAX),
         compact_at: None,
@@ -96,7 +96,7 @@ pub(super) struct Writer {
     pub(super) unsaved: Option<Unsaved>,
     pub(super) punching: Punching,
     /// What the last checkpoint found alive, until it is looked at.
-    pub(super) alive: Option<BTreeMap<u64, SegmentLife>>,
+    pub(super) live_segments: Option<BTreeMap<u64, SegmentUsage>>,
     /// When an index that could not be opened is opened again.
     pub(super) opening: Backoff,
     /// When a checkpoint that failed is tried again.

@@ -6,11 +6,11 @@ use std::ops::RangeBounds;
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
-use super::alive::Alive;
 use super::decode::{decode_domain, decode_head, decode_mail};
 use super::emails_of::EmailsOf;
 use super::outbox::Outbox;
 use super::outbox_limits::ENDS_MAX;
+use super::segment_usage::SegmentUsages;
 use super::shares::{Shares, Sharing};
 use super::tables::{
     DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, EventRow, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow,
@@ -29,7 +29,7 @@ pub(super) struct Apply<'t> {
     pub(super) ids: Table<'t, &'static [u8; 16], &'static MailKey>,
     pub(super) expiry: Table<'t, (u64, u64), &'static [u8]>,
     pub(super) shares: Shares<'t>,
-    pub(super) alive: Alive<'t>,
+    pub(super) segment_usage: SegmentUsages<'t>,
     punches: Table<'t, (u64, u32), (u32, u32)>,
     domains: Table<'t, &'static str, &'static [u8]>,
     pub(super) emails_of: EmailsOf<'t>,
@@ -71,7 +71,7 @@ impl<'t> Apply<'t> {
             ids: transaction.open_table(IDS)?,
             expiry: transaction.open_table(EXPIRY)?,
             shares: Shares::open(transaction)?,
-            alive: Alive::open(transaction)?,
+            segment_usage: SegmentUsages::open(transaction)?,
             punches: transaction.open_table(PUNCHES)?,
             domains: transaction.open_table(DOMAINS)?,
             emails_of: EmailsOf::open(transaction)?,
@@ -96,7 +96,7 @@ impl<'t> Apply<'t> {
         self.outbox.webhooks.flush()?;
         self.shares.flush()?;
         self.emails_of.flush()?;
-        self.alive.flush()?;
+        self.segment_usage.flush()?;
         self.state.set_position(position);
         self.meta.insert(META_STATE, &self.state.encode()?[..])?;
         Ok(self.tally)
@@ -217,7 +217,7 @@ impl<'t> Apply<'t> {
         self.state.mailboxes += u64::from(head.emails == 1);
         self.mail.insert(&head_key(key), &head.encode()[..])?;
         self.state.emails += 1;
-        self.alive.add_email(row.place);
+        self.segment_usage.add_email(row.place);
         self.emails_of.add(domain, row.expires_at);
         Ok(())
     }
@@ -302,7 +302,7 @@ impl<'t> Apply<'t> {
         }
         let mut head = self.head(key)?.ok_or(IndexError::Corrupt("a mailbox's head is missing"))?;
         head.emails = head.emails.saturating_sub(1);
-        self.alive.remove_email(row.place);
+        self.segment_usage.remove_email(row.place);
         self.emails_of.remove(head.domain, row.expires_at);
         if head.emails == 0 {
             self.mail.remove(&head_key(key))?;
@@ -335,7 +335,7 @@ impl<'t> Apply<'t> {
     }
 
     fn let_go(&mut self, place: RecordPlace, removal: Removal) -> Result<(), IndexError> {
-        self.alive.remove_message(place);
+        self.segment_usage.remove_message(place);
         self.state.live_octets = self.state.live_octets.saturating_sub(u64::from(place.content));
         if removal == Removal::Expire { Ok(()) } else { self.punch(place) }
     }
@@ -354,7 +354,7 @@ impl<'t> Apply<'t> {
 
     /// Counts a message that is new.
     pub(super) fn count_in(&mut self, place: RecordPlace) {
-        self.alive.add_message(place);
+        self.segment_usage.add_message(place);
         self.state.live_octets = self.state.live_octets.saturating_add(u64::from(place.content));
     }
 

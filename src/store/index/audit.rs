@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
-use super::alive::SegmentLife;
 use super::decode::{decode_domain, decode_head, decode_mail, decode_webhook};
 use super::delivery_log::count_records;
 use super::emails_of::CountedOf;
 use super::outbox_events::all_events;
 use super::read::View;
+use super::segment_usage::SegmentUsage;
 use super::shares::Sharing;
 use super::tables::{
     DOMAINS, DUE, EXPIRY, EXPIRY_ROW_KEYS, IDS, MAIL, MailKey, MailRow, PUNCHES, SEGMENTS, SHARED, WEBHOOKS,
@@ -41,7 +41,7 @@ pub(crate) struct Audit<'v> {
     view: &'v View,
     transaction: &'v ReadTransaction,
     hash_key: HashKey,
-    segments: BTreeMap<u64, SegmentLife>,
+    segments: BTreeMap<u64, SegmentUsage>,
     /// Sequence numbers of the Emails whose record is whole and names them.
     borne_out: HashSet<u64>,
     /// Records that events wait with, and whether they are whole.
@@ -54,8 +54,8 @@ impl View {
         let transaction = &self.transaction;
         let mut segments = BTreeMap::new();
         for row in transaction.open_table(SEGMENTS)?.iter()? {
-            let (number, alive) = row?;
-            segments.insert(number.value(), SegmentLife::decode(alive.value()));
+            let (number, usage) = row?;
+            segments.insert(number.value(), SegmentUsage::decode(usage.value()));
         }
         let mut awaited = HashMap::new();
         for event in all_events(transaction)? {
@@ -69,7 +69,7 @@ impl View {
 impl Audit<'_> {
     /// The segments in which something lives.
     pub(crate) fn segments(&self) -> impl Iterator<Item = u64> {
-        self.segments.iter().filter(|(_, life)| life.messages > 0).map(|(number, _)| *number)
+        self.segments.iter().filter(|(_, usage)| usage.messages > 0).map(|(number, _)| *number)
     }
 
     /// Takes note of a record. Whether the index names it, be it as alive or as about to be punched out.
@@ -105,7 +105,7 @@ impl Audit<'_> {
         self.view.audit_emails_of(&emails_of, found)?;
         let waiting = self.events(&mut needs, found)?;
         self.shares(&needs, found)?;
-        let live_octets = self.alive(&needs, found);
+        let live_octets = self.segments_used(&needs, found);
         self.webhooks(&waiting, found)?;
         let unproven_octets = self.view.audit_shares(found)?;
         for row in self.transaction.open_table(DOMAINS)?.iter()? {
@@ -294,7 +294,7 @@ impl Audit<'_> {
     }
 
     /// Octets that live, while they are compared with the count of each segment.
-    fn alive(&self, needs: &HashMap<Start, Need>, found: &mut dyn FnMut(Finding)) -> u64 {
+    fn segments_used(&self, needs: &HashMap<Start, Need>, found: &mut dyn FnMut(Finding)) -> u64 {
         let mut counted: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         for ((segment, _), need) in needs {
             let of = counted.entry(*segment).or_default();
@@ -302,8 +302,8 @@ impl Audit<'_> {
         }
         let numbers: HashSet<u64> = self.segments.keys().chain(counted.keys()).copied().collect();
         for number in numbers {
-            let life = self.segments.get(&number).copied().unwrap_or_default();
-            let kept = (life.messages, life.octets);
+            let usage = self.segments.get(&number).copied().unwrap_or_default();
+            let kept = (usage.messages, usage.octets);
             let (messages, octets) = counted.get(&number).copied().unwrap_or_default();
             if kept != (messages, octets) {
                 let what = format!(

@@ -71,7 +71,7 @@ impl View {
     }
 
     /// The segments in which something lives.
-    pub(crate) fn segments_alive(&self) -> Result<Vec<u64>, IndexError> {
+    pub(crate) fn live_segments(&self) -> Result<Vec<u64>, IndexError> {
         let mut alive = Vec::new();
         for row in self.transaction.open_table(SEGMENTS)?.iter()? {
             let (number, row) = row?;
@@ -81,7 +81,7 @@ impl View {
     }
 
     /// Whether an Email lives in a record at or behind `offset` of a segment. Reads every row of mail.
-    pub(crate) fn lives_behind(&self, segment: u64, offset: u64) -> Result<bool, IndexError> {
+    pub(crate) fn has_live_mail_behind(&self, segment: u64, offset: u64) -> Result<bool, IndexError> {
         for row in self.transaction.open_table(MAIL)?.iter()? {
             let (key, row) = row?;
             // The head of a mailbox lives nowhere.

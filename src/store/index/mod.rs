@@ -4,7 +4,6 @@
 //! complete, without waiting for the disk. A [checkpoint](Index::checkpoint) makes all of that durable. So the index always
 //! knows what it holds, is never ahead of the synced journal, and everything it lost is replayed.
 
-mod alive;
 mod apply;
 mod audit;
 mod audit_shares;
@@ -26,6 +25,7 @@ mod read;
 mod relocation;
 mod restored;
 mod retention;
+mod segment_usage;
 mod shares;
 mod survey;
 mod tables;
@@ -41,7 +41,6 @@ use std::time::Duration;
 
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
-pub(crate) use alive::SegmentLife;
 use apply::Apply;
 pub(crate) use audit::Audit;
 use backend::{Backend, Gate, Gated};
@@ -53,6 +52,7 @@ use outbox::Outbox;
 pub(crate) use outbox_reads::Due;
 use overlay::Overlay;
 pub(crate) use read::View;
+pub(crate) use segment_usage::SegmentUsage;
 pub(crate) use survey::TABLES;
 use tables::{
     DOMAINS, EXPIRY, FORMAT, IDS, MAIL, META, META_FORMAT, META_HASH_KEY, META_RETENTION, META_STATE, PUNCHES,
@@ -138,7 +138,7 @@ pub(crate) struct Checkpoint {
     /// Up to where the journal is not needed for replay any more.
     pub(crate) position: Position,
     /// The segments in which something lives.
-    pub(crate) alive: BTreeMap<u64, SegmentLife>,
+    pub(crate) live_segments: BTreeMap<u64, SegmentUsage>,
     /// Records whose content was deleted, in the order of the journal, at most [`DELETED_MAX`] of them.
     pub(crate) deleted: Vec<RecordPlace>,
 }
@@ -284,14 +284,14 @@ impl Index {
         transaction.set_durability(Durability::Immediate)?;
         transaction.set_quick_repair(true);
         let position = read_state(&self.database)?.position();
-        let mut alive = BTreeMap::new();
+        let mut live_segments = BTreeMap::new();
         let mut deleted = Vec::new();
         {
             let mut segments = transaction.open_table(SEGMENTS)?;
             segments.retain_in(..position.segment, |_, (messages, ..)| messages > 0)?;
             for row in segments.iter()? {
-                let (number, life) = row?;
-                alive.insert(number.value(), SegmentLife::decode(life.value()));
+                let (number, usage) = row?;
+                live_segments.insert(number.value(), SegmentUsage::decode(usage.value()));
             }
             for row in transaction.open_table(PUNCHES)?.iter()?.take(DELETED_MAX) {
                 let (key, value) = row?;
@@ -300,7 +300,7 @@ impl Index {
             }
         }
         transaction.commit()?;
-        Ok(Checkpoint { position, alive, deleted })
+        Ok(Checkpoint { position, live_segments, deleted })
     }
 
     /// Forgets records whose content is gone from the disk.

@@ -92,8 +92,8 @@ impl Apply<'_> {
             self.outbox.events.write(&key, &EventRow { place: to, ..event })?;
         }
         self.shares.relocate((from.segment, from.offset), (to.segment, to.offset))?;
-        self.alive.remove_message(from);
-        self.alive.add_message(to);
+        self.segment_usage.remove_message(from);
+        self.segment_usage.add_message(to);
         // Its segment may stay for others.
         self.punch(from)?;
         self.tally.relocated += 1;

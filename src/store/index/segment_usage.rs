@@ -10,7 +10,7 @@ use crate::store::journal::RecordPlace;
 
 /// What lives in a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SegmentLife {
+pub(crate) struct SegmentUsage {
     /// Messages that an Email or an event needs.
     pub(crate) messages: u64,
     /// Octets of their records.
@@ -19,14 +19,14 @@ pub(crate) struct SegmentLife {
     pub(crate) emails: u64,
 }
 
-impl SegmentLife {
+impl SegmentUsage {
     pub(super) fn decode((messages, octets, emails): (u64, u64, u64)) -> Self {
         Self { messages, octets, emails }
     }
 }
 
 /// The table of segments, open for writing, and what the group changes about it.
-pub(super) struct Alive<'t> {
+pub(super) struct SegmentUsages<'t> {
     table: Table<'t, u64, (u64, u64, u64)>,
     changes: BTreeMap<u64, Change>,
 }
@@ -38,7 +38,7 @@ struct Change {
     emails: i64,
 }
 
-impl<'t> Alive<'t> {
+impl<'t> SegmentUsages<'t> {
     /// Opens the table, making it if it is missing.
     pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
         Ok(Self { table: transaction.open_table(SEGMENTS)?, changes: BTreeMap::new() })
@@ -73,7 +73,7 @@ impl<'t> Alive<'t> {
     /// Writes what has changed.
     pub(super) fn flush(&mut self) -> Result<(), IndexError> {
         for (segment, Change { messages, octets, emails }) in std::mem::take(&mut self.changes) {
-            let before = self.table.get(segment)?.map(|row| SegmentLife::decode(row.value())).unwrap_or_default();
+            let before = self.table.get(segment)?.map(|row| SegmentUsage::decode(row.value())).unwrap_or_default();
             let now = (
                 before.messages.saturating_add_signed(messages),
                 before.octets.saturating_add_signed(octets),
