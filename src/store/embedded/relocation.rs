@@ -82,7 +82,7 @@ impl Writer {
     fn gather_segment(&self, segment: u64, batch: &mut Batch) -> Result<bool, StoreError> {
         let largest = self.shared.options().message_octets_max;
         let failed = |error: std::io::Error| StoreError::from_io(&error);
-        for offset in self.shared.read(|view| view.shared_records(segment))? {
+        for offset in self.shared.read(|view| view.refcounted_records(segment))? {
             if batch.is_full() {
                 break;
             }

@@ -10,8 +10,8 @@ use super::decode::{decode_domain, decode_head, decode_mail};
 use super::emails_of::EmailsOf;
 use super::outbox::Outbox;
 use super::outbox_limits::ENDS_MAX;
+use super::refcounts::{RefCount, RefCounts};
 use super::segment_usage::SegmentUsages;
-use super::shares::{Shares, Sharing};
 use super::tables::{
     DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, EventRow, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow,
     PUNCHES, State, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
@@ -28,7 +28,7 @@ pub(super) struct Apply<'t> {
     pub(super) mail: Table<'t, &'static MailKey, &'static [u8]>,
     pub(super) ids: Table<'t, &'static [u8; 16], &'static MailKey>,
     pub(super) expiry: Table<'t, (u64, u64), &'static [u8]>,
-    pub(super) shares: Shares<'t>,
+    pub(super) refcounts: RefCounts<'t>,
     pub(super) segment_usage: SegmentUsages<'t>,
     punches: Table<'t, (u64, u32), (u32, u32)>,
     domains: Table<'t, &'static str, &'static [u8]>,
@@ -70,7 +70,7 @@ impl<'t> Apply<'t> {
             mail: transaction.open_table(MAIL)?,
             ids: transaction.open_table(IDS)?,
             expiry: transaction.open_table(EXPIRY)?,
-            shares: Shares::open(transaction)?,
+            refcounts: RefCounts::open(transaction)?,
             segment_usage: SegmentUsages::open(transaction)?,
             punches: transaction.open_table(PUNCHES)?,
             domains: transaction.open_table(DOMAINS)?,
@@ -94,7 +94,7 @@ impl<'t> Apply<'t> {
         self.flush_expiring()?;
         self.outbox.logs.flush(&mut self.outbox.webhooks)?;
         self.outbox.webhooks.flush()?;
-        self.shares.flush()?;
+        self.refcounts.flush()?;
         self.emails_of.flush()?;
         self.segment_usage.flush()?;
         self.state.set_position(position);
@@ -185,18 +185,18 @@ impl<'t> Apply<'t> {
             told.push(self.webhooks_to_tell(&recipient.mailbox, received_at)?);
         }
         let emails = envelope.recipients.len();
-        let is_shared = emails > 1 || told.iter().any(|webhooks| !webhooks.is_empty());
+        let is_refcounted = emails > 1 || told.iter().any(|webhooks| !webhooks.is_empty());
         if emails > 1 {
-            let shares = u32::try_from(emails).unwrap_or(u32::MAX);
-            let sharing = Sharing { shares, was_deleted: false, sequence: self.state.next_sequence };
-            self.shares.begin((place.segment, place.offset), sharing)?;
+            let references = u32::try_from(emails).unwrap_or(u32::MAX);
+            let refcount = RefCount { references, was_deleted: false, sequence: self.state.next_sequence };
+            self.refcounts.begin((place.segment, place.offset), refcount)?;
         }
         let mut has_events = false;
         self.count_in(place);
         for (recipient, webhooks) in envelope.recipients.iter().zip(told) {
             let key = mail_key(mailbox_hash(&self.hash_key, &recipient.mailbox), self.state.next_sequence);
             self.state.next_sequence += 1;
-            let row = MailRow { id: recipient.id, received_at, expires_at, place, is_shared };
+            let row = MailRow { id: recipient.id, received_at, expires_at, place, is_refcounted };
             self.insert_mail(&key, &row, domain_hash(&self.hash_key, recipient.mailbox.domain()))?;
             let event =
                 EventRow { email: recipient.id, attempts: 0, due_at: received_at, received_at, expires_at, place };
@@ -310,13 +310,13 @@ impl<'t> Apply<'t> {
         } else {
             self.mail.insert(&head_key(key), &head.encode()[..])?;
         }
-        let removal = if row.is_shared { self.release_share(row.place, removal)? } else { Some(removal) };
+        let removal = if row.is_refcounted { self.release_reference(row.place, removal)? } else { Some(removal) };
         removal.map_or(Ok(()), |removal| self.let_go(row.place, removal))
     }
 
     /// Ends the share that an event has in a record.
     pub(super) fn release_event(&mut self, place: RecordPlace) -> Result<(), IndexError> {
-        match self.release_share(place, Removal::Expire)? {
+        match self.release_reference(place, Removal::Expire)? {
             None => Ok(()),
             // The Email is gone already, and may have been deleted.
             Some(_) => self.let_go(place, Removal::Delete),
@@ -324,13 +324,13 @@ impl<'t> Apply<'t> {
     }
 
     /// Gives an event a share in the record of the Email number `sequence`, which is there and known to be shared.
-    pub(super) fn share(&mut self, place: RecordPlace, sequence: u64) -> Result<(), IndexError> {
-        self.shares.add((place.segment, place.offset), sequence)
+    pub(super) fn add_reference(&mut self, place: RecordPlace, sequence: u64) -> Result<(), IndexError> {
+        self.refcounts.add((place.segment, place.offset), sequence)
     }
 
     /// Notes that others than this Email may have a share in its record.
-    pub(super) fn mark_shared(&mut self, key: &MailKey, row: &MailRow) -> Result<(), IndexError> {
-        self.mail.insert(key, &MailRow { is_shared: true, ..*row }.encode()[..])?;
+    pub(super) fn mark_refcounted(&mut self, key: &MailKey, row: &MailRow) -> Result<(), IndexError> {
+        self.mail.insert(key, &MailRow { is_refcounted: true, ..*row }.encode()[..])?;
         Ok(())
     }
 
@@ -348,8 +348,8 @@ impl<'t> Apply<'t> {
     }
 
     /// Ends a share; how far the removal of the record goes, `None` if other Emails or events still share it.
-    fn release_share(&mut self, place: RecordPlace, removal: Removal) -> Result<Option<Removal>, IndexError> {
-        self.shares.release((place.segment, place.offset), removal)
+    fn release_reference(&mut self, place: RecordPlace, removal: Removal) -> Result<Option<Removal>, IndexError> {
+        self.refcounts.release((place.segment, place.offset), removal)
     }
 
     /// Counts a message that is new.

@@ -12,10 +12,10 @@ use super::delivery_log::count_records;
 use super::emails_of::CountedOf;
 use super::outbox_events::all_events;
 use super::read::View;
+use super::refcounts::RefCount;
 use super::segment_usage::SegmentUsage;
-use super::shares::Sharing;
 use super::tables::{
-    DOMAINS, DUE, EXPIRY, EXPIRY_ROW_KEYS, IDS, MAIL, MailKey, MailRow, PUNCHES, SEGMENTS, SHARED, WEBHOOKS,
+    DOMAINS, DUE, EXPIRY, EXPIRY_ROW_KEYS, IDS, MAIL, MailKey, MailRow, PUNCHES, REFCOUNTS, SEGMENTS, WEBHOOKS,
     WEBHOOKS_OF, due_key, expiry_second, mailbox_hash, mailbox_webhook_key, sequence_of,
 };
 use super::{HashKey, IndexError};
@@ -29,10 +29,10 @@ type Start = (u64, u32);
 /// What somebody still needs a record for.
 #[derive(Clone, Copy, Debug, Default)]
 struct Need {
-    shares: u32,
+    references: u32,
     length: u32,
     content: u32,
-    is_marked_shared: bool,
+    is_marked_refcounted: bool,
     has_email: bool,
 }
 
@@ -104,7 +104,7 @@ impl Audit<'_> {
         let (emails, mailboxes) = self.mail(&expiries, &mut needs, &mut emails_of, found)?;
         self.view.audit_emails_of(&emails_of, found)?;
         let waiting = self.events(&mut needs, found)?;
-        self.shares(&needs, found)?;
+        self.references(&needs, found)?;
         let live_octets = self.segments_used(&needs, found);
         self.webhooks(&waiting, found)?;
         let unproven_octets = self.view.audit_shares(found)?;
@@ -196,10 +196,10 @@ impl Audit<'_> {
             self.email(&key, &row, expiries, found);
             let need = needs.entry((row.place.segment, row.place.offset)).or_default();
             *need = Need {
-                shares: need.shares + 1,
+                references: need.references + 1,
                 length: row.place.length,
                 content: row.place.content,
-                is_marked_shared: need.is_marked_shared || row.is_shared,
+                is_marked_refcounted: need.is_marked_refcounted || row.is_refcounted,
                 has_email: true,
             };
         }
@@ -240,7 +240,7 @@ impl Audit<'_> {
             *of = (of.0 + 1, of.1 + u64::from(event.place.content));
             let start = (event.place.segment, event.place.offset);
             let need = needs.entry(start).or_default();
-            need.shares += 1;
+            need.references += 1;
             (need.length, need.content) = (event.place.length, event.place.content);
             if self.awaited.get(&start) != Some(&true) {
                 let what = format!("the message of the event about Email {} does not read back", event.email);
@@ -261,21 +261,21 @@ impl Audit<'_> {
     }
 
     /// Who shares a record against who needs it.
-    fn shares(&self, needs: &HashMap<Start, Need>, found: &mut dyn FnMut(Finding)) -> Result<(), IndexError> {
+    fn references(&self, needs: &HashMap<Start, Need>, found: &mut dyn FnMut(Finding)) -> Result<(), IndexError> {
         let mut kept: HashMap<Start, u32> = HashMap::new();
-        for row in self.transaction.open_table(SHARED)?.iter()? {
+        for row in self.transaction.open_table(REFCOUNTS)?.iter()? {
             let (start, number) = row?;
-            kept.insert(start.value(), Sharing::decode(number.value()).shares);
+            kept.insert(start.value(), RefCount::decode(number.value()).references);
         }
         for (start, need) in needs {
             let has = kept.remove(start);
             let is_right = match has {
-                Some(number) => number == need.shares && (need.is_marked_shared || !need.has_email),
+                Some(number) => number == need.references && (need.is_marked_refcounted || !need.has_email),
                 // Only what was never shared, or is not any more, has no row.
-                None => need.shares == 1 && need.has_email,
+                None => need.references == 1 && need.has_email,
             };
             if !is_right {
-                let what = format!("{} need the record and {} have a share", need.shares, has.unwrap_or(1));
+                let what = format!("{} need the record and {} have a share", need.references, has.unwrap_or(1));
                 found(Finding::at(FindingKind::Rows, start.0, u64::from(start.1), what));
             }
         }

@@ -90,8 +90,8 @@ mod tests {
     use crate::store::disk::{Directory, Disk};
     use crate::store::index::TABLES;
     use crate::store::index::tables::{
-        BY_REGISTRANT, DOMAINS, EMAILS_OF, EXPIRY, MEMBERS, PUNCHES, SEGMENTS, SHARED, UNPROVEN, WEBHOOKS_OF, WEIGHTS,
-        WEIGHTS_OF, mail_key,
+        BY_REGISTRANT, DOMAINS, EMAILS_OF, EXPIRY, MEMBERS, PUNCHES, REFCOUNTS, SEGMENTS, UNPROVEN, WEBHOOKS_OF,
+        WEIGHTS, WEIGHTS_OF, mail_key,
     };
 
     /// Keeps the rows of mail whose number is below `kept`, of 50,000.
@@ -129,7 +129,7 @@ mod tests {
         {
             transaction.open_table(IDS).expect("ids").insert(&[1; 16], &[1; 24]).expect("insert");
             transaction.open_table(EXPIRY).expect("expiry").insert((1, 1), &[1; 24][..]).expect("insert");
-            transaction.open_table(SHARED).expect("shared").insert((1, 1), (1, 1)).expect("insert");
+            transaction.open_table(REFCOUNTS).expect("shared").insert((1, 1), (1, 1)).expect("insert");
             transaction.open_table(SEGMENTS).expect("segments").insert(1, (1, 1, 1)).expect("insert");
             transaction.open_table(PUNCHES).expect("punches").insert((1, 1), (1, 1)).expect("insert");
             transaction.open_table(EMAILS_OF).expect("emails").insert(&[1; 24], 1).expect("insert");

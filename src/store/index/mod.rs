@@ -22,11 +22,11 @@ mod outbox_reads;
 mod outbox_replay;
 mod overlay;
 mod read;
+mod refcounts;
 mod relocation;
 mod restored;
 mod retention;
 mod segment_usage;
-mod shares;
 mod survey;
 mod tables;
 mod tally;
@@ -56,7 +56,7 @@ pub(crate) use segment_usage::SegmentUsage;
 pub(crate) use survey::TABLES;
 use tables::{
     DOMAINS, EXPIRY, FORMAT, IDS, MAIL, META, META_FORMAT, META_HASH_KEY, META_RETENTION, META_STATE, PUNCHES,
-    SEGMENTS, SHARED, State,
+    REFCOUNTS, SEGMENTS, State,
 };
 pub(crate) use tables::{HashKey, record_place};
 pub(crate) use tally::Tally;
@@ -363,7 +363,7 @@ fn initialize(database: &Database, hash_key: &HashKey) -> Result<(), IndexError>
         transaction.open_table(MAIL)?;
         transaction.open_table(IDS)?;
         transaction.open_table(EXPIRY)?;
-        transaction.open_table(SHARED)?;
+        transaction.open_table(REFCOUNTS)?;
         transaction.open_table(SEGMENTS)?;
         transaction.open_table(PUNCHES)?;
         transaction.open_table(DOMAINS)?;

@@ -92,7 +92,7 @@ impl Apply<'_> {
     ) -> Result<bool, IndexError> {
         let Some(mut row) = self.outbox.webhooks.take(webhook)? else { return Ok(false) };
         let octets = u64::from(event.place.content);
-        self.share(event.place, sequence)?;
+        self.add_reference(event.place, sequence)?;
         self.outbox.events.put(webhook, sequence, event)?;
         row.events += 1;
         let waiting = row.octets + octets;

@@ -27,7 +27,7 @@ impl Apply<'_> {
                 expires_at: mail.expires_at,
                 place: mail.place,
             };
-            self.mark_shared(&key, &mail)?;
+            self.mark_refcounted(&key, &mail)?;
             outcome.replayed += usize::from(self.begin_event(webhook, sequence_of(&key), &event)?);
         }
         if outcome.replayed > 0

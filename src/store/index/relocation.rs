@@ -6,10 +6,10 @@ use super::IndexError;
 use super::apply::Apply;
 use super::outbox_events::event_in;
 use super::read::View;
-use super::shares::Sharing;
+use super::refcounts::RefCount;
 use super::tables::{
-    EventRow, FRESH_EVENTS, HashKey, SHARED, TRIED_EVENTS, WEBHOOKS_OF, WebhookKey, mailbox_hash, mailbox_webhook_key,
-    webhook_key, webhook_of,
+    EventRow, FRESH_EVENTS, HashKey, REFCOUNTS, TRIED_EVENTS, WEBHOOKS_OF, WebhookKey, mailbox_hash,
+    mailbox_webhook_key, webhook_key, webhook_of,
 };
 use crate::model::{Recipient, WebhookId};
 use crate::store::change::Outcome;
@@ -32,13 +32,13 @@ where
         &self,
         recipients: &[Recipient],
         place: RecordPlace,
-        sharing: Option<Sharing>,
+        refcount: Option<RefCount>,
     ) -> Result<Option<Vec<(WebhookKey, EventRow)>>, IndexError> {
         // What an event needs is shared.
-        let Some(sharing) = sharing else { return Ok(None) };
+        let Some(refcount) = refcount else { return Ok(None) };
         let (first, last) = (WebhookId::from_octets([0; 16]), WebhookId::from_octets([255; 16]));
         let mut events = Vec::new();
-        for (recipient, sequence) in recipients.iter().zip(sharing.sequence..) {
+        for (recipient, sequence) in recipients.iter().zip(refcount.sequence..) {
             let mailbox = mailbox_hash(self.secret, &recipient.mailbox);
             let range = mailbox_webhook_key(mailbox, first)..=mailbox_webhook_key(mailbox, last);
             for row in self.webhooks_of.range::<&[u8; 32]>(range.start()..=range.end())? {
@@ -47,28 +47,28 @@ where
                 events.extend(event.map(|event| (key, event)));
             }
         }
-        Ok((events.len() == sharing.shares as usize).then_some(events))
+        Ok((events.len() == refcount.references as usize).then_some(events))
     }
 }
 
 impl View {
     /// Where the records of a segment begin that are shared, be it by Emails or by events.
-    pub(crate) fn shared_records(&self, segment: u64) -> Result<Vec<u32>, IndexError> {
-        let table = self.transaction.open_table(SHARED)?;
+    pub(crate) fn refcounted_records(&self, segment: u64) -> Result<Vec<u32>, IndexError> {
+        let table = self.transaction.open_table(REFCOUNTS)?;
         let rows = table.range((segment, 0)..=(segment, u32::MAX))?;
         rows.map(|row| Ok(row?.0.value().1)).collect()
     }
 
     /// Whether the record at `place` of a message for `recipients` is needed by events, and by nothing else.
     pub(crate) fn is_for_events_alone(&self, recipients: &[Recipient], place: RecordPlace) -> Result<bool, IndexError> {
-        let sharing = self.transaction.open_table(SHARED)?.get((place.segment, place.offset))?;
-        let sharing = sharing.map(|row| Sharing::decode(row.value()));
+        let refcount = self.transaction.open_table(REFCOUNTS)?.get((place.segment, place.offset))?;
+        let refcount = refcount.map(|row| RefCount::decode(row.value()));
         let tables = Tables {
             webhooks_of: &self.transaction.open_table(WEBHOOKS_OF)?,
             events: [&self.transaction.open_table(FRESH_EVENTS)?, &self.transaction.open_table(TRIED_EVENTS)?],
             secret: &self.hash_key,
         };
-        Ok(tables.events(recipients, place, sharing)?.is_some())
+        Ok(tables.events(recipients, place, refcount)?.is_some())
     }
 }
 
@@ -81,17 +81,17 @@ impl Apply<'_> {
         from: RecordPlace,
         to: RecordPlace,
     ) -> Result<Outcome, IndexError> {
-        let sharing = self.shares.get((from.segment, from.offset))?;
+        let refcount = self.refcounts.get((from.segment, from.offset))?;
         let tables =
             Tables { webhooks_of: &self.outbox.of, events: self.outbox.events.tables(), secret: &self.hash_key };
-        let Some(events) = tables.events(recipients, from, sharing)? else {
+        let Some(events) = tables.events(recipients, from, refcount)? else {
             self.punch(to)?;
             return Ok(Outcome::Changed { number: 0, more: false });
         };
         for (key, event) in events {
             self.outbox.events.write(&key, &EventRow { place: to, ..event })?;
         }
-        self.shares.relocate((from.segment, from.offset), (to.segment, to.offset))?;
+        self.refcounts.relocate((from.segment, from.offset), (to.segment, to.offset))?;
         self.segment_usage.remove_message(from);
         self.segment_usage.add_message(to);
         // Its segment may stay for others.

@@ -4,7 +4,7 @@ use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::Apply;
-use super::shares::Sharing;
+use super::refcounts::RefCount;
 use super::tables::{EventRow, MailRow, domain_hash, mail_key, mailbox_hash, sequence_of};
 use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookStatus};
 use crate::store::change::Outcome;
@@ -27,12 +27,12 @@ impl Apply<'_> {
             self.punch(place)?;
             return Ok(Outcome::Received { has_events: false, has_dropped: false });
         }
-        let is_shared = recipients.len() > 1;
-        if is_shared {
-            let shares = u32::try_from(are_living).unwrap_or(u32::MAX);
+        let is_refcounted = recipients.len() > 1;
+        if is_refcounted {
+            let references = u32::try_from(are_living).unwrap_or(u32::MAX);
             // Who is missing has deleted theirs.
-            let sharing = Sharing { shares, was_deleted: are_living < recipients.len(), sequence };
-            self.shares.begin((place.segment, place.offset), sharing)?;
+            let refcount = RefCount { references, was_deleted: are_living < recipients.len(), sequence };
+            self.refcounts.begin((place.segment, place.offset), refcount)?;
         }
         self.count_in(place);
         for (recipient, sequence) in recipients.iter().zip(sequence..) {
@@ -44,7 +44,7 @@ impl Apply<'_> {
             if sequence == 0 || self.row(&key)?.is_some() {
                 return Err(IndexError::Corrupt("two Emails have one number"));
             }
-            let row = MailRow { id: recipient.id, received_at, expires_at, place, is_shared };
+            let row = MailRow { id: recipient.id, received_at, expires_at, place, is_refcounted };
             self.insert_mail(&key, &row, domain_hash(&self.hash_key, recipient.mailbox.domain()))?;
         }
         Ok(Outcome::Received { has_events: false, has_dropped: false })
@@ -74,7 +74,7 @@ impl Apply<'_> {
             expires_at: mail.expires_at,
             place: mail.place,
         };
-        self.mark_shared(&key, &mail)?;
+        self.mark_refcounted(&key, &mail)?;
         let number = usize::from(self.add_event(webhook, sequence, &event)?);
         Ok(Outcome::Changed { number, more: false })
     }

@@ -7,7 +7,7 @@ use super::decode::decode_mail;
 use super::read::View;
 use super::tables::{
     ATTEMPTS, BY_REGISTRANT, DOMAINS, DUE, EMAILS_OF, EXPIRY, FRESH_EVENTS, IDS, MAIL, MEMBERS, META, MailKey, PUNCHES,
-    SEGMENTS, SHARED, TRIED_EVENTS, UNPROVEN, WEBHOOKS, WEBHOOKS_OF, WEIGHTS, WEIGHTS_OF, sequence_of,
+    REFCOUNTS, SEGMENTS, TRIED_EVENTS, UNPROVEN, WEBHOOKS, WEBHOOKS_OF, WEIGHTS, WEIGHTS_OF, sequence_of,
 };
 use crate::model::Timestamp;
 
@@ -32,7 +32,7 @@ pub(crate) const TABLES: [TableOctets; 20] = [
     |view| view.octets(MAIL),
     |view| view.octets(IDS),
     |view| view.octets(EXPIRY),
-    |view| view.octets(SHARED),
+    |view| view.octets(REFCOUNTS),
     |view| view.octets(SEGMENTS),
     |view| view.octets(PUNCHES),
     |view| view.octets(EMAILS_OF),

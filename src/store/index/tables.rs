@@ -32,10 +32,10 @@ pub(super) const IDS: TableDefinition<&[u8; 16], &MailKey> = TableDefinition::ne
 /// what one group brought for one second.
 pub(super) const EXPIRY: TableDefinition<(u64, u64), &[u8]> = TableDefinition::new("expiry");
 /// (segment, offset) of a record to the number of Emails and events that share it, where there may be more than one, and
-/// [`SHARE_DELETED`]; and to the sequence number of its first recipient's Email, from which those of the others count on.
-pub(super) const SHARED: TableDefinition<(u64, u32), (u32, u64)> = TableDefinition::new("shared");
+/// [`REFCOUNT_DELETED`]; and to the sequence number of its first recipient's Email, from which those of the others count on.
+pub(super) const REFCOUNTS: TableDefinition<(u64, u32), (u32, u64)> = TableDefinition::new("shared");
 /// Somebody deleted their Email of the record: with the last share its octets leave the disk, however that ends.
-pub(super) const SHARE_DELETED: u32 = 1 << 31;
+pub(super) const REFCOUNT_DELETED: u32 = 1 << 31;
 /// Segment to the number of messages alive in it, the octets of their records, and the number of Emails that have one.
 pub(super) const SEGMENTS: TableDefinition<u64, (u64, u64, u64)> = TableDefinition::new("segments");
 /// (segment, offset) of a record whose content was deleted to (its length, its content's).
@@ -149,7 +149,7 @@ pub(super) struct MailRow {
     pub(super) expires_at: Timestamp,
     pub(super) place: RecordPlace,
     /// Other Emails have the same record.
-    pub(super) is_shared: bool,
+    pub(super) is_refcounted: bool,
 }
 
 impl MailRow {
@@ -164,7 +164,7 @@ impl MailRow {
         out[40..44].copy_from_slice(&self.place.offset.to_le_bytes());
         out[44..48].copy_from_slice(&self.place.length.to_le_bytes());
         out[48..52].copy_from_slice(&self.place.content.to_le_bytes());
-        out[52] = u8::from(self.is_shared);
+        out[52] = u8::from(self.is_refcounted);
         out
     }
 
@@ -183,7 +183,7 @@ impl MailRow {
                 length: u32::from_le_bytes(array(&octets[44..48])),
                 content: u32::from_le_bytes(array(&octets[48..52])),
             },
-            is_shared: octets[52] != 0,
+            is_refcounted: octets[52] != 0,
         })
     }
 
