@@ -48,7 +48,7 @@ pub(crate) enum Change {
     EventsEnded { webhook: WebhookId, expired_by: Timestamp },
     /// A message that lived in another store lives here: those Emails of it that are `living`, under the sequence numbers
     /// that they had, which count from `sequence` on for its first recipient. Its octets are the record's content.
-    Restored { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, sequence: u64, living: Vec<EmailId> },
+    Restored { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, sequence: u64, live: Vec<EmailId> },
     /// The message of the record at `from` is here as well, octet for octet, for the pending events that need it there.
     Relocated { from: RecordPlace, envelope: Envelope, received_at: Timestamp },
     /// Emails that expire after `latest` are removed, about `limit` of them: they came while the clock was ahead.

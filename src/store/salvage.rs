@@ -63,7 +63,7 @@ fn fill(
     let mut loader = None;
     let (kept, from) = match &index {
         Some(index) => {
-            let counts = living(index, disk, |item| {
+            let counts = copy_live(index, disk, |item| {
                 if let BackupRecord::Store { secret } = item.record {
                     loader = Some(Loader::begin(staged, options, secret).map_err(to_store_error)?);
                 }
@@ -82,7 +82,7 @@ fn fill(
     Ok((kept, replayed))
 }
 
-fn living(
+fn copy_live(
     index: &Index,
     disk: &Arc<dyn Disk>,
     mut emit: impl FnMut(BackupItem) -> Result<(), StoreError>,

@@ -43,7 +43,7 @@ pub enum BackupRecord {
         /// The number of its first recipient's Email; those of the others count on from it. They order a mailbox.
         sequence: u64,
         /// The Emails of it that were there.
-        living: Vec<EmailId>,
+        live: Vec<EmailId>,
     },
     /// A webhook, with its secret.
     Webhook(Box<WebhookRecord>),
@@ -86,9 +86,9 @@ impl BackupCounts {
         match &item.record {
             BackupRecord::Store { .. } | BackupRecord::End(_) => {}
             BackupRecord::Domain(_) => self.domains += 1,
-            BackupRecord::Mail { living, .. } => {
+            BackupRecord::Mail { live, .. } => {
                 self.messages += 1;
-                self.emails += living.len() as u64;
+                self.emails += live.len() as u64;
                 self.octets += item.content.len() as u64;
             }
             BackupRecord::Webhook(_) => self.webhooks += 1,

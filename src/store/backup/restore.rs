@@ -76,9 +76,9 @@ pub(in crate::store) fn load(loader: &mut Loader, item: BackupItem) -> Result<()
         BackupRecord::Event { webhook, email, attempts, due_at } => {
             loader.push(Change::EventRestored { webhook, email, attempts, due_at }, &[])
         }
-        BackupRecord::Mail { envelope, received_at, expires_at, sequence, living } => {
+        BackupRecord::Mail { envelope, received_at, expires_at, sequence, live } => {
             // The envelope stays whole, since it shows in the message's trace; who deleted their Email doesn't get it back.
-            loader.push(Change::Restored { envelope, received_at, expires_at, sequence, living }, &content)
+            loader.push(Change::Restored { envelope, received_at, expires_at, sequence, live }, &content)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Reading the living state off a store, in use or not.
 
 use super::{BackupCounts, BackupItem, BackupRecord};
-use crate::store::index::{IndexError, Living, View};
+use crate::store::index::{IndexError, LiveEmails, View};
 use crate::store::journal::{Position, SegmentFiles, Step, Walk, WalkedContent, WalkedRecord, segment_name};
 use crate::store::{OpenError, StoreError};
 
@@ -147,18 +147,18 @@ impl Source<'_> {
     fn record(&mut self, record: WalkedRecord, counts: &mut BackupCounts) -> Result<(), StoreError> {
         let WalkedRecord { change, place, content } = record;
         let Some((envelope, received_at)) = change.into_message() else { return Ok(()) };
-        let mut living = None;
+        let mut live = None;
         // The octets have been read by now; see the module's page for why in this order.
         (self.read)(&mut |view| {
-            living = view.living(&envelope, place)?;
+            live = view.live_emails(&envelope, place)?;
             Ok(())
         })?;
-        let Some(living) = living else { return Ok(()) };
+        let Some(live) = live else { return Ok(()) };
         let WalkedContent::Whole(content) = content else {
             return self.damaged(place.segment, u64::from(place.offset));
         };
-        let Living { emails, sequence, expires_at } = living;
-        let record = BackupRecord::Mail { envelope, received_at, expires_at, sequence, living: emails };
+        let LiveEmails { emails, sequence, expires_at } = live;
+        let record = BackupRecord::Mail { envelope, received_at, expires_at, sequence, live: emails };
         self.put(counts, BackupItem { record, content })
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::EmbeddedStore;
 use crate::model::{Count, Counts, Durations, Stopwatch};
-use crate::store::index::Tally;
+use crate::store::index::GroupCounts;
 
 /// What the store did since it was opened, and what waits for its writer now.
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub(super) struct Counters {
     queued: AtomicU64,
     deleted: AtomicU64,
     expired: AtomicU64,
-    made_way: AtomicU64,
+    evicted: AtomicU64,
     relocated: AtomicU64,
     events_dropped: AtomicU64,
     webhooks_disabled: AtomicU64,
@@ -38,12 +38,12 @@ impl Counters {
         self.index_reopened.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn add(&self, tally: &Tally) {
-        let Tally { deleted, expired, made_way, relocated, events_dropped, webhooks_disabled } = tally;
+    pub(super) fn add(&self, counts: &GroupCounts) {
+        let GroupCounts { deleted, expired, evicted, relocated, events_dropped, webhooks_disabled } = counts;
         for (counter, count) in [
             (&self.deleted, deleted),
             (&self.expired, expired),
-            (&self.made_way, made_way),
+            (&self.evicted, evicted),
             (&self.relocated, relocated),
             (&self.events_dropped, &events_dropped.values().sum()),
             (&self.webhooks_disabled, webhooks_disabled),
@@ -71,7 +71,7 @@ impl Counts for EmbeddedStore {
             Count::one("queued", read(&counters.queued)),
             Count::labelled("removed", "deleted", read(&counters.deleted)),
             Count::labelled("removed", "expired", read(&counters.expired)),
-            Count::labelled("removed", "madeWay", read(&counters.made_way)),
+            Count::labelled("removed", "madeWay", read(&counters.evicted)),
             Count::one("relocated", read(&counters.relocated)),
             Count::one("eventsDropped", read(&counters.events_dropped)),
             Count::one("webhooksDisabled", read(&counters.webhooks_disabled)),

@@ -88,8 +88,8 @@ impl Writer {
     }
 
     fn counted(&mut self, applied: Applied) -> Vec<Outcome> {
-        self.shared.counters().add(&applied.tally);
-        drops::warn(self.drops.note(&applied.tally.events_dropped, Instant::now()));
+        self.shared.counters().add(&applied.counts);
+        drops::warn(self.drops.note(&applied.counts.events_dropped, Instant::now()));
         applied.outcomes
     }
 

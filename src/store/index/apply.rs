@@ -7,7 +7,8 @@ use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
 use super::decode::{decode_domain, decode_head, decode_mail};
-use super::emails_of::EmailsOf;
+use super::domain_counts::DomainCounts;
+use super::group_counts::GroupCounts;
 use super::outbox::Outbox;
 use super::outbox_limits::ENDS_MAX;
 use super::refcounts::{RefCount, RefCounts};
@@ -16,7 +17,6 @@ use super::tables::{
     DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, EventRow, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow,
     PUNCHES, State, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
 };
-use super::tally::Tally;
 use crate::model::{DomainRecord, EmailId, Envelope, Mailbox, Timestamp};
 use crate::store::change::{Change, Outcome};
 use crate::store::journal::{Position, RecordPlace};
@@ -32,7 +32,7 @@ pub(super) struct Apply<'t> {
     pub(super) segment_usage: SegmentUsages<'t>,
     punches: Table<'t, (u64, u32), (u32, u32)>,
     domains: Table<'t, &'static str, &'static [u8]>,
-    pub(super) emails_of: EmailsOf<'t>,
+    pub(super) domain_counts: DomainCounts<'t>,
     pub(super) outbox: Outbox<'t>,
     pub(super) hash_key: HashKey,
     /// Those of the change.
@@ -42,7 +42,7 @@ pub(super) struct Apply<'t> {
     /// It has dropped some to make room.
     pub(super) has_dropped: bool,
     pub(super) state: State,
-    pub(super) tally: Tally,
+    pub(super) counts: GroupCounts,
     /// The group's new keys by the second in which they expire.
     expiring: BTreeMap<u64, Vec<MailKey>>,
 }
@@ -53,7 +53,7 @@ pub(super) enum Removal {
     /// Somebody asked for it: the octets leave the disk.
     Delete,
     /// The same for one more Email that needs the room.
-    MakeWay,
+    Evict,
     /// The octets go with their segment.
     Expire,
 }
@@ -74,20 +74,20 @@ impl<'t> Apply<'t> {
             segment_usage: SegmentUsages::open(transaction)?,
             punches: transaction.open_table(PUNCHES)?,
             domains: transaction.open_table(DOMAINS)?,
-            emails_of: EmailsOf::open(transaction)?,
+            domain_counts: DomainCounts::open(transaction)?,
             outbox: Outbox::open(transaction, hash_key)?,
             hash_key,
             limits: OutboxLimits::UNBOUNDED,
             ends_left: ENDS_MAX,
             has_dropped: false,
             state,
-            tally: Tally::default(),
+            counts: GroupCounts::default(),
             expiring: BTreeMap::new(),
         })
     }
 
     /// Writes what the group leaves behind, and that the index is complete up to `position`; what the group did.
-    pub(super) fn finish(mut self, position: Position) -> Result<Tally, IndexError> {
+    pub(super) fn finish(mut self, position: Position) -> Result<GroupCounts, IndexError> {
         if position.group != self.state.position().group + 1 {
             return Err(IndexError::Corrupt("it lacks the groups before"));
         }
@@ -95,11 +95,11 @@ impl<'t> Apply<'t> {
         self.outbox.logs.flush(&mut self.outbox.webhooks)?;
         self.outbox.webhooks.flush()?;
         self.refcounts.flush()?;
-        self.emails_of.flush()?;
+        self.domain_counts.flush()?;
         self.segment_usage.flush()?;
         self.state.set_position(position);
         self.meta.insert(META_STATE, &self.state.encode()?[..])?;
-        Ok(self.tally)
+        Ok(self.counts)
     }
 
     pub(super) fn change(&mut self, change: &Change, place: RecordPlace) -> Result<Outcome, IndexError> {
@@ -149,8 +149,8 @@ impl<'t> Apply<'t> {
                 self.restore_event(*webhook, *email, *attempts, *due_at)
             }
             Change::EventsEnded { webhook, expired_by } => self.end_events(*webhook, *expired_by),
-            Change::Restored { envelope, received_at, expires_at, sequence, living } => {
-                self.restore(envelope, (*received_at, *expires_at), *sequence, living, place)
+            Change::Restored { envelope, received_at, expires_at, sequence, live } => {
+                self.restore(envelope, (*received_at, *expires_at), *sequence, live, place)
             }
             Change::OverlongRemoved { latest, limit } => {
                 self.remove_expiring((expiry_second(*latest) + 1, 0).., *limit as usize)
@@ -218,7 +218,7 @@ impl<'t> Apply<'t> {
         self.mail.insert(&head_key(key), &head.encode()[..])?;
         self.state.emails += 1;
         self.segment_usage.add_email(row.place);
-        self.emails_of.add(domain, row.expires_at);
+        self.domain_counts.add(domain, row.expires_at);
         Ok(())
     }
 
@@ -296,14 +296,14 @@ impl<'t> Apply<'t> {
         self.ids.remove(&row.id.octets())?;
         self.state.emails = self.state.emails.saturating_sub(1);
         match removal {
-            Removal::Delete => self.tally.deleted += 1,
-            Removal::MakeWay => self.tally.made_way += 1,
-            Removal::Expire => self.tally.expired += 1,
+            Removal::Delete => self.counts.deleted += 1,
+            Removal::Evict => self.counts.evicted += 1,
+            Removal::Expire => self.counts.expired += 1,
         }
         let mut head = self.head(key)?.ok_or(IndexError::Corrupt("a mailbox's head is missing"))?;
         head.emails = head.emails.saturating_sub(1);
         self.segment_usage.remove_email(row.place);
-        self.emails_of.remove(head.domain, row.expires_at);
+        self.domain_counts.remove(head.domain, row.expires_at);
         if head.emails == 0 {
             self.mail.remove(&head_key(key))?;
             self.state.mailboxes = self.state.mailboxes.saturating_sub(1);

@@ -9,7 +9,7 @@ use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
 use super::decode::{decode_domain, decode_head, decode_mail, decode_webhook};
 use super::delivery_log::count_records;
-use super::emails_of::CountedOf;
+use super::domain_counts::RecountedDomains;
 use super::outbox_events::all_events;
 use super::read::View;
 use super::refcounts::RefCount;
@@ -100,9 +100,9 @@ impl Audit<'_> {
     pub(crate) fn finish(self, found: &mut dyn FnMut(Finding)) -> Result<u64, IndexError> {
         let expiries = self.expiries(found)?;
         let mut needs = HashMap::new();
-        let mut emails_of = CountedOf::default();
-        let (emails, mailboxes) = self.mail(&expiries, &mut needs, &mut emails_of, found)?;
-        self.view.audit_emails_of(&emails_of, found)?;
+        let mut domain_counts = RecountedDomains::default();
+        let (emails, mailboxes) = self.mail(&expiries, &mut needs, &mut domain_counts, found)?;
+        self.view.audit_domain_counts(&domain_counts, found)?;
         let waiting = self.events(&mut needs, found)?;
         self.references(&needs, found)?;
         let live_octets = self.segments_used(&needs, found);
@@ -153,7 +153,7 @@ impl Audit<'_> {
         &self,
         expiries: &HashMap<u64, u64>,
         needs: &mut HashMap<Start, Need>,
-        emails_of: &mut CountedOf,
+        domain_counts: &mut RecountedDomains,
         found: &mut dyn FnMut(Finding),
     ) -> Result<(u64, u64), IndexError> {
         let ids = self.transaction.open_table(IDS)?;
@@ -183,7 +183,7 @@ impl Audit<'_> {
             match &mut head {
                 Some((of, domain, left @ 1..)) if *of == hash => {
                     *left -= 1;
-                    emails_of.add(*domain, row.expires_at);
+                    domain_counts.add(*domain, row.expires_at);
                 }
                 _ => found(rows(format!("Email {} is not counted in its mailbox", row.id))),
             }

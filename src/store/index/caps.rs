@@ -129,7 +129,7 @@ impl Apply<'_> {
             return Ok(false);
         };
         for (key, row) in leaving {
-            self.remove(&key, &row, Removal::MakeWay)?;
+            self.remove(&key, &row, Removal::Evict)?;
         }
         Ok(true)
     }
@@ -144,7 +144,7 @@ impl Apply<'_> {
         if !caps.are_set() {
             return Ok(Some(Vec::new()));
         }
-        let unexpired = |domain, enough| self.emails_of.unexpired(domain, now, enough);
+        let unexpired = |domain, enough| self.domain_counts.unexpired(domain, now, enough);
         let room = Room { mail: &self.mail, unexpired: &unexpired, caps, now };
         let mut places: Vec<Place> =
             envelope.recipients.iter().map(|recipient| place(&self.hash_key, &recipient.mailbox)).collect();

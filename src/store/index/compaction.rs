@@ -90,7 +90,7 @@ mod tests {
     use crate::store::disk::{Directory, Disk};
     use crate::store::index::TABLES;
     use crate::store::index::tables::{
-        BY_REGISTRANT, DOMAINS, EMAILS_OF, EXPIRY, MEMBERS, PUNCHES, REFCOUNTS, SEGMENTS, UNPROVEN, WEBHOOKS_OF,
+        BY_REGISTRANT, DOMAIN_COUNTS, DOMAINS, EXPIRY, MEMBERS, PUNCHES, REFCOUNTS, SEGMENTS, UNPROVEN, WEBHOOKS_OF,
         WEIGHTS, WEIGHTS_OF, mail_key,
     };
 
@@ -132,7 +132,7 @@ mod tests {
             transaction.open_table(REFCOUNTS).expect("shared").insert((1, 1), (1, 1)).expect("insert");
             transaction.open_table(SEGMENTS).expect("segments").insert(1, (1, 1, 1)).expect("insert");
             transaction.open_table(PUNCHES).expect("punches").insert((1, 1), (1, 1)).expect("insert");
-            transaction.open_table(EMAILS_OF).expect("emails").insert(&[1; 24], 1).expect("insert");
+            transaction.open_table(DOMAIN_COUNTS).expect("emails").insert(&[1; 24], 1).expect("insert");
             transaction.open_table(DOMAINS).expect("domains").insert("a.example", &[1][..]).expect("insert");
             transaction.open_table(WEBHOOKS).expect("webhooks").insert(&[1; 16], &[1][..]).expect("insert");
             transaction.open_table(WEBHOOKS_OF).expect("webhooks").insert(&[1; 32], ()).expect("insert");

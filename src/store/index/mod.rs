@@ -11,10 +11,11 @@ mod backend;
 mod caps;
 mod compaction;
 mod decode;
-mod emails_of;
 
+mod backup_reads;
 mod delivery_log;
-mod living;
+mod domain_counts;
+mod group_counts;
 mod outbox;
 mod outbox_events;
 mod outbox_limits;
@@ -24,12 +25,11 @@ mod overlay;
 mod read;
 mod refcounts;
 mod relocation;
-mod restored;
+mod restore;
 mod retention;
 mod segment_usage;
 mod survey;
 mod tables;
-mod tally;
 mod webhook_places;
 mod webhook_rows;
 mod weights;
@@ -44,10 +44,11 @@ use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 use apply::Apply;
 pub(crate) use audit::Audit;
 use backend::{Backend, Gate, Gated};
+pub(crate) use backup_reads::LiveEmails;
 pub(crate) use compaction::AT_START_OCTETS_MAX;
 pub use compaction::Compacted;
-use emails_of::EmailsOf;
-pub(crate) use living::Living;
+use domain_counts::DomainCounts;
+pub(crate) use group_counts::GroupCounts;
 use outbox::Outbox;
 pub(crate) use outbox_reads::Due;
 use overlay::Overlay;
@@ -59,7 +60,6 @@ use tables::{
     REFCOUNTS, SEGMENTS, State,
 };
 pub(crate) use tables::{HashKey, record_place};
-pub(crate) use tally::Tally;
 
 use super::StoreOptions;
 use super::change::{Change, Outcome};
@@ -129,7 +129,7 @@ pub(crate) struct Applied {
     /// Each change of it, in order.
     pub(crate) outcomes: Vec<Outcome>,
     /// All of them together.
-    pub(crate) tally: Tally,
+    pub(crate) counts: GroupCounts,
 }
 
 /// What a checkpoint leaves to be done with the journal's files.
@@ -273,9 +273,9 @@ impl Index {
         let mut apply = Apply::begin(&transaction, self.hash_key)?;
         let outcomes =
             changes.into_iter().map(|(change, place)| apply.change(change, place)).collect::<Result<_, _>>()?;
-        let tally = apply.finish(end)?;
+        let counts = apply.finish(end)?;
         transaction.commit()?;
-        Ok(Applied { outcomes, tally })
+        Ok(Applied { outcomes, counts })
     }
 
     /// Makes everything applied so far durable, and lets go of the segments in which nothing lives.
@@ -367,7 +367,7 @@ fn initialize(database: &Database, hash_key: &HashKey) -> Result<(), IndexError>
         transaction.open_table(SEGMENTS)?;
         transaction.open_table(PUNCHES)?;
         transaction.open_table(DOMAINS)?;
-        EmailsOf::open(&transaction)?;
+        DomainCounts::open(&transaction)?;
         Outbox::open(&transaction, *hash_key)?;
     }
     Ok(transaction.commit()?)

@@ -288,7 +288,7 @@ impl Apply<'_> {
         }
         let mut more = None;
         if let Some(reason) = disables {
-            self.tally.webhooks_disabled += u64::from(row.record.status == WebhookStatus::Active);
+            self.counts.webhooks_disabled += u64::from(row.record.status == WebhookStatus::Active);
             row.record.status = WebhookStatus::Disabled(reason);
             more = Some(self.end_oldest_events(&mut row, |_| true)?);
         }

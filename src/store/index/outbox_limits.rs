@@ -111,7 +111,7 @@ impl Apply<'_> {
         now: Timestamp,
     ) -> Result<(), IndexError> {
         let id = self.event_id(row.record.id, event.email);
-        *self.tally.events_dropped.entry(row.record.id).or_default() += 1;
+        *self.counts.events_dropped.entry(row.record.id).or_default() += 1;
         row.record.dropped = row.record.dropped.saturating_add(1);
         let line = dropped(row.record.id, id, (sequence, event), now);
         self.log(&mut row, &line)?;

@@ -96,7 +96,7 @@ impl Apply<'_> {
         self.segment_usage.add_message(to);
         // Its segment may stay for others.
         self.punch(from)?;
-        self.tally.relocated += 1;
+        self.counts.relocated += 1;
         Ok(Outcome::Changed { number: 1, more: false })
     }
 }

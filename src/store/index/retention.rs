@@ -9,7 +9,7 @@ use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
 use super::IndexError;
 use super::decode::{decode_head, decode_mail};
-use super::emails_of::EmailsOf;
+use super::domain_counts::DomainCounts;
 use super::tables::{
     EXPIRY, EXPIRY_ROW_KEYS, HeadRow, MAIL, META, META_RETENTION, MailKey, MailRow, expiry_second, head_key,
     sequence_of,
@@ -64,7 +64,7 @@ fn shorten_some(database: &Database, from: (u64, u64), retention: Duration) -> R
     {
         let mut expiry = transaction.open_table(EXPIRY)?;
         let mut mail = transaction.open_table(MAIL)?;
-        let mut emails_of = EmailsOf::open(&transaction)?;
+        let mut domain_counts = DomainCounts::open(&transaction)?;
         let mut rows: Vec<((u64, u64), Vec<MailKey>)> = Vec::new();
         for row in expiry.range(from..)?.take(ROWS_PER_TRANSACTION) {
             let (key, keys) = row?;
@@ -80,9 +80,9 @@ fn shorten_some(database: &Database, from: (u64, u64), retention: Duration) -> R
                 let Some(mut row) = row else { continue };
                 let head = mail.get(&head_key(mail_key))?.and_then(|row| HeadRow::decode(row.value()));
                 let head = head.ok_or(IndexError::Corrupt("a mailbox's head is missing"))?;
-                emails_of.remove(head.domain, row.expires_at);
+                domain_counts.remove(head.domain, row.expires_at);
                 row.expires_at = row.expires_at.min(row.received_at.plus(retention));
-                emails_of.add(head.domain, row.expires_at);
+                domain_counts.add(head.domain, row.expires_at);
                 second = second.max(expiry_second(row.expires_at));
                 mail.insert(mail_key, &row.encode()[..])?;
             }
@@ -90,7 +90,7 @@ fn shorten_some(database: &Database, from: (u64, u64), retention: Duration) -> R
                 move_row(&mut expiry, key, second, &keys)?;
             }
         }
-        emails_of.flush()?;
+        domain_counts.flush()?;
     }
     transaction.commit()?;
     Ok(next)

@@ -6,8 +6,8 @@ use super::IndexError;
 use super::decode::decode_mail;
 use super::read::View;
 use super::tables::{
-    ATTEMPTS, BY_REGISTRANT, DOMAINS, DUE, EMAILS_OF, EXPIRY, FRESH_EVENTS, IDS, MAIL, MEMBERS, META, MailKey, PUNCHES,
-    REFCOUNTS, SEGMENTS, TRIED_EVENTS, UNPROVEN, WEBHOOKS, WEBHOOKS_OF, WEIGHTS, WEIGHTS_OF, sequence_of,
+    ATTEMPTS, BY_REGISTRANT, DOMAIN_COUNTS, DOMAINS, DUE, EXPIRY, FRESH_EVENTS, IDS, MAIL, MEMBERS, META, MailKey,
+    PUNCHES, REFCOUNTS, SEGMENTS, TRIED_EVENTS, UNPROVEN, WEBHOOKS, WEBHOOKS_OF, WEIGHTS, WEIGHTS_OF, sequence_of,
 };
 use crate::model::Timestamp;
 
@@ -35,7 +35,7 @@ pub(crate) const TABLES: [TableOctets; 20] = [
     |view| view.octets(REFCOUNTS),
     |view| view.octets(SEGMENTS),
     |view| view.octets(PUNCHES),
-    |view| view.octets(EMAILS_OF),
+    |view| view.octets(DOMAIN_COUNTS),
     |view| view.octets(DOMAINS),
     |view| view.octets(WEBHOOKS),
     |view| view.octets(WEBHOOKS_OF),

@@ -42,7 +42,7 @@ pub(super) const SEGMENTS: TableDefinition<u64, (u64, u64, u64)> = TableDefiniti
 pub(super) const PUNCHES: TableDefinition<(u64, u32), (u32, u32)> = TableDefinition::new("punches");
 /// (domain, 0) to the number of Emails in its mailboxes, those included that have expired and wait to be removed; (domain,
 /// minute from which they have expired) to the number of those.
-pub(super) const EMAILS_OF: TableDefinition<&DomainKey, u64> = TableDefinition::new("emails-of");
+pub(super) const DOMAIN_COUNTS: TableDefinition<&DomainKey, u64> = TableDefinition::new("emails-of");
 /// Name to record.
 pub(super) const DOMAINS: TableDefinition<&str, &[u8]> = TableDefinition::new("domains");
 
@@ -102,7 +102,7 @@ pub(super) fn mailbox_hash(secret: &HashKey, mailbox: &Mailbox) -> [u8; 16] {
     hasher.finish128().as_bytes()
 }
 
-/// A domain as [`HeadRow`] and [`EMAILS_OF`] name it.
+/// A domain as [`HeadRow`] and [`DOMAIN_COUNTS`] name it.
 pub(super) fn domain_hash(secret: &HashKey, domain: &str) -> [u8; 16] {
     let mut hasher = SipHasher13::new_with_key(secret);
     hasher.write(b"domain");

@@ -9,7 +9,7 @@ use redb::{ReadableTable, ReadableTableMetadata, Table, WriteTransaction};
 
 use super::IndexError;
 use super::read::View;
-use super::tables::{DomainKey, EMAILS_OF, domain_key};
+use super::tables::{DOMAIN_COUNTS, DomainKey, domain_key};
 use crate::model::Timestamp;
 use crate::store::check::{Finding, FindingKind};
 
@@ -29,15 +29,15 @@ fn expiry_minute(at: Timestamp) -> u64 {
 }
 
 /// The Emails of each domain, open for writing. What a group changes is written once at its end.
-pub(super) struct EmailsOf<'t> {
+pub(super) struct DomainCounts<'t> {
     table: Table<'t, &'static DomainKey, u64>,
     changes: Changes,
 }
 
-impl<'t> EmailsOf<'t> {
+impl<'t> DomainCounts<'t> {
     /// Opens the table, making it if it is missing.
     pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
-        Ok(Self { table: transaction.open_table(EMAILS_OF)?, changes: BTreeMap::new() })
+        Ok(Self { table: transaction.open_table(DOMAIN_COUNTS)?, changes: BTreeMap::new() })
     }
 
     /// An Email that expires at `expires_at` has come.
@@ -104,16 +104,16 @@ fn unexpired(
 impl View {
     /// See [`unexpired`].
     pub(super) fn unexpired(&self, domain: [u8; 16], now: Timestamp, enough: u64) -> Result<u64, IndexError> {
-        unexpired(&self.transaction.open_table(EMAILS_OF)?, UNCHANGED, domain, now, enough)
+        unexpired(&self.transaction.open_table(DOMAIN_COUNTS)?, UNCHANGED, domain, now, enough)
     }
 
     /// What the counts of domains have that `counted` has not.
-    pub(super) fn audit_emails_of(
+    pub(super) fn audit_domain_counts(
         &self,
-        counted: &CountedOf,
+        counted: &RecountedDomains,
         found: &mut dyn FnMut(Finding),
     ) -> Result<(), IndexError> {
-        let table = self.transaction.open_table(EMAILS_OF)?;
+        let table = self.transaction.open_table(DOMAIN_COUNTS)?;
         let mut is_right = table.len()? == counted.0.len() as u64;
         for (key, emails) in &counted.0 {
             is_right &= kept(&table, key)? == *emails;
@@ -127,9 +127,9 @@ impl View {
 
 /// The same counts, made from the rows of mail.
 #[derive(Debug, Default)]
-pub(super) struct CountedOf(BTreeMap<DomainKey, u64>);
+pub(super) struct RecountedDomains(BTreeMap<DomainKey, u64>);
 
-impl CountedOf {
+impl RecountedDomains {
     pub(super) fn add(&mut self, domain: [u8; 16], expires_at: Timestamp) {
         for number in [ALL, expiry_minute(expires_at)] {
             *self.0.entry(domain_key(domain, number)).or_default() += 1;
@@ -155,24 +155,25 @@ mod tests {
     fn what_has_expired_is_not_counted_whether_written_or_not() {
         let database = Database::builder().create_with_backend(InMemoryBackend::new()).expect("database");
         let transaction = database.begin_write().expect("write");
-        let mut emails_of = EmailsOf::open(&transaction).expect("open");
+        let mut domain_counts = DomainCounts::open(&transaction).expect("open");
         for is_written in [false, true] {
-            let unexpired =
-                |emails_of: &EmailsOf<'_>, minute| emails_of.unexpired(DOMAIN, at(minute), 0).expect("read");
+            let unexpired = |domain_counts: &DomainCounts<'_>, minute| {
+                domain_counts.unexpired(DOMAIN, at(minute), 0).expect("read")
+            };
             for minute in [10, 10, 20] {
-                emails_of.add(DOMAIN, at(minute));
+                domain_counts.add(DOMAIN, at(minute));
             }
             if is_written {
-                emails_of.flush().expect("flush");
+                domain_counts.flush().expect("flush");
             }
-            assert_eq!([9, 10, 19, 20].map(|minute| unexpired(&emails_of, minute)), [3, 1, 1, 0]);
-            emails_of.remove(DOMAIN, at(10));
-            assert_eq!([9, 10, 19, 20].map(|minute| unexpired(&emails_of, minute)), [2, 1, 1, 0]);
-            emails_of.remove(DOMAIN, at(10));
-            emails_of.remove(DOMAIN, at(20));
-            assert_eq!([9, 10, 20].map(|minute| unexpired(&emails_of, minute)), [0, 0, 0]);
-            emails_of.flush().expect("flush");
-            assert_eq!(emails_of.table.len().expect("length"), 0);
+            assert_eq!([9, 10, 19, 20].map(|minute| unexpired(&domain_counts, minute)), [3, 1, 1, 0]);
+            domain_counts.remove(DOMAIN, at(10));
+            assert_eq!([9, 10, 19, 20].map(|minute| unexpired(&domain_counts, minute)), [2, 1, 1, 0]);
+            domain_counts.remove(DOMAIN, at(10));
+            domain_counts.remove(DOMAIN, at(20));
+            assert_eq!([9, 10, 20].map(|minute| unexpired(&domain_counts, minute)), [0, 0, 0]);
+            domain_counts.flush().expect("flush");
+            assert_eq!(domain_counts.table.len().expect("length"), 0);
         }
     }
 }

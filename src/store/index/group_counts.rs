@@ -6,13 +6,13 @@ use crate::model::WebhookId;
 
 /// Numbers of one group; what a replay does again is nobody's to count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct GroupCounts {
     /// Emails that somebody deleted.
     pub(crate) deleted: u64,
     /// Emails whose time was over.
     pub(crate) expired: u64,
     /// Emails that made way for others under a cap.
-    pub(crate) made_way: u64,
+    pub(crate) evicted: u64,
     /// Messages of pending events that were copied to the end of the journal.
     pub(crate) relocated: u64,
     /// Events of each webhook that were dropped because too much waited.

@@ -18,26 +18,26 @@ impl Apply<'_> {
         envelope: &Envelope,
         (received_at, expires_at): (Timestamp, Timestamp),
         sequence: u64,
-        living: &[EmailId],
+        live: &[EmailId],
         place: RecordPlace,
     ) -> Result<Outcome, IndexError> {
         let recipients = &envelope.recipients;
-        let are_living = recipients.iter().filter(|recipient| living.contains(&recipient.id)).count();
-        if are_living == 0 || self.is_known(envelope)? {
+        let live_count = recipients.iter().filter(|recipient| live.contains(&recipient.id)).count();
+        if live_count == 0 || self.is_known(envelope)? {
             self.punch(place)?;
             return Ok(Outcome::Received { has_events: false, has_dropped: false });
         }
         let is_refcounted = recipients.len() > 1;
         if is_refcounted {
-            let references = u32::try_from(are_living).unwrap_or(u32::MAX);
+            let references = u32::try_from(live_count).unwrap_or(u32::MAX);
             // Who is missing has deleted theirs.
-            let refcount = RefCount { references, was_deleted: are_living < recipients.len(), sequence };
+            let refcount = RefCount { references, was_deleted: live_count < recipients.len(), sequence };
             self.refcounts.begin((place.segment, place.offset), refcount)?;
         }
         self.count_in(place);
         for (recipient, sequence) in recipients.iter().zip(sequence..) {
             self.state.next_sequence = self.state.next_sequence.max(sequence.saturating_add(1));
-            if !living.contains(&recipient.id) {
+            if !live.contains(&recipient.id) {
                 continue;
             }
             let key = mail_key(mailbox_hash(&self.hash_key, &recipient.mailbox), sequence);

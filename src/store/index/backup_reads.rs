@@ -15,7 +15,7 @@ use crate::store::journal::{Position, RecordPlace};
 
 /// The Emails that live in a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Living {
+pub(crate) struct LiveEmails {
     /// In the order of their sequence numbers.
     pub(crate) emails: Vec<EmailId>,
     /// The number of the first recipient's Email, be it there or not; those of the others count on from it.
@@ -26,7 +26,7 @@ pub(crate) struct Living {
 
 /// An event that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LivingEvent {
+pub(crate) struct EventToBackUp {
     pub(crate) webhook: WebhookId,
     /// Where to go on behind it.
     pub(crate) cursor: WebhookKey,
@@ -49,9 +49,13 @@ impl View {
     }
 
     /// The Emails of the message at `place`, received with `envelope`, that are there; `None` if there are none.
-    pub(crate) fn living(&self, envelope: &Envelope, place: RecordPlace) -> Result<Option<Living>, IndexError> {
+    pub(crate) fn live_emails(
+        &self,
+        envelope: &Envelope,
+        place: RecordPlace,
+    ) -> Result<Option<LiveEmails>, IndexError> {
         let (ids, mail) = (self.transaction.open_table(IDS)?, self.transaction.open_table(MAIL)?);
-        let mut living: Option<Living> = None;
+        let mut live: Option<LiveEmails> = None;
         for (recipient, nth) in envelope.recipients.iter().zip(0..) {
             let Some(key) = ids.get(&recipient.id.octets())? else { continue };
             let row = mail.get(key.value())?.ok_or(IndexError::Corrupt("an id has no row of mail"))?;
@@ -60,14 +64,14 @@ impl View {
             if (row.place.segment, row.place.offset) != (place.segment, place.offset) {
                 continue;
             }
-            let living = living.get_or_insert_with(|| Living {
+            let live = live.get_or_insert_with(|| LiveEmails {
                 emails: Vec::new(),
                 sequence: sequence_of(key.value()).saturating_sub(nth),
                 expires_at: row.expires_at,
             });
-            living.emails.push(row.id);
+            live.emails.push(row.id);
         }
-        Ok(living)
+        Ok(live)
     }
 
     /// The segments in which something lives.
@@ -107,7 +111,7 @@ impl View {
         &self,
         cursor: Option<WebhookKey>,
         limit: usize,
-    ) -> Result<Vec<LivingEvent>, IndexError> {
+    ) -> Result<Vec<EventToBackUp>, IndexError> {
         let first = cursor.map_or(Bound::Unbounded, Bound::Excluded);
         let ids = self.transaction.open_table(IDS)?;
         let mut events = Vec::new();
@@ -116,7 +120,7 @@ impl View {
             for row in rows.take(limit) {
                 let (key, row) = row?;
                 let event = decode_event(row.value())?;
-                events.push(LivingEvent {
+                events.push(EventToBackUp {
                     webhook: webhook_in(key.value()),
                     cursor: *key.value(),
                     email: event.email,
