@@ -8,7 +8,7 @@ use futures_util::stream;
 use tokio::sync::mpsc;
 
 use super::EmbeddedStore;
-use super::shared::Shared;
+use super::state::StoreState;
 use crate::model::Timestamp;
 use crate::store::backup::{BackupItem, Damage, Source};
 use crate::store::index::{IndexError, TABLES, View};
@@ -22,12 +22,12 @@ const BATCH_RECORDS: usize = 256;
 const BATCHES_WAITING: usize = 2;
 
 /// A backup that a thread of its own reads, no faster than it is taken.
-pub(super) fn stream(shared: Arc<Shared>) -> BackupStream {
+pub(super) fn stream(state: Arc<StoreState>) -> BackupStream {
     let (sender, receiver) = mpsc::channel(BATCHES_WAITING);
     let reader = sender.clone();
     tokio::task::spawn_blocking(move || {
         let mut batch = Batch { sender: reader, items: Vec::new(), octets: 0 };
-        let read = AssertUnwindSafe(|| run(&shared, &mut batch).and_then(|()| batch.send()));
+        let read = AssertUnwindSafe(|| run(&state, &mut batch).and_then(|()| batch.send()));
         // Whoever takes it must see that it is not all.
         let done = catch_unwind(read).unwrap_or_else(|_| Err(StoreError::Failed("a backup's reader panicked".into())));
         if let Err(error) = done {
@@ -38,9 +38,9 @@ pub(super) fn stream(shared: Arc<Shared>) -> BackupStream {
     stream::unfold(receiver, |mut receiver| async move { Some((receiver.recv().await?, receiver)) }).boxed()
 }
 
-fn run(shared: &Shared, batch: &mut Batch) -> Result<(), StoreError> {
-    let read = |ask: &mut dyn FnMut(&View) -> Result<(), IndexError>| shared.read(|view| ask(view));
-    let files = || SegmentFiles::of(shared.segments());
+fn run(state: &StoreState, batch: &mut Batch) -> Result<(), StoreError> {
+    let read = |ask: &mut dyn FnMut(&View) -> Result<(), IndexError>| state.read(|view| ask(view));
+    let files = || SegmentFiles::of(state.segments());
     let source = Source { read: &read, files: &files, damage: Damage::Stops, emit: &mut |item| batch.take(item) };
     source.run().map(|_| ())
 }

@@ -27,7 +27,7 @@ impl Unsaved {
 
 impl Writer {
     pub(super) fn is_checkpoint_due(&self) -> bool {
-        let octets = self.shared.options().checkpoint_octets;
+        let octets = self.state.options().checkpoint_octets;
         self.unsaved.as_ref().is_some_and(|unsaved| {
             (unsaved.is_urgent || unsaved.octets >= octets || unsaved.since.elapsed() >= CHECKPOINT_AGE)
                 && self.saving.until() <= Instant::now()
@@ -40,16 +40,16 @@ impl Writer {
             return;
         }
         // One that failed is opened again first.
-        let Some(index) = self.shared.index().filter(|index| !index.has_failed()) else { return };
+        let Some(index) = self.state.index().filter(|index| !index.has_failed()) else { return };
         let made = index.checkpoint();
         drop(index);
         match made {
             Ok(Checkpoint { position, live_segments, deleted }) => {
                 self.unsaved = None;
-                self.shared.set_unsaved_octets(0);
+                self.state.set_unsaved_octets(0);
                 self.saving.worked();
                 self.opening.worked();
-                for number in self.shared.segments().numbers() {
+                for number in self.state.segments().numbers() {
                     if number < position.segment && !live_segments.contains_key(&number) {
                         self.unlink(number);
                     }
@@ -57,7 +57,7 @@ impl Writer {
                 // While a batch is under way its records are named again; they wait for the next checkpoint.
                 if !self.punching.is_running() && !deleted.is_empty() {
                     let in_use = self.journal.in_use();
-                    self.punching = Punching::start(self.shared.segments().clone(), deleted, in_use);
+                    self.punching = Punching::start(self.state.segments().clone(), deleted, in_use);
                 }
                 self.live_segments = Some(live_segments);
             }
@@ -67,12 +67,12 @@ impl Writer {
                 self.recover_index(&error);
             }
         }
-        self.shared.measure_index();
+        self.state.measure_index();
         self.look_for_compaction();
     }
 
     fn unlink(&self, number: u64) {
-        if let Err(error) = self.shared.segments().unlink(number) {
+        if let Err(error) = self.state.segments().unlink(number) {
             tracing::warn!(segment = number, %error, "an empty segment could not be removed");
         }
     }
@@ -99,7 +99,7 @@ impl Writer {
             let messages = records - places.len();
             tracing::warn!(messages, "deleted messages could not be taken off the disk yet");
         }
-        let Some(index) = self.shared.index() else { return is_all };
+        let Some(index) = self.state.index() else { return is_all };
         if let Err(error) = index.punched(&places) {
             tracing::error!(%error, "the index could not record which messages left the disk");
             drop(index);

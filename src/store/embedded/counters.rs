@@ -65,7 +65,7 @@ impl Drop for Queued {
 
 impl Counts for EmbeddedStore {
     fn read(&self) -> Vec<Count> {
-        let counters = self.shared.counters();
+        let counters = self.state.counters();
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         vec![
             Count::one("queued", read(&counters.queued)),
@@ -80,6 +80,6 @@ impl Counts for EmbeddedStore {
     }
 
     fn durations(&self) -> Vec<Durations> {
-        vec![self.shared.counters().commits.read("commit")]
+        vec![self.state.counters().commits.read("commit")]
     }
 }

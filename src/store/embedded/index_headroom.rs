@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::checkpoint::Unsaved;
-use super::shared::Shared;
+use super::state::StoreState;
 use super::writer::Writer;
 use crate::store::StoreError;
 use crate::store::change::Change;
@@ -47,8 +47,8 @@ impl Writer {
     /// given up for it. [`StoreError::Full`] if it has not, except for what frees space in the end: for that a checkpoint
     /// gives the index the pages back that it keeps for the last one.
     pub(super) fn find_room_in_index(&mut self, group: &Group, changes: &[&Change]) -> Result<(), StoreError> {
-        let index_octets = self.shared.measure_index();
-        if self.shared.has_room(growth_octets(index_octets, changes.iter().copied())) {
+        let index_octets = self.state.measure_index();
+        if self.state.has_room(growth_octets(index_octets, changes.iter().copied())) {
             return Ok(());
         }
         let is_relocation = changes.iter().all(|change| matches!(change, Change::Relocated { .. }));
@@ -58,7 +58,7 @@ impl Writer {
         self.checkpoint();
         self.ensure_index()?;
         // It can be put off, and finds room among the pages of mail that is gone.
-        if is_relocation && !self.shared.index().is_some_and(|index| index.is_sparse(index_octets)) {
+        if is_relocation && !self.state.index().is_some_and(|index| index.is_sparse(index_octets)) {
             return Err(StoreError::Full);
         }
         Ok(())
@@ -66,7 +66,7 @@ impl Writer {
 
     /// Plans a look whether compaction helps, if the disk is short.
     pub(super) fn look_for_compaction(&mut self) {
-        if self.compact_at.is_none() && self.shared.has_room_for_mail() == Err(StoreError::Full) {
+        if self.compact_at.is_none() && self.state.has_room_for_mail() == Err(StoreError::Full) {
             let last = self.compacted_at.map_or_else(Instant::now, |at| at + COMPACTION_EVERY);
             self.compact_at = Some(last.max(Instant::now()));
         }
@@ -76,13 +76,13 @@ impl Writer {
     pub(super) fn compact_index(&mut self) {
         self.compact_at = None;
         self.compacted_at = Some(Instant::now());
-        let before_octets = self.shared.measure_index();
-        let Some(mut index) = self.shared.borrow_index(Instant::now() + READERS_PATIENCE) else {
+        let before_octets = self.state.measure_index();
+        let Some(mut index) = self.state.borrow_index(Instant::now() + READERS_PATIENCE) else {
             return self.look_for_compaction();
         };
         let compacted = index.compact_if_worthwhile(before_octets, AT_START_OCTETS_MAX);
-        self.shared.give_index_back(Arc::new(index));
-        let after_octets = self.shared.measure_index();
+        self.state.give_index_back(Arc::new(index));
+        let after_octets = self.state.measure_index();
         match compacted {
             Ok(true) => {
                 tracing::info!(before_octets, after_octets, "compacted the index, since the disk is short");
@@ -99,7 +99,7 @@ impl Writer {
     }
 }
 
-impl Shared {
+impl StoreState {
     /// Whether the disk has so much room for the index, were the next segment given up. A disk that does not say has.
     fn has_room(&self, octets: u64) -> bool {
         let free = self.segments().disk().free_octets();

@@ -3,7 +3,7 @@
 mod backup;
 mod checkpoint;
 mod counters;
-mod drops;
+mod drop_warnings;
 mod index_headroom;
 mod load;
 mod open;
@@ -11,8 +11,8 @@ mod outbox;
 mod punching;
 mod queue;
 mod recovery;
-mod relocation;
-mod shared;
+mod segment_compaction;
+mod state;
 mod writer;
 
 use std::path::Path;
@@ -23,7 +23,7 @@ use bytes::Bytes;
 
 pub(super) use load::Loader;
 use queue::Queue;
-use shared::Shared;
+use state::StoreState;
 
 use super::change::{Change, Outcome, Sweep};
 use super::disk::{self, Directory, Disk};
@@ -41,7 +41,7 @@ const DELETE_STEP: u32 = 1000;
 /// The store that lives in a directory of this machine, held by this process alone.
 #[derive(Debug)]
 pub struct EmbeddedStore {
-    shared: Arc<Shared>,
+    state: Arc<StoreState>,
     queue: Queue,
 }
 
@@ -60,9 +60,9 @@ impl EmbeddedStore {
     pub fn open_on(disk: Arc<dyn Disk>, options: &StoreOptions) -> Result<Self, OpenError> {
         let opened = open::open(&disk, options)?;
         let (sender, messages) = mpsc::channel();
-        let shared = Arc::new(Shared::new(&opened, *options, sender.clone()));
-        let queue = writer::start(Arc::clone(&shared), opened, sender, messages)?;
-        Ok(Self { shared, queue })
+        let state = Arc::new(StoreState::new(&opened, *options, sender.clone()));
+        let queue = writer::start(Arc::clone(&state), opened, sender, messages)?;
+        Ok(Self { state, queue })
     }
 
     /// Gives free pages of the index of a stopped store back to the file system. Blocks on the disk, for about as long as
@@ -74,11 +74,11 @@ impl EmbeddedStore {
     /// Waits until the thread that writes has ended by a defect, for ever if it never does. From then on nothing is
     /// accepted and every change is refused with [`StoreError::WriterEnded`]; reads go on. The process should end.
     pub async fn writer_ended(&self) {
-        self.shared.writer_ended().cancelled().await;
+        self.state.writer_ended().cancelled().await;
     }
 
     async fn change(&self, change: Change, content: Bytes) -> Result<Outcome, StoreError> {
-        if self.shared.writer_ended().is_cancelled() {
+        if self.state.writer_ended().is_cancelled() {
             return Err(StoreError::WriterEnded);
         }
         self.queue.submit(change, content).await
@@ -118,8 +118,8 @@ impl EmbeddedStore {
         &self,
         read: impl FnOnce(&View) -> Result<T, IndexError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let shared = Arc::clone(&self.shared);
-        blocking(move || shared.read(read)).await
+        let state = Arc::clone(&self.state);
+        blocking(move || state.read(read)).await
     }
 }
 
@@ -136,11 +136,11 @@ async fn blocking<T: Send + 'static>(
 impl Store for EmbeddedStore {
     async fn receive(&self, delivery: Delivery) -> Result<(), StoreError> {
         let Delivery { envelope, raw, received_at, expires_at } = delivery;
-        let limit = self.shared.options().message_octets_max;
+        let limit = self.state.options().message_octets_max;
         if raw.len() as u64 > limit {
             return Err(StoreError::TooLarge { limit });
         }
-        let StoreOptions { caps, outbox, .. } = *self.shared.options();
+        let StoreOptions { caps, outbox, .. } = *self.state.options();
         match self.change(Change::Received { envelope, received_at, expires_at, caps, outbox }, raw).await? {
             Outcome::MailboxFull => Err(StoreError::MailboxFull),
             _ => Ok(()),
@@ -148,14 +148,14 @@ impl Store for EmbeddedStore {
     }
 
     fn takes(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError> {
-        self.shared.takes(mailboxes, now)
+        self.state.takes(mailboxes, now)
     }
 
     fn accepts(&self) -> Result<(), StoreError> {
-        if self.queue.is_closed() && !self.shared.writer_ended().is_cancelled() {
+        if self.queue.is_closed() && !self.state.writer_ended().is_cancelled() {
             return Err(StoreError::Stopping);
         }
-        self.shared.accepts()
+        self.state.accepts()
     }
 
     async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError> {
@@ -168,9 +168,9 @@ impl Store for EmbeddedStore {
     }
 
     async fn load(&self, listed: &Listed) -> Result<Option<StoredEmail>, StoreError> {
-        let shared = Arc::clone(&self.shared);
+        let state = Arc::clone(&self.state);
         let listed = listed.clone();
-        blocking(move || shared.load(listed)).await
+        blocking(move || state.load(listed)).await
     }
 
     async fn delete(&self, id: EmailId, now: Timestamp) -> Result<bool, StoreError> {
@@ -267,8 +267,8 @@ impl Store for EmbeddedStore {
     }
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {
-        let shared = Arc::clone(&self.shared);
-        blocking(move || shared.stats()).await
+        let state = Arc::clone(&self.state);
+        blocking(move || state.stats()).await
     }
 
     async fn survey(&self) -> Result<Survey, StoreError> {
@@ -276,16 +276,16 @@ impl Store for EmbeddedStore {
     }
 
     fn backup(&self) -> BackupStream {
-        backup::stream(Arc::clone(&self.shared))
+        backup::stream(Arc::clone(&self.state))
     }
 
     async fn close(&self) -> Result<(), StoreError> {
         self.queue.close().await;
-        if self.shared.writer_ended().is_cancelled() { Err(StoreError::WriterEnded) } else { Ok(()) }
+        if self.state.writer_ended().is_cancelled() { Err(StoreError::WriterEnded) } else { Ok(()) }
     }
 }
 
-impl Shared {
+impl StoreState {
     fn load(&self, listed: Listed) -> Result<Option<StoredEmail>, StoreError> {
         let place = record_place(&listed);
         let content = self.segments().content(place).map_err(|error| StoreError::from_io(&error))?;

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use tokio::sync::Notify;
 
-use super::shared::Shared;
+use super::state::StoreState;
 use super::{EmbeddedStore, blocking, damaged, unexpected};
 use crate::model::{
     AttemptRecord, Listed, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
@@ -85,16 +85,16 @@ impl Outbox for EmbeddedStore {
     }
 
     async fn due_events(&self, webhook: WebhookId, query: DueQuery) -> Result<Option<DueEvents>, StoreError> {
-        let shared = Arc::clone(&self.shared);
-        blocking(move || shared.due_events(webhook, &query)).await
+        let state = Arc::clone(&self.state);
+        blocking(move || state.due_events(webhook, &query)).await
     }
 
     fn version(&self) -> OutboxVersion {
-        self.shared.outbox_version()
+        self.state.outbox_version()
     }
 
     fn is_current(&self, version: OutboxVersion) -> bool {
-        self.shared.outbox_version() == version
+        self.state.outbox_version() == version
     }
 
     async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError> {
@@ -103,9 +103,9 @@ impl Outbox for EmbeddedStore {
     }
 
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
-        let shared = Arc::clone(&self.shared);
+        let state = Arc::clone(&self.state);
         let event = event.clone();
-        blocking(move || shared.load_event(&event)).await
+        blocking(move || state.load_event(&event)).await
     }
 
     async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
@@ -141,10 +141,10 @@ impl Outbox for EmbeddedStore {
     }
 
     async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<Replayed, StoreError> {
-        let outbox = self.shared.options().outbox;
+        let outbox = self.state.options().outbox;
         match self.change(Change::Replayed { webhook, which, now, outbox }, Bytes::new()).await? {
             Outcome::Replayed(replayed) => {
-                self.shared.outbox_hint().notify_one();
+                self.state.outbox_hint().notify_one();
                 Ok(replayed)
             }
             other => Err(unexpected(&other)),
@@ -152,7 +152,7 @@ impl Outbox for EmbeddedStore {
     }
 
     fn outbox_hint(&self) -> Arc<Notify> {
-        self.shared.outbox_hint()
+        self.state.outbox_hint()
     }
 }
 
@@ -176,7 +176,7 @@ impl EmbeddedStore {
     }
 }
 
-impl Shared {
+impl StoreState {
     fn due_events(&self, webhook: WebhookId, query: &DueQuery) -> Result<Option<DueEvents>, StoreError> {
         let read = |view: &View| match view.webhook_at(webhook, query.due_by)? {
             Some((record, rests_until)) if record.status == WebhookStatus::Active => {

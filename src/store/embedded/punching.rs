@@ -24,7 +24,7 @@ struct Batch {
     in_use: u64,
     thread: JoinHandle<Vec<RecordPlace>>,
     /// What is not done yet is left to the next start.
-    is_to_stop: Arc<AtomicBool>,
+    stop: Arc<AtomicBool>,
 }
 
 /// A batch that has ended.
@@ -39,21 +39,21 @@ pub(super) struct Punched {
 
 impl Punching {
     /// How often an idle writer looks whether a batch has ended.
-    pub(super) const LOOK_EVERY: Duration = Duration::from_millis(20);
+    pub(super) const POLL_EVERY: Duration = Duration::from_millis(20);
 
     /// Begins with the records at `places`, which no replay reads any more, while segment `in_use` is written.
     pub(super) fn start(segments: Segments, places: Vec<RecordPlace>, in_use: u64) -> Self {
         let records = places.len();
-        let is_to_stop = Arc::<AtomicBool>::default();
+        let stop = Arc::<AtomicBool>::default();
         let punch = {
-            let is_to_stop = Arc::clone(&is_to_stop);
+            let stop = Arc::clone(&stop);
             move || {
-                let pieces = places.chunks(PIECE).take_while(|_| !is_to_stop.load(Ordering::Relaxed));
+                let pieces = places.chunks(PIECE).take_while(|_| !stop.load(Ordering::Relaxed));
                 pieces.flat_map(|piece| segments.punch(piece, in_use)).collect()
             }
         };
         match std::thread::Builder::new().name("segment-puncher".into()).spawn(punch) {
-            Ok(thread) => Self(Some(Batch { records, in_use, thread, is_to_stop })),
+            Ok(thread) => Self(Some(Batch { records, in_use, thread, stop })),
             Err(error) => {
                 tracing::warn!(%error, "no thread to take deleted messages off the disk; it is tried again");
                 Self(None)
@@ -75,9 +75,9 @@ impl Punching {
     pub(super) fn take_by(&mut self, deadline: Instant) -> Option<Punched> {
         let batch = self.0.as_ref()?;
         while !batch.thread.is_finished() && Instant::now() < deadline {
-            std::thread::sleep(Self::LOOK_EVERY);
+            std::thread::sleep(Self::POLL_EVERY);
         }
-        batch.is_to_stop.store(true, Ordering::Relaxed);
+        batch.stop.store(true, Ordering::Relaxed);
         self.take()
     }
 

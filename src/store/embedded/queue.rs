@@ -133,7 +133,7 @@ pub(super) fn answer_all(jobs: Vec<Job>, error: &StoreError) {
 }
 
 impl Drop for Queue {
-    /// Blocks until the writer has let go of the files, for as long as a checkpoint takes: whoever drops a store may open
+    /// Blocks until the writer has let go of the files, for as long as a checkpoint takes: whoever drop_warnings a store may open
     /// it again at once. After [`Queue::close`], which an async caller awaits before, the thread has nothing left to do.
     fn drop(&mut self) {
         // Readers have senders too, so that the writer would wait for messages for ever.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::drops;
+use super::drop_warnings;
 use super::open::index_missing;
 use super::writer::Writer;
 use crate::store::change::{Change, Outcome};
@@ -88,14 +88,14 @@ impl Writer {
     }
 
     fn counted(&mut self, applied: Applied) -> Vec<Outcome> {
-        self.shared.counters().add(&applied.counts);
-        drops::warn(self.drops.note(&applied.counts.events_dropped, Instant::now()));
+        self.state.counters().add(&applied.counts);
+        drop_warnings::warn(self.drop_warnings.add(&applied.counts.events_dropped, Instant::now()));
         applied.outcomes
     }
 
     /// Opens the index if it is away.
     pub(super) fn ensure_index(&mut self) -> Result<(), StoreError> {
-        if self.shared.has_index() {
+        if self.state.has_index() {
             return Ok(());
         }
         self.reopen_index(None).map(|_| ()).inspect_err(|cause| self.make_room_for_index(cause))
@@ -128,21 +128,21 @@ impl Writer {
     ///
     /// After an error the index is away: one that lacks groups must neither be read nor be written.
     fn reopen_index(&mut self, wanted: Option<u64>) -> Result<Applied, StoreError> {
-        self.shared.take_index_away();
+        self.state.detach_index();
         let reopened = self.reopen(wanted);
         if let Err(cause) = &reopened {
-            self.shared.set_trouble(cause.clone());
+            self.state.set_index_failure(cause.clone());
         }
         reopened
     }
 
     fn reopen(&mut self, wanted: Option<u64>) -> Result<Applied, StoreError> {
-        let disk = self.shared.segments().disk();
-        let opened = Index::open(disk, self.shared.options()).and_then(|index| index.ok_or_else(index_missing));
+        let disk = self.state.segments().disk();
+        let opened = Index::open(disk, self.state.options()).and_then(|index| index.ok_or_else(index_missing));
         let index = opened.map_err(|error| error.to_store_error())?;
         match self.catch_up(&index, self.journal.position().group, wanted) {
             Ok(applied) => {
-                self.shared.set_index(Arc::new(index));
+                self.state.set_index(Arc::new(index));
                 Ok(applied)
             }
             Err(error) => {
@@ -158,7 +158,7 @@ impl Writer {
     fn catch_up(&self, index: &Index, end: u64, wanted: Option<u64>) -> Result<Applied, StoreError> {
         let mut position = index.position().map_err(|error| error.to_store_error())?;
         let mut applied = Applied::default();
-        let caught_up = FoundJournal::open_again(Arc::clone(self.shared.segments().disk())).and_then(|found| {
+        let caught_up = FoundJournal::open_again(Arc::clone(self.state.segments().disk())).and_then(|found| {
             found.run(position, |records, next| {
                 if position.group < end {
                     let of_group = index.apply(records.iter().map(|record| (&record.change, record.place)), next)?;

@@ -30,11 +30,11 @@ impl Batch {
 }
 
 impl Writer {
-    /// Copies a batch of messages by what the last checkpoint said. A command that opened the store in passing copies
+    /// Copies a batch of messages by what the last checkpoint due. A command that opened the store in passing copies
     /// nothing.
     pub(super) fn relocate(&mut self) {
         let Some(live_segments) = self.live_segments.take() else { return };
-        if self.shared.options().retention.is_none() {
+        if self.state.options().retention.is_none() {
             return;
         }
         let copied = self.gather(&live_segments).and_then(|batch| {
@@ -73,24 +73,24 @@ impl Writer {
     /// Whether the disk's blocks of a segment are more than twice what is needed of it.
     fn is_mostly_free(&self, segment: u64, usage: &SegmentUsage) -> Result<bool, StoreError> {
         let failed = |error: std::io::Error| StoreError::from_io(&error);
-        let Some(file) = self.shared.segments().file(segment).map_err(failed)? else { return Ok(false) };
+        let Some(file) = self.state.segments().file(segment).map_err(failed)? else { return Ok(false) };
         Ok(file.used_octets().map_err(failed)? > usage.octets.saturating_mul(2))
     }
 
     /// Adds what a segment has, as far as the batch takes it; `false` if a message does not read back, or is larger than the
     /// segments of today take.
     fn gather_segment(&self, segment: u64, batch: &mut Batch) -> Result<bool, StoreError> {
-        let largest = self.shared.options().message_octets_max;
+        let largest = self.state.options().message_octets_max;
         let failed = |error: std::io::Error| StoreError::from_io(&error);
-        for offset in self.shared.read(|view| view.refcounted_records(segment))? {
+        for offset in self.state.read(|view| view.refcounted_records(segment))? {
             if batch.is_full() {
                 break;
             }
-            let place = self.shared.segments().place_at(segment, offset).map_err(failed)?;
+            let place = self.state.segments().place_at(segment, offset).map_err(failed)?;
             let Some(place) = place.filter(|place| u64::from(place.content) <= largest) else { return Ok(false) };
-            let Some(message) = self.shared.segments().content(place).map_err(failed)? else { return Ok(false) };
+            let Some(message) = self.state.segments().content(place).map_err(failed)? else { return Ok(false) };
             let recipients = &message.envelope.recipients;
-            if !self.shared.read(|view| view.is_for_events_alone(recipients, place))? {
+            if !self.state.read(|view| view.is_for_events_alone(recipients, place))? {
                 return Ok(false);
             }
             batch.octets += message.raw.len();
@@ -100,7 +100,7 @@ impl Writer {
     }
 
     fn copy(&mut self, messages: Vec<Content>) -> Result<(), StoreError> {
-        let room = group_room(self.shared.options());
+        let room = group_room(self.state.options());
         let mut messages = messages.into_iter().peekable();
         while messages.peek().is_some() {
             let mut group = Group::new();
@@ -111,7 +111,7 @@ impl Writer {
                 group.push(&change, &raw)?;
                 changes.push(change);
             }
-            self.keep(group, &changes.iter().collect::<Vec<_>>())?;
+            self.write_group(group, &changes.iter().collect::<Vec<_>>())?;
         }
         Ok(())
     }

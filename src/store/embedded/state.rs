@@ -20,17 +20,17 @@ use crate::store::{OutboxVersion, StoreError, StoreOptions, StoreStats};
 /// How long a reader waits for an index that is away.
 const READ_PATIENCE: Duration = Duration::from_secs(3);
 /// How often it is looked whether the index, or a reader that holds it, has come back.
-const LOOK_EVERY: Duration = Duration::from_millis(1);
+const POLL_EVERY: Duration = Duration::from_millis(1);
 /// While checkpoints fail, mail is taken until so many checkpoints' worth of journal would have to be replayed.
 const UNSAVED_CHECKPOINTS_MAX: u64 = 4;
 
 /// The index while it is open, the segments, and what decides whether more mail is taken.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct StoreState {
     /// Empty while the index is being reopened or compacted, and after the close.
     index: ArcSwapOption<Index>,
     /// Why the index is away.
-    trouble: ArcSwapOption<StoreError>,
+    index_failure: ArcSwapOption<StoreError>,
     writer: mpsc::Sender<Message>,
     writer_ended: CancellationToken,
     index_octets: AtomicU64,
@@ -45,11 +45,11 @@ pub(super) struct Shared {
     counters: Arc<Counters>,
 }
 
-impl Shared {
+impl StoreState {
     pub(super) fn new(opened: &Opened, options: StoreOptions, writer: mpsc::Sender<Message>) -> Self {
-        let shared = Self {
+        let state = Self {
             index: ArcSwapOption::from(Some(Arc::clone(&opened.index))),
-            trouble: ArcSwapOption::empty(),
+            index_failure: ArcSwapOption::empty(),
             writer,
             writer_ended: CancellationToken::new(),
             index_octets: AtomicU64::new(0),
@@ -61,8 +61,8 @@ impl Shared {
             outbox_version: AtomicU64::new(0),
             counters: Arc::default(),
         };
-        shared.measure_index();
-        shared
+        state.measure_index();
+        state
     }
 
     pub(super) fn options(&self) -> &StoreOptions {
@@ -103,7 +103,7 @@ impl Shared {
     /// Puts an index that was opened again in its place.
     pub(super) fn set_index(&self, index: Arc<Index>) {
         self.give_index_back(index);
-        self.trouble.store(None);
+        self.index_failure.store(None);
         self.counters.index_reopened();
         // What its replay changed was counted by nobody.
         self.outbox_version.fetch_add(1, Ordering::SeqCst);
@@ -113,7 +113,7 @@ impl Shared {
     /// Takes the index out of the readers' hands, which it must come back to; `None` if they hold it until `deadline`.
     pub(super) fn borrow_index(&self, deadline: Instant) -> Option<Index> {
         let alone = wait_for_readers(self.index.swap(None)?, deadline);
-        alone.map_err(|shared| self.give_index_back(shared)).ok()
+        alone.map_err(|state| self.give_index_back(state)).ok()
     }
 
     pub(super) fn give_index_back(&self, index: Arc<Index>) {
@@ -121,13 +121,13 @@ impl Shared {
     }
 
     /// Sets why the index can't be opened.
-    pub(super) fn set_trouble(&self, cause: StoreError) {
-        self.trouble.store(Some(Arc::new(cause)));
+    pub(super) fn set_index_failure(&self, cause: StoreError) {
+        self.index_failure.store(Some(Arc::new(cause)));
     }
 
-    fn index_away(&self) -> StoreError {
-        let trouble = self.trouble.load();
-        trouble.as_deref().cloned().unwrap_or_else(|| StoreError::Failed("the index is being opened again".into()))
+    fn index_unavailable(&self) -> StoreError {
+        let failure = self.index_failure.load();
+        failure.as_deref().cloned().unwrap_or_else(|| StoreError::Failed("the index is being opened again".into()))
     }
 
     /// Cancelled when the writer has ended by a defect.
@@ -137,7 +137,7 @@ impl Shared {
 
     /// Takes the index away from whoever reads it, since it is about to be opened again. What was not saved of it is lost to
     /// its file: the journal has it.
-    pub(super) fn take_index_away(&self) {
+    pub(super) fn detach_index(&self) {
         if let Some(index) = self.index.swap(None) {
             index.cut_off();
         }
@@ -146,7 +146,7 @@ impl Shared {
     /// Closes the index for good. Readers are waited for until `deadline`, so that it can be saved; whether it was.
     pub(super) fn close_index(&self, deadline: Instant) -> bool {
         let Some(index) = self.index.swap(None) else { return true };
-        wait_for_readers(index, deadline).inspect_err(|shared| shared.cut_off()).is_ok()
+        wait_for_readers(index, deadline).inspect_err(|state| state.cut_off()).is_ok()
     }
 
     /// Has a question answered by a thread that may block: while the index is opened again or compacted, it waits for a
@@ -156,14 +156,14 @@ impl Shared {
         let index = loop {
             match self.index() {
                 Some(index) => break index,
-                None if self.trouble.load().is_some() || Instant::now() >= deadline => {
-                    return Err(match self.index_away() {
+                None if self.index_failure.load().is_some() || Instant::now() >= deadline => {
+                    return Err(match self.index_unavailable() {
                         // A reader needs none.
                         StoreError::Full => StoreError::Failed("the index has no room on the disk".into()),
                         cause => cause,
                     });
                 }
-                None => std::thread::sleep(LOOK_EVERY),
+                None => std::thread::sleep(POLL_EVERY),
             }
         };
         self.ask(&index, read)
@@ -220,7 +220,7 @@ impl Shared {
         }
         self.has_room_for_mail()?;
         if !self.has_index() {
-            return Err(self.index_away());
+            return Err(self.index_unavailable());
         }
         self.is_savable(false)
     }
@@ -242,7 +242,7 @@ impl Shared {
         if !self.options.caps.are_set() {
             return Ok(());
         }
-        let index = self.index().ok_or_else(|| self.index_away())?;
+        let index = self.index().ok_or_else(|| self.index_unavailable())?;
         if self.ask(&index, |view| view.takes(mailboxes, &self.options.caps, now))? {
             return Ok(());
         }
@@ -263,16 +263,16 @@ impl Shared {
     }
 }
 
-/// The index without a reader, or still shared at `deadline`.
+/// The index without a reader, or still state at `deadline`.
 fn wait_for_readers(mut index: Arc<Index>, deadline: Instant) -> Result<Index, Arc<Index>> {
     loop {
         match Arc::try_unwrap(index) {
             Ok(alone) => return Ok(alone),
-            Err(shared) if Instant::now() < deadline => {
-                index = shared;
-                std::thread::sleep(LOOK_EVERY);
+            Err(state) if Instant::now() < deadline => {
+                index = state;
+                std::thread::sleep(POLL_EVERY);
             }
-            Err(shared) => return Err(shared),
+            Err(state) => return Err(state),
         }
     }
 }
