@@ -129,7 +129,7 @@ pub struct StoreStats {
 
 /// What is kept, counted: more than [`StoreStats`], and dearer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Survey {
+pub struct DetailedStats {
     /// Registered domains.
     pub domains: u64,
     /// Octets of the index's file that no row takes.
@@ -161,7 +161,7 @@ pub trait Store: Send + Sync + 'static {
     /// Whether a message for the last of `mailboxes` would be kept at `now` if it is for the others too, as far as caps on
     /// mailboxes and domains go; the error is what [`Store::receive`] would say. Costs nothing without caps and else a few
     /// short reads of the index for each mailbox of that domain; waits for nobody.
-    fn takes(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError>;
+    fn check_caps(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError>;
 
     /// A part of a mailbox and its total, as of `now`. A mailbox that never was is empty.
     async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError>;
@@ -204,7 +204,7 @@ pub trait Store: Send + Sync + 'static {
     async fn stats(&self) -> Result<StoreStats, StoreError>;
 
     /// How much is kept, in all detail. Reads every row of mail.
-    async fn survey(&self) -> Result<Survey, StoreError>;
+    async fn detailed_stats(&self) -> Result<DetailedStats, StoreError>;
 
     /// Everything that lives: what was there at the call, without what goes before its turn comes. Domains and webhooks
     /// are from one moment. Dropping the stream ends it.

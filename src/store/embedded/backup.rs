@@ -13,7 +13,7 @@ use crate::model::Timestamp;
 use crate::store::backup::{BackupItem, Damage, Source};
 use crate::store::index::{IndexError, TABLES, View};
 use crate::store::journal::SegmentFiles;
-use crate::store::{BackupStream, Store, StoreError, Survey};
+use crate::store::{BackupStream, DetailedStats, Store, StoreError};
 
 /// A batch is handed over once its messages have this many octets, or it has this many records.
 const BATCH_OCTETS: usize = 256 << 10;
@@ -69,7 +69,7 @@ impl Batch {
 
 impl EmbeddedStore {
     /// A survey in many reads, none of which lasts long; dropped, it ends with the one under way.
-    pub(super) async fn survey_in_pieces(&self) -> Result<Survey, StoreError> {
+    pub(super) async fn count_in_steps(&self) -> Result<DetailedStats, StoreError> {
         let counted = self.read(View::count).await?;
         let mut used_octets = 0;
         for octets in TABLES {
@@ -86,7 +86,7 @@ impl EmbeddedStore {
             next = rest;
         }
         let stats = self.stats().await?;
-        Ok(Survey {
+        Ok(DetailedStats {
             domains: counted.domains,
             index_free_octets: stats.index_octets.saturating_sub(used_octets),
             oldest,

@@ -30,8 +30,8 @@ use super::disk::{self, Directory, Disk};
 use super::index::{View, record_place};
 use super::journal::RecordPlace;
 use super::{
-    BackupStream, Compacted, Expired, IndexError, MailboxPage, OpenError, PageRequest, Registration, Store, StoreError,
-    StoreOptions, StoreStats, Survey,
+    BackupStream, Compacted, DetailedStats, Expired, IndexError, MailboxPage, OpenError, PageRequest, Registration,
+    Store, StoreError, StoreOptions, StoreStats,
 };
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
@@ -147,8 +147,8 @@ impl Store for EmbeddedStore {
         }
     }
 
-    fn takes(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError> {
-        self.state.takes(mailboxes, now)
+    fn check_caps(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError> {
+        self.state.check_caps(mailboxes, now)
     }
 
     fn accepts(&self) -> Result<(), StoreError> {
@@ -271,8 +271,8 @@ impl Store for EmbeddedStore {
         blocking(move || state.stats()).await
     }
 
-    async fn survey(&self) -> Result<Survey, StoreError> {
-        self.survey_in_pieces().await
+    async fn detailed_stats(&self) -> Result<DetailedStats, StoreError> {
+        self.count_in_steps().await
     }
 
     fn backup(&self) -> BackupStream {

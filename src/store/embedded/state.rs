@@ -238,12 +238,12 @@ impl StoreState {
     }
 
     /// Whether the caps leave room for one more Email. Waits for no index that is away.
-    pub(super) fn takes(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError> {
+    pub(super) fn check_caps(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError> {
         if !self.options.caps.are_set() {
             return Ok(());
         }
         let index = self.index().ok_or_else(|| self.index_unavailable())?;
-        if self.ask(&index, |view| view.takes(mailboxes, &self.options.caps, now))? {
+        if self.ask(&index, |view| view.has_room(mailboxes, &self.options.caps, now))? {
             return Ok(());
         }
         Err(StoreError::MailboxFull)

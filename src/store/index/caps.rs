@@ -161,7 +161,7 @@ impl Apply<'_> {
 
 impl View {
     /// Whether there is room for one more Email in the last of `mailboxes` beside one in each of the others.
-    pub(crate) fn takes(&self, mailboxes: &[Mailbox], caps: &Caps, now: Timestamp) -> Result<bool, IndexError> {
+    pub(crate) fn has_room(&self, mailboxes: &[Mailbox], caps: &Caps, now: Timestamp) -> Result<bool, IndexError> {
         let Some((last, others)) = mailboxes.split_last() else { return Ok(true) };
         // A mailbox makes way for as much as comes, and has one Email of a message however often it is named.
         let makes_way = caps.when_full == WhenFull::DropOldest && caps.emails_per_domain == 0;

@@ -63,7 +63,7 @@ async fn receive(store: &EmbeddedStore, to: &[&str], text: &str) -> Result<(), S
 
 async fn receive_at(store: &EmbeddedStore, to: &[&str], text: &str, now: Timestamp) -> Result<(), StoreError> {
     let mailboxes: Vec<_> = to.iter().map(|to| mailbox(to)).collect();
-    let asked: Result<(), StoreError> = (1..=to.len()).try_for_each(|n| store.takes(&mailboxes[..n], now));
+    let asked: Result<(), StoreError> = (1..=to.len()).try_for_each(|n| store.check_caps(&mailboxes[..n], now));
     let received = store.receive(delivery(to, text.to_owned(), now)).await;
     assert_eq!(asked, received, "{to:?}");
     received
@@ -239,7 +239,7 @@ async fn a_shorter_retention_makes_room_in_a_domain() {
 async fn what_a_session_asks_counts_its_earlier_recipients() {
     let store = store(reject(0, 2));
     receive(&store, &[A], "1").await.expect("room");
-    let takes = |to: &[&str]| store.takes(&to.iter().map(|to| mailbox(to)).collect::<Vec<_>>(), NOW);
+    let takes = |to: &[&str]| store.check_caps(&to.iter().map(|to| mailbox(to)).collect::<Vec<_>>(), NOW);
     assert_eq!(takes(&[B]), Ok(()));
     assert_eq!(takes(&[A, B]), Err(StoreError::MailboxFull));
     assert_eq!(takes(&[A, B, A]), Ok(()), "a mailbox gets one Email of a message");

@@ -33,8 +33,8 @@ fn index_octets(dir: &Path) -> u64 {
 /// Octets of the index's file that its rows take. How long the file is says how much changed between two checkpoints, and so
 /// how busy the machine is.
 async fn row_octets(store: &EmbeddedStore) -> u64 {
-    let survey = store.survey().await.expect("survey");
-    survey.stats.index_octets - survey.index_free_octets
+    let detailed = store.detailed_stats().await.expect("survey");
+    detailed.stats.index_octets - detailed.index_free_octets
 }
 
 /// What was used at most.
