@@ -6,17 +6,16 @@ use std::ops::RangeBounds;
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
-use super::decode::{decode_domain, decode_head, decode_mail};
 use super::domain_counts::DomainCounts;
 use super::group_counts::GroupCounts;
+use super::keys::{HashKey, MailKey, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of};
 use super::outbox::Outbox;
 use super::outbox_limits::ENDS_MAX;
 use super::refcounts::{RefCount, RefCounts};
+use super::rows::{EventRow, HeadRow, MailRow, State};
+use super::rows::{decode_domain, decode_head, decode_mail};
 use super::segment_usage::SegmentUsages;
-use super::tables::{
-    DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, EventRow, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow,
-    PUNCHES, State, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
-};
+use super::tables::{DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, IDS, MAIL, META, META_STATE, PUNCHES};
 use crate::model::{DomainRecord, EmailId, Envelope, Mailbox, Timestamp};
 use crate::store::change::{Change, Outcome};
 use crate::store::journal::{Position, RecordPlace};

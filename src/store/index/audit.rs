@@ -7,16 +7,17 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
-use super::decode::{decode_domain, decode_head, decode_mail, decode_webhook};
 use super::delivery_log::count_records;
 use super::domain_counts::RecountedDomains;
+use super::keys::{MailKey, due_key, expiry_second, mailbox_hash, mailbox_webhook_key, sequence_of};
 use super::outbox_events::all_events;
 use super::read::View;
 use super::refcounts::RefCount;
+use super::rows::MailRow;
+use super::rows::{decode_domain, decode_head, decode_mail, decode_webhook};
 use super::segment_usage::SegmentUsage;
 use super::tables::{
-    DOMAINS, DUE, EXPIRY, EXPIRY_ROW_KEYS, IDS, MAIL, MailKey, MailRow, PUNCHES, REFCOUNTS, SEGMENTS, WEBHOOKS,
-    WEBHOOKS_OF, due_key, expiry_second, mailbox_hash, mailbox_webhook_key, sequence_of,
+    DOMAINS, DUE, EXPIRY, EXPIRY_ROW_KEYS, IDS, MAIL, PUNCHES, REFCOUNTS, SEGMENTS, WEBHOOKS, WEBHOOKS_OF,
 };
 use super::{HashKey, IndexError};
 use crate::model::WebhookId;

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use redb::{ReadableTable, ReadableTableMetadata};
 
 use super::IndexError;
-use super::decode::decode_webhook;
+use super::keys::{member_key, registered_key, weight_key};
 use super::read::View;
-use super::tables::{
-    BY_REGISTRANT, MEMBERS, UNPROVEN, WEBHOOKS, WEIGHTS, WEIGHTS_OF, member_key, registered_key, weight_key,
-};
+use super::rows::decode_webhook;
+use super::tables::{BY_REGISTRANT, MEMBERS, UNPROVEN, WEBHOOKS, WEIGHTS, WEIGHTS_OF};
 use super::webhook_places::by_registrant_key;
 use super::weights::{holders, weight};
 use crate::store::check::{Finding, FindingKind};

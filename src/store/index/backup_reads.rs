@@ -5,11 +5,10 @@ use std::ops::Bound;
 use redb::ReadableTable;
 
 use super::IndexError;
-use super::decode::{decode_event, decode_mail, decode_webhook};
+use super::keys::{HashKey, WebhookKey, sequence_of, webhook_in};
 use super::read::View;
-use super::tables::{
-    FRESH_EVENTS, HashKey, IDS, MAIL, SEGMENTS, TRIED_EVENTS, WEBHOOKS, WebhookKey, sequence_of, webhook_in,
-};
+use super::rows::{decode_event, decode_mail, decode_webhook};
+use super::tables::{FRESH_EVENTS, IDS, MAIL, SEGMENTS, TRIED_EVENTS, WEBHOOKS};
 use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookRecord};
 use crate::store::journal::{Position, RecordPlace};
 

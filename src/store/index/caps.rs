@@ -8,9 +8,11 @@ use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::{Apply, Removal};
-use super::decode::{decode_head, decode_mail};
+use super::keys::{MailKey, domain_hash, mail_key, mailbox_hash};
 use super::read::View;
-use super::tables::{HeadRow, MAIL, MailKey, MailRow, domain_hash, mail_key, mailbox_hash};
+use super::rows::{HeadRow, MailRow};
+use super::rows::{decode_head, decode_mail};
+use super::tables::MAIL;
 use crate::model::{Caps, Envelope, Mailbox, Timestamp, WhenFull};
 use crate::store::journal::RecordPlace;
 

@@ -2,7 +2,8 @@
 
 use redb::{Database, Durability, ReadTransaction, ReadableDatabase, ReadableTableMetadata, TableDefinition};
 
-use super::tables::{ATTEMPTS, DUE, FRESH_EVENTS, IDS, MAIL, MailRow, TRIED_EVENTS, WEBHOOKS};
+use super::rows::MailRow;
+use super::tables::{ATTEMPTS, DUE, FRESH_EVENTS, IDS, MAIL, TRIED_EVENTS, WEBHOOKS};
 use super::{Index, IndexError};
 
 /// An index smaller than this is left as it is.
@@ -89,9 +90,10 @@ mod tests {
     use crate::store::StoreOptions;
     use crate::store::disk::{Directory, Disk};
     use crate::store::index::TABLES;
+    use crate::store::index::keys::mail_key;
     use crate::store::index::tables::{
         BY_REGISTRANT, DOMAIN_COUNTS, DOMAINS, EXPIRY, MEMBERS, PUNCHES, REFCOUNTS, SEGMENTS, UNPROVEN, WEBHOOKS_OF,
-        WEIGHTS, WEIGHTS_OF, mail_key,
+        WEIGHTS, WEIGHTS_OF,
     };
 
     /// Keeps the rows of mail whose number is below `kept`, of 50,000.
@@ -105,7 +107,7 @@ mod tests {
                 for number in 0..50_000 {
                     mail.insert(&mail_key([1; 16], number), &[7; MailRow::OCTETS][..]).expect("insert");
                 }
-                mail.retain(|key, _| is_kept(super::super::tables::sequence_of(key), kept)).expect("retain");
+                mail.retain(|key, _| is_kept(super::super::keys::sequence_of(key), kept)).expect("retain");
             }
             transaction.commit().expect("commit");
         }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use redb::{ReadTransaction, ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
-use super::tables::{ATTEMPTS, WebhookKey, webhook_key};
+use super::keys::{WebhookKey, webhook_key};
+use super::tables::ATTEMPTS;
 use super::webhook_rows::WebhookRows;
 use crate::model::{AttemptRecord, Timestamp, WebhookId};
 

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use redb::{ReadableTable, ReadableTableMetadata, Table, WriteTransaction};
 
 use super::IndexError;
+use super::keys::{DomainKey, domain_key};
 use super::read::View;
-use super::tables::{DOMAIN_COUNTS, DomainKey, domain_key};
+use super::tables::DOMAIN_COUNTS;
 use crate::model::Timestamp;
 use crate::store::check::{Finding, FindingKind};
 

@@ -10,12 +10,12 @@ mod audit_shares;
 mod backend;
 mod caps;
 mod compaction;
-mod decode;
 
 mod backup_reads;
 mod delivery_log;
 mod domain_counts;
 mod group_counts;
+mod keys;
 mod outbox;
 mod outbox_events;
 mod outbox_limits;
@@ -27,6 +27,7 @@ mod refcounts;
 mod relocation;
 mod restore;
 mod retention;
+mod rows;
 mod segment_usage;
 mod survey;
 mod tables;
@@ -49,17 +50,19 @@ pub(crate) use compaction::AT_START_OCTETS_MAX;
 pub use compaction::Compacted;
 use domain_counts::DomainCounts;
 pub(crate) use group_counts::GroupCounts;
+pub(crate) use keys::HashKey;
 use outbox::Outbox;
 pub(crate) use outbox_reads::Due;
 use overlay::Overlay;
 pub(crate) use read::View;
+use rows::State;
+pub(crate) use rows::record_place;
 pub(crate) use segment_usage::SegmentUsage;
 pub(crate) use survey::TABLES;
 use tables::{
     DOMAINS, EXPIRY, FORMAT, IDS, MAIL, META, META_FORMAT, META_HASH_KEY, META_RETENTION, META_STATE, PUNCHES,
-    REFCOUNTS, SEGMENTS, State,
+    REFCOUNTS, SEGMENTS,
 };
-pub(crate) use tables::{HashKey, record_place};
 
 use super::StoreOptions;
 use super::change::{Change, Outcome};

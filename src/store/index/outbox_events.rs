@@ -6,10 +6,10 @@
 use redb::{ReadTransaction, ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
-use super::decode::decode_event;
-use super::tables::{
-    DUE, EventRow, FRESH_EVENTS, TRIED_EVENTS, WebhookKey, due_key, sequence_of, webhook_in, webhook_key,
-};
+use super::keys::{WebhookKey, due_key, sequence_of, webhook_in, webhook_key};
+use super::rows::EventRow;
+use super::rows::decode_event;
+use super::tables::{DUE, FRESH_EVENTS, TRIED_EVENTS};
 use crate::model::{EmailId, WebhookId};
 
 /// The tables of events, open for writing.

@@ -6,7 +6,7 @@
 
 use super::IndexError;
 use super::apply::Apply;
-use super::tables::EventRow;
+use super::rows::EventRow;
 use super::webhook_rows::WebhookRow;
 use super::weights::weight;
 use crate::model::{AttemptRecord, EventId, Timestamp, Verdict, WebhookId};

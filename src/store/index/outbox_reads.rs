@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use super::IndexError;
-use super::decode::{decode_event, decode_webhook};
 use super::delivery_log::newest_records;
+use super::keys::{
+    WebhookKey, due_key, event_id, mailbox_hash, mailbox_webhook_key, read_due_key, sequence_of, webhook_in,
+    webhook_key, webhook_of,
+};
 use super::outbox_events::event_in;
 use super::read::View;
-use super::tables::{
-    DUE, EventRow, FRESH_EVENTS, TRIED_EVENTS, WEBHOOKS, WEBHOOKS_OF, WebhookKey, due_key, event_id, mailbox_hash,
-    mailbox_webhook_key, opaque_place, read_due_key, sequence_of, webhook_in, webhook_key, webhook_of,
-};
+use super::rows::{EventRow, opaque_place};
+use super::rows::{decode_event, decode_webhook};
+use super::tables::{DUE, FRESH_EVENTS, TRIED_EVENTS, WEBHOOKS, WEBHOOKS_OF};
 use super::webhook_rows::WebhookRow;
 use crate::model::{AttemptRecord, Mailbox, PendingEvent, Place, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::store::{DueQuery, WebhookPage};

@@ -5,7 +5,8 @@ use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::Apply;
-use super::tables::{EventRow, MailKey, MailRow, sequence_of};
+use super::keys::{MailKey, sequence_of};
+use super::rows::{EventRow, MailRow};
 use crate::model::{EmailId, Timestamp, Verdict, WebhookId, WebhookStatus};
 use crate::store::change::Outcome;
 use crate::store::{Replay, Replayed};

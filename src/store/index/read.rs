@@ -4,11 +4,10 @@ use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
 use super::IndexError;
 use super::caps::readable;
-use super::decode::{decode_domain, decode_mail};
-use super::tables::{
-    DOMAINS, EXPIRY, FRESH_EVENTS, HashKey, IDS, MAIL, META, META_STATE, MailKey, MailRow, SEGMENTS, State,
-    TRIED_EVENTS, mail_key, mailbox_hash,
-};
+use super::keys::{HashKey, MailKey, mail_key, mailbox_hash};
+use super::rows::{MailRow, State};
+use super::rows::{decode_domain, decode_mail};
+use super::tables::{DOMAINS, EXPIRY, FRESH_EVENTS, IDS, MAIL, META, META_STATE, SEGMENTS, TRIED_EVENTS};
 use crate::model::{DomainRecord, EmailId, Listed, Mailbox, Timestamp};
 use crate::store::{MailboxPage, PageRequest, StoreStats};
 

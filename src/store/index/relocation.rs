@@ -4,13 +4,12 @@ use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::Apply;
+use super::keys::{HashKey, WebhookKey, mailbox_hash, mailbox_webhook_key, webhook_key, webhook_of};
 use super::outbox_events::event_in;
 use super::read::View;
 use super::refcounts::RefCount;
-use super::tables::{
-    EventRow, FRESH_EVENTS, HashKey, REFCOUNTS, TRIED_EVENTS, WEBHOOKS_OF, WebhookKey, mailbox_hash,
-    mailbox_webhook_key, webhook_key, webhook_of,
-};
+use super::rows::EventRow;
+use super::tables::{FRESH_EVENTS, REFCOUNTS, TRIED_EVENTS, WEBHOOKS_OF};
 use crate::model::{Recipient, WebhookId};
 use crate::store::change::Outcome;
 use crate::store::journal::RecordPlace;

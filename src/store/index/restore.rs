@@ -4,8 +4,9 @@ use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::Apply;
+use super::keys::{domain_hash, mail_key, mailbox_hash, sequence_of};
 use super::refcounts::RefCount;
-use super::tables::{EventRow, MailRow, domain_hash, mail_key, mailbox_hash, sequence_of};
+use super::rows::{EventRow, MailRow};
 use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookStatus};
 use crate::store::change::Outcome;
 use crate::store::journal::RecordPlace;

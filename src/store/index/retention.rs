@@ -8,12 +8,11 @@ use std::time::Duration;
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
 use super::IndexError;
-use super::decode::{decode_head, decode_mail};
 use super::domain_counts::DomainCounts;
-use super::tables::{
-    EXPIRY, EXPIRY_ROW_KEYS, HeadRow, MAIL, META, META_RETENTION, MailKey, MailRow, expiry_second, head_key,
-    sequence_of,
-};
+use super::keys::{MailKey, expiry_second, head_key, sequence_of};
+use super::rows::{HeadRow, MailRow};
+use super::rows::{decode_head, decode_mail};
+use super::tables::{EXPIRY, EXPIRY_ROW_KEYS, MAIL, META, META_RETENTION};
 
 /// Rows of expiry that one transaction rewrites.
 const ROWS_PER_TRANSACTION: usize = 256;

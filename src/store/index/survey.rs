@@ -3,11 +3,12 @@
 use redb::{ReadableTableMetadata, TableDefinition};
 
 use super::IndexError;
-use super::decode::decode_mail;
+use super::keys::{MailKey, sequence_of};
 use super::read::View;
+use super::rows::decode_mail;
 use super::tables::{
-    ATTEMPTS, BY_REGISTRANT, DOMAIN_COUNTS, DOMAINS, DUE, EXPIRY, FRESH_EVENTS, IDS, MAIL, MEMBERS, META, MailKey,
-    PUNCHES, REFCOUNTS, SEGMENTS, TRIED_EVENTS, UNPROVEN, WEBHOOKS, WEBHOOKS_OF, WEIGHTS, WEIGHTS_OF, sequence_of,
+    ATTEMPTS, BY_REGISTRANT, DOMAIN_COUNTS, DOMAINS, DUE, EXPIRY, FRESH_EVENTS, IDS, MAIL, MEMBERS, META, PUNCHES,
+    REFCOUNTS, SEGMENTS, TRIED_EVENTS, UNPROVEN, WEBHOOKS, WEBHOOKS_OF, WEIGHTS, WEIGHTS_OF,
 };
 use crate::model::Timestamp;
 

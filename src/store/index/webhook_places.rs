@@ -3,10 +3,8 @@
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
-use super::tables::{
-    BY_REGISTRANT, HashKey, UNPROVEN, WebhookKey, holder_hash, mailbox_webhook_key, registered_key,
-    webhook_of_registered_key,
-};
+use super::keys::{HashKey, WebhookKey, holder_hash, mailbox_webhook_key, registered_key, webhook_of_registered_key};
+use super::tables::{BY_REGISTRANT, UNPROVEN};
 use crate::model::{Registrant, Timestamp, WebhookId, WebhookRecord};
 
 /// The tables of places, open for writing.

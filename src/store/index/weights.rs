@@ -5,10 +5,8 @@
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
-use super::tables::{
-    HashKey, HolderKey, MEMBERS, MemberKey, WEIGHTS, WEIGHTS_OF, holder_hash, holder_of, member_key, webhook_of_member,
-    weight_key,
-};
+use super::keys::{HashKey, HolderKey, MemberKey, holder_hash, holder_of, member_key, webhook_of_member, weight_key};
+use super::tables::{MEMBERS, WEIGHTS, WEIGHTS_OF};
 use super::webhook_rows::WebhookRow;
 use crate::model::{WebhookId, WebhookRecord};
 
