@@ -234,7 +234,7 @@ impl Audit<'_> {
     ) -> Result<HashMap<[u8; 16], (u32, u64)>, IndexError> {
         let due = self.transaction.open_table(DUE)?;
         let mut waiting: HashMap<[u8; 16], (u32, u64)> = HashMap::new();
-        let mut tried = 0;
+        let mut events = 0;
         for event in all_events(self.transaction)? {
             let (webhook, sequence, event) = event?;
             let of = waiting.entry(webhook.octets()).or_default();
@@ -247,16 +247,13 @@ impl Audit<'_> {
                 let what = format!("the message of the event about Email {} does not read back", event.email);
                 found(Finding::at(FindingKind::Event, start.0, u64::from(start.1), what));
             }
-            if event.is_fresh() {
-                continue;
-            }
-            tried += 1;
-            if due.get(&due_key(webhook, event.due_at, sequence))?.is_none() {
+            events += 1;
+            if due.get(&due_key(webhook, &event, sequence))?.is_none() {
                 found(rows(format!("the event about Email {} would never be sent again", event.email)));
             }
         }
-        if due.len()? != tried {
-            found(rows(format!("{} events are due again and {tried} wait for it", due.len()?)));
+        if due.len()? != events {
+            found(rows(format!("{} events have a time and {events} are pending", due.len()?)));
         }
         Ok(waiting)
     }

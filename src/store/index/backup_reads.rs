@@ -8,7 +8,7 @@ use super::IndexError;
 use super::keys::{HashKey, WebhookKey, sequence_of, webhook_in};
 use super::read::View;
 use super::rows::{decode_event, decode_mail, decode_webhook};
-use super::tables::{FRESH_EVENTS, IDS, MAIL, SEGMENTS, TRIED_EVENTS, WEBHOOKS};
+use super::tables::{EVENTS, IDS, MAIL, SEGMENTS, WEBHOOKS};
 use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookRecord};
 use crate::store::journal::{Position, RecordPlace};
 
@@ -114,24 +114,19 @@ impl View {
         let first = cursor.map_or(Bound::Unbounded, Bound::Excluded);
         let ids = self.transaction.open_table(IDS)?;
         let mut events = Vec::new();
-        for table in [FRESH_EVENTS, TRIED_EVENTS] {
-            let rows = self.transaction.open_table(table)?.range::<&WebhookKey>((first.as_ref(), Bound::Unbounded))?;
-            for row in rows.take(limit) {
-                let (key, row) = row?;
-                let event = decode_event(row.value())?;
-                events.push(EventToBackUp {
-                    webhook: webhook_in(key.value()),
-                    cursor: *key.value(),
-                    email: event.email,
-                    attempts: event.attempts,
-                    due_at: event.due_at,
-                    has_email: ids.get(&event.email.octets())?.is_some(),
-                });
-            }
+        let rows = self.transaction.open_table(EVENTS)?.range::<&WebhookKey>((first.as_ref(), Bound::Unbounded))?;
+        for row in rows.take(limit) {
+            let (key, row) = row?;
+            let event = decode_event(row.value())?;
+            events.push(EventToBackUp {
+                webhook: webhook_in(key.value()),
+                cursor: *key.value(),
+                email: event.email,
+                attempts: event.attempts,
+                due_at: event.due_at,
+                has_email: ids.get(&event.email.octets())?.is_some(),
+            });
         }
-        // One that is tried between two reads is behind the same cursor as before.
-        events.sort_by_key(|event| event.cursor);
-        events.truncate(limit);
         Ok(events)
     }
 }

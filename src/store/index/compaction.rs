@@ -3,7 +3,7 @@
 use redb::{Database, Durability, ReadTransaction, ReadableDatabase, ReadableTableMetadata, TableDefinition};
 
 use super::rows::MailRow;
-use super::tables::{ATTEMPTS, DUE, FRESH_EVENTS, IDS, MAIL, TRIED_EVENTS, WEBHOOKS};
+use super::tables::{ATTEMPTS, DUE, EVENTS, IDS, MAIL, WEBHOOKS};
 use super::{Index, IndexError};
 
 /// An index smaller than this is left as it is.
@@ -58,7 +58,7 @@ fn octets_of_rows(database: &Database) -> Result<u64, IndexError> {
     let mail = rows(&transaction, MAIL)? * (KEY_OCTETS + MailRow::OCTETS as u64);
     let ids = rows(&transaction, IDS)? * (16 + KEY_OCTETS);
     let due = rows(&transaction, DUE)? * 32;
-    let events = rows(&transaction, FRESH_EVENTS)? + rows(&transaction, TRIED_EVENTS)?;
+    let events = rows(&transaction, EVENTS)?;
     let others = events + rows(&transaction, ATTEMPTS)? + rows(&transaction, WEBHOOKS)?;
     Ok(mail + ids + due + others * (KEY_OCTETS + OTHERS_OCTETS))
 }
@@ -138,8 +138,7 @@ mod tests {
             transaction.open_table(DOMAINS).expect("domains").insert("a.example", &[1][..]).expect("insert");
             transaction.open_table(WEBHOOKS).expect("webhooks").insert(&[1; 16], &[1][..]).expect("insert");
             transaction.open_table(WEBHOOKS_OF).expect("webhooks").insert(&[1; 32], ()).expect("insert");
-            transaction.open_table(FRESH_EVENTS).expect("events").insert(&[1; 24], &[1][..]).expect("insert");
-            transaction.open_table(TRIED_EVENTS).expect("events").insert(&[1; 24], &[1][..]).expect("insert");
+            transaction.open_table(EVENTS).expect("events").insert(&[1; 24], &[1][..]).expect("insert");
             transaction.open_table(DUE).expect("due").insert(&[1; 32], ()).expect("insert");
             transaction.open_table(ATTEMPTS).expect("attempts").insert(&[1; 24], &[1][..]).expect("insert");
             transaction.open_table(BY_REGISTRANT).expect("webhooks").insert(&[1; 32], ()).expect("insert");

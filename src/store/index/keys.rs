@@ -4,6 +4,7 @@ use std::hash::Hasher;
 
 use siphasher::sip128::{Hasher128, SipHasher13};
 
+use super::rows::EventRow;
 use crate::model::{EmailId, EventId, Mailbox, Timestamp, WebhookId, WebhookRecord};
 
 /// A hashed mailbox and a sequence number.
@@ -23,6 +24,9 @@ pub(super) type MemberKey = [u8; 40];
 
 /// A webhook and a number.
 pub(super) type WebhookKey = [u8; 24];
+
+/// A webhook, a time and a sequence number.
+pub(super) type DueKey = [u8; 32];
 
 /// [`domain_hash`] and a number.
 pub(super) type DomainKey = [u8; 24];
@@ -85,22 +89,38 @@ pub(super) fn webhook_in(key: &WebhookKey) -> WebhookId {
     WebhookId::from_octets(array(&key[..16]))
 }
 
-pub(super) fn due_key(webhook: WebhookId, due_at: Timestamp, sequence: u64) -> [u8; 32] {
+/// The key of an event in [`DUE`](super::tables::DUE).
+pub(super) fn due_key(webhook: WebhookId, event: &EventRow, sequence: u64) -> DueKey {
+    match event.attempts {
+        0 => first_attempt_key(webhook, sequence),
+        _ => retry_key(webhook, event.due_at, sequence),
+    }
+}
+
+/// The key of an event without an attempt.
+pub(super) fn first_attempt_key(webhook: WebhookId, sequence: u64) -> DueKey {
+    due_key_at(webhook, 0, sequence)
+}
+
+/// The key of an event whose next attempt is a retry. Its time is never 0.
+pub(super) fn retry_key(webhook: WebhookId, due_at: Timestamp, sequence: u64) -> DueKey {
+    due_key_at(webhook, u64::try_from(due_at.millis()).unwrap_or(0).max(1), sequence)
+}
+
+fn due_key_at(webhook: WebhookId, millis: u64, sequence: u64) -> DueKey {
     let mut key = [0; 32];
     key[..16].copy_from_slice(&webhook.octets());
-    key[16..24].copy_from_slice(&u64::try_from(due_at.millis()).unwrap_or(0).to_be_bytes());
+    key[16..24].copy_from_slice(&millis.to_be_bytes());
     key[24..].copy_from_slice(&sequence.to_be_bytes());
     key
 }
 
-/// The webhook, time and sequence of a key in [`DUE`].
-pub(super) fn read_due_key(key: &[u8; 32]) -> (WebhookId, Timestamp, u64) {
+/// The webhook, the time and the sequence number of a key in [`DUE`](super::tables::DUE). The time is `None` before the
+/// first attempt.
+pub(super) fn read_due_key(key: &DueKey) -> (WebhookId, Option<Timestamp>, u64) {
     let millis = u64::from_be_bytes(array(&key[16..24]));
-    (
-        WebhookId::from_octets(array(&key[..16])),
-        Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX)),
-        u64::from_be_bytes(array(&key[24..])),
-    )
+    let due_at = (millis > 0).then(|| Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX)));
+    (WebhookId::from_octets(array(&key[..16])), due_at, u64::from_be_bytes(array(&key[24..])))
 }
 
 pub(super) fn weight_key(is_proven: bool, weight: u64, holder: [u8; 16]) -> HolderKey {

@@ -1,25 +1,26 @@
 //! What readers ask about webhooks: who they are, what waits for them, what was tried.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
+
+use redb::{AccessGuard, StorageError};
 
 use super::IndexError;
 use super::delivery_log::newest_records;
 use super::keys::{
-    WebhookKey, due_key, event_id, mailbox_hash, mailbox_webhook_key, read_due_key, sequence_of, webhook_in,
-    webhook_key, webhook_of,
+    DueKey, WebhookKey, event_id, first_attempt_key, mailbox_hash, mailbox_webhook_key, read_due_key, retry_key,
+    webhook_in, webhook_key, webhook_of,
 };
 use super::outbox_events::event_in;
 use super::read::View;
 use super::rows::{EventRow, opaque_place};
 use super::rows::{decode_event, decode_webhook};
-use super::tables::{DUE, FRESH_EVENTS, TRIED_EVENTS, WEBHOOKS, WEBHOOKS_OF};
+use super::tables::{DUE, EVENTS, WEBHOOKS, WEBHOOKS_OF};
 use super::webhook_rows::WebhookRow;
 use crate::model::{AttemptRecord, Mailbox, PendingEvent, Place, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::store::{DueQuery, WebhookPage};
 
-/// The sequence of an event and its row.
-type Waiting = Result<(u64, EventRow), IndexError>;
+/// A row of [`DUE`].
+type DueRow<'t> = Result<(AccessGuard<'t, &'static DueKey>, AccessGuard<'t, ()>), StorageError>;
 
 /// Events that are due.
 pub(crate) struct Due {
@@ -92,69 +93,55 @@ impl View {
         Ok(WebhookPage { next: None, ..found })
     }
 
-    /// Reads one row or two for each webhook that has events, however many it has.
+    /// The webhooks with pending events, each with the time of its next attempt; `None` if one of its events had none yet.
+    ///
+    /// Reads one row for each of these webhooks, however many events it has.
     pub(crate) fn pending_webhooks(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, IndexError> {
-        let mut pending = BTreeMap::new();
-        let tried = self.transaction.open_table(DUE)?;
+        let table = self.transaction.open_table(DUE)?;
+        let mut pending = Vec::new();
         let mut from = [0; 32];
-        while let Some(row) = tried.range::<&[u8; 32]>(&from..)?.next() {
+        while let Some(row) = table.range::<&DueKey>(&from..)?.next() {
             let (webhook, due_at, _) = read_due_key(row?.0.value());
-            pending.insert(webhook, Some(due_at));
-            from = due_key(webhook, Timestamp::MAX, u64::MAX);
+            pending.push((webhook, due_at));
+            from = retry_key(webhook, Timestamp::MAX, u64::MAX);
         }
-        let fresh = self.transaction.open_table(FRESH_EVENTS)?;
-        let mut from = [0; 24];
-        while let Some(row) = fresh.range::<&WebhookKey>(&from..)?.next() {
-            let webhook = webhook_in(row?.0.value());
-            pending.insert(webhook, None);
-            from = webhook_key(webhook, u64::MAX);
-        }
-        Ok(pending.into_iter().collect())
+        Ok(pending)
     }
 
     pub(crate) fn due_events(&self, webhook: WebhookId, query: &DueQuery) -> Result<Due, IndexError> {
-        let tried = self.transaction.open_table(TRIED_EVENTS)?;
-        let table = self.transaction.open_table(DUE)?;
-        let range = |from: Timestamp, to: Timestamp| {
-            let (first, last) = (due_key(webhook, from, 0), due_key(webhook, to, u64::MAX));
-            table.range::<&[u8; 32]>(&first..=&last)
-        };
+        let (events, table) = (self.transaction.open_table(EVENTS)?, self.transaction.open_table(DUE)?);
         let after = |at: Timestamp| Timestamp::from_millis(at.millis().saturating_add(1));
+        let range = |from: DueKey, to: DueKey| table.range::<&DueKey>(&from..=&to);
+        let retries = |from, to| range(retry_key(webhook, from, 0), retry_key(webhook, to, u64::MAX));
         let mut due = Due { events: Vec::new(), has_more: false, next_due_at: None };
-        if let Some(row) = range(after(query.due_by), query.due_after)?.next() {
-            due.next_due_at = Some(read_due_key(row?.0.value()).1);
+        if let Some(row) = retries(after(query.due_by), query.due_after)?.next() {
+            due.next_due_at = read_due_key(row?.0.value()).1;
         }
-        let is_wanted = |sequence: &u64| !query.without.contains(sequence);
-        let again = range(Timestamp::from_millis(0), query.due_by)?;
-        let again = again.chain(range(after(query.due_after), Timestamp::MAX)?);
-        let again = again.map(|row| Ok(read_due_key(row?.0.value()).2));
-        let again = again.filter(|row: &Result<_, IndexError>| row.as_ref().map_or(true, is_wanted));
-        let again = again.map(|row| -> Waiting {
-            let sequence = row?;
-            let event = tried.get(&webhook_key(webhook, sequence))?;
-            let event = event.ok_or(IndexError::Corrupt("a due event is missing"))?;
-            Ok((sequence, decode_event(event.value())?))
-        });
-        let (first, last) = (webhook_key(webhook, 0), webhook_key(webhook, u64::MAX));
-        let fresh = self.transaction.open_table(FRESH_EVENTS)?.range::<&WebhookKey>(&first..=&last)?;
-        let fresh = fresh.filter(|row| row.as_ref().map_or(true, |(key, _)| is_wanted(&sequence_of(key.value()))));
-        let fresh = fresh.map(|row| -> Waiting {
-            let (key, event) = row?;
-            Ok((sequence_of(key.value()), decode_event(event.value())?))
-        });
-        let (mut again, mut fresh) = (again.peekable(), fresh.peekable());
+        let read = |row: DueRow<'_>| -> Result<Option<(u64, EventRow)>, IndexError> {
+            let (_, _, sequence) = read_due_key(row?.0.value());
+            if query.without.contains(&sequence) {
+                return Ok(None);
+            }
+            let event = event_in(&events, &webhook_key(webhook, sequence))?;
+            event.ok_or(IndexError::Corrupt("a due event is missing")).map(|event| Some((sequence, event)))
+        };
+        let first_attempts = range(first_attempt_key(webhook, 0), first_attempt_key(webhook, u64::MAX))?;
+        let overdue = retries(Timestamp::from_millis(0), query.due_by)?;
+        let retries = overdue.chain(retries(after(query.due_after), Timestamp::MAX)?);
+        let mut first_attempts = first_attempts.filter_map(|row| read(row).transpose()).peekable();
+        let mut retries = retries.filter_map(|row| read(row).transpose()).peekable();
         loop {
-            // Neither holds the other back for longer than it has waited itself.
-            let is_again_next = match (again.peek(), fresh.peek()) {
+            // The event that has been due for longer comes first, so that neither kind starves the other.
+            let is_retry_next = match (retries.peek(), first_attempts.peek()) {
                 (None, None) => return Ok(due),
-                (Some(Ok((_, again))), Some(Ok((_, fresh)))) => again.due_at < fresh.due_at,
-                (again, _) => again.is_some(),
+                (Some(Ok((_, retry))), Some(Ok((_, first)))) => retry.due_at < first.due_at,
+                (retry, _) => retry.is_some(),
             };
             if due.events.len() == query.limit {
                 due.has_more = true;
                 return Ok(due);
             }
-            let next = if is_again_next { again.next() } else { fresh.next() };
+            let next = if is_retry_next { retries.next() } else { first_attempts.next() };
             due.events.extend(next.transpose()?.map(|(sequence, event)| self.pending(webhook, sequence, &event)));
         }
     }
@@ -181,8 +168,8 @@ impl View {
 
     /// Where the octets are of an event that waits for a webhook that is told of it.
     pub(crate) fn place_of_pending(&self, webhook: WebhookId, sequence: u64) -> Result<Option<Place>, IndexError> {
-        let (fresh, tried) = (self.transaction.open_table(FRESH_EVENTS)?, self.transaction.open_table(TRIED_EVENTS)?);
-        let Some(event) = event_in([&fresh, &tried], &webhook_key(webhook, sequence))? else { return Ok(None) };
+        let events = self.transaction.open_table(EVENTS)?;
+        let Some(event) = event_in(&events, &webhook_key(webhook, sequence))? else { return Ok(None) };
         let place = opaque_place(event.place);
         let is_told = self.webhook(webhook)?.is_some_and(|record| record.status == WebhookStatus::Active);
         Ok(is_told.then_some(place))
@@ -190,21 +177,19 @@ impl View {
 
     /// The webhooks whose oldest event nobody is told any more: they are disabled, or its Email expired before `expired_by`.
     pub(crate) fn with_ended_events(&self, expired_by: Timestamp) -> Result<Vec<WebhookId>, IndexError> {
-        let mut found = BTreeSet::new();
-        for table in [FRESH_EVENTS, TRIED_EVENTS] {
-            let table = self.transaction.open_table(table)?;
-            let mut from = [0; 24];
-            while let Some(row) = table.range::<&WebhookKey>(&from..)?.next() {
-                let (key, row) = row?;
-                let webhook = webhook_in(key.value());
-                let is_told = self.webhook(webhook)?.is_some_and(|record| record.status == WebhookStatus::Active);
-                if !is_told || decode_event(row.value())?.expires_at < expired_by {
-                    found.insert(webhook);
-                }
-                from = webhook_key(webhook, u64::MAX);
+        let mut found = Vec::new();
+        let events = self.transaction.open_table(EVENTS)?;
+        let mut from = [0; 24];
+        while let Some(row) = events.range::<&WebhookKey>(&from..)?.next() {
+            let (key, row) = row?;
+            let webhook = webhook_in(key.value());
+            let is_active = self.webhook(webhook)?.is_some_and(|record| record.status == WebhookStatus::Active);
+            if !is_active || decode_event(row.value())?.expires_at < expired_by {
+                found.push(webhook);
             }
+            from = webhook_key(webhook, u64::MAX);
         }
-        Ok(found.into_iter().collect())
+        Ok(found)
     }
 
     /// Those that are not too old at `now`, the newest first.

@@ -7,7 +7,7 @@ use super::caps::readable;
 use super::keys::{HashKey, MailKey, mail_key, mailbox_hash};
 use super::rows::{MailRow, State};
 use super::rows::{decode_domain, decode_mail};
-use super::tables::{DOMAINS, EXPIRY, FRESH_EVENTS, IDS, MAIL, META, META_STATE, SEGMENTS, TRIED_EVENTS};
+use super::tables::{DOMAINS, EVENTS, EXPIRY, IDS, MAIL, META, META_STATE, SEGMENTS};
 use crate::model::{DomainRecord, EmailId, Listed, Mailbox, Timestamp};
 use crate::store::{MailboxPage, PageRequest, StoreStats};
 
@@ -90,8 +90,7 @@ impl View {
         for segment in self.transaction.open_table(SEGMENTS)?.iter()? {
             messages += segment?.1.value().0;
         }
-        let events =
-            self.transaction.open_table(FRESH_EVENTS)?.len()? + self.transaction.open_table(TRIED_EVENTS)?.len()?;
+        let events = self.transaction.open_table(EVENTS)?.len()?;
         Ok(StoreStats { emails, mailboxes, messages, live_octets, webhooks, events, ..StoreStats::default() })
     }
 

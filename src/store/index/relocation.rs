@@ -9,7 +9,7 @@ use super::outbox_events::event_in;
 use super::read::View;
 use super::refcounts::RefCount;
 use super::rows::EventRow;
-use super::tables::{FRESH_EVENTS, REFCOUNTS, TRIED_EVENTS, WEBHOOKS_OF};
+use super::tables::{EVENTS, REFCOUNTS, WEBHOOKS_OF};
 use crate::model::{Recipient, WebhookId};
 use crate::store::change::Outcome;
 use crate::store::journal::RecordPlace;
@@ -17,7 +17,7 @@ use crate::store::journal::RecordPlace;
 /// The tables that tell, open for reading or for writing.
 struct Tables<'a, W, E> {
     webhooks_of: &'a W,
-    events: [&'a E; 2],
+    events: &'a E,
     secret: &'a HashKey,
 }
 
@@ -64,7 +64,7 @@ impl View {
         let refcount = refcount.map(|row| RefCount::decode(row.value()));
         let tables = Tables {
             webhooks_of: &self.transaction.open_table(WEBHOOKS_OF)?,
-            events: [&self.transaction.open_table(FRESH_EVENTS)?, &self.transaction.open_table(TRIED_EVENTS)?],
+            events: &self.transaction.open_table(EVENTS)?,
             secret: &self.hash_key,
         };
         Ok(tables.events(recipients, place, refcount)?.is_some())
@@ -82,13 +82,13 @@ impl Apply<'_> {
     ) -> Result<Outcome, IndexError> {
         let refcount = self.refcounts.get((from.segment, from.offset))?;
         let tables =
-            Tables { webhooks_of: &self.outbox.of, events: self.outbox.events.tables(), secret: &self.hash_key };
+            Tables { webhooks_of: &self.outbox.of, events: self.outbox.events.table(), secret: &self.hash_key };
         let Some(events) = tables.events(recipients, from, refcount)? else {
             self.punch(to)?;
             return Ok(Outcome::Changed { number: 0, more: false });
         };
         for (key, event) in events {
-            self.outbox.events.write(&key, &EventRow { place: to, ..event })?;
+            self.outbox.events.update(&key, &EventRow { place: to, ..event })?;
         }
         self.refcounts.relocate((from.segment, from.offset), (to.segment, to.offset))?;
         self.segment_usage.remove_message(from);

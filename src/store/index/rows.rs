@@ -154,13 +154,6 @@ pub(super) struct EventRow {
     pub(super) place: RecordPlace,
 }
 
-impl EventRow {
-    /// Nobody was told of it yet.
-    pub(super) fn is_fresh(&self) -> bool {
-        self.attempts == 0
-    }
-}
-
 /// What every group rewrites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {

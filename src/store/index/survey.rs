@@ -7,8 +7,8 @@ use super::keys::{MailKey, sequence_of};
 use super::read::View;
 use super::rows::decode_mail;
 use super::tables::{
-    ATTEMPTS, BY_REGISTRANT, DOMAIN_COUNTS, DOMAINS, DUE, EXPIRY, FRESH_EVENTS, IDS, MAIL, MEMBERS, META, PUNCHES,
-    REFCOUNTS, SEGMENTS, TRIED_EVENTS, UNPROVEN, WEBHOOKS, WEBHOOKS_OF, WEIGHTS, WEIGHTS_OF,
+    ATTEMPTS, BY_REGISTRANT, DOMAIN_COUNTS, DOMAINS, DUE, EVENTS, EXPIRY, IDS, MAIL, MEMBERS, META, PUNCHES, REFCOUNTS,
+    SEGMENTS, UNPROVEN, WEBHOOKS, WEBHOOKS_OF, WEIGHTS, WEIGHTS_OF,
 };
 use crate::model::Timestamp;
 
@@ -28,7 +28,7 @@ pub(crate) type Span = (Timestamp, Timestamp);
 pub(crate) type TableOctets = fn(&View) -> Result<u64, IndexError>;
 
 /// One for each table.
-pub(crate) const TABLES: [TableOctets; 20] = [
+pub(crate) const TABLES: [TableOctets; 19] = [
     |view| view.octets(META),
     |view| view.octets(MAIL),
     |view| view.octets(IDS),
@@ -40,8 +40,7 @@ pub(crate) const TABLES: [TableOctets; 20] = [
     |view| view.octets(DOMAINS),
     |view| view.octets(WEBHOOKS),
     |view| view.octets(WEBHOOKS_OF),
-    |view| view.octets(FRESH_EVENTS),
-    |view| view.octets(TRIED_EVENTS),
+    |view| view.octets(EVENTS),
     |view| view.octets(DUE),
     |view| view.octets(ATTEMPTS),
     |view| view.octets(BY_REGISTRANT),

@@ -2,10 +2,10 @@
 
 use redb::TableDefinition;
 
-use super::keys::{DomainKey, HolderKey, MailKey, MemberKey, WebhookKey};
+use super::keys::{DomainKey, DueKey, HolderKey, MailKey, MemberKey, WebhookKey};
 
 /// The format that this version writes and reads.
-pub(super) const FORMAT: u32 = 8;
+pub(super) const FORMAT: u32 = 9;
 
 /// Single values: see the `META_…` keys.
 pub(super) const META: TableDefinition<u8, &[u8]> = TableDefinition::new("meta");
@@ -43,13 +43,10 @@ pub(super) const DOMAINS: TableDefinition<&str, &[u8]> = TableDefinition::new("d
 pub(super) const WEBHOOKS: TableDefinition<&[u8; 16], &[u8]> = TableDefinition::new("webhooks");
 /// (mailbox, webhook): which webhooks a mailbox has.
 pub(super) const WEBHOOKS_OF: TableDefinition<&[u8; 32], ()> = TableDefinition::new("webhooks-of");
-/// (webhook, sequence of the Email) to [`EventRow`]: the events of the outbox that nobody was told of yet. They are due at
-/// once.
-pub(super) const FRESH_EVENTS: TableDefinition<&WebhookKey, &[u8]> = TableDefinition::new("fresh-events");
-/// The same for those that are tried again.
-pub(super) const TRIED_EVENTS: TableDefinition<&WebhookKey, &[u8]> = TableDefinition::new("tried-events");
-/// (webhook, millisecond in which it is due, sequence of the Email): those of [`TRIED_EVENTS`] in the order of time.
-pub(super) const DUE: TableDefinition<&[u8; 32], ()> = TableDefinition::new("due");
+/// (webhook, sequence number of the Email) to [`EventRow`](super::rows::EventRow): the pending events.
+pub(super) const EVENTS: TableDefinition<&WebhookKey, &[u8]> = TableDefinition::new("events");
+/// (webhook, millisecond of the next attempt or 0 before the first one, sequence number): [`EVENTS`] in the order of time.
+pub(super) const DUE: TableDefinition<&DueKey, ()> = TableDefinition::new("due-events");
 /// (webhook, number in this store of the first of them) to `AttemptRecord`s, one after the other: the delivery log.
 pub(super) const ATTEMPTS: TableDefinition<&WebhookKey, &[u8]> = TableDefinition::new("attempts");
 

@@ -25,9 +25,8 @@ const SEGMENTS: TableDefinition<u64, (u64, u64, u64)> = TableDefinition::new("se
 const EMAILS_OF: TableDefinition<&[u8; 24], u64> = TableDefinition::new("emails-of");
 const META: TableDefinition<u8, &[u8]> = TableDefinition::new("meta");
 const WEBHOOKS: TableDefinition<&[u8; 16], &[u8]> = TableDefinition::new("webhooks");
-const FRESH_EVENTS: TableDefinition<&MailKey, &[u8]> = TableDefinition::new("fresh-events");
-const TRIED_EVENTS: TableDefinition<&MailKey, &[u8]> = TableDefinition::new("tried-events");
-const DUE: TableDefinition<&[u8; 32], ()> = TableDefinition::new("due");
+const EVENTS: TableDefinition<&MailKey, &[u8]> = TableDefinition::new("events");
+const DUE: TableDefinition<&[u8; 32], ()> = TableDefinition::new("due-events");
 const META_STATE: u8 = 2;
 
 /// Fails with the first thing that is wrong.
@@ -140,20 +139,17 @@ impl Tables {
         equal("ids", ids.len() as u64, self.state.4)
     }
 
-    /// Each event that was tried is due once, each webhook counts its events, and the state counts webhooks and what waits for them.
+    /// Each event is due once, each webhook counts its events, and the state counts the webhooks.
     fn check_events(&mut self, transaction: &ReadTransaction) -> Result<(), String> {
         let mut waiting: BTreeMap<[u8; 16], (u32, u64)> = BTreeMap::new();
         let mut due = Vec::new();
-        let fresh = rows(transaction, FRESH_EVENTS, |key, row| (*key, row.to_vec(), true))?;
-        let tried = rows(transaction, TRIED_EVENTS, |key, row| (*key, row.to_vec(), false))?;
-        for (key, row, is_fresh) in fresh.into_iter().chain(tried) {
+        for (key, row) in rows(transaction, EVENTS, |key, row| (*key, row.to_vec()))? {
             let (_, attempts, due_at, _, _, place): Event = postcard::from_bytes(&row).map_err(text)?;
-            equal("whether an event was tried", is_fresh, attempts == 0)?;
             let (webhook, sequence) = key.split_first_chunk::<16>().expect("16 octets");
             let of_webhook = waiting.entry(*webhook).or_default();
             *of_webhook = (of_webhook.0 + 1, of_webhook.1 + u64::from(place.3));
-            let millis = u64::try_from(due_at.millis()).unwrap_or(0).to_be_bytes();
-            due.extend((!is_fresh).then(|| [&webhook[..], &millis, sequence].concat()));
+            let millis = if attempts == 0 { 0 } else { u64::try_from(due_at.millis()).unwrap_or(0).max(1) };
+            due.push([&webhook[..], &millis.to_be_bytes(), sequence].concat());
             self.hold(place).events += 1;
         }
         due.sort();
