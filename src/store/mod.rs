@@ -207,9 +207,9 @@ pub trait Store: Send + Sync + 'static {
     /// Removes a domain and its webhooks. Its Emails stay until they expire. `false` if the domain is not registered.
     async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError>;
 
-    /// Waits until the store has answered every change that was submitted before this call. Changes nothing.
+    /// Waits until the store has answered every change that was queued before this call. Changes nothing.
     ///
-    /// This shows that the store still makes changes.
+    /// This shows that the store still makes changes. A change that waits for room in a full queue may be answered later.
     async fn answers(&self) -> Result<(), StoreError>;
 
     /// Counts what is stored. Costs a few reads of the index, and one look at each file.

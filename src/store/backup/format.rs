@@ -126,24 +126,24 @@ pub enum BackupError {
         /// The format found.
         found: u32,
     },
-    /// It has no end.
+    /// The file has no end record.
     #[error("the backup is cut short: {octets} octets are there, and its end is not among them")]
     CutShort {
-        /// Octets that there are.
+        /// Octets of the file.
         octets: u64,
     },
-    /// What is there is not what was written.
+    /// The file does not hold what was written.
     #[error("the backup is damaged at offset {offset}")]
     Damaged {
         /// Octet in the file.
         offset: u64,
     },
-    /// The file can't be read.
+    /// The file cannot be read.
     #[error("{0}")]
     Io(String),
 }
 
-/// What a file begins with.
+/// The header of a file.
 pub fn header() -> Bytes {
     let mut out = Vec::with_capacity(HEADER_OCTETS);
     out.extend_from_slice(&MAGIC);
@@ -153,7 +153,7 @@ pub fn header() -> Bytes {
     out.into()
 }
 
-/// Records as they follow it.
+/// Encodes records, which follow the header.
 pub fn encode(items: &[BackupItem]) -> Result<Bytes, StoreError> {
     let mut out = Vec::new();
     for item in items {
@@ -170,7 +170,7 @@ pub struct BackupDecoder {
     /// Where `octets` begins in the file.
     offset: u64,
     has_header: bool,
-    /// Set once the end was read and is right.
+    /// The counts of the end record, once it was read and matches.
     counts: Option<BackupCounts>,
     counted: BackupCounts,
     is_begun: bool,
@@ -187,7 +187,7 @@ impl BackupDecoder {
         self.octets.extend_from_slice(octets);
     }
 
-    /// The next record that is there whole; `None` when more octets are needed. The end is not given out.
+    /// Decodes the next record. `None` if more octets are needed. The end record is checked and not returned.
     pub fn next_item(&mut self) -> Result<Option<BackupItem>, BackupError> {
         if !self.has_header && !self.read_header()? {
             return Ok(None);

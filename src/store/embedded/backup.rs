@@ -1,4 +1,4 @@
-//! Backing up and counting an embedded store while it is in use.
+//! Backups and detailed counts of a store in use.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -15,23 +15,23 @@ use crate::store::index::{IndexError, TABLES, View};
 use crate::store::journal::SegmentFiles;
 use crate::store::{BackupStream, DetailedStats, Store, StoreError};
 
-/// A batch is handed over once its messages have this many octets, or it has this many records.
+/// A batch is sent once its messages have this many octets, or it has this many records.
 const BATCH_OCTETS: usize = 256 << 10;
 const BATCH_RECORDS: usize = 256;
-/// Batches that wait for whoever takes them.
+/// The most batches that wait for their reader.
 const BATCHES_WAITING: usize = 2;
 
-/// A backup that a thread of its own reads, no faster than it is taken.
+/// Starts a backup. A thread of its own reads the store, no faster than the stream is read.
 pub(super) fn stream(state: Arc<StoreState>) -> BackupStream {
     let (sender, receiver) = mpsc::channel(BATCHES_WAITING);
     let reader = sender.clone();
     tokio::task::spawn_blocking(move || {
         let mut batch = Batch { sender: reader, items: Vec::new(), octets: 0 };
         let read = AssertUnwindSafe(|| run(&state, &mut batch).and_then(|()| batch.send()));
-        // Whoever takes it must see that it is not all.
+        // After a panic the reader of the stream must see that the backup is not complete.
         let done = catch_unwind(read).unwrap_or_else(|_| Err(StoreError::Failed("a backup's reader panicked".into())));
         if let Err(error) = done {
-            // Whoever went away does not want to know.
+            // This fails only if the reader of the stream has gone.
             let _ = sender.blocking_send(Err(error));
         }
     });
@@ -45,7 +45,7 @@ fn run(state: &StoreState, batch: &mut Batch) -> Result<(), StoreError> {
     source.run().map(|_| ())
 }
 
-/// Records that are handed over together.
+/// A batch of records.
 struct Batch {
     sender: mpsc::Sender<Result<Vec<BackupItem>, StoreError>>,
     items: Vec<BackupItem>,
@@ -62,13 +62,13 @@ impl Batch {
     fn send(&mut self) -> Result<(), StoreError> {
         self.octets = 0;
         let items = std::mem::take(&mut self.items);
-        // Nobody takes it any more: that ends the reading.
+        // An error ends the backup, since the reader of the stream has gone.
         self.sender.blocking_send(Ok(items)).map_err(|_| StoreError::Stopping)
     }
 }
 
 impl EmbeddedStore {
-    /// A survey in many reads, none of which lasts long; dropped, it ends with the one under way.
+    /// Counts in many short reads. Dropping the future ends it with the current read.
     pub(super) async fn count_in_steps(&self) -> Result<DetailedStats, StoreError> {
         let counted = self.read(View::count).await?;
         let mut used_octets = 0;

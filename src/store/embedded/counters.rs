@@ -8,7 +8,7 @@ use super::EmbeddedStore;
 use crate::model::{Count, Counts, Durations, Stopwatch};
 use crate::store::index::GroupCounts;
 
-/// What the store did since it was opened, and what waits for its writer now.
+/// What the store did since it was opened, and how many changes are queued now.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     commits: Stopwatch,
@@ -23,12 +23,12 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// A group was committed: from when it was taken to when its senders could be answered.
+    /// Counts a committed group with the time from its first change to its answers.
     pub(super) fn committed(&self, took: Duration) {
         self.commits.note(took);
     }
 
-    /// Counts a change that waits for the writer until what is returned is dropped.
+    /// Counts a queued change until the returned value is dropped.
     pub(super) fn queued(self: &Arc<Self>) -> Queued {
         self.queued.fetch_add(1, Ordering::Relaxed);
         Queued(Arc::clone(self))
@@ -53,7 +53,7 @@ impl Counters {
     }
 }
 
-/// A change that waits.
+/// A queued change.
 #[derive(Debug)]
 pub(super) struct Queued(Arc<Counters>);
 

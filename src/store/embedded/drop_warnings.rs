@@ -1,33 +1,34 @@
-//! What the service's log says of events that were dropped because too much waits: a line for a webhook at once, and then at
-//! most one a minute, however many events it is about. A dead receiver with much mail would fill the log otherwise.
+//! Warnings in the log about dropped events: at most one a minute for each webhook, however many events it is about.
 //!
-//! What a minute leaves is due with a change of the store within the next two, or when the store closes.
+//! Otherwise a dead receiver with much mail would fill the log.
+//!
+//! Events that are not reported within a minute are reported with a later change, or when the store closes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use crate::model::WebhookId;
 
-/// The shortest time between two lines about the same webhook.
+/// The shortest time between two warnings about one webhook.
 const REPORT_EVERY: Duration = Duration::from_mins(1);
 
 /// The webhooks whose events were dropped.
 #[derive(Debug, Default)]
 pub(super) struct DropWarnings {
     by_webhook: HashMap<WebhookId, Dropped>,
-    /// When all of them were looked through.
+    /// When all webhooks were checked last.
     checked_at: Option<Instant>,
 }
 
 #[derive(Debug)]
 struct Dropped {
-    /// Events that no line was about.
+    /// Dropped events that no warning has reported.
     unreported: u64,
     reported_at: Option<Instant>,
 }
 
 impl DropWarnings {
-    /// Notes how many events were dropped; what is to be due at `now`, a number of events for each webhook.
+    /// Adds dropped events. Returns the warnings that are due at `now`: webhooks with numbers of events.
     pub(super) fn add(&mut self, dropped: &BTreeMap<WebhookId, u64>, now: Instant) -> Vec<(WebhookId, u64)> {
         for (webhook, events) in dropped {
             self.by_webhook.entry(*webhook).or_insert(Dropped { unreported: 0, reported_at: None }).unreported +=
@@ -43,7 +44,7 @@ impl DropWarnings {
         due
     }
 
-    /// What was not due yet, when nothing else is to come.
+    /// Returns everything that was not reported yet.
     pub(super) fn into_unreported(self) -> Vec<(WebhookId, u64)> {
         let rest = self.by_webhook.into_iter().map(|(webhook, dropped)| (webhook, dropped.unreported));
         rest.filter(|(_, unreported)| *unreported > 0).collect()
@@ -59,7 +60,7 @@ impl DropWarnings {
     }
 }
 
-/// Writes the lines.
+/// Writes the warnings to the log.
 pub(super) fn warn(due: Vec<(WebhookId, u64)>) {
     for (webhook, events) in due {
         tracing::warn!(
@@ -71,7 +72,7 @@ pub(super) fn warn(due: Vec<(WebhookId, u64)>) {
     }
 }
 
-/// Whether a minute is over since then, if it ever was.
+/// Whether a minute has passed since then, or there was no warning.
 fn is_over(since: Option<Instant>, now: Instant) -> bool {
     since.is_none_or(|since| now.saturating_duration_since(since) >= REPORT_EVERY)
 }

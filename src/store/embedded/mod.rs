@@ -1,4 +1,17 @@
-//! The embedded store: journal and index, tied together by one writer thread.
+//! The embedded store: a directory with a journal and an index, and one writer thread.
+//!
+//! ```text
+//! mod, outbox          the traits Store and Outbox
+//! queue, writer        the way of a change: queue, group, journal, index, answer
+//! state                what the writer and the readers share
+//! open, load           opening a store, filling a new one
+//! checkpoint           making the index durable; punching removes deleted messages after it
+//! segment_compaction   copies messages of pending events out of mostly free segments
+//! recovery             reopens an index that failed
+//! index_headroom       makes sure that the index can grow
+//! backup               backups and detailed counts of a store in use
+//! counters             counters for metrics; drop_warnings logs dropped events
+//! ```
 
 mod backup;
 mod checkpoint;
@@ -35,10 +48,10 @@ use super::{
 };
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
-/// How many Emails one change of [`Store::delete_all`] removes.
+/// The most Emails that one change of [`Store::delete_all`] removes.
 const DELETE_STEP: u32 = 1000;
 
-/// The store that lives in a directory of this machine, held by this process alone.
+/// A store in a directory of this machine, which this process has locked.
 #[derive(Debug)]
 pub struct EmbeddedStore {
     state: Arc<StoreState>,
@@ -46,17 +59,17 @@ pub struct EmbeddedStore {
 }
 
 impl EmbeddedStore {
-    /// Whether a directory holds a store. Opens nothing.
+    /// Whether a directory holds a store. Opens no file.
     pub fn is_in(path: &Path) -> bool {
         disk::staging::is_there(path)
     }
 
-    /// Opens the store in a directory that exists, or makes one there if it is empty. Blocks on the disk.
+    /// Opens the store in an existing directory, or creates one if the directory is empty. Blocks on the disk.
     pub fn open(path: &Path, options: &StoreOptions) -> Result<Self, OpenError> {
         Self::open_on(Arc::new(Directory::lock(path)?), options).map_err(|error| error.within(path))
     }
 
-    /// Opens the store on any disk. Blocks on it.
+    /// Opens the store on any disk. Blocks on the disk.
     pub fn open_on(disk: Arc<dyn Disk>, options: &StoreOptions) -> Result<Self, OpenError> {
         let opened = open::open(&disk, options)?;
         let (sender, messages) = mpsc::channel();
@@ -65,14 +78,16 @@ impl EmbeddedStore {
         Ok(Self { state, queue })
     }
 
-    /// Gives free pages of the index of a stopped store back to the file system. Blocks on the disk, for about as long as
-    /// reading and writing the index takes; opens the store and so replays its journal.
+    /// Compacts the index of a stopped store: gives its free pages back to the file system.
+    ///
+    /// Blocks on the disk, for about as long as reading and writing the index takes. Opening the store replays its journal.
     pub fn compact(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Compacted, OpenError> {
         open::compact(disk, options)
     }
 
-    /// Waits until the thread that writes has ended by a defect, for ever if it never does. From then on nothing is
-    /// accepted and every change is refused with [`StoreError::WriterEnded`]; reads go on. The process should end.
+    /// Waits until the writer thread has panicked.
+    ///
+    /// From then on every change fails with [`StoreError::WriterEnded`]. Reads still work. The process should end.
     pub async fn writer_ended(&self) {
         self.state.writer_ended().cancelled().await;
     }
@@ -84,7 +99,7 @@ impl EmbeddedStore {
         self.queue.submit(change, content).await
     }
 
-    /// A change that says how many it changed, made as often as it leaves some.
+    /// Repeats a change until nothing is left to change. Returns how many it changed.
     async fn changed(&self, change: Change) -> Result<usize, StoreError> {
         let mut changed = 0;
         loop {
@@ -100,7 +115,7 @@ impl EmbeddedStore {
         }
     }
 
-    /// How many Emails a change removed.
+    /// Makes a change that removes Emails. Returns how many.
     async fn removed(&self, change: Change) -> Result<usize, StoreError> {
         match self.change(change, Bytes::new()).await? {
             Outcome::Removed { all, .. } => Ok(usize::try_from(all).unwrap_or(usize::MAX)),
@@ -174,7 +189,7 @@ impl Store for EmbeddedStore {
     }
 
     async fn delete(&self, id: EmailId, now: Timestamp) -> Result<bool, StoreError> {
-        // Nothing is written for an id that isn't there: anybody may ask.
+        // An unknown id must not cause a write, since anybody may send one.
         if self.find(id, now).await?.is_none() {
             return Ok(false);
         }
@@ -228,7 +243,7 @@ impl Store for EmbeddedStore {
 
     async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError> {
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        // Webhooks of a time when the domain was fixed, or was just being removed, are not for whoever registers it now.
+        // Webhooks of an earlier registration must not get the mail of the new owner.
         if !self.has_domain(&record.name).await? {
             self.sweep(Sweep::Domain(record.name.clone())).await?;
         }
@@ -249,12 +264,12 @@ impl Store for EmbeddedStore {
         if !self.has_domain(name).await? {
             return Ok(false);
         }
-        // First what hangs on the domain: cut off in between, it must not be left to whoever registers the domain next.
+        // The webhooks go first: after a crash in between, the next owner of the domain must not inherit them.
         self.sweep(Sweep::Domain(name.clone())).await?;
         match self.change(Change::DomainRemoved { name: name.clone() }, Bytes::new()).await? {
             Outcome::Domain(false) => Ok(false),
             Outcome::Domain(true) => {
-                // Those that were registered meanwhile.
+                // Delete webhooks that were registered meanwhile.
                 self.sweep(Sweep::Domain(name.clone())).await?;
                 Ok(true)
             }
@@ -292,7 +307,7 @@ impl StoreState {
         if let Some(content) = content {
             return Ok(Some(StoredEmail { listed, envelope: content.envelope, raw: content.raw }));
         }
-        // Deleted and punched since it was listed, or else what is there is not what was written.
+        // The Email was deleted and punched out meanwhile, or else the record is damaged.
         match self.read(|view| view.find(listed.id, Timestamp::from_millis(i64::MIN)))? {
             None => Ok(None),
             Some(_) => Err(damaged(place)),

@@ -1,4 +1,4 @@
-//! Webhooks and their events in the embedded store.
+//! The trait `Outbox` of the embedded store.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ use crate::store::{
     WebhookPage, WebhookRegistration,
 };
 
-/// How many webhooks one change deletes at most: each of them ends its events.
+/// The most webhooks that one change of a sweep deletes. Each deletion ends events.
 const SWEEP_STEP: usize = 8;
-/// How many one read looks at.
+/// The most webhooks that one read of a sweep examines.
 const SWEEP_ROWS_READ: usize = 1_000;
-/// How many one read of a list looks at.
+/// The most webhooks that one read of a list examines.
 const LIST_ROWS_READ: usize = 10_000;
-/// Before anything expires.
+/// A time before every expiry.
 const NEVER: Timestamp = Timestamp::from_millis(i64::MIN);
 
 #[async_trait]
@@ -51,7 +51,7 @@ impl Outbox for EmbeddedStore {
     }
 
     async fn delete_webhook(&self, id: WebhookId) -> Result<bool, StoreError> {
-        // Nothing is written for an id that isn't there: anybody may ask.
+        // An unknown id must not cause a write, since anybody may send one.
         if self.webhook(id).await?.is_none() {
             return Ok(false);
         }
@@ -113,7 +113,7 @@ impl Outbox for EmbeddedStore {
         match self.change(Change::Attempted { attempts }, Bytes::new()).await? {
             Outcome::Recorded { more: false, .. } => Ok(()),
             Outcome::Recorded { more: true, .. } => {
-                // The attempts are noted: they must not be noted again. What is left goes with the next sweep.
+                // The attempts are recorded, so this must not fail. The next sweep ends the remaining events.
                 if let Err(error) = self.end_events(NEVER).await {
                     tracing::warn!(%error, "events of a disabled webhook could not be ended yet");
                 }
@@ -157,7 +157,7 @@ impl Outbox for EmbeddedStore {
 }
 
 impl EmbeddedStore {
-    /// Deletes the webhooks that `of` is after, those included that are registered meanwhile behind where it is; how many.
+    /// Deletes the webhooks that match `of`, and returns how many. A webhook that is registered meanwhile may be missed.
     pub(super) async fn sweep(&self, of: Sweep) -> Result<usize, StoreError> {
         let (mut swept, mut after) = (0, None);
         loop {
@@ -189,7 +189,7 @@ impl StoreState {
         Ok(Some(DueEvents { webhook, events, has_more, next_due_at, rests_until }))
     }
 
-    /// The Email of an event, if its octets are where they were written.
+    /// Loads the Email of an event. `None` if its record is not readable at the known place.
     fn email(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
         let listed = listed(event);
         let content = self.segments().content(record_place(&listed)).map_err(|error| StoreError::from_io(&error))?;
@@ -205,7 +205,7 @@ impl StoreState {
             if let Some(email) = self.email(&event)? {
                 return Ok(Some(email));
             }
-            // The event ended just now, or its message was copied, or else what is there is not what was written.
+            // The event ended meanwhile, or its message was relocated, or else the record is damaged.
             now = place_now()?;
             if now.as_ref() == Some(&event.place) {
                 return Err(damaged(record_place(&listed(&event))));

@@ -1,8 +1,8 @@
-//! An undelivered event keeps its message, and not the segment around it.
+//! Segment compaction: a pending event keeps its message on the disk, but not the whole segment.
 //!
-//! All mail lives equally long, so that a segment is removed when its last Email has gone. What outlives the Emails is
-//! messages of pending events. They are copied out of segments that hold nothing else and are mostly free: one batch after
-//! each checkpoint, by changes like any other. The next checkpoint removes the segment.
+//! All mail has the same retention, so a segment is removed when its last Email has gone. Only messages of pending events
+//! live longer. They are copied to the end of the journal if their segment has no Email and is mostly free. Each checkpoint
+//! is followed by one batch of copies, which are ordinary changes. The next checkpoint removes the segment.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::store::change::Change;
 use crate::store::index::SegmentUsage;
 use crate::store::journal::{Content, Group, group_room};
 
-/// Messages of a batch, and octets of them; one more may lie beyond. A few milliseconds of the writer's time.
+/// The size of a batch in messages, and in octets with one message beyond. It takes the writer a few milliseconds.
 const BATCH_MESSAGES: usize = 512;
 const BATCH_OCTETS: usize = 1 << 20;
 
-/// What is copied together.
+/// Messages that are copied together.
 #[derive(Default)]
 struct Batch {
     messages: Vec<Content>,
@@ -30,8 +30,9 @@ impl Batch {
 }
 
 impl Writer {
-    /// Copies a batch of messages by what the last checkpoint due. A command that opened the store in passing copies
-    /// nothing.
+    /// Copies a batch of messages out of the live segments of the last checkpoint.
+    ///
+    /// A command that opened the store briefly copies nothing.
     pub(super) fn relocate(&mut self) {
         let Some(live_segments) = self.live_segments.take() else { return };
         if self.state.options().retention.is_none() {
@@ -50,7 +51,7 @@ impl Writer {
         }
     }
 
-    /// The next messages to copy, of the oldest segments first.
+    /// Reads the next messages to copy, from the oldest segments first.
     fn gather(&self, live_segments: &BTreeMap<u64, SegmentUsage>) -> Result<Batch, StoreError> {
         let mut batch = Batch::default();
         for (segment, usage) in live_segments.range(..self.journal.in_use()) {
@@ -62,7 +63,7 @@ impl Writer {
             }
             let before = (batch.messages.len(), batch.octets);
             if !self.gather_segment(*segment, &mut batch)? {
-                // The segment stays for what can't be copied, so that copying the rest gains nothing.
+                // One message cannot be copied, so the segment stays and copying the others would free nothing.
                 batch.messages.truncate(before.0);
                 batch.octets = before.1;
             }
@@ -70,15 +71,16 @@ impl Writer {
         Ok(batch)
     }
 
-    /// Whether the disk's blocks of a segment are more than twice what is needed of it.
+    /// Whether a segment uses more than twice the blocks that its live messages need.
     fn is_mostly_free(&self, segment: u64, usage: &SegmentUsage) -> Result<bool, StoreError> {
         let failed = |error: std::io::Error| StoreError::from_io(&error);
         let Some(file) = self.state.segments().file(segment).map_err(failed)? else { return Ok(false) };
         Ok(file.used_octets().map_err(failed)? > usage.octets.saturating_mul(2))
     }
 
-    /// Adds what a segment has, as far as the batch takes it; `false` if a message does not read back, or is larger than the
-    /// segments of today take.
+    /// Adds the messages of a segment to the batch until that is full.
+    ///
+    /// `false` if a message is damaged, larger than today's limit, or referred to by more than events.
     fn gather_segment(&self, segment: u64, batch: &mut Batch) -> Result<bool, StoreError> {
         let largest = self.state.options().message_octets_max;
         let failed = |error: std::io::Error| StoreError::from_io(&error);

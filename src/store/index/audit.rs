@@ -9,16 +9,14 @@ use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
 use super::delivery_log::count_records;
 use super::domain_counts::RecountedDomains;
-use super::keys::{MailKey, due_key, expiry_second, mailbox_hash, mailbox_webhook_key, sequence_of};
+use super::keys::{MailKey, due_key, expiry_second, mailbox_hash, sequence_of};
 use super::outbox_events::all_events;
 use super::read::View;
 use super::refcounts::RefCount;
 use super::rows::MailRow;
 use super::rows::{decode_domain, decode_head, decode_mail, decode_webhook};
 use super::segment_usage::SegmentUsage;
-use super::tables::{
-    DOMAINS, DUE, EXPIRY, EXPIRY_ROW_KEYS, IDS, MAIL, PUNCHES, REFCOUNTS, SEGMENTS, WEBHOOKS, WEBHOOKS_OF,
-};
+use super::tables::{DOMAINS, DUE, EXPIRY, EXPIRY_ROW_KEYS, IDS, MAIL, PUNCHES, REFCOUNTS, SEGMENTS, WEBHOOKS};
 use super::{HashKey, IndexError};
 use crate::model::WebhookId;
 use crate::store::check::{Finding, FindingKind};
@@ -108,7 +106,7 @@ impl Audit<'_> {
         self.references(&needs, found)?;
         let live_octets = self.segments_used(&needs, found);
         self.webhooks(&waiting, found)?;
-        let unproven_octets = self.view.audit_shares(found)?;
+        let unproven_octets = self.view.audit_sets(found)?;
         for row in self.transaction.open_table(DOMAINS)?.iter()? {
             let (name, row) = row?;
             if decode_domain(row.value())?.name.as_str() != name.value() {
@@ -319,7 +317,7 @@ impl Audit<'_> {
         waiting: &HashMap<[u8; 16], (u32, u64)>,
         found: &mut dyn FnMut(Finding),
     ) -> Result<(), IndexError> {
-        let (table, of) = (self.transaction.open_table(WEBHOOKS)?, self.transaction.open_table(WEBHOOKS_OF)?);
+        let table = self.transaction.open_table(WEBHOOKS)?;
         let lines: HashMap<[u8; 16], u32> =
             count_records(self.transaction)?.into_iter().map(|(webhook, lines)| (webhook.octets(), lines)).collect();
         for row in table.iter()? {
@@ -333,19 +331,12 @@ impl Audit<'_> {
             if row.attempts != lines.get(&id).copied().unwrap_or_default() {
                 found(rows(format!("webhook {name} counts {} lines of its log, and has others", row.attempts)));
             }
-            let mailbox = mailbox_hash(&self.hash_key, &row.record.mailbox);
-            if of.get(&mailbox_webhook_key(mailbox, name))?.is_none() {
-                found(rows(format!("webhook {name} is not found by its mailbox")));
-            }
         }
         for id in waiting.keys().chain(lines.keys()) {
             if table.get(id)?.is_none() {
                 let name = WebhookId::from_octets(*id);
                 found(rows(format!("something is kept for webhook {name}, which is not there")));
             }
-        }
-        if of.len()? != table.len()? {
-            found(rows(format!("{} webhooks are found by mailbox, and there are {}", of.len()?, table.len()?)));
         }
         Ok(())
     }

@@ -92,8 +92,7 @@ mod tests {
     use crate::store::index::TABLES;
     use crate::store::index::keys::mail_key;
     use crate::store::index::tables::{
-        BY_REGISTRANT, DOMAIN_COUNTS, DOMAINS, EXPIRY, MEMBERS, PUNCHES, REFCOUNTS, SEGMENTS, UNPROVEN, WEBHOOKS_OF,
-        WEIGHTS, WEIGHTS_OF,
+        DOMAIN_COUNTS, DOMAINS, EXPIRY, HOLDER_USAGE, PUNCHES, REFCOUNTS, SEGMENTS, WEBHOOK_SETS,
     };
 
     /// Keeps the rows of mail whose number is below `kept`, of 50,000.
@@ -137,15 +136,11 @@ mod tests {
             transaction.open_table(DOMAIN_COUNTS).expect("emails").insert(&[1; 24], 1).expect("insert");
             transaction.open_table(DOMAINS).expect("domains").insert("a.example", &[1][..]).expect("insert");
             transaction.open_table(WEBHOOKS).expect("webhooks").insert(&[1; 16], &[1][..]).expect("insert");
-            transaction.open_table(WEBHOOKS_OF).expect("webhooks").insert(&[1; 32], ()).expect("insert");
             transaction.open_table(EVENTS).expect("events").insert(&[1; 24], &[1][..]).expect("insert");
             transaction.open_table(DUE).expect("due").insert(&[1; 32], ()).expect("insert");
+            transaction.open_table(WEBHOOK_SETS).expect("sets").insert(&[1; 40], ()).expect("insert");
+            transaction.open_table(HOLDER_USAGE).expect("usage").insert(&[1; 16], 1).expect("insert");
             transaction.open_table(ATTEMPTS).expect("attempts").insert(&[1; 24], &[1][..]).expect("insert");
-            transaction.open_table(BY_REGISTRANT).expect("webhooks").insert(&[1; 32], ()).expect("insert");
-            transaction.open_table(UNPROVEN).expect("webhooks").insert(&[1; 24], ()).expect("insert");
-            transaction.open_table(WEIGHTS_OF).expect("weights").insert(&[1; 16], 1).expect("insert");
-            transaction.open_table(WEIGHTS).expect("weights").insert(&[1; 24], ()).expect("insert");
-            transaction.open_table(MEMBERS).expect("weights").insert(&[1; 40], ()).expect("insert");
         }
         transaction.commit().expect("commit");
         let before = rows_of_tables(&index);

@@ -5,7 +5,7 @@ use std::hash::Hasher;
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 use super::rows::EventRow;
-use crate::model::{EmailId, EventId, Mailbox, Timestamp, WebhookId, WebhookRecord};
+use crate::model::{EmailId, EventId, Mailbox, Timestamp, WebhookId};
 
 /// A hashed mailbox and a sequence number.
 ///
@@ -17,10 +17,12 @@ pub(super) type MailKey = [u8; 24];
 /// The secret of [`META_HASH_KEY`].
 pub(crate) type HashKey = [u8; 16];
 
-/// A key in [`WEIGHTS`].
-pub(super) type HolderKey = [u8; 24];
-/// A key in [`MEMBERS`].
-pub(super) type MemberKey = [u8; 40];
+/// A set, a score and a member.
+pub(super) type SetKey = [u8; 40];
+
+/// A registrant or an origin whose usage of the outbox is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HolderId(pub(super) [u8; 16]);
 
 /// A webhook and a number.
 pub(super) type WebhookKey = [u8; 24];
@@ -46,8 +48,8 @@ pub(super) fn domain_hash(secret: &HashKey, domain: &str) -> [u8; 16] {
     hasher.finish128().as_bytes()
 }
 
-/// Whose webhooks are counted together: a registrant or an origin.
-pub(super) fn holder_hash(secret: &HashKey, kind: &str, name: &str) -> [u8; 16] {
+/// Hashes the name of something of a kind. No name of one kind meets a name of another.
+pub(super) fn named_hash(secret: &HashKey, kind: &str, name: &str) -> [u8; 16] {
     let mut hasher = SipHasher13::new_with_key(secret);
     hasher.write(kind.as_bytes());
     hasher.write(&[0]);
@@ -123,59 +125,17 @@ pub(super) fn read_due_key(key: &DueKey) -> (WebhookId, Option<Timestamp>, u64) 
     (WebhookId::from_octets(array(&key[..16])), due_at, u64::from_be_bytes(array(&key[24..])))
 }
 
-pub(super) fn weight_key(is_proven: bool, weight: u64, holder: [u8; 16]) -> HolderKey {
-    let mut key = numbered_key(weight, holder);
-    key[0] = u8::from(is_proven);
-    key
-}
-
-fn numbered_key(number: u64, octets: [u8; 16]) -> [u8; 24] {
-    let mut key = [0; 24];
-    key[..8].copy_from_slice(&number.to_be_bytes());
-    key[8..].copy_from_slice(&octets);
-    key
-}
-
-/// The holder of a key in [`WEIGHTS`].
-pub(super) fn holder_of(key: &HolderKey) -> [u8; 16] {
-    array(&key[8..])
-}
-
-pub(super) fn member_key(holder: [u8; 16], weight: u64, webhook: WebhookId) -> MemberKey {
+pub(super) fn set_key(set: [u8; 16], score: u64, member: [u8; 16]) -> SetKey {
     let mut key = [0; 40];
-    key[..16].copy_from_slice(&holder);
-    key[16..24].copy_from_slice(&weight.to_be_bytes());
-    key[24..].copy_from_slice(&webhook.octets());
+    key[..16].copy_from_slice(&set);
+    key[16..24].copy_from_slice(&score.to_be_bytes());
+    key[24..].copy_from_slice(&member);
     key
 }
 
-/// The webhook of a key in [`MEMBERS`].
-pub(super) fn webhook_of_member(key: &MemberKey) -> WebhookId {
-    WebhookId::from_octets(array(&key[24..]))
-}
-
-/// The key of a webhook in [`UNPROVEN`].
-pub(super) fn registered_key(webhook: &WebhookRecord) -> WebhookKey {
-    let at = u64::try_from(webhook.created_at.millis()).unwrap_or(0);
-    numbered_key(at, webhook.id.octets())
-}
-
-/// The time and the webhook of a key in [`UNPROVEN`].
-pub(super) fn webhook_of_registered_key(key: &WebhookKey) -> (Timestamp, WebhookId) {
-    let millis = u64::from_be_bytes(array(&key[..8]));
-    (Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX)), WebhookId::from_octets(holder_of(key)))
-}
-
-pub(super) fn mailbox_webhook_key(mailbox: [u8; 16], webhook: WebhookId) -> [u8; 32] {
-    let mut key = [0; 32];
-    key[..16].copy_from_slice(&mailbox);
-    key[16..].copy_from_slice(&webhook.octets());
-    key
-}
-
-/// The webhook of a key in [`WEBHOOKS_OF`].
-pub(super) fn webhook_of(key: &[u8; 32]) -> WebhookId {
-    WebhookId::from_octets(array(&key[16..]))
+/// The score and the member of a key.
+pub(super) fn read_set_key(key: &SetKey) -> (u64, [u8; 16]) {
+    (u64::from_be_bytes(array(&key[16..24])), array(&key[24..]))
 }
 
 /// The id of the event that tells `webhook` of `email`: always the same, so that a replay has it again; and made under

@@ -6,7 +6,7 @@
 
 mod apply;
 mod audit;
-mod audit_shares;
+mod audit_sets;
 mod backend;
 mod caps;
 mod compaction;
@@ -21,6 +21,7 @@ mod outbox_events;
 mod outbox_limits;
 mod outbox_reads;
 mod outbox_replay;
+mod outbox_usage;
 mod overlay;
 mod read;
 mod refcounts;
@@ -31,9 +32,8 @@ mod rows;
 mod segment_usage;
 mod survey;
 mod tables;
-mod webhook_places;
 mod webhook_rows;
-mod weights;
+mod webhook_sets;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -2,18 +2,17 @@
 //!
 //! An event is written by the change that receives its message, and holds a share in the message's record until it ends.
 
-use redb::{ReadableTable, Table, WriteTransaction};
+use redb::WriteTransaction;
 
 use super::IndexError;
 use super::apply::Apply;
 use super::delivery_log::DeliveryLogs;
-use super::keys::{HashKey, event_id, mailbox_hash, mailbox_webhook_key, webhook_of};
+use super::keys::{HashKey, event_id};
 use super::outbox_events::Events;
+use super::outbox_usage::usage;
 use super::rows::EventRow;
-use super::tables::WEBHOOKS_OF;
-use super::webhook_places::WebhookPlaces;
 use super::webhook_rows::{FAILING_MAX, WebhookRow, WebhookRows};
-use super::weights::{Weights, weight};
+use super::webhook_sets::WebhookSets;
 use crate::model::{
     AttemptRecord, EmailId, EventId, Mailbox, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord,
     WebhookStatus,
@@ -27,11 +26,9 @@ const ALWAYS_FAILING: &str = "nothing but failures for 5 days";
 /// The tables of webhooks, open for writing.
 pub(super) struct Outbox<'t> {
     pub(super) webhooks: WebhookRows<'t>,
-    pub(super) of: Table<'t, &'static [u8; 32], ()>,
+    pub(super) sets: WebhookSets<'t>,
     pub(super) events: Events<'t>,
     pub(super) logs: DeliveryLogs<'t>,
-    pub(super) places: WebhookPlaces<'t>,
-    pub(super) weights: Weights<'t>,
 }
 
 impl<'t> Outbox<'t> {
@@ -39,24 +36,15 @@ impl<'t> Outbox<'t> {
     pub(super) fn open(transaction: &'t WriteTransaction, hash_key: HashKey) -> Result<Self, IndexError> {
         Ok(Self {
             webhooks: WebhookRows::open(transaction)?,
-            of: transaction.open_table(WEBHOOKS_OF)?,
+            sets: WebhookSets::open(transaction, hash_key)?,
             events: Events::open(transaction)?,
             logs: DeliveryLogs::open(transaction)?,
-            places: WebhookPlaces::open(transaction, hash_key)?,
-            weights: Weights::open(transaction, hash_key)?,
         })
     }
 
     /// A copy, to be changed and [`WebhookRows::put`] back.
     pub(super) fn row(&mut self, id: WebhookId) -> Result<Option<WebhookRow>, IndexError> {
         Ok(self.webhooks.get(id)?.cloned())
-    }
-
-    /// The webhooks of a mailbox.
-    fn of_mailbox(&self, mailbox: [u8; 16]) -> Result<Vec<WebhookId>, IndexError> {
-        let (first, last) = (WebhookId::from_octets([0; 16]), WebhookId::from_octets([255; 16]));
-        let (first, last) = (mailbox_webhook_key(mailbox, first), mailbox_webhook_key(mailbox, last));
-        self.of.range::<&[u8; 32]>(&first..=&last)?.map(|row| Ok(webhook_of(row?.0.value()))).collect()
     }
 }
 
@@ -67,7 +55,7 @@ impl Apply<'_> {
         if self.state.webhooks == 0 {
             return Ok(told);
         }
-        for id in self.outbox.of_mailbox(mailbox_hash(&self.hash_key, mailbox))? {
+        for id in self.outbox.sets.of_mailbox(mailbox)? {
             if self.outbox.webhooks.record_mail(id, now)? && self.limits.events_per_webhook > 0 {
                 told.push(id);
             }
@@ -98,7 +86,7 @@ impl Apply<'_> {
         self.outbox.events.put(webhook, sequence, event)?;
         row.events += 1;
         let waiting = row.octets + octets;
-        self.weigh(&mut row, waiting)?;
+        self.set_pending_octets(&mut row, waiting)?;
         self.outbox.webhooks.put(row);
         Ok(true)
     }
@@ -119,7 +107,7 @@ impl Apply<'_> {
         let octets = u64::from(event.place.content);
         row.events = row.events.saturating_sub(1);
         let waiting = row.octets.saturating_sub(octets);
-        self.weigh(row, waiting)?;
+        self.set_pending_octets(row, waiting)?;
         self.release_event(event.place)
     }
 
@@ -162,8 +150,7 @@ impl Apply<'_> {
         record: &WebhookRecord,
         limits: WebhookLimits,
     ) -> Result<Outcome, IndexError> {
-        let mailbox = mailbox_hash(&self.hash_key, &record.mailbox);
-        let ids = self.outbox.of_mailbox(mailbox)?;
+        let ids = self.outbox.sets.of_mailbox(&record.mailbox)?;
         for id in &ids {
             if let Some(mut row) = self.outbox.row(*id)?
                 && (&row.record.url, &row.record.secret) == (&record.url, &record.secret)
@@ -181,20 +168,19 @@ impl Apply<'_> {
             return Ok(Outcome::Webhook(WebhookRegistration::FullForRecipient));
         }
         if let Some(registrant) = record.registrant
-            && self.outbox.places.has_as_many(registrant, limits.per_registrant)?
+            && self.outbox.sets.has_at_least(registrant, limits.per_registrant)?
         {
             return Ok(Outcome::Webhook(WebhookRegistration::FullForRegistrant));
         }
         if self.state.webhooks >= u64::from(limits.total) {
-            let Some(oldest) = self.outbox.places.oldest_unproven(limits.unproven_before)? else {
+            let Some(oldest) = self.outbox.sets.first_evictable(limits.unproven_before)? else {
                 return Ok(Outcome::Webhook(WebhookRegistration::Full));
             };
             if self.delete_webhook(oldest)?.0 == 0 {
                 return Ok(Outcome::Webhook(WebhookRegistration::Full));
             }
         }
-        self.outbox.places.add(record)?;
-        self.outbox.of.insert(&mailbox_webhook_key(mailbox, record.id), ())?;
+        self.outbox.sets.add(record)?;
         self.outbox.webhooks.put(WebhookRow {
             record: record.clone(),
             events: 0,
@@ -215,9 +201,7 @@ impl Apply<'_> {
             return Ok((0, true));
         }
         self.outbox.logs.remove(id)?;
-        let mailbox = mailbox_hash(&self.hash_key, &row.record.mailbox);
-        self.outbox.of.remove(&mailbox_webhook_key(mailbox, id))?;
-        self.outbox.places.remove(&row.record)?;
+        self.outbox.sets.remove(&row.record)?;
         self.outbox.webhooks.remove(id)?;
         self.state.webhooks = self.state.webhooks.saturating_sub(1);
         Ok((1, false))
@@ -307,10 +291,10 @@ impl Apply<'_> {
             return Ok(());
         }
         self.state.unproven_octets = self.state.unproven_octets.saturating_sub(row.octets);
-        self.outbox.weights.change(&row.record, weight(row), 0)?;
+        self.outbox.sets.change_usage(&row.record, usage(row), 0)?;
         row.record.last_delivery_at = Some(at);
-        self.outbox.places.prove(&row.record)?;
-        self.outbox.weights.change(&row.record, 0, weight(row))
+        self.outbox.sets.remove_evictable(&row.record)?;
+        self.outbox.sets.change_usage(&row.record, 0, usage(row))
     }
 
     /// Adds a line to the log, which is written and trimmed when the group ends; the caller writes `row`.

@@ -6,9 +6,9 @@
 
 use super::IndexError;
 use super::apply::Apply;
+use super::outbox_usage::usage;
 use super::rows::EventRow;
 use super::webhook_rows::WebhookRow;
-use super::weights::weight;
 use crate::model::{AttemptRecord, EventId, Timestamp, Verdict, WebhookId};
 
 /// Events that one change ends at most, so that mail waits for no more, beside one for each that it adds. An event that
@@ -17,10 +17,10 @@ pub(super) const ENDS_MAX: u32 = 256;
 
 impl Apply<'_> {
     /// Sets what waits for a webhook; the caller writes `row`.
-    pub(super) fn weigh(&mut self, row: &mut WebhookRow, octets: u64) -> Result<(), IndexError> {
-        let (before, old) = (row.octets, weight(row));
+    pub(super) fn set_pending_octets(&mut self, row: &mut WebhookRow, octets: u64) -> Result<(), IndexError> {
+        let (before, old) = (row.octets, usage(row));
         row.octets = octets;
-        self.outbox.weights.change(&row.record, old, weight(row))?;
+        self.outbox.sets.change_usage(&row.record, old, usage(row))?;
         let counted = |sum: u64| sum.saturating_add(octets).saturating_sub(before);
         self.state.outbox_octets = counted(self.state.outbox_octets);
         if !row.record.is_proven() {
@@ -74,8 +74,8 @@ impl Apply<'_> {
         }
         while !self.has_room_among_all(is_proven, octets) {
             // Where nobody holds much, everybody makes room for themselves.
-            let heaviest = self.outbox.weights.heaviest(is_proven)?;
-            if !self.drop_oldest(heaviest.unwrap_or(webhook), now)? {
+            let largest = self.outbox.sets.largest(is_proven)?;
+            if !self.drop_oldest(largest.unwrap_or(webhook), now)? {
                 return self.drop_itself(webhook, sequence, event);
             }
         }

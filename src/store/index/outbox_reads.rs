@@ -6,16 +6,14 @@ use redb::{AccessGuard, StorageError};
 
 use super::IndexError;
 use super::delivery_log::newest_records;
-use super::keys::{
-    DueKey, WebhookKey, event_id, first_attempt_key, mailbox_hash, mailbox_webhook_key, read_due_key, retry_key,
-    webhook_in, webhook_key, webhook_of,
-};
+use super::keys::{DueKey, WebhookKey, event_id, first_attempt_key, read_due_key, retry_key, webhook_in, webhook_key};
 use super::outbox_events::event_in;
 use super::read::View;
 use super::rows::{EventRow, opaque_place};
 use super::rows::{decode_event, decode_webhook};
-use super::tables::{DUE, EVENTS, WEBHOOKS, WEBHOOKS_OF};
+use super::tables::{DUE, EVENTS, WEBHOOK_SETS, WEBHOOKS};
 use super::webhook_rows::WebhookRow;
+use super::webhook_sets::webhooks_of;
 use crate::model::{AttemptRecord, Mailbox, PendingEvent, Place, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::store::{DueQuery, WebhookPage};
 
@@ -33,12 +31,9 @@ pub(crate) struct Due {
 
 impl View {
     pub(crate) fn webhooks(&self, mailbox: &Mailbox) -> Result<Vec<WebhookRecord>, IndexError> {
-        let mailbox = mailbox_hash(&self.hash_key, mailbox);
-        let (first, last) = (WebhookId::from_octets([0; 16]), WebhookId::from_octets([255; 16]));
-        let (first, last) = (mailbox_webhook_key(mailbox, first), mailbox_webhook_key(mailbox, last));
         let mut found = Vec::new();
-        for row in self.transaction.open_table(WEBHOOKS_OF)?.range::<&[u8; 32]>(&first..=&last)? {
-            found.extend(self.webhook(webhook_of(row?.0.value()))?);
+        for id in webhooks_of(&self.transaction.open_table(WEBHOOK_SETS)?, &self.hash_key, mailbox)? {
+            found.extend(self.webhook(id)?);
         }
         found.sort_by_key(|record| (record.created_at, record.id));
         Ok(found)

@@ -4,26 +4,27 @@ use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::Apply;
-use super::keys::{HashKey, WebhookKey, mailbox_hash, mailbox_webhook_key, webhook_key, webhook_of};
+use super::keys::{HashKey, SetKey, WebhookKey, webhook_key};
 use super::outbox_events::event_in;
 use super::read::View;
 use super::refcounts::RefCount;
 use super::rows::EventRow;
-use super::tables::{EVENTS, REFCOUNTS, WEBHOOKS_OF};
-use crate::model::{Recipient, WebhookId};
+use super::tables::{EVENTS, REFCOUNTS, WEBHOOK_SETS};
+use super::webhook_sets::webhooks_of;
+use crate::model::Recipient;
 use crate::store::change::Outcome;
 use crate::store::journal::RecordPlace;
 
 /// The tables that tell, open for reading or for writing.
 struct Tables<'a, W, E> {
-    webhooks_of: &'a W,
+    sets: &'a W,
     events: &'a E,
-    secret: &'a HashKey,
+    hash_key: &'a HashKey,
 }
 
 impl<W, E> Tables<'_, W, E>
 where
-    W: ReadableTable<&'static [u8; 32], ()>,
+    W: ReadableTable<&'static SetKey, ()>,
     E: ReadableTable<&'static WebhookKey, &'static [u8]>,
 {
     /// The events that need the record at `place` of a message for `recipients`; `None` if anything else does as well.
@@ -35,13 +36,10 @@ where
     ) -> Result<Option<Vec<(WebhookKey, EventRow)>>, IndexError> {
         // What an event needs is shared.
         let Some(refcount) = refcount else { return Ok(None) };
-        let (first, last) = (WebhookId::from_octets([0; 16]), WebhookId::from_octets([255; 16]));
         let mut events = Vec::new();
         for (recipient, sequence) in recipients.iter().zip(refcount.sequence..) {
-            let mailbox = mailbox_hash(self.secret, &recipient.mailbox);
-            let range = mailbox_webhook_key(mailbox, first)..=mailbox_webhook_key(mailbox, last);
-            for row in self.webhooks_of.range::<&[u8; 32]>(range.start()..=range.end())? {
-                let key = webhook_key(webhook_of(row?.0.value()), sequence);
+            for webhook in webhooks_of(self.sets, self.hash_key, &recipient.mailbox)? {
+                let key = webhook_key(webhook, sequence);
                 let event = event_in(self.events, &key)?.filter(|event| event.place == place);
                 events.extend(event.map(|event| (key, event)));
             }
@@ -63,9 +61,9 @@ impl View {
         let refcount = self.transaction.open_table(REFCOUNTS)?.get((place.segment, place.offset))?;
         let refcount = refcount.map(|row| RefCount::decode(row.value()));
         let tables = Tables {
-            webhooks_of: &self.transaction.open_table(WEBHOOKS_OF)?,
+            sets: &self.transaction.open_table(WEBHOOK_SETS)?,
             events: &self.transaction.open_table(EVENTS)?,
-            secret: &self.hash_key,
+            hash_key: &self.hash_key,
         };
         Ok(tables.events(recipients, place, refcount)?.is_some())
     }
@@ -82,7 +80,7 @@ impl Apply<'_> {
     ) -> Result<Outcome, IndexError> {
         let refcount = self.refcounts.get((from.segment, from.offset))?;
         let tables =
-            Tables { webhooks_of: &self.outbox.of, events: self.outbox.events.table(), secret: &self.hash_key };
+            Tables { sets: &self.outbox.sets.table, events: self.outbox.events.table(), hash_key: &self.hash_key };
         let Some(events) = tables.events(recipients, from, refcount)? else {
             self.punch(to)?;
             return Ok(Outcome::Changed { number: 0, more: false });

@@ -7,8 +7,8 @@ use super::keys::{MailKey, sequence_of};
 use super::read::View;
 use super::rows::decode_mail;
 use super::tables::{
-    ATTEMPTS, BY_REGISTRANT, DOMAIN_COUNTS, DOMAINS, DUE, EVENTS, EXPIRY, IDS, MAIL, MEMBERS, META, PUNCHES, REFCOUNTS,
-    SEGMENTS, UNPROVEN, WEBHOOKS, WEBHOOKS_OF, WEIGHTS, WEIGHTS_OF,
+    ATTEMPTS, DOMAIN_COUNTS, DOMAINS, DUE, EVENTS, EXPIRY, HOLDER_USAGE, IDS, MAIL, META, PUNCHES, REFCOUNTS, SEGMENTS,
+    WEBHOOK_SETS, WEBHOOKS,
 };
 use crate::model::Timestamp;
 
@@ -28,7 +28,7 @@ pub(crate) type Span = (Timestamp, Timestamp);
 pub(crate) type TableOctets = fn(&View) -> Result<u64, IndexError>;
 
 /// One for each table.
-pub(crate) const TABLES: [TableOctets; 19] = [
+pub(crate) const TABLES: [TableOctets; 15] = [
     |view| view.octets(META),
     |view| view.octets(MAIL),
     |view| view.octets(IDS),
@@ -39,15 +39,11 @@ pub(crate) const TABLES: [TableOctets; 19] = [
     |view| view.octets(DOMAIN_COUNTS),
     |view| view.octets(DOMAINS),
     |view| view.octets(WEBHOOKS),
-    |view| view.octets(WEBHOOKS_OF),
     |view| view.octets(EVENTS),
     |view| view.octets(DUE),
     |view| view.octets(ATTEMPTS),
-    |view| view.octets(BY_REGISTRANT),
-    |view| view.octets(UNPROVEN),
-    |view| view.octets(WEIGHTS_OF),
-    |view| view.octets(WEIGHTS),
-    |view| view.octets(MEMBERS),
+    |view| view.octets(WEBHOOK_SETS),
+    |view| view.octets(HOLDER_USAGE),
 ];
 
 impl View {

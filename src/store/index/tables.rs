@@ -2,7 +2,7 @@
 
 use redb::TableDefinition;
 
-use super::keys::{DomainKey, DueKey, HolderKey, MailKey, MemberKey, WebhookKey};
+use super::keys::{DomainKey, DueKey, MailKey, SetKey, WebhookKey};
 
 /// The format that this version writes and reads.
 pub(super) const FORMAT: u32 = 9;
@@ -41,8 +41,6 @@ pub(super) const DOMAINS: TableDefinition<&str, &[u8]> = TableDefinition::new("d
 
 /// Webhook to [`WebhookRow`](super::webhook_rows::WebhookRow).
 pub(super) const WEBHOOKS: TableDefinition<&[u8; 16], &[u8]> = TableDefinition::new("webhooks");
-/// (mailbox, webhook): which webhooks a mailbox has.
-pub(super) const WEBHOOKS_OF: TableDefinition<&[u8; 32], ()> = TableDefinition::new("webhooks-of");
 /// (webhook, sequence number of the Email) to [`EventRow`](super::rows::EventRow): the pending events.
 pub(super) const EVENTS: TableDefinition<&WebhookKey, &[u8]> = TableDefinition::new("events");
 /// (webhook, millisecond of the next attempt or 0 before the first one, sequence number): [`EVENTS`] in the order of time.
@@ -50,16 +48,10 @@ pub(super) const DUE: TableDefinition<&DueKey, ()> = TableDefinition::new("due-e
 /// (webhook, number in this store of the first of them) to `AttemptRecord`s, one after the other: the delivery log.
 pub(super) const ATTEMPTS: TableDefinition<&WebhookKey, &[u8]> = TableDefinition::new("attempts");
 
-/// (registrant, webhook): which webhooks somebody has registered.
-pub(super) const BY_REGISTRANT: TableDefinition<&[u8; 32], ()> = TableDefinition::new("webhooks-by-registrant");
-/// (millisecond of registration, webhook): those of strangers that never had a delivery.
-pub(super) const UNPROVEN: TableDefinition<&WebhookKey, ()> = TableDefinition::new("unproven-webhooks");
-/// Holder, which is a registrant or an origin, to the sum of its webhooks' weights.
-pub(super) const WEIGHTS_OF: TableDefinition<&[u8; 16], u64> = TableDefinition::new("weights-of");
-/// (1 where the holder's webhooks are proven and else 0, weight in seven octets, holder).
-pub(super) const WEIGHTS: TableDefinition<&HolderKey, ()> = TableDefinition::new("weights");
-/// (holder, weight of the webhook, webhook).
-pub(super) const MEMBERS: TableDefinition<&MemberKey, ()> = TableDefinition::new("weights-of-webhooks");
+/// (set, score, member): the ordered [sets](super::webhook_sets::Set) of webhooks and of their holders.
+pub(super) const WEBHOOK_SETS: TableDefinition<&SetKey, ()> = TableDefinition::new("webhook-sets");
+/// Holder, which is a registrant or an origin, to the sum of its webhooks' usage of the outbox.
+pub(super) const HOLDER_USAGE: TableDefinition<&[u8; 16], u64> = TableDefinition::new("holder-usage");
 
 /// The most keys in one row of [`EXPIRY`].
 pub(super) const EXPIRY_ROW_KEYS: usize = 64;
