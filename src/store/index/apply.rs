@@ -1,4 +1,4 @@
-//! Applying a group of changes: the only place where the index is written while it is in use.
+//! Applying a group of changes. Nothing else changes the rows of a store in use.
 
 use std::collections::BTreeMap;
 use std::ops::RangeBounds;
@@ -12,7 +12,7 @@ use super::keys::{HashKey, MailKey, domain_hash, expiry_second, head_key, mail_k
 use super::outbox::Outbox;
 use super::outbox_limits::ENDS_MAX;
 use super::refcounts::{RefCount, RefCounts};
-use super::rows::{EventRow, HeadRow, MailRow, State};
+use super::rows::{EventRow, HeadRow, IndexState, MailRow};
 use super::rows::{decode_domain, decode_head, decode_mail};
 use super::segment_usage::SegmentUsages;
 use super::tables::{DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, IDS, MAIL, META, META_STATE, PUNCHES};
@@ -34,26 +34,26 @@ pub(super) struct Apply<'t> {
     pub(super) domain_counts: DomainCounts<'t>,
     pub(super) outbox: Outbox<'t>,
     pub(super) hash_key: HashKey,
-    /// Those of the change.
+    /// The outbox limits of the current change.
     pub(super) limits: OutboxLimits,
-    /// Events that the change may still end beside those that it is about.
+    /// How many further events the current change may end.
     pub(super) ends_left: u32,
-    /// It has dropped some to make room.
+    /// Whether the current change has dropped events to make room.
     pub(super) has_dropped: bool,
-    pub(super) state: State,
+    pub(super) state: IndexState,
     pub(super) counts: GroupCounts,
-    /// The group's new keys by the second in which they expire.
+    /// The group's new keys of mail, by the second in which they expire.
     expiring: BTreeMap<u64, Vec<MailKey>>,
 }
 
-/// How far a removal goes.
+/// Why an Email is removed, which decides what happens to its octets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Removal {
-    /// Somebody asked for it: the octets leave the disk.
+    /// Somebody deleted it: the octets are punched out.
     Delete,
-    /// The same for one more Email that needs the room.
+    /// A cap evicts it for a new Email: the octets are punched out.
     Evict,
-    /// The octets go with their segment.
+    /// It has expired: the octets go with their segment.
     Expire,
 }
 
@@ -85,7 +85,7 @@ impl<'t> Apply<'t> {
         })
     }
 
-    /// Writes what the group leaves behind, and that the index is complete up to `position`; what the group did.
+    /// Writes the collected rows of the group and the new position. Returns the group's counts.
     pub(super) fn finish(mut self, position: Position) -> Result<GroupCounts, IndexError> {
         if position.group != self.state.position().group + 1 {
             return Err(IndexError::Corrupt("it lacks the groups before"));
@@ -110,7 +110,7 @@ impl<'t> Apply<'t> {
                     self.punch(place)?;
                     return Ok(Outcome::Received { has_events: false, has_dropped: false });
                 }
-                if !self.make_way(envelope, caps, *received_at, place)? {
+                if !self.evict_for(envelope, caps, *received_at, place)? {
                     return Ok(Outcome::MailboxFull);
                 }
                 let has_events = self.receive(envelope, *received_at, *expires_at, place)?;
@@ -158,7 +158,7 @@ impl<'t> Apply<'t> {
         }
     }
 
-    /// Whether it is a message once more; some of its Emails may have been deleted meanwhile.
+    /// Whether the message was received before. Some of its Emails may have been deleted since.
     pub(super) fn is_known(&self, envelope: &Envelope) -> Result<bool, IndexError> {
         for recipient in &envelope.recipients {
             if self.ids.get(&recipient.id.octets())?.is_some() {
@@ -168,7 +168,7 @@ impl<'t> Apply<'t> {
         Ok(false)
     }
 
-    /// Whether webhooks are to be told.
+    /// Stores a new message. Returns whether it created events.
     fn receive(
         &mut self,
         envelope: &Envelope,
@@ -179,20 +179,20 @@ impl<'t> Apply<'t> {
         if envelope.recipients.is_empty() {
             return Ok(false);
         }
-        let mut told = Vec::with_capacity(envelope.recipients.len());
+        let mut webhooks = Vec::with_capacity(envelope.recipients.len());
         for recipient in &envelope.recipients {
-            told.push(self.webhooks_to_tell(&recipient.mailbox, received_at)?);
+            webhooks.push(self.webhooks_of(&recipient.mailbox, received_at)?);
         }
         let emails = envelope.recipients.len();
-        let is_refcounted = emails > 1 || told.iter().any(|webhooks| !webhooks.is_empty());
+        let is_refcounted = emails > 1 || webhooks.iter().any(|webhooks: &Vec<_>| !webhooks.is_empty());
         if emails > 1 {
             let references = u32::try_from(emails).unwrap_or(u32::MAX);
             let refcount = RefCount { references, was_deleted: false, sequence: self.state.next_sequence };
             self.refcounts.begin((place.segment, place.offset), refcount)?;
         }
         let mut has_events = false;
-        self.count_in(place);
-        for (recipient, webhooks) in envelope.recipients.iter().zip(told) {
+        self.count_message(place);
+        for (recipient, webhooks) in envelope.recipients.iter().zip(webhooks) {
             let key = mail_key(mailbox_hash(&self.hash_key, &recipient.mailbox), self.state.next_sequence);
             self.state.next_sequence += 1;
             let row = MailRow { id: recipient.id, received_at, expires_at, place, is_refcounted };
@@ -281,7 +281,7 @@ impl<'t> Apply<'t> {
         }
         let mut all = 0;
         for key in keys {
-            // A row that was deleted before has left its key behind.
+            // The row may have been deleted before, which leaves its key here.
             if let Some(row) = self.row(&key)? {
                 self.remove(&key, &row, Removal::Expire)?;
                 all += 1;
@@ -310,49 +310,51 @@ impl<'t> Apply<'t> {
             self.mail.insert(&head_key(key), &head.encode()[..])?;
         }
         let removal = if row.is_refcounted { self.release_reference(row.place, removal)? } else { Some(removal) };
-        removal.map_or(Ok(()), |removal| self.let_go(row.place, removal))
+        removal.map_or(Ok(()), |removal| self.remove_message(row.place, removal))
     }
 
-    /// Ends the share that an event has in a record.
+    /// Removes the reference of an event.
     pub(super) fn release_event(&mut self, place: RecordPlace) -> Result<(), IndexError> {
         match self.release_reference(place, Removal::Expire)? {
             None => Ok(()),
-            // The Email is gone already, and may have been deleted.
-            Some(_) => self.let_go(place, Removal::Delete),
+            // All Emails of the record are gone, and one of them may have been deleted.
+            Some(_) => self.remove_message(place, Removal::Delete),
         }
     }
 
-    /// Gives an event a share in the record of the Email number `sequence`, which is there and known to be shared.
+    /// Adds the reference of an event to the record of the Email with this sequence number.
+    ///
+    /// The Email must exist, and its row must say that the record has a reference count.
     pub(super) fn add_reference(&mut self, place: RecordPlace, sequence: u64) -> Result<(), IndexError> {
         self.refcounts.add((place.segment, place.offset), sequence)
     }
 
-    /// Notes that others than this Email may have a share in its record.
+    /// Writes into the row of an Email that its record has a reference count.
     pub(super) fn mark_refcounted(&mut self, key: &MailKey, row: &MailRow) -> Result<(), IndexError> {
         self.mail.insert(key, &MailRow { is_refcounted: true, ..*row }.encode()[..])?;
         Ok(())
     }
 
-    fn let_go(&mut self, place: RecordPlace, removal: Removal) -> Result<(), IndexError> {
+    fn remove_message(&mut self, place: RecordPlace, removal: Removal) -> Result<(), IndexError> {
         self.segment_usage.remove_message(place);
         self.state.live_octets = self.state.live_octets.saturating_sub(u64::from(place.content));
         if removal == Removal::Expire { Ok(()) } else { self.punch(place) }
     }
 
-    /// Has the octets of a record that nobody needs taken off the disk.
+    /// Has the octets of an unreferenced record punched out after the next checkpoint.
     pub(super) fn punch(&mut self, place: RecordPlace) -> Result<(), IndexError> {
         let RecordPlace { segment, offset, length, content } = place;
         self.punches.insert((segment, offset), (length, content))?;
         Ok(())
     }
 
-    /// Ends a share; how far the removal of the record goes, `None` if other Emails or events still share it.
+    /// Removes a reference. Returns how the record is to be removed, `None` if it has other references.
     fn release_reference(&mut self, place: RecordPlace, removal: Removal) -> Result<Option<Removal>, IndexError> {
         self.refcounts.release((place.segment, place.offset), removal)
     }
 
-    /// Counts a message that is new.
-    pub(super) fn count_in(&mut self, place: RecordPlace) {
+    /// Counts a new message.
+    pub(super) fn count_message(&mut self, place: RecordPlace) {
         self.segment_usage.add_message(place);
         self.state.live_octets = self.state.live_octets.saturating_add(u64::from(place.content));
     }
@@ -383,7 +385,7 @@ impl<'t> Apply<'t> {
     }
 
     fn put_domain(&mut self, record: &DomainRecord) -> Result<(), IndexError> {
-        let value = postcard::to_stdvec(record).map_err(|_| IndexError::Corrupt("a domain can't be written"))?;
+        let value = postcard::to_stdvec(record).map_err(|_| IndexError::Corrupt("a domain cannot be encoded"))?;
         self.domains.insert(record.name.as_str(), &value[..])?;
         Ok(())
     }

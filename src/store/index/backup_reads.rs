@@ -1,4 +1,4 @@
-//! What lives, as a backup asks: by record for mail, by cursor for what waits, all at once for what is small.
+//! The reads of a backup: mail by record, events by cursor, webhooks all at once.
 
 use std::ops::Bound;
 
@@ -12,42 +12,42 @@ use super::tables::{EVENTS, IDS, MAIL, SEGMENTS, WEBHOOKS};
 use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookRecord};
 use crate::store::journal::{Position, RecordPlace};
 
-/// The Emails that live in a record.
+/// The live Emails of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LiveEmails {
     /// In the order of their sequence numbers.
     pub(crate) emails: Vec<EmailId>,
-    /// The number of the first recipient's Email, be it there or not; those of the others count on from it.
+    /// The sequence number of the first recipient's Email, which may be gone. Those of the others follow.
     pub(crate) sequence: u64,
-    /// The first millisecond in which they are no longer readable; one message has one.
+    /// The first millisecond in which they are no longer readable.
     pub(crate) expires_at: Timestamp,
 }
 
-/// An event that waits.
+/// A pending event for a backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EventToBackUp {
     pub(crate) webhook: WebhookId,
-    /// Where to go on behind it.
+    /// The cursor of the next read.
     pub(crate) cursor: WebhookKey,
     pub(crate) email: EmailId,
     pub(crate) attempts: u32,
     pub(crate) due_at: Timestamp,
-    /// Whether the Email is there; it may have been deleted or have expired before its event ended.
+    /// Whether the Email still exists.
     pub(crate) has_email: bool,
 }
 
 impl View {
-    /// The secret under which mailboxes and events have their names in this store.
+    /// The store's secret, under which names are hashed.
     pub(crate) fn secret(&self) -> HashKey {
         self.hash_key
     }
 
-    /// Up to where of the journal the view is complete.
+    /// The journal position up to which the view is complete.
     pub(crate) fn position(&self) -> Result<Position, IndexError> {
         Ok(self.state()?.position())
     }
 
-    /// The Emails of the message at `place`, received with `envelope`, that are there; `None` if there are none.
+    /// Finds the live Emails of the message at `place` with this envelope. `None` if there are none.
     pub(crate) fn live_emails(
         &self,
         envelope: &Envelope,
@@ -59,7 +59,7 @@ impl View {
             let Some(key) = ids.get(&recipient.id.octets())? else { continue };
             let row = mail.get(key.value())?.ok_or(IndexError::Corrupt("an id has no row of mail"))?;
             let row = decode_mail(row.value())?;
-            // The same message handed over twice has two records, and lives in the first.
+            // A message that was received twice has two records. Its Emails refer to the first.
             if (row.place.segment, row.place.offset) != (place.segment, place.offset) {
                 continue;
             }
@@ -73,7 +73,7 @@ impl View {
         Ok(live)
     }
 
-    /// The segments in which something lives.
+    /// Lists the segments with live messages.
     pub(crate) fn live_segments(&self) -> Result<Vec<u64>, IndexError> {
         let mut alive = Vec::new();
         for row in self.transaction.open_table(SEGMENTS)?.iter()? {
@@ -83,11 +83,11 @@ impl View {
         Ok(alive)
     }
 
-    /// Whether an Email lives in a record at or behind `offset` of a segment. Reads every row of mail.
+    /// Whether a segment has a live Email in a record at `offset` or later. Reads every row of mail.
     pub(crate) fn has_live_mail_behind(&self, segment: u64, offset: u64) -> Result<bool, IndexError> {
         for row in self.transaction.open_table(MAIL)?.iter()? {
             let (key, row) = row?;
-            // The head of a mailbox lives nowhere.
+            // The head of a mailbox has no record.
             if sequence_of(key.value()) == 0 {
                 continue;
             }
@@ -99,13 +99,13 @@ impl View {
         Ok(false)
     }
 
-    /// Every webhook, with its secret.
+    /// Reads every webhook, with its secret.
     pub(crate) fn all_webhooks(&self) -> Result<Vec<WebhookRecord>, IndexError> {
         let table = self.transaction.open_table(WEBHOOKS)?;
         table.iter()?.map(|row| Ok(decode_webhook(row?.1.value())?.record)).collect()
     }
 
-    /// The events behind `cursor`, at most `limit`.
+    /// Reads at most `limit` events after `cursor`.
     pub(crate) fn events_after(
         &self,
         cursor: Option<WebhookKey>,

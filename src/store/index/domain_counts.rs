@@ -1,7 +1,7 @@
-//! How many Emails a domain has, and how many of them have expired.
+//! The counts of domains: how many Emails each has, and how many of them have expired.
 //!
-//! A domain has a row for all of its Emails and one for those of each minute in which some expire. So what has expired and
-//! waits to be removed is known from as many rows as expiry is minutes behind.
+//! A domain has a row for all its Emails, and one for each minute in which some expire. Expired Emails are soon removed, so
+//! few rows count those that are still there.
 
 use std::collections::BTreeMap;
 
@@ -18,35 +18,35 @@ use crate::store::check::{Finding, FindingKind};
 const ALL: u64 = 0;
 const MINUTE_MILLIS: u64 = 60_000;
 
-/// What is known without the changes of a group.
+/// No changes of a group.
 const UNCHANGED: &Changes = &Changes::new();
 
-/// What a group changes about the counts.
+/// The changes of a group by row.
 type Changes = BTreeMap<DomainKey, i64>;
 
-/// The minute at whose start everything that expires at `at` has expired.
+/// The first minute at whose start an Email with the expiry `at` has expired.
 fn expiry_minute(at: Timestamp) -> u64 {
     u64::try_from(at.millis()).unwrap_or(0).div_ceil(MINUTE_MILLIS).max(1)
 }
 
-/// The Emails of each domain, open for writing. What a group changes is written once at its end.
+/// The table of counts, open for writing, with the changes of the group.
 pub(super) struct DomainCounts<'t> {
     table: Table<'t, &'static DomainKey, u64>,
     changes: Changes,
 }
 
 impl<'t> DomainCounts<'t> {
-    /// Opens the table, making it if it is missing.
+    /// Opens the table and creates it if it is missing.
     pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
         Ok(Self { table: transaction.open_table(DOMAIN_COUNTS)?, changes: BTreeMap::new() })
     }
 
-    /// An Email that expires at `expires_at` has come.
+    /// Counts an Email that expires at `expires_at`.
     pub(super) fn add(&mut self, domain: [u8; 16], expires_at: Timestamp) {
         self.change(domain, expires_at, 1);
     }
 
-    /// It has gone.
+    /// Removes an Email from the counts.
     pub(super) fn remove(&mut self, domain: [u8; 16], expires_at: Timestamp) {
         self.change(domain, expires_at, -1);
     }
@@ -78,8 +78,9 @@ fn kept(table: &impl ReadableTable<&'static DomainKey, u64>, key: &DomainKey) ->
     Ok(table.get(key)?.map_or(0, |row| row.value()))
 }
 
-/// The Emails of a domain less those that had expired when the minute of `now` began; it is not looked what has expired
-/// where all are fewer than `enough`.
+/// Counts the Emails of a domain without those that had expired when the minute of `now` began.
+///
+/// If the domain has fewer than `enough` Emails in all, the expired ones are counted as well, to save reads.
 fn unexpired(
     table: &impl ReadableTable<&'static DomainKey, u64>,
     changes: &Changes,
@@ -108,7 +109,7 @@ impl View {
         unexpired(&self.transaction.open_table(DOMAIN_COUNTS)?, UNCHANGED, domain, now, enough)
     }
 
-    /// What the counts of domains have that `counted` has not.
+    /// Compares the table with `counted`, and reports a difference.
     pub(super) fn audit_domain_counts(
         &self,
         counted: &RecountedDomains,
@@ -126,7 +127,7 @@ impl View {
     }
 }
 
-/// The same counts, made from the rows of mail.
+/// The counts made again from the rows of mail.
 #[derive(Debug, Default)]
 pub(super) struct RecountedDomains(BTreeMap<DomainKey, u64>);
 
@@ -151,7 +152,7 @@ mod tests {
         Timestamp::from_millis(60_000 * minute)
     }
 
-    /// What a group has changed counts as what is written does.
+    /// Changes of the group count like written rows.
     #[test]
     fn what_has_expired_is_not_counted_whether_written_or_not() {
         let database = Database::builder().create_with_backend(InMemoryBackend::new()).expect("database");

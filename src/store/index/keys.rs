@@ -9,12 +9,11 @@ use crate::model::{EmailId, EventId, Mailbox, Timestamp, WebhookId};
 
 /// A hashed mailbox and a sequence number.
 ///
-/// The hash is 128 bits under a secret of this store, so nobody can choose two mailboxes that meet; it keeps keys short
-/// without a table of short ids, and a mailbox's rows and its head side by side. A sequence number is never given twice, so
-/// a key that outlives its row can't come to mean another Email.
+/// The hash has 128 bits under the store's secret, so nobody can choose two mailboxes with one hash. It keeps keys short, and
+/// the rows of a mailbox together. A sequence number is never used again, so a leftover key never means another Email.
 pub(super) type MailKey = [u8; 24];
 
-/// The secret of [`META_HASH_KEY`].
+/// The store's secret: see [`META_HASH_KEY`](super::tables::META_HASH_KEY).
 pub(crate) type HashKey = [u8; 16];
 
 /// A set, a score and a member.
@@ -33,14 +32,14 @@ pub(super) type DueKey = [u8; 32];
 /// [`domain_hash`] and a number.
 pub(super) type DomainKey = [u8; 24];
 
-/// The first part of the keys of a mailbox.
+/// Hashes a mailbox for [`MailKey`].
 pub(super) fn mailbox_hash(secret: &HashKey, mailbox: &Mailbox) -> [u8; 16] {
     let mut hasher = SipHasher13::new_with_key(secret);
     hasher.write(mailbox.as_str().as_bytes());
     hasher.finish128().as_bytes()
 }
 
-/// A domain as [`HeadRow`] and [`DOMAIN_COUNTS`] name it.
+/// Hashes a domain for [`DomainKey`].
 pub(super) fn domain_hash(secret: &HashKey, domain: &str) -> [u8; 16] {
     let mut hasher = SipHasher13::new_with_key(secret);
     hasher.write(b"domain");
@@ -74,7 +73,7 @@ pub(super) fn sequence_of(key: &MailKey) -> u64 {
     u64::from_be_bytes(array(&key[16..]))
 }
 
-/// The second at whose start everything that expires at `at` has expired.
+/// The first second at whose start an Email with the expiry `at` has expired.
 pub(super) fn expiry_second(at: Timestamp) -> u64 {
     u64::try_from(at.millis()).unwrap_or(0).div_ceil(1000)
 }
@@ -138,8 +137,7 @@ pub(super) fn read_set_key(key: &SetKey) -> (u64, [u8; 16]) {
     (u64::from_be_bytes(array(&key[16..24])), array(&key[24..]))
 }
 
-/// The id of the event that tells `webhook` of `email`: always the same, so that a replay has it again; and made under
-/// the store's secret, so that it says nothing about the Email's id.
+/// The id of the event of `webhook` about `email`. It is the same after a replay, and does not reveal the Email's id.
 pub(super) fn event_id(secret: &HashKey, webhook: WebhookId, email: EmailId) -> EventId {
     let mut hasher = SipHasher13::new_with_key(secret);
     hasher.write(b"event");

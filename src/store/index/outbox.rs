@@ -50,7 +50,7 @@ impl<'t> Outbox<'t> {
 
 impl Apply<'_> {
     /// The webhooks that are to be told of mail for `mailbox` received at `now`. It has come for the others as well.
-    pub(super) fn webhooks_to_tell(&mut self, mailbox: &Mailbox, now: Timestamp) -> Result<Vec<WebhookId>, IndexError> {
+    pub(super) fn webhooks_of(&mut self, mailbox: &Mailbox, now: Timestamp) -> Result<Vec<WebhookId>, IndexError> {
         let mut told = Vec::new();
         if self.state.webhooks == 0 {
             return Ok(told);

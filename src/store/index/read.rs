@@ -5,7 +5,7 @@ use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 use super::IndexError;
 use super::caps::readable;
 use super::keys::{HashKey, MailKey, mail_key, mailbox_hash};
-use super::rows::{MailRow, State};
+use super::rows::{IndexState, MailRow};
 use super::rows::{decode_domain, decode_mail};
 use super::tables::{DOMAINS, EVENTS, EXPIRY, IDS, MAIL, META, META_STATE, SEGMENTS};
 use crate::model::{DomainRecord, EmailId, Listed, Mailbox, Timestamp};
@@ -85,7 +85,7 @@ impl View {
 
     /// Counts of what is alive, from as many rows as there are segments; the sizes of files are not the index's to know.
     pub(crate) fn stats(&self) -> Result<StoreStats, IndexError> {
-        let State { emails, mailboxes, live_octets, webhooks, .. } = self.state()?;
+        let IndexState { emails, mailboxes, live_octets, webhooks, .. } = self.state()?;
         let mut messages = 0;
         for segment in self.transaction.open_table(SEGMENTS)?.iter()? {
             messages += segment?.1.value().0;
@@ -94,7 +94,7 @@ impl View {
         Ok(StoreStats { emails, mailboxes, messages, live_octets, webhooks, events, ..StoreStats::default() })
     }
 
-    pub(super) fn state(&self) -> Result<State, IndexError> {
+    pub(super) fn state(&self) -> Result<IndexState, IndexError> {
         let table = self.transaction.open_table(META)?;
         let row = table.get(META_STATE)?.ok_or(IndexError::Corrupt("the state row is missing"))?;
         postcard::from_bytes(row.value()).map_err(|_| IndexError::Corrupt("the state row does not read"))

@@ -1,5 +1,6 @@
-//! How many Emails and events share a record while a group is applied: each row is read once and written once, however many
-//! of them the group begins or ends.
+//! Reference counts of records: how many Emails and events refer to each.
+//!
+//! While a group is applied, each row is read once and written once, however many references the group adds or removes.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +13,13 @@ use super::tables::{REFCOUNT_DELETED, REFCOUNTS};
 /// A record: segment and offset.
 type Record = (u64, u32);
 
-/// What [`REFCOUNTS`] has of a record.
+/// A row of [`REFCOUNTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RefCount {
     pub(super) references: u32,
-    /// Somebody deleted their Email of it.
+    /// Whether somebody deleted an Email of the record.
     pub(super) was_deleted: bool,
-    /// The number of its first recipient's Email.
+    /// The sequence number of the first recipient's Email.
     pub(super) sequence: u64,
 }
 
@@ -32,56 +33,57 @@ impl RefCount {
     }
 }
 
-/// The table of shares, open for writing, and what the group has seen of it.
+/// The table of reference counts, open for writing, with the rows that the group has used.
 pub(super) struct RefCounts<'t> {
     table: Table<'t, Record, (u32, u64)>,
-    seen: BTreeMap<Record, Seen>,
+    rows: BTreeMap<Record, Row>,
 }
 
-struct Seen {
-    /// `None` if there is no row: one Email or event has the record, or none.
-    now: Option<RefCount>,
-    /// What the table holds.
-    kept: Option<RefCount>,
+struct Row {
+    /// The current row. `None` if there is none: the record has one reference, or none.
+    current: Option<RefCount>,
+    /// The row in the table.
+    stored: Option<RefCount>,
 }
 
 impl<'t> RefCounts<'t> {
-    /// Opens the table, making it if it is missing.
+    /// Opens the table and creates it if it is missing.
     pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
-        Ok(Self { table: transaction.open_table(REFCOUNTS)?, seen: BTreeMap::new() })
+        Ok(Self { table: transaction.open_table(REFCOUNTS)?, rows: BTreeMap::new() })
     }
 
     fn row(&mut self, record: Record) -> Result<&mut Option<RefCount>, IndexError> {
-        if !self.seen.contains_key(&record) {
-            let kept = self.table.get(record)?.map(|row| RefCount::decode(row.value()));
-            self.seen.insert(record, Seen { now: kept, kept });
+        if !self.rows.contains_key(&record) {
+            let stored = self.table.get(record)?.map(|row| RefCount::decode(row.value()));
+            self.rows.insert(record, Row { current: stored, stored });
         }
-        Ok(&mut self.seen.entry(record).or_insert(Seen { now: None, kept: None }).now)
+        Ok(&mut self.rows.entry(record).or_insert(Row { current: None, stored: None }).current)
     }
 
-    /// How a record is shared; `None` if it never was.
+    /// Finds the reference count of a record. `None` if it has none.
     pub(super) fn get(&mut self, record: Record) -> Result<Option<RefCount>, IndexError> {
         Ok(*self.row(record)?)
     }
 
-    /// Begins for a record that is new and has several recipients.
+    /// Adds the reference count of a new record with several recipients.
     pub(super) fn begin(&mut self, record: Record, refcount: RefCount) -> Result<(), IndexError> {
         *self.row(record)? = Some(refcount);
         Ok(())
     }
 
-    /// Adds one, to what is about the Email number `sequence`.
+    /// Adds a reference to the record of the Email with this sequence number.
     pub(super) fn add(&mut self, record: Record, sequence: u64) -> Result<(), IndexError> {
         let row = self.row(record)?;
-        // A record that has no row has one recipient.
+        // A record without a row has one recipient.
         let one = RefCount { references: 1, was_deleted: false, sequence };
         let refcount = row.get_or_insert(one);
         refcount.references += 1;
         Ok(())
     }
 
-    /// Takes one away by `removal`; how far that of the record goes, `None` if others are left. What one of several deleted
-    /// is remembered until the last one goes.
+    /// Removes a reference. Returns how the record is to be removed, `None` if it has other references.
+    ///
+    /// A deletion is remembered until the last reference is removed.
     pub(super) fn release(&mut self, record: Record, removal: Removal) -> Result<Option<Removal>, IndexError> {
         let row = self.row(record)?;
         let was_deleted = removal != Removal::Expire || row.is_some_and(|refcount| refcount.was_deleted);
@@ -91,19 +93,19 @@ impl<'t> RefCounts<'t> {
         Ok(row.is_none().then_some(end))
     }
 
-    /// Has those who share a record share its copy instead.
+    /// Moves the references of a record to its copy.
     pub(super) fn relocate(&mut self, from: Record, to: Record) -> Result<(), IndexError> {
         let refcount = self.row(from)?.take();
         *self.row(to)? = refcount;
         Ok(())
     }
 
-    /// Writes what has changed.
+    /// Writes the changed rows.
     pub(super) fn flush(&mut self) -> Result<(), IndexError> {
-        for (record, Seen { now, kept }) in std::mem::take(&mut self.seen) {
-            match now {
-                Some(refcount) if now != kept => drop(self.table.insert(record, refcount.encode())?),
-                None if kept.is_some() => drop(self.table.remove(record)?),
+        for (record, Row { current, stored }) in std::mem::take(&mut self.rows) {
+            match current {
+                Some(refcount) if current != stored => drop(self.table.insert(record, refcount.encode())?),
+                None if stored.is_some() => drop(self.table.remove(record)?),
                 Some(_) | None => {}
             }
         }

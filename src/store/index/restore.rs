@@ -35,7 +35,7 @@ impl Apply<'_> {
             let refcount = RefCount { references, was_deleted: live_count < recipients.len(), sequence };
             self.refcounts.begin((place.segment, place.offset), refcount)?;
         }
-        self.count_in(place);
+        self.count_message(place);
         for (recipient, sequence) in recipients.iter().zip(sequence..) {
             self.state.next_sequence = self.state.next_sequence.max(sequence.saturating_add(1));
             if !live.contains(&recipient.id) {

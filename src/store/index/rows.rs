@@ -10,14 +10,14 @@ use super::webhook_rows::WebhookRow;
 use crate::model::{DomainRecord, EmailId, Listed, Place, Timestamp};
 use crate::store::journal::{Position, RecordPlace};
 
-/// What is known of an Email without its octets.
+/// An Email without its octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MailRow {
     pub(super) id: EmailId,
     pub(super) received_at: Timestamp,
     pub(super) expires_at: Timestamp,
     pub(super) place: RecordPlace,
-    /// Other Emails have the same record.
+    /// Whether the record has a reference count, since others may refer to it.
     pub(super) is_refcounted: bool,
 }
 
@@ -37,7 +37,7 @@ impl MailRow {
         out
     }
 
-    /// `None` if the octets are no row; the index wrote none such.
+    /// Decodes a row. `None` if its length is wrong.
     pub(super) fn decode(octets: &[u8]) -> Option<Self> {
         if octets.len() != Self::OCTETS {
             return None;
@@ -68,7 +68,7 @@ impl MailRow {
     }
 }
 
-/// A place as it is given out.
+/// Encodes a place for callers of the store, which cannot read it.
 pub(super) fn opaque_place(place: RecordPlace) -> Place {
     let mut octets = [0; 16];
     octets[..8].copy_from_slice(&place.segment.to_le_bytes());
@@ -77,7 +77,7 @@ pub(super) fn opaque_place(place: RecordPlace) -> Place {
     Place(octets)
 }
 
-/// Where the record of a listed Email is.
+/// Decodes the place of a listed Email's record.
 pub(crate) fn record_place(listed: &Listed) -> RecordPlace {
     let Place(octets) = listed.place;
     RecordPlace {
@@ -88,35 +88,35 @@ pub(crate) fn record_place(listed: &Listed) -> RecordPlace {
     }
 }
 
-/// What a mailbox as a whole needs, so that its total costs one read.
+/// The head of a mailbox, from which its total can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HeadRow {
-    /// Rows of the mailbox, those included that have expired and wait to be removed.
+    /// Emails of the mailbox, including expired ones that are not removed yet.
     pub(super) emails: u64,
-    /// The latest expiry that was ever given in it.
+    /// The latest expiry that an Email of the mailbox ever had.
     pub(super) latest_expiry: Timestamp,
-    /// By how much at most an Email expires before an older one. Messages that come in at the same time differ by a few
-    /// milliseconds; so the expired rows are the oldest ones but for that much.
+    /// The longest time by which an Email expires before an older one: a few milliseconds for messages that arrive together.
+    /// Apart from that, the expired rows are the oldest ones.
     pub(super) disorder: Duration,
-    /// The mailbox's domain: [`domain_hash`].
+    /// The hash of the mailbox's domain.
     pub(super) domain: [u8; 16],
 }
 
 impl HeadRow {
     const OCTETS: usize = 40;
 
-    /// The head of a mailbox in which there is nothing.
+    /// The head of an empty mailbox.
     pub(super) const fn empty(domain: [u8; 16]) -> Self {
         Self { emails: 0, latest_expiry: Timestamp::from_millis(0), disorder: Duration::ZERO, domain }
     }
 
-    /// Takes note of when the next Email of the mailbox expires.
+    /// Records the expiry of the mailbox's next Email.
     pub(super) fn record_expiry(&mut self, expires_at: Timestamp) {
         self.disorder = self.disorder.max(self.latest_expiry.since(expires_at));
         self.latest_expiry = self.latest_expiry.max(expires_at);
     }
 
-    /// Whether no Email after one that expires at `expires_at` can have expired at `now`.
+    /// Whether every Email after one with this expiry is readable at `now`.
     pub(super) fn ends_expired(&self, expires_at: Timestamp, now: Timestamp) -> bool {
         expires_at > now.plus(self.disorder)
     }
@@ -143,7 +143,7 @@ impl HeadRow {
     }
 }
 
-/// An event that is waiting.
+/// A pending event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct EventRow {
     pub(super) email: EmailId,
@@ -154,27 +154,27 @@ pub(super) struct EventRow {
     pub(super) place: RecordPlace,
 }
 
-/// What every group rewrites.
+/// The counts and positions that every group rewrites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct State {
+pub(super) struct IndexState {
     segment: u64,
     offset: u32,
     group: u64,
-    /// The sequence number that the next Email gets.
+    /// The sequence number of the next Email.
     pub(super) next_sequence: u64,
     pub(super) emails: u64,
     pub(super) mailboxes: u64,
     pub(super) live_octets: u64,
     pub(super) webhooks: u64,
-    /// Octets of the messages of all events in the outbox.
+    /// Octets of the messages of all pending events.
     pub(super) outbox_octets: u64,
-    /// Of these, those of webhooks that never had a delivery.
+    /// The part of these octets that belongs to webhooks without a delivery.
     pub(super) unproven_octets: u64,
-    /// The number that the next line of a delivery log gets.
+    /// The number of the next record of a delivery log.
     pub(super) next_attempt: u64,
 }
 
-impl State {
+impl IndexState {
     pub(super) const NEW: Self = Self {
         segment: Position::START.segment,
         offset: Position::START.offset,
@@ -189,13 +189,13 @@ impl State {
         next_attempt: 1,
     };
 
-    /// Up to where of the journal the index is complete.
+    /// The journal position up to which the index is complete.
     pub(super) fn position(&self) -> Position {
         Position { segment: self.segment, offset: self.offset, group: self.group }
     }
 
     pub(super) fn encode(&self) -> Result<Vec<u8>, IndexError> {
-        postcard::to_stdvec(self).map_err(|_| IndexError::Corrupt("the state can't be written"))
+        postcard::to_stdvec(self).map_err(|_| IndexError::Corrupt("the state cannot be encoded"))
     }
 
     pub(super) fn set_position(&mut self, position: Position) {
@@ -212,13 +212,13 @@ pub(super) fn decode_head(row: &[u8]) -> Result<HeadRow, IndexError> {
 }
 
 pub(super) fn decode_event(row: &[u8]) -> Result<EventRow, IndexError> {
-    postcard::from_bytes(row).map_err(|_| IndexError::Corrupt("an event does not read"))
+    postcard::from_bytes(row).map_err(|_| IndexError::Corrupt("an event cannot be decoded"))
 }
 
 pub(super) fn decode_webhook(row: &[u8]) -> Result<WebhookRow, IndexError> {
-    postcard::from_bytes(row).map_err(|_| IndexError::Corrupt("a webhook does not read"))
+    postcard::from_bytes(row).map_err(|_| IndexError::Corrupt("a webhook cannot be decoded"))
 }
 
 pub(super) fn decode_domain(row: &[u8]) -> Result<DomainRecord, IndexError> {
-    postcard::from_bytes(row).map_err(|_| IndexError::Corrupt("a domain does not read"))
+    postcard::from_bytes(row).map_err(|_| IndexError::Corrupt("a domain cannot be decoded"))
 }

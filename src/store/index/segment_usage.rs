@@ -1,4 +1,4 @@
-//! What lives in each segment, counted while a group is applied.
+//! The usage of segments: how many live messages each has, and their octets.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use super::IndexError;
 use super::tables::SEGMENTS;
 use crate::store::journal::RecordPlace;
 
-/// What lives in a segment.
+/// The usage of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SegmentUsage {
-    /// Messages that an Email or an event needs.
+    /// Messages that an Email or an event refers to.
     pub(crate) messages: u64,
     /// Octets of their records.
     pub(crate) octets: u64,
-    /// Emails that have one of them: none where only events are left.
+    /// Emails of these messages. 0 if only events refer to them.
     pub(crate) emails: u64,
 }
 
@@ -25,7 +25,7 @@ impl SegmentUsage {
     }
 }
 
-/// The table of segments, open for writing, and what the group changes about it.
+/// The table of segments, open for writing, with the changes of the group.
 pub(super) struct SegmentUsages<'t> {
     table: Table<'t, u64, (u64, u64, u64)>,
     changes: BTreeMap<u64, Change>,
@@ -39,27 +39,27 @@ struct Change {
 }
 
 impl<'t> SegmentUsages<'t> {
-    /// Opens the table, making it if it is missing.
+    /// Opens the table and creates it if it is missing.
     pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
         Ok(Self { table: transaction.open_table(SEGMENTS)?, changes: BTreeMap::new() })
     }
 
-    /// A message lives in the record at `place`.
+    /// Counts a message in the record at `place`.
     pub(super) fn add_message(&mut self, place: RecordPlace) {
         self.change_messages(place, 1);
     }
 
-    /// It does not any more.
+    /// Removes a message from the counts.
     pub(super) fn remove_message(&mut self, place: RecordPlace) {
         self.change_messages(place, -1);
     }
 
-    /// An Email has the message in the record at `place`.
+    /// Counts an Email whose message is in the record at `place`.
     pub(super) fn add_email(&mut self, place: RecordPlace) {
         self.changes.entry(place.segment).or_default().emails += 1;
     }
 
-    /// It is gone.
+    /// Removes an Email from the counts.
     pub(super) fn remove_email(&mut self, place: RecordPlace) {
         self.changes.entry(place.segment).or_default().emails -= 1;
     }
@@ -70,7 +70,7 @@ impl<'t> SegmentUsages<'t> {
         change.octets += messages * i64::from(place.length);
     }
 
-    /// Writes what has changed.
+    /// Writes the changed rows.
     pub(super) fn flush(&mut self) -> Result<(), IndexError> {
         for (segment, Change { messages, octets, emails }) in std::mem::take(&mut self.changes) {
             let before = self.table.get(segment)?.map(|row| SegmentUsage::decode(row.value())).unwrap_or_default();
