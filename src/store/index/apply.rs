@@ -6,8 +6,8 @@ use std::ops::RangeBounds;
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
+use super::applied::GroupCounts;
 use super::domain_counts::DomainCounts;
-use super::group_counts::GroupCounts;
 use super::keys::{HashKey, MailKey, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of};
 use super::outbox::Outbox;
 use super::outbox_limits::ENDS_MAX;

@@ -1,4 +1,4 @@
-//! Giving free pages of the index back to the file system, while nothing else uses the store.
+//! Compaction of the index: giving its free pages back to the file system, while nothing else uses the index.
 
 use redb::{Database, Durability, ReadTransaction, ReadableDatabase, ReadableTableMetadata, TableDefinition};
 
@@ -6,26 +6,27 @@ use super::rows::MailRow;
 use super::tables::{ATTEMPTS, DUE, EVENTS, IDS, MAIL, WEBHOOKS};
 use super::{Index, IndexError};
 
-/// An index smaller than this is left as it is.
+/// A smaller index is not compacted.
 const LEAST_OCTETS: u64 = 1 << 20;
-/// One with more octets in its rows is left to a person when the store is opened: a start must not take long, and has to
-/// read and may have to write what is in use. What is free costs nothing.
+/// An index with more octets in its rows is not compacted automatically, since a compaction reads and writes them and would
+/// delay the start. `db compact` does it.
 pub(crate) const AT_START_OCTETS_MAX: u64 = 32 << 20;
 
-/// What a compaction did to the file of the index, in octets.
+/// The effect of a compaction on the file of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compacted {
-    /// Its length before.
+    /// The length before in octets.
     pub before_octets: u64,
-    /// Its length now.
+    /// The length now in octets.
     pub after_octets: u64,
 }
 
 impl Index {
-    /// Compacts an index of `octets` of which more than half is free, unless it is too small to matter or has more than
-    /// about `used_octets_max` in use. Whether it did.
+    /// Compacts an index of `octets` if more than half of it is free, and returns whether it did.
+    ///
+    /// An index that is small, or has more than about `used_octets_max` in use, is not compacted.
     pub(crate) fn compact_if_worthwhile(&mut self, octets: u64, used_octets_max: u64) -> Result<bool, IndexError> {
-        // Counting what is used reads all of that.
+        // Counting the used octets reads all of them, so the cheap checks come first.
         if octets < LEAST_OCTETS
             || octets_of_rows(&self.database)? > used_octets_max
             || used_octets(&self.database)?.saturating_mul(2) > octets
@@ -36,23 +37,23 @@ impl Index {
         Ok(true)
     }
 
-    /// Whether rows take less than a quarter of the `octets` of the file, as far as that is known without reading them.
+    /// Whether rows use less than a quarter of the `octets` of the file, estimated without reading them.
     pub(crate) fn is_sparse(&self, octets: u64) -> bool {
         octets_of_rows(&self.database).is_ok_and(|rows| rows.saturating_mul(4) < octets)
     }
 
-    /// Moves what is used to the front of the file and cuts the file. Reads and writes all of it.
+    /// Moves the used pages to the front of the file and truncates it. Reads and writes all of them.
     pub(crate) fn compact(&mut self) -> Result<(), IndexError> {
-        // One pass moves what it can; what that freed may let the next one move more.
+        // What one pass frees may let the next one move more.
         while self.database.compact()? {}
         Ok(())
     }
 }
 
-/// Octets of the tables that grow with what is kept, at the least, without reading them.
+/// Estimates the least octets of the large tables, without reading them.
 fn octets_of_rows(database: &Database) -> Result<u64, IndexError> {
     const KEY_OCTETS: u64 = 24;
-    /// Of an event, a page of attempts or a webhook; most have more.
+    /// The least octets of an event, a page of a delivery log or a webhook.
     const OTHERS_OCTETS: u64 = 64;
     let transaction = database.begin_read()?;
     let mail = rows(&transaction, MAIL)? * (KEY_OCTETS + MailRow::OCTETS as u64);
@@ -95,7 +96,7 @@ mod tests {
         DOMAIN_COUNTS, DOMAINS, EXPIRY, HOLDER_USAGE, PUNCHES, REFCOUNTS, SEGMENTS, WEBHOOK_SETS,
     };
 
-    /// Keeps the rows of mail whose number is below `kept`, of 50,000.
+    /// An index of 50,000 rows of mail from which those at or above number `kept` were removed.
     fn thinned(disk: &Arc<dyn Disk>, path: &std::path::Path, kept: u64) -> Index {
         let options = StoreOptions::from_config(&Config::of_revision(Revision::Two, path.into()));
         let index = Index::create(disk, &options).expect("create");
@@ -113,7 +114,7 @@ mod tests {
         index
     }
 
-    /// Every table, with the number of its rows.
+    /// Lists every table with the number of its rows.
     fn rows_of_tables(index: &Index) -> Vec<(String, u64)> {
         let transaction = index.database.begin_read().expect("read");
         let tables = transaction.list_tables().expect("tables");

@@ -1,4 +1,4 @@
-//! Delivery logs, in pages: what a group adds to the log of one webhook is one row.
+//! The delivery logs of webhooks, in pages: the records that a group adds to one log are one row.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,49 +11,49 @@ use super::tables::ATTEMPTS;
 use super::webhook_rows::WebhookRows;
 use crate::model::{AttemptRecord, Timestamp, WebhookId};
 
-/// Lines that are shown of each webhook's log at most. Whole pages are kept, and so there may be some more of them.
+/// The most records of a log that are shown. Whole pages are removed, so there may be a few more in the table.
 const RECORDS_SHOWN: usize = 100;
-/// Lines in one page at most.
+/// The most records of a page.
 const RECORDS_PER_PAGE: usize = 32;
-/// How long lines are shown at most, and kept while others follow.
+/// The age up to which records are shown. Older ones are removed when others are added.
 const AGE_MAX: Duration = Duration::from_hours(30 * 24);
 
-/// The table of logs, open for writing, and what the group adds to it.
+/// The table of logs, open for writing, with the records that the group adds.
 pub(super) struct DeliveryLogs<'t> {
     table: Table<'t, &'static WebhookKey, &'static [u8]>,
     added: BTreeMap<WebhookId, Vec<Page>>,
 }
 
 struct Page {
-    /// The number of its first line in this store.
+    /// The number of the first record.
     first: u64,
-    lines: usize,
+    records: usize,
     octets: Vec<u8>,
-    /// The time of its last line.
+    /// The time of the last record.
     at: Timestamp,
 }
 
 impl<'t> DeliveryLogs<'t> {
-    /// Opens the table, making it if it is missing.
+    /// Opens the table and creates it if it is missing.
     pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
         Ok(Self { table: transaction.open_table(ATTEMPTS)?, added: BTreeMap::new() })
     }
 
-    /// Adds a line with a number above all others'.
-    pub(super) fn add(&mut self, number: u64, line: &AttemptRecord) -> Result<(), IndexError> {
-        let octets = postcard::to_stdvec(line).map_err(|_| IndexError::Corrupt("an attempt can't be written"))?;
-        let pages = self.added.entry(line.webhook).or_default();
-        match pages.last_mut().filter(|page| page.lines < RECORDS_PER_PAGE) {
+    /// Adds a record. Its number must be above all others.
+    pub(super) fn add(&mut self, number: u64, record: &AttemptRecord) -> Result<(), IndexError> {
+        let octets = postcard::to_stdvec(record).map_err(|_| IndexError::Corrupt("an attempt cannot be encoded"))?;
+        let pages = self.added.entry(record.webhook).or_default();
+        match pages.last_mut().filter(|page| page.records < RECORDS_PER_PAGE) {
             Some(page) => {
                 page.octets.extend(octets);
-                (page.lines, page.at) = (page.lines + 1, line.at);
+                (page.records, page.at) = (page.records + 1, record.at);
             }
-            None => pages.push(Page { first: number, lines: 1, octets, at: line.at }),
+            None => pages.push(Page { first: number, records: 1, octets, at: record.at }),
         }
         Ok(())
     }
 
-    /// The lines of a webhook that are shown at `now`, the newest first.
+    /// Reads the records of a webhook that are shown at `now`, newest first.
     pub(super) fn shown(&mut self, webhook: WebhookId, now: Timestamp) -> Result<Vec<AttemptRecord>, IndexError> {
         self.write(webhook)?;
         newest(&self.table, webhook, RECORDS_SHOWN, now)
@@ -66,7 +66,7 @@ impl<'t> DeliveryLogs<'t> {
         Ok(())
     }
 
-    /// Writes what was added, and trims the logs that it was added to: their rows count the lines.
+    /// Writes the added records and trims their logs. The rows of the webhooks count the records.
     pub(super) fn flush(&mut self, rows: &mut WebhookRows<'_>) -> Result<(), IndexError> {
         let added = self.added.iter().filter_map(|(webhook, pages)| Some((*webhook, pages.last()?.at)));
         for (webhook, now) in added.collect::<Vec<_>>() {
@@ -86,16 +86,17 @@ impl<'t> DeliveryLogs<'t> {
         Ok(())
     }
 
-    /// Takes the oldest pages off the log while there are enough lines without, or they are too old at `now`; how many of
-    /// the `lines` are left.
-    fn trim(&mut self, webhook: WebhookId, lines: u32, now: Timestamp) -> Result<u32, IndexError> {
+    /// Removes the oldest pages that are too old at `now`, or not needed for the shown records.
+    ///
+    /// Returns how many of the `records` records are left.
+    fn trim(&mut self, webhook: WebhookId, records: u32, now: Timestamp) -> Result<u32, IndexError> {
         let (first, last) = ends(webhook);
-        let mut left = lines as usize;
+        let mut left = records as usize;
         let mut trimmed = Vec::new();
         for page in self.table.range::<&WebhookKey>(&first..=&last)? {
             let (key, page) = page?;
             let page = decode(page.value())?;
-            let is_too_old = page.iter().all(|line| now.since(line.at) > AGE_MAX);
+            let is_too_old = page.iter().all(|record| now.since(record.at) > AGE_MAX);
             if !is_too_old && left.saturating_sub(page.len()) < RECORDS_SHOWN {
                 break;
             }
@@ -109,7 +110,7 @@ impl<'t> DeliveryLogs<'t> {
     }
 }
 
-/// The newest lines of a webhook's log that are not too old at `now`, the newest first.
+/// Reads the newest records of a webhook's log that are not too old at `now`, newest first.
 pub(super) fn newest_records(
     transaction: &ReadTransaction,
     webhook: WebhookId,
@@ -126,41 +127,41 @@ fn newest(
     now: Timestamp,
 ) -> Result<Vec<AttemptRecord>, IndexError> {
     let (first, last) = ends(webhook);
-    let mut lines = Vec::new();
+    let mut records = Vec::new();
     for page in table.range::<&WebhookKey>(&first..=&last)?.rev() {
-        if lines.len() >= limit {
+        if records.len() >= limit {
             break;
         }
-        lines.extend(decode(page?.1.value())?.into_iter().rev().filter(|line| now.since(line.at) <= AGE_MAX));
+        records.extend(decode(page?.1.value())?.into_iter().rev().filter(|record| now.since(record.at) <= AGE_MAX));
     }
-    lines.truncate(limit);
-    Ok(lines)
+    records.truncate(limit);
+    Ok(records)
 }
 
-/// How many lines there are of each webhook.
+/// Counts the records of each webhook.
 pub(super) fn count_records(transaction: &ReadTransaction) -> Result<BTreeMap<WebhookId, u32>, IndexError> {
     let mut counts = BTreeMap::new();
     for page in transaction.open_table(ATTEMPTS)?.iter()? {
-        for line in decode(page?.1.value())? {
-            *counts.entry(line.webhook).or_default() += 1;
+        for record in decode(page?.1.value())? {
+            *counts.entry(record.webhook).or_default() += 1;
         }
     }
     Ok(counts)
 }
 
-/// The first and the last key that a page of this webhook can have.
+/// The first and the last possible key of a webhook's pages.
 fn ends(webhook: WebhookId) -> (WebhookKey, WebhookKey) {
     (webhook_key(webhook, 0), webhook_key(webhook, u64::MAX))
 }
 
-/// The lines of a page, one after the other.
+/// Decodes the records of a page.
 fn decode(mut page: &[u8]) -> Result<Vec<AttemptRecord>, IndexError> {
-    let mut lines = Vec::new();
+    let mut records = Vec::new();
     while !page.is_empty() {
-        let (line, rest) =
-            postcard::take_from_bytes(page).map_err(|_| IndexError::Corrupt("an attempt does not read"))?;
-        lines.push(line);
+        let (record, rest) =
+            postcard::take_from_bytes(page).map_err(|_| IndexError::Corrupt("an attempt cannot be decoded"))?;
+        records.push(record);
         page = rest;
     }
-    Ok(lines)
+    Ok(records)
 }

@@ -27,11 +27,11 @@ mod backend;
 mod caps;
 mod compaction;
 
+mod applied;
 mod backup_reads;
 mod delivery_log;
 mod domain_counts;
 mod error;
-mod group_counts;
 mod keys;
 mod outbox;
 mod outbox_events;
@@ -47,7 +47,6 @@ mod restore;
 mod retention;
 mod rows;
 mod segment_usage;
-mod survey;
 mod tables;
 mod webhook_rows;
 mod webhook_sets;
@@ -59,6 +58,7 @@ use std::time::Duration;
 
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
+pub(crate) use applied::{Applied, GroupCounts};
 use apply::Apply;
 pub(crate) use audit::Audit;
 use backend::{Backend, Gate, Gated};
@@ -67,23 +67,21 @@ pub(crate) use compaction::AT_START_OCTETS_MAX;
 pub use compaction::Compacted;
 use domain_counts::DomainCounts;
 pub(crate) use error::IndexError;
-pub(crate) use group_counts::GroupCounts;
 pub(crate) use keys::HashKey;
 use outbox::Outbox;
 pub(crate) use outbox_reads::Due;
 use overlay::Overlay;
-pub(crate) use read::View;
+pub(crate) use read::{TABLES, View};
 use rows::IndexState;
 pub(crate) use rows::record_place;
 pub(crate) use segment_usage::SegmentUsage;
-pub(crate) use survey::TABLES;
 use tables::{
     DOMAINS, EXPIRY, FORMAT, IDS, MAIL, META, META_FORMAT, META_HASH_KEY, META_RETENTION, META_STATE, PUNCHES,
     REFCOUNTS, SEGMENTS,
 };
 
 use super::StoreOptions;
-use super::change::{Change, Outcome};
+use super::change::Change;
 use super::disk::{Disk, DiskFile};
 use super::error::OpenError;
 use super::journal::{Position, RecordPlace};
@@ -103,15 +101,6 @@ pub(crate) struct Index {
     hash_key: HashKey,
     has_failed: AtomicBool,
     gate: Arc<Gate>,
-}
-
-/// The result of a group.
-#[derive(Debug, Default)]
-pub(crate) struct Applied {
-    /// The outcome of each change, in order.
-    pub(crate) outcomes: Vec<Outcome>,
-    /// The counts of all changes together.
-    pub(crate) counts: GroupCounts,
 }
 
 /// The result of a checkpoint: what may be removed from the journal's files.

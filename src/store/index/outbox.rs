@@ -1,6 +1,7 @@
-//! Webhooks and their outbox: the part of applying a group that decides who is told of what.
+//! Applying changes to webhooks and their outbox.
 //!
-//! An event is written by the change that receives its message, and holds a share in the message's record until it ends.
+//! The change that receives a message also creates its events. An event has a reference to the message's record until it
+//! ends.
 
 use redb::WriteTransaction;
 
@@ -20,7 +21,7 @@ use crate::model::{
 use crate::store::WebhookRegistration;
 use crate::store::change::{Outcome, Sweep};
 
-/// Why a webhook is disabled that has failed for [`FAILING_MAX`], as it is shown.
+/// The reason of a webhook that is disabled after [`FAILING_MAX`] of failures.
 const ALWAYS_FAILING: &str = "nothing but failures for 5 days";
 
 /// The tables of webhooks, open for writing.
@@ -32,7 +33,7 @@ pub(super) struct Outbox<'t> {
 }
 
 impl<'t> Outbox<'t> {
-    /// Opens the tables, making those that are missing.
+    /// Opens the tables and creates those that are missing.
     pub(super) fn open(transaction: &'t WriteTransaction, hash_key: HashKey) -> Result<Self, IndexError> {
         Ok(Self {
             webhooks: WebhookRows::open(transaction)?,
@@ -42,28 +43,28 @@ impl<'t> Outbox<'t> {
         })
     }
 
-    /// A copy, to be changed and [`WebhookRows::put`] back.
+    /// Reads a copy of a row, to be changed and [put back](WebhookRows::put).
     pub(super) fn row(&mut self, id: WebhookId) -> Result<Option<WebhookRow>, IndexError> {
         Ok(self.webhooks.get(id)?.cloned())
     }
 }
 
 impl Apply<'_> {
-    /// The webhooks that are to be told of mail for `mailbox` received at `now`. It has come for the others as well.
+    /// The active webhooks of a mailbox with new mail at `now`. Records the mail for all its webhooks.
     pub(super) fn webhooks_of(&mut self, mailbox: &Mailbox, now: Timestamp) -> Result<Vec<WebhookId>, IndexError> {
-        let mut told = Vec::new();
+        let mut active = Vec::new();
         if self.state.webhooks == 0 {
-            return Ok(told);
+            return Ok(active);
         }
         for id in self.outbox.sets.of_mailbox(mailbox)? {
             if self.outbox.webhooks.record_mail(id, now)? && self.limits.events_per_webhook > 0 {
-                told.push(id);
+                active.push(id);
             }
         }
-        Ok(told)
+        Ok(active)
     }
 
-    /// Puts an event into the outbox, with a share in its record; `false` if there is no room for it.
+    /// Adds an event to the outbox, after dropping others if need be. `false` if there is no room.
     pub(super) fn add_event(
         &mut self,
         webhook: WebhookId,
@@ -73,7 +74,7 @@ impl Apply<'_> {
         Ok(self.make_room(webhook, sequence, event)? && self.begin_event(webhook, sequence, event)?)
     }
 
-    /// The same where there is room; `false` if there is no such webhook.
+    /// Adds an event for which there is room. `false` if there is no such webhook.
     pub(super) fn begin_event(
         &mut self,
         webhook: WebhookId,
@@ -85,13 +86,13 @@ impl Apply<'_> {
         self.add_reference(event.place, sequence)?;
         self.outbox.events.put(webhook, sequence, event)?;
         row.events += 1;
-        let waiting = row.octets + octets;
-        self.set_pending_octets(&mut row, waiting)?;
+        let pending = row.octets + octets;
+        self.set_pending_octets(&mut row, pending)?;
         self.outbox.webhooks.put(row);
         Ok(true)
     }
 
-    /// Takes an event out of the outbox; the caller writes `row`.
+    /// Removes an event from the outbox. The caller writes `row`.
     pub(super) fn end_event(
         &mut self,
         row: &mut WebhookRow,
@@ -99,26 +100,28 @@ impl Apply<'_> {
         event: &EventRow,
     ) -> Result<(), IndexError> {
         self.outbox.events.take(row.record.id, sequence, event.email)?;
-        self.settle(row, event)
+        self.count_ended(row, event)
     }
 
-    /// Counts an event out that is no longer in the outbox; the caller writes `row`.
-    fn settle(&mut self, row: &mut WebhookRow, event: &EventRow) -> Result<(), IndexError> {
+    /// Removes an event that has left the outbox from the counts. The caller writes `row`.
+    fn count_ended(&mut self, row: &mut WebhookRow, event: &EventRow) -> Result<(), IndexError> {
         let octets = u64::from(event.place.content);
         row.events = row.events.saturating_sub(1);
-        let waiting = row.octets.saturating_sub(octets);
-        self.set_pending_octets(row, waiting)?;
+        let pending = row.octets.saturating_sub(octets);
+        self.set_pending_octets(row, pending)?;
         self.release_event(event.place)
     }
 
-    /// Ends the oldest events while they are `meant`, untold; `true` if some of these may be left for another change. The
-    /// caller writes `row`.
+    /// Ends the oldest events without a delivery, as long as `is_meant` accepts them. The caller writes `row`.
+    ///
+    /// `true` if another change may have to end more.
     fn end_oldest_events(
         &mut self,
         row: &mut WebhookRow,
-        meant: impl Fn(&EventRow) -> bool,
+        is_meant: impl Fn(&EventRow) -> bool,
     ) -> Result<bool, IndexError> {
-        while let Some((sequence, event)) = self.outbox.events.oldest(row.record.id)?.filter(|(_, event)| meant(event))
+        while let Some((sequence, event)) =
+            self.outbox.events.oldest(row.record.id)?.filter(|(_, event)| is_meant(event))
         {
             if self.ends_left == 0 {
                 return Ok(true);
@@ -193,7 +196,7 @@ impl Apply<'_> {
         Ok(Outcome::Webhook(WebhookRegistration::New))
     }
 
-    /// How many were deleted; `true` if it has too many events to be deleted by one change.
+    /// Deletes a webhook. Returns how many were deleted, and whether another change must end more of its events first.
     pub(super) fn delete_webhook(&mut self, id: WebhookId) -> Result<(usize, bool), IndexError> {
         let Some(mut row) = self.outbox.row(id)? else { return Ok((0, false)) };
         if self.end_oldest_events(&mut row, |_| true)? {
@@ -207,7 +210,7 @@ impl Apply<'_> {
         Ok((1, false))
     }
 
-    /// Deletes those of `webhooks` that are still what a sweep is after.
+    /// Deletes those of `webhooks` that still match `of`.
     pub(super) fn sweep_webhooks(&mut self, webhooks: &[WebhookId], of: &Sweep) -> Result<Outcome, IndexError> {
         let mut swept = 0;
         for id in webhooks {
@@ -232,19 +235,20 @@ impl Apply<'_> {
         Ok(Outcome::Recorded { has_disabled, more })
     }
 
-    /// `Some` if that disabled the webhook: whether events of it are left to be ended. Does nothing where the webhook is gone,
-    /// and notes no more than a rest where the event is, or has the attempt already: whoever was not told that it is noted
-    /// notes it again.
+    /// Records an attempt. Returns `Some` if it disabled the webhook, with whether more events must be ended.
+    ///
+    /// Nothing is recorded if the webhook is gone. If the event is gone or has this attempt already, only the requested pause
+    /// is recorded: a caller that got no answer records the attempt again.
     fn record_attempt(&mut self, attempt: &AttemptRecord) -> Result<Option<bool>, IndexError> {
         let Some(mut row) = self.outbox.webhooks.take(attempt.webhook)? else { return Ok(None) };
-        row.note_rest(attempt);
+        row.record_pause(attempt);
         if let Some(email) = attempt.email {
             let Some(event) = self.outbox.events.take(attempt.webhook, attempt.sequence, email)? else {
                 self.outbox.webhooks.put(row);
                 return Ok(None);
             };
             match attempt.verdict {
-                Verdict::Delivered | Verdict::GivenUp => self.settle(&mut row, &event)?,
+                Verdict::Delivered | Verdict::GivenUp => self.count_ended(&mut row, &event)?,
                 Verdict::Retry(_) if attempt.number <= event.attempts => {
                     self.outbox.events.put(attempt.webhook, attempt.sequence, &event)?;
                     self.outbox.webhooks.put(row);
@@ -257,7 +261,7 @@ impl Apply<'_> {
             }
         }
         let mut disables = attempt.disables.clone();
-        // A test tells of the receiver, but not of what it has had of mail.
+        // A test request is in the log, but is neither a delivery nor a failure.
         match attempt.verdict {
             _ if attempt.email.is_none() || !attempt.was_made() => {}
             Verdict::Delivered => {
@@ -283,7 +287,7 @@ impl Apply<'_> {
         Ok(more)
     }
 
-    /// Notes that a receiver took an event at `at`; the caller writes `row`.
+    /// Records a delivery at `at`. The caller writes `row`.
     fn prove(&mut self, row: &mut WebhookRow, at: Timestamp) -> Result<(), IndexError> {
         let was_proven = row.record.is_proven();
         if was_proven {
@@ -297,9 +301,9 @@ impl Apply<'_> {
         self.outbox.sets.change_usage(&row.record, 0, usage(row))
     }
 
-    /// Adds a line to the log, which is written and trimmed when the group ends; the caller writes `row`.
-    pub(super) fn log(&mut self, row: &mut WebhookRow, line: &AttemptRecord) -> Result<(), IndexError> {
-        self.outbox.logs.add(self.state.next_attempt, line)?;
+    /// Adds a record to the delivery log, which is written and trimmed at the end of the group. The caller writes `row`.
+    pub(super) fn log(&mut self, row: &mut WebhookRow, record: &AttemptRecord) -> Result<(), IndexError> {
+        self.outbox.logs.add(self.state.next_attempt, record)?;
         self.state.next_attempt += 1;
         row.attempts += 1;
         Ok(())

@@ -1,4 +1,4 @@
-//! What readers ask about webhooks: who they are, what waits for them, what was tried.
+//! Reads of webhooks, their pending events and their delivery logs.
 
 use std::ops::Bound;
 
@@ -20,12 +20,12 @@ use crate::store::{DueQuery, WebhookPage};
 /// A row of [`DUE`].
 type DueRow<'t> = Result<(AccessGuard<'t, &'static DueKey>, AccessGuard<'t, ()>), StorageError>;
 
-/// Events that are due.
+/// The due events of a webhook.
 pub(crate) struct Due {
     pub(crate) events: Vec<PendingEvent>,
-    /// Others are due.
+    /// Whether more events are due.
     pub(crate) has_more: bool,
-    /// When the next one is that is not.
+    /// When the next event becomes due that is not due yet.
     pub(crate) next_due_at: Option<Timestamp>,
 }
 
@@ -43,7 +43,7 @@ impl View {
         Ok(self.webhook_row(id)?.map(|row| row.record))
     }
 
-    /// The webhook, and until when it is sent nothing, as of `now`, because its receiver asked for that.
+    /// Finds a webhook, and until when it gets no request as of `now`, because its receiver asked for that.
     pub(crate) fn webhook_at(
         &self,
         id: WebhookId,
@@ -51,7 +51,7 @@ impl View {
     ) -> Result<Option<(WebhookRecord, Option<Timestamp>)>, IndexError> {
         let row = self.webhook_row(id)?;
         Ok(row.map(|row| {
-            let rests_until = row.rests_at(now);
+            let rests_until = row.paused_until(now);
             (row.record, rests_until)
         }))
     }
@@ -61,7 +61,7 @@ impl View {
         row.map(|row| decode_webhook(row.value())).transpose()
     }
 
-    /// Looks at no more than `rows` webhooks behind `after`, in the order of their ids, for at most `limit` that are query.
+    /// Reads at most `rows` webhooks after `after`, in the order of their ids, until `limit` match.
     pub(crate) fn webhook_page(
         &self,
         is_wanted: impl Fn(&WebhookRecord) -> bool,
@@ -156,21 +156,21 @@ impl View {
         }
     }
 
-    /// Whether the event waits for a webhook that is told of it.
+    /// Whether the event is pending and its webhook is active.
     pub(crate) fn is_pending(&self, webhook: WebhookId, sequence: u64) -> Result<bool, IndexError> {
         Ok(self.place_of_pending(webhook, sequence)?.is_some())
     }
 
-    /// Where the octets are of an event that waits for a webhook that is told of it.
+    /// The place of the message of a pending event whose webhook is active.
     pub(crate) fn place_of_pending(&self, webhook: WebhookId, sequence: u64) -> Result<Option<Place>, IndexError> {
         let events = self.transaction.open_table(EVENTS)?;
         let Some(event) = event_in(&events, &webhook_key(webhook, sequence))? else { return Ok(None) };
         let place = opaque_place(event.place);
-        let is_told = self.webhook(webhook)?.is_some_and(|record| record.status == WebhookStatus::Active);
-        Ok(is_told.then_some(place))
+        let is_active = self.webhook(webhook)?.is_some_and(|record| record.status == WebhookStatus::Active);
+        Ok(is_active.then_some(place))
     }
 
-    /// The webhooks whose oldest event nobody is told any more: they are disabled, or its Email expired before `expired_by`.
+    /// Lists the webhooks whose oldest event nobody will deliver: they are disabled, or its Email expired before `expired_by`.
     pub(crate) fn with_ended_events(&self, expired_by: Timestamp) -> Result<Vec<WebhookId>, IndexError> {
         let mut found = Vec::new();
         let events = self.transaction.open_table(EVENTS)?;
@@ -187,7 +187,7 @@ impl View {
         Ok(found)
     }
 
-    /// Those that are not too old at `now`, the newest first.
+    /// Reads the records of a webhook's delivery log that are not too old at `now`, newest first.
     pub(crate) fn attempts(
         &self,
         webhook: WebhookId,

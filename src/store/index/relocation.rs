@@ -1,4 +1,4 @@
-//! Messages of which only pending events are left, and what has to follow such a message to another place.
+//! Relocation: a message to which only pending events refer is copied, and its events then refer to the copy.
 
 use redb::ReadableTable;
 
@@ -15,7 +15,7 @@ use crate::model::Recipient;
 use crate::store::change::Outcome;
 use crate::store::journal::RecordPlace;
 
-/// The tables that tell, open for reading or for writing.
+/// The tables from which the events of a record are found, open for reading or for writing.
 struct Tables<'a, W, E> {
     sets: &'a W,
     events: &'a E,
@@ -27,14 +27,16 @@ where
     W: ReadableTable<&'static SetKey, ()>,
     E: ReadableTable<&'static WebhookKey, &'static [u8]>,
 {
-    /// The events that need the record at `place` of a message for `recipients`; `None` if anything else does as well.
+    /// Finds the events that refer to the record at `place` of a message for `recipients`.
+    ///
+    /// `None` if anything else refers to the record, or nothing does.
     fn events(
         &self,
         recipients: &[Recipient],
         place: RecordPlace,
         refcount: Option<RefCount>,
     ) -> Result<Option<Vec<(WebhookKey, EventRow)>>, IndexError> {
-        // What an event needs is shared.
+        // A record with an event has a reference count.
         let Some(refcount) = refcount else { return Ok(None) };
         let mut events = Vec::new();
         for (recipient, sequence) in recipients.iter().zip(refcount.sequence..) {
@@ -49,14 +51,14 @@ where
 }
 
 impl View {
-    /// Where the records of a segment begin that are shared, be it by Emails or by events.
+    /// Lists the offsets of a segment's records that have a reference count.
     pub(crate) fn refcounted_records(&self, segment: u64) -> Result<Vec<u32>, IndexError> {
         let table = self.transaction.open_table(REFCOUNTS)?;
         let rows = table.range((segment, 0)..=(segment, u32::MAX))?;
         rows.map(|row| Ok(row?.0.value().1)).collect()
     }
 
-    /// Whether the record at `place` of a message for `recipients` is needed by events, and by nothing else.
+    /// Whether only events refer to the record at `place` of a message for `recipients`.
     pub(crate) fn is_for_events_alone(&self, recipients: &[Recipient], place: RecordPlace) -> Result<bool, IndexError> {
         let refcount = self.transaction.open_table(REFCOUNTS)?.get((place.segment, place.offset))?;
         let refcount = refcount.map(|row| RefCount::decode(row.value()));
@@ -70,8 +72,9 @@ impl View {
 }
 
 impl Apply<'_> {
-    /// Has the events that need the record at `from` need its copy at `to`. If anything else needs the record, or nothing
-    /// does any more, the copy goes.
+    /// Makes the events of the record at `from` refer to its copy at `to`.
+    ///
+    /// If anything else refers to the record, or nothing does any more, the copy is removed instead.
     pub(super) fn relocate(
         &mut self,
         recipients: &[Recipient],
@@ -91,7 +94,7 @@ impl Apply<'_> {
         self.refcounts.relocate((from.segment, from.offset), (to.segment, to.offset))?;
         self.segment_usage.remove_message(from);
         self.segment_usage.add_message(to);
-        // Its segment may stay for others.
+        // The old segment may stay for other messages.
         self.punch(from)?;
         self.counts.relocated += 1;
         Ok(Outcome::Changed { number: 1, more: false })

@@ -1,4 +1,4 @@
-//! What lived in another store: a message under its old numbers, an event in the outbox.
+//! Restoring messages and events of a backup.
 
 use redb::ReadableTable;
 
@@ -12,8 +12,9 @@ use crate::store::change::Outcome;
 use crate::store::journal::RecordPlace;
 
 impl Apply<'_> {
-    /// Keeps those Emails of a message that are `living`, under the numbers that count from `sequence` on, and tells nobody.
-    /// Does nothing for one that is known.
+    /// Stores the `live` Emails of a message under their old sequence numbers, which begin with `sequence`.
+    ///
+    /// It creates no events. A message that is known changes nothing.
     pub(super) fn restore(
         &mut self,
         envelope: &Envelope,
@@ -31,7 +32,7 @@ impl Apply<'_> {
         let is_refcounted = recipients.len() > 1;
         if is_refcounted {
             let references = u32::try_from(live_count).unwrap_or(u32::MAX);
-            // Who is missing has deleted theirs.
+            // A missing Email was deleted.
             let refcount = RefCount { references, was_deleted: live_count < recipients.len(), sequence };
             self.refcounts.begin((place.segment, place.offset), refcount)?;
         }
@@ -51,7 +52,7 @@ impl Apply<'_> {
         Ok(Outcome::Received { has_events: false, has_dropped: false })
     }
 
-    /// Does nothing for a webhook or an Email that is not here, or an event that waits already.
+    /// Adds a pending event. Does nothing if its webhook or its Email is missing, or the event is pending already.
     pub(super) fn restore_event(
         &mut self,
         webhook: WebhookId,

@@ -1,7 +1,7 @@
-//! What a changed retention does to mail that is already there.
+//! The effect of a changed retention on existing mail.
 //!
-//! A shorter one shortens every life to it, once, when the store is opened; so an expiry in the index is always the one in
-//! effect, and a longer retention later brings nothing back.
+//! A shorter retention shortens the life of every Email once, when the store is opened. So the expiry in the index is always
+//! the one in effect, and a longer retention brings nothing back.
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ use super::rows::{HeadRow, MailRow};
 use super::rows::{decode_head, decode_mail};
 use super::tables::{EXPIRY, EXPIRY_ROW_KEYS, MAIL, META, META_RETENTION};
 
-/// Rows of expiry that one transaction rewrites.
+/// The most rows of expiry that one transaction rewrites.
 const ROWS_PER_TRANSACTION: usize = 256;
-/// Heads of mailboxes that one transaction rewrites.
+/// The most heads of mailboxes that one transaction rewrites.
 const HEADS_PER_TRANSACTION: usize = 4096;
 
 pub(super) fn shorten_lives_to(database: &Database, retention: Duration) -> Result<(), IndexError> {
@@ -39,7 +39,7 @@ pub(super) fn shorten_lives_to(database: &Database, retention: Duration) -> Resu
     Ok(transaction.commit()?)
 }
 
-/// Measures all mailboxes anew.
+/// Computes the heads of all mailboxes again.
 pub(super) fn measure_mailboxes(database: &Database) -> Result<(), IndexError> {
     let mut from = [0; 24];
     while let Some(next) = measure_some(database, from)? {
@@ -55,7 +55,7 @@ fn kept_retention(database: &Database) -> Result<u64, IndexError> {
     Ok(millis.unwrap_or(u64::MAX))
 }
 
-/// Rewrites the rows of expiry from `from` on, a bounded number of them; where to go on, `None` at the end.
+/// Rewrites a bounded number of rows of expiry from `from` on. Returns where to continue, `None` at the end.
 fn shorten_some(database: &Database, from: (u64, u64), retention: Duration) -> Result<Option<(u64, u64)>, IndexError> {
     let mut transaction = database.begin_write()?;
     transaction.set_durability(Durability::None)?;
@@ -95,8 +95,9 @@ fn shorten_some(database: &Database, from: (u64, u64), retention: Duration) -> R
     Ok(next)
 }
 
-/// Measures the mailboxes from the one with the head `from` on anew, a bounded number of them; where to go on, `None` at the
-/// end. Lives were shortened by different amounts, so neither the latest expiry nor the disorder is what it was.
+/// Computes a bounded number of heads again, from `from` on. Returns where to continue, `None` at the end.
+///
+/// Lives were shortened by different amounts, so the latest expiry and the disorder have changed.
 fn measure_some(database: &Database, from: MailKey) -> Result<Option<MailKey>, IndexError> {
     let mut transaction = database.begin_write()?;
     transaction.set_durability(Durability::None)?;
@@ -127,7 +128,7 @@ fn measure_some(database: &Database, from: MailKey) -> Result<Option<MailKey>, I
     Ok(next)
 }
 
-/// Moves a row of expiry to an earlier second, where a row with the same first sequence can't be: sequences are unique.
+/// Moves a row of expiry to an earlier second. No row with the same first sequence number can be there.
 fn move_row(
     expiry: &mut redb::Table<'_, (u64, u64), &'static [u8]>,
     from: (u64, u64),

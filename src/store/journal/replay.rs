@@ -121,7 +121,7 @@ impl FoundJournal {
                 let rest = u64::from(position.offset)..end;
                 // A segment with a successor is valid up to the octet that the successor names.
                 if counts_up_to.is_some() || was_durable(&*file, header.salt, rest).map_err(io)? {
-                    return Err(damaged(position, "a group that had been durable does not read back").into());
+                    return Err(damaged(position, "a durable group cannot be read").into());
                 }
                 return Ok(position);
             };
