@@ -112,7 +112,7 @@ impl Policy for Rules<'_> {
         self.settings.policy.mailbox(&mailbox)?;
         let mut mailboxes: Vec<Mailbox> = earlier.iter().map(mailbox_of).collect();
         mailboxes.push(mailbox);
-        let takes = self.store.takes(&mailboxes, (self.now)());
+        let takes = self.store.check_caps(&mailboxes, (self.now)());
         takes.map_err(|error| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED))
     }
 

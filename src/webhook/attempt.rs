@@ -14,7 +14,7 @@ use super::{Caller, Event, EventEmail, Outcome, Prepared, Schedule, Signer, Targ
 use crate::clock::Clock;
 use crate::mime::Parser;
 use crate::model::{AttemptRecord, EventId, PendingEvent, RoleAddresses, Timestamp, Verdict, WebhookId, WebhookRecord};
-use crate::store::{ATTEMPTS_PER_NOTE, DueEvents, Outbox, StoreError, Wanted};
+use crate::store::{ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, StoreError};
 
 /// How long an event rests when the store can't be read or written.
 pub(super) const STORE_PAUSE: Duration = Duration::from_secs(1);
@@ -84,9 +84,9 @@ impl Delivery {
     pub(super) async fn read(
         &self,
         webhook: WebhookId,
-        wanted: Wanted,
+        query: DueQuery,
     ) -> Result<Option<(Arc<Receiver>, DueEvents)>, StoreError> {
-        let Some(due) = self.outbox.due_events(webhook, wanted).await? else { return Ok(None) };
+        let Some(due) = self.outbox.due_events(webhook, query).await? else { return Ok(None) };
         Ok(self.receiver(&due.webhook).map(|receiver| (Arc::new(receiver), due)))
     }
 
@@ -205,10 +205,10 @@ impl Delivery {
         }
     }
 
-    /// Notes at most [`ATTEMPTS_PER_NOTE`] attempts, however long the store can't: the receivers must not be called again and
+    /// Notes at most [`ATTEMPTS_PER_RECORD`] attempts, however long the store can't: the receivers must not be called again and
     /// again meanwhile.
     pub(super) async fn note(&self, attempts: Vec<AttemptRecord>) {
-        debug_assert!(attempts.len() <= ATTEMPTS_PER_NOTE);
+        debug_assert!(attempts.len() <= ATTEMPTS_PER_RECORD);
         loop {
             match self.outbox.record_attempts(attempts.clone()).await {
                 Ok(()) | Err(StoreError::Stopping) => return,

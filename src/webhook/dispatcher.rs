@@ -18,7 +18,7 @@ use super::queue::{Answer, Ended, EventKey, Page, PageRequest, Queue};
 use super::schedule::RETRY_AFTER_MAX;
 use crate::expiry::StepDetector;
 use crate::model::{AttemptRecord, Timestamp, Verdict, WebhookId};
-use crate::store::{ATTEMPTS_PER_NOTE, StoreError, Wanted};
+use crate::store::{ATTEMPTS_PER_RECORD, DueQuery, StoreError};
 
 /// The longest time between two looks at the whole outbox, and the shortest: mail that comes in by the thousand makes no more
 /// looks than this.
@@ -164,7 +164,7 @@ impl Worker {
 
     fn start_notes(&mut self) {
         while !self.ended.is_empty() && self.notes.len() < NOTES_MAX {
-            let batch = self.ended.drain(..self.ended.len().min(ATTEMPTS_PER_NOTE));
+            let batch = self.ended.drain(..self.ended.len().min(ATTEMPTS_PER_RECORD));
             let (keys, records): (Vec<_>, Vec<_>) = batch.unzip();
             // What is tried again is looked for when it is due.
             let due = records.iter().filter_map(|record| match record.verdict {
@@ -195,7 +195,7 @@ impl Worker {
         self.delivery.caller.close_idle();
         (self.looked_at, self.look_at) = (Instant::now(), Instant::now() + LOOK_EVERY_MAX);
         let outbox = Arc::clone(&self.delivery.outbox);
-        self.looks.spawn(async move { outbox.lanes().await });
+        self.looks.spawn(async move { outbox.pending_webhooks().await });
     }
 
     fn looked(&mut self, looked: Looked) {
@@ -264,7 +264,7 @@ impl Worker {
 
 async fn read(delivery: &Delivery, PageRequest { webhook, without, limit }: PageRequest) -> Read {
     let now = delivery.clock.now();
-    let wanted = Wanted { due_by: now, due_after: now.plus(delivery.schedule.longest()), without, limit };
+    let wanted = DueQuery { due_by: now, due_after: now.plus(delivery.schedule.longest()), without, limit };
     match delivery.read(webhook, wanted).await {
         Ok(Some((receiver, due))) => {
             let back_off = due.rests_until.map(|until| until.since(now)).filter(|wait| *wait <= RETRY_AFTER_MAX);

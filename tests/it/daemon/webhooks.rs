@@ -124,7 +124,7 @@ async fn where_no_events_are_sent_those_that_wait_end_past_their_grace_and_not_b
     let id = register(&server, &sink.url("/hook"), server.clock.now()).await;
     server.send(TO, "waits", "").await;
     let server = server.restart(|config| config.revision = Revision::One).await;
-    let waiting = async || server.store().lanes().await.expect("lanes").len();
+    let waiting = async || server.store().pending_webhooks().await.expect("pending webhooks").len();
     server.clock.advance(PAUSE);
     let_expiry_work(&server).await;
     let before = server.clock.now();

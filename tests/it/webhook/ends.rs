@@ -93,7 +93,7 @@ async fn an_event_past_its_end_is_not_sent() {
     let expires_at = NOW.plus(Duration::from_hours(1));
     let log = dispatched(&store, id, expires_at.plus(GRACE + Duration::from_secs(1)), 1).await;
     assert_eq!((log, sink.requests().len()), (vec!["too_late".to_owned()], 0));
-    assert_eq!(store.lanes().await, Ok(vec![]));
+    assert_eq!(store.pending_webhooks().await, Ok(vec![]));
 }
 
 #[tokio::test]
@@ -122,7 +122,7 @@ async fn damaged_events_end_and_hold_up_no_other() {
     let log = dispatched(&store, id, NOW, 11).await;
     assert_eq!(log.iter().filter(|error| *error == "damaged").count(), 10, "{log:?}");
     assert_eq!(sink.requests().len(), 1);
-    assert_eq!(store.lanes().await, Ok(vec![]));
+    assert_eq!(store.pending_webhooks().await, Ok(vec![]));
 }
 
 /// What happens after the clock has stepped from `NOW` to `to`, with the mail of then waiting.

@@ -1,4 +1,4 @@
-//! What lives in each segment, counted while a group is applied.
+//! The usage of segments: how many live messages each has, and their octets.
 
 use std::collections::BTreeMap;
 
@@ -8,25 +8,25 @@ use super::IndexError;
 use super::tables::SEGMENTS;
 use crate::store::journal::RecordPlace;
 
-/// What lives in a segment.
+/// The usage of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SegmentLife {
-    /// Messages that an Email or an event needs.
+pub(crate) struct SegmentUsage {
+    /// Messages that an Email or an event refers to.
     pub(crate) messages: u64,
     /// Octets of their records.
     pub(crate) octets: u64,
-    /// Emails that have one of them: none where only events are left.
+    /// Emails of these messages. 0 if only events refer to them.
     pub(crate) emails: u64,
 }
 
-impl SegmentLife {
+impl SegmentUsage {
     pub(super) fn decode((messages, octets, emails): (u64, u64, u64)) -> Self {
         Self { messages, octets, emails }
     }
 }
 
-/// The table of segments, open for writing, and what the group changes about it.
-pub(super) struct Alive<'t> {
+/// The table of segments, open for writing, with the changes of the group.
+pub(super) struct SegmentUsages<'t> {
     table: Table<'t, u64, (u64, u64, u64)>,
     changes: BTreeMap<u64, Change>,
 }
@@ -38,28 +38,28 @@ struct Change {
     emails: i64,
 }
 
-impl<'t> Alive<'t> {
-    /// Opens the table, making it if it is missing.
+impl<'t> SegmentUsages<'t> {
+    /// Opens the table and creates it if it is missing.
     pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
         Ok(Self { table: transaction.open_table(SEGMENTS)?, changes: BTreeMap::new() })
     }
 
-    /// A message lives in the record at `place`.
+    /// Counts a message in the record at `place`.
     pub(super) fn add_message(&mut self, place: RecordPlace) {
         self.change_messages(place, 1);
     }
 
-    /// It does not any more.
+    /// Removes a message from the counts.
     pub(super) fn remove_message(&mut self, place: RecordPlace) {
         self.change_messages(place, -1);
     }
 
-    /// An Email has the message in the record at `place`.
+    /// Counts an Email whose message is in the record at `place`.
     pub(super) fn add_email(&mut self, place: RecordPlace) {
         self.changes.entry(place.segment).or_default().emails += 1;
     }
 
-    /// It is gone.
+    /// Removes an Email from the counts.
     pub(super) fn remove_email(&mut self, place: RecordPlace) {
         self.changes.entry(place.segment).or_default().emails -= 1;
     }
@@ -70,10 +70,10 @@ impl<'t> Alive<'t> {
         change.octets += messages * i64::from(place.length);
     }
 
-    /// Writes what has changed.
+    /// Writes the changed rows.
     pub(super) fn flush(&mut self) -> Result<(), IndexError> {
         for (segment, Change { messages, octets, emails }) in std::mem::take(&mut self.changes) {
-            let before = self.table.get(segment)?.map(|row| SegmentLife::decode(row.value())).unwrap_or_default();
+            let before = self.table.get(segment)?.map(|row| SegmentUsage::decode(row.value())).unwrap_or_default();
             let now = (
                 before.messages.saturating_add_signed(messages),
                 before.octets.saturating_add_signed(octets),

@@ -1,22 +1,22 @@
-//! An undelivered event keeps its message, and not the segment around it.
+//! Segment compaction: a pending event keeps its message on the disk, but not the whole segment.
 //!
-//! All mail lives equally long, so that a segment is removed when its last Email has gone. What outlives the Emails is
-//! messages of pending events. They are copied out of segments that hold nothing else and are mostly free: one batch after
-//! each checkpoint, by changes like any other. The next checkpoint removes the segment.
+//! All mail has the same retention, so a segment is removed when its last Email has gone. Only messages of pending events
+//! live longer. They are copied to the end of the journal if their segment has no Email and is mostly free. Each checkpoint
+//! is followed by one batch of copies, which are ordinary changes. The next checkpoint removes the segment.
 
 use std::collections::BTreeMap;
 
 use super::writer::Writer;
 use crate::store::StoreError;
 use crate::store::change::Change;
-use crate::store::index::SegmentLife;
+use crate::store::index::SegmentUsage;
 use crate::store::journal::{Content, Group, group_room};
 
-/// Messages of a batch, and octets of them; one more may lie beyond. A few milliseconds of the writer's time.
+/// The size of a batch in messages, and in octets with one message beyond. It takes the writer a few milliseconds.
 const BATCH_MESSAGES: usize = 512;
 const BATCH_OCTETS: usize = 1 << 20;
 
-/// What is copied together.
+/// Messages that are copied together.
 #[derive(Default)]
 struct Batch {
     messages: Vec<Content>,
@@ -30,14 +30,15 @@ impl Batch {
 }
 
 impl Writer {
-    /// Copies a batch of messages by what the last checkpoint said. A command that opened the store in passing copies
-    /// nothing.
+    /// Copies a batch of messages out of the live segments of the last checkpoint.
+    ///
+    /// A command that opened the store briefly copies nothing.
     pub(super) fn relocate(&mut self) {
-        let Some(alive) = self.alive.take() else { return };
-        if self.shared.options().retention.is_none() {
+        let Some(live_segments) = self.live_segments.take() else { return };
+        if self.state.options().retention.is_none() {
             return;
         }
-        let copied = self.gather(&alive).and_then(|batch| {
+        let copied = self.gather(&live_segments).and_then(|batch| {
             let is_full = batch.is_full();
             self.copy(batch.messages)?;
             if is_full && let Some(unsaved) = &mut self.unsaved {
@@ -50,19 +51,19 @@ impl Writer {
         }
     }
 
-    /// The next messages to copy, of the oldest segments first.
-    fn gather(&self, alive: &BTreeMap<u64, SegmentLife>) -> Result<Batch, StoreError> {
+    /// Reads the next messages to copy, from the oldest segments first.
+    fn gather(&self, live_segments: &BTreeMap<u64, SegmentUsage>) -> Result<Batch, StoreError> {
         let mut batch = Batch::default();
-        for (segment, life) in alive.range(..self.journal.in_use()) {
+        for (segment, usage) in live_segments.range(..self.journal.in_use()) {
             if batch.is_full() {
                 break;
             }
-            if life.emails > 0 || !self.is_mostly_free(*segment, life)? {
+            if usage.emails > 0 || !self.is_mostly_free(*segment, usage)? {
                 continue;
             }
             let before = (batch.messages.len(), batch.octets);
             if !self.gather_segment(*segment, &mut batch)? {
-                // The segment stays for what can't be copied, so that copying the rest gains nothing.
+                // One message cannot be copied, so the segment stays and copying the others would free nothing.
                 batch.messages.truncate(before.0);
                 batch.octets = before.1;
             }
@@ -70,27 +71,28 @@ impl Writer {
         Ok(batch)
     }
 
-    /// Whether the disk's blocks of a segment are more than twice what is needed of it.
-    fn is_mostly_free(&self, segment: u64, life: &SegmentLife) -> Result<bool, StoreError> {
+    /// Whether a segment uses more than twice the blocks that its live messages need.
+    fn is_mostly_free(&self, segment: u64, usage: &SegmentUsage) -> Result<bool, StoreError> {
         let failed = |error: std::io::Error| StoreError::from_io(&error);
-        let Some(file) = self.shared.segments().file(segment).map_err(failed)? else { return Ok(false) };
-        Ok(file.used_octets().map_err(failed)? > life.octets.saturating_mul(2))
+        let Some(file) = self.state.segments().file(segment).map_err(failed)? else { return Ok(false) };
+        Ok(file.used_octets().map_err(failed)? > usage.octets.saturating_mul(2))
     }
 
-    /// Adds what a segment has, as far as the batch takes it; `false` if a message does not read back, or is larger than the
-    /// segments of today take.
+    /// Adds the messages of a segment to the batch until that is full.
+    ///
+    /// `false` if a message is damaged, larger than today's limit, or referred to by more than events.
     fn gather_segment(&self, segment: u64, batch: &mut Batch) -> Result<bool, StoreError> {
-        let largest = self.shared.options().message_octets_max;
+        let largest = self.state.options().message_octets_max;
         let failed = |error: std::io::Error| StoreError::from_io(&error);
-        for offset in self.shared.read(|view| view.shared_records(segment))? {
+        for offset in self.state.read(|view| view.refcounted_records(segment))? {
             if batch.is_full() {
                 break;
             }
-            let place = self.shared.segments().place_at(segment, offset).map_err(failed)?;
+            let place = self.state.segments().place_at(segment, offset).map_err(failed)?;
             let Some(place) = place.filter(|place| u64::from(place.content) <= largest) else { return Ok(false) };
-            let Some(message) = self.shared.segments().content(place).map_err(failed)? else { return Ok(false) };
+            let Some(message) = self.state.segments().content(place).map_err(failed)? else { return Ok(false) };
             let recipients = &message.envelope.recipients;
-            if !self.shared.read(|view| view.is_for_events_alone(recipients, place))? {
+            if !self.state.read(|view| view.is_for_events_alone(recipients, place))? {
                 return Ok(false);
             }
             batch.octets += message.raw.len();
@@ -100,7 +102,7 @@ impl Writer {
     }
 
     fn copy(&mut self, messages: Vec<Content>) -> Result<(), StoreError> {
-        let room = group_room(self.shared.options());
+        let room = group_room(self.state.options());
         let mut messages = messages.into_iter().peekable();
         while messages.peek().is_some() {
             let mut group = Group::new();
@@ -111,7 +113,7 @@ impl Writer {
                 group.push(&change, &raw)?;
                 changes.push(change);
             }
-            self.keep(group, &changes.iter().collect::<Vec<_>>())?;
+            self.write_group(group, &changes.iter().collect::<Vec<_>>())?;
         }
         Ok(())
     }

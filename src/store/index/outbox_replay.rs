@@ -1,17 +1,17 @@
-//! Ended events that are sent again, part of applying a group: which the log shows, whose Emails are there, and which find
-//! room.
+//! The replay of ended events: those in the delivery log whose Emails still exist and for which there is room.
 
 use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::Apply;
-use super::tables::{EventRow, MailKey, MailRow, sequence_of};
+use super::keys::{MailKey, sequence_of};
+use super::rows::{EventRow, MailRow};
 use crate::model::{EmailId, Timestamp, Verdict, WebhookId, WebhookStatus};
 use crate::store::change::Outcome;
 use crate::store::{Replay, Replayed};
 
 impl Apply<'_> {
-    /// No event makes way for one that is replayed: that is the oldest one as a rule, and would be the next to go.
+    /// Makes ended events pending again. No event is dropped for them: a replayed event is old and would be the next to go.
     pub(super) fn replay(&mut self, webhook: WebhookId, which: &Replay, now: Timestamp) -> Result<Outcome, IndexError> {
         let mut outcome = Replayed::default();
         for (key, mail) in self.ended(webhook, which, now)? {
@@ -27,7 +27,7 @@ impl Apply<'_> {
                 expires_at: mail.expires_at,
                 place: mail.place,
             };
-            self.mark_shared(&key, &mail)?;
+            self.mark_refcounted(&key, &mail)?;
             outcome.replayed += usize::from(self.begin_event(webhook, sequence_of(&key), &event)?);
         }
         if outcome.replayed > 0
@@ -40,8 +40,9 @@ impl Apply<'_> {
         Ok(Outcome::Replayed(outcome))
     }
 
-    /// The Emails that are there of events that `which` means and that don't wait, the oldest first: they expire first, and
-    /// their lines are the first to leave the log.
+    /// The existing Emails of the events that `which` selects and that are not pending.
+    ///
+    /// The oldest come first: they expire first, and their records are the first to leave the log.
     fn ended(
         &mut self,
         webhook: WebhookId,
@@ -49,7 +50,7 @@ impl Apply<'_> {
         now: Timestamp,
     ) -> Result<Vec<(MailKey, MailRow)>, IndexError> {
         let mut ended = Vec::new();
-        for email in self.meant_emails(webhook, which, now)? {
+        for email in self.selected_emails(webhook, which, now)? {
             let Some(key) = self.ids.get(&email.octets())?.map(|key| *key.value()) else { continue };
             let Some(mail) = self.row(&key)? else { continue };
             if mail.expires_at > now && self.outbox.events.get(webhook, sequence_of(&key))?.is_none() {
@@ -60,24 +61,29 @@ impl Apply<'_> {
         Ok(ended)
     }
 
-    /// The Emails of the events in the log that `which` means, each once.
-    fn meant_emails(&mut self, webhook: WebhookId, which: &Replay, now: Timestamp) -> Result<Vec<EmailId>, IndexError> {
+    /// The Emails of the events in the log that `which` selects, each once.
+    fn selected_emails(
+        &mut self,
+        webhook: WebhookId,
+        which: &Replay,
+        now: Timestamp,
+    ) -> Result<Vec<EmailId>, IndexError> {
         let mut emails: Vec<(EmailId, bool)> = Vec::new();
         for attempt in self.outbox.logs.shown(webhook, now)?.into_iter().rev() {
             let Some(email) = attempt.email else { continue };
-            let is_meant = match which {
+            let is_selected = match which {
                 Replay::Event(event) => attempt.event == *event,
-                // Also one that was to be tried again, if it does not wait any more: it ended with its webhook.
+                // This includes an event that was to be retried, but ended when its webhook was disabled.
                 Replay::Failed => attempt.verdict != Verdict::Delivered,
                 Replay::Since(since) => attempt.at >= *since,
             };
             match emails.iter_mut().find(|(known, _)| *known == email) {
-                // The last attempt says whether an event failed.
-                Some((_, was_meant)) if *which == Replay::Failed => *was_meant = is_meant,
-                Some((_, was_meant)) => *was_meant |= is_meant,
-                None => emails.push((email, is_meant)),
+                // The last attempt decides whether an event failed.
+                Some((_, was_selected)) if *which == Replay::Failed => *was_selected = is_selected,
+                Some((_, was_selected)) => *was_selected |= is_selected,
+                None => emails.push((email, is_selected)),
             }
         }
-        Ok(emails.into_iter().filter_map(|(email, is_meant)| is_meant.then_some(email)).collect())
+        Ok(emails.into_iter().filter_map(|(email, is_selected)| is_selected.then_some(email)).collect())
     }
 }

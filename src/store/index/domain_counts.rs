@@ -1,15 +1,16 @@
-//! How many Emails a domain has, and how many of them have expired.
+//! The counts of domains: how many Emails each has, and how many of them have expired.
 //!
-//! A domain has a row for all of its Emails and one for those of each minute in which some expire. So what has expired and
-//! waits to be removed is known from as many rows as expiry is minutes behind.
+//! A domain has a row for all its Emails, and one for each minute in which some expire. Expired Emails are soon removed, so
+//! few rows count those that are still there.
 
 use std::collections::BTreeMap;
 
 use redb::{ReadableTable, ReadableTableMetadata, Table, WriteTransaction};
 
 use super::IndexError;
+use super::keys::{DomainKey, domain_key};
 use super::read::View;
-use super::tables::{DomainKey, EMAILS_OF, domain_key};
+use super::tables::DOMAIN_COUNTS;
 use crate::model::Timestamp;
 use crate::store::check::{Finding, FindingKind};
 
@@ -17,35 +18,35 @@ use crate::store::check::{Finding, FindingKind};
 const ALL: u64 = 0;
 const MINUTE_MILLIS: u64 = 60_000;
 
-/// What is known without the changes of a group.
+/// No changes of a group.
 const UNCHANGED: &Changes = &Changes::new();
 
-/// What a group changes about the counts.
+/// The changes of a group by row.
 type Changes = BTreeMap<DomainKey, i64>;
 
-/// The minute at whose start everything that expires at `at` has expired.
+/// The first minute at whose start an Email with the expiry `at` has expired.
 fn expiry_minute(at: Timestamp) -> u64 {
     u64::try_from(at.millis()).unwrap_or(0).div_ceil(MINUTE_MILLIS).max(1)
 }
 
-/// The Emails of each domain, open for writing. What a group changes is written once at its end.
-pub(super) struct EmailsOf<'t> {
+/// The table of counts, open for writing, with the changes of the group.
+pub(super) struct DomainCounts<'t> {
     table: Table<'t, &'static DomainKey, u64>,
     changes: Changes,
 }
 
-impl<'t> EmailsOf<'t> {
-    /// Opens the table, making it if it is missing.
+impl<'t> DomainCounts<'t> {
+    /// Opens the table and creates it if it is missing.
     pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
-        Ok(Self { table: transaction.open_table(EMAILS_OF)?, changes: BTreeMap::new() })
+        Ok(Self { table: transaction.open_table(DOMAIN_COUNTS)?, changes: BTreeMap::new() })
     }
 
-    /// An Email that expires at `expires_at` has come.
+    /// Counts an Email that expires at `expires_at`.
     pub(super) fn add(&mut self, domain: [u8; 16], expires_at: Timestamp) {
         self.change(domain, expires_at, 1);
     }
 
-    /// It has gone.
+    /// Removes an Email from the counts.
     pub(super) fn remove(&mut self, domain: [u8; 16], expires_at: Timestamp) {
         self.change(domain, expires_at, -1);
     }
@@ -77,8 +78,9 @@ fn kept(table: &impl ReadableTable<&'static DomainKey, u64>, key: &DomainKey) ->
     Ok(table.get(key)?.map_or(0, |row| row.value()))
 }
 
-/// The Emails of a domain less those that had expired when the minute of `now` began; it is not looked what has expired
-/// where all are fewer than `enough`.
+/// Counts the Emails of a domain without those that had expired when the minute of `now` began.
+///
+/// If the domain has fewer than `enough` Emails in all, the expired ones are counted as well, to save reads.
 fn unexpired(
     table: &impl ReadableTable<&'static DomainKey, u64>,
     changes: &Changes,
@@ -104,16 +106,16 @@ fn unexpired(
 impl View {
     /// See [`unexpired`].
     pub(super) fn unexpired(&self, domain: [u8; 16], now: Timestamp, enough: u64) -> Result<u64, IndexError> {
-        unexpired(&self.transaction.open_table(EMAILS_OF)?, UNCHANGED, domain, now, enough)
+        unexpired(&self.transaction.open_table(DOMAIN_COUNTS)?, UNCHANGED, domain, now, enough)
     }
 
-    /// What the counts of domains have that `counted` has not.
-    pub(super) fn audit_emails_of(
+    /// Compares the table with `counted`, and reports a difference.
+    pub(super) fn audit_domain_counts(
         &self,
-        counted: &CountedOf,
+        counted: &RecountedDomains,
         found: &mut dyn FnMut(Finding),
     ) -> Result<(), IndexError> {
-        let table = self.transaction.open_table(EMAILS_OF)?;
+        let table = self.transaction.open_table(DOMAIN_COUNTS)?;
         let mut is_right = table.len()? == counted.0.len() as u64;
         for (key, emails) in &counted.0 {
             is_right &= kept(&table, key)? == *emails;
@@ -125,11 +127,11 @@ impl View {
     }
 }
 
-/// The same counts, made from the rows of mail.
+/// The counts made again from the rows of mail.
 #[derive(Debug, Default)]
-pub(super) struct CountedOf(BTreeMap<DomainKey, u64>);
+pub(super) struct RecountedDomains(BTreeMap<DomainKey, u64>);
 
-impl CountedOf {
+impl RecountedDomains {
     pub(super) fn add(&mut self, domain: [u8; 16], expires_at: Timestamp) {
         for number in [ALL, expiry_minute(expires_at)] {
             *self.0.entry(domain_key(domain, number)).or_default() += 1;
@@ -150,29 +152,30 @@ mod tests {
         Timestamp::from_millis(60_000 * minute)
     }
 
-    /// What a group has changed counts as what is written does.
+    /// Changes of the group count like written rows.
     #[test]
     fn what_has_expired_is_not_counted_whether_written_or_not() {
         let database = Database::builder().create_with_backend(InMemoryBackend::new()).expect("database");
         let transaction = database.begin_write().expect("write");
-        let mut emails_of = EmailsOf::open(&transaction).expect("open");
+        let mut domain_counts = DomainCounts::open(&transaction).expect("open");
         for is_written in [false, true] {
-            let unexpired =
-                |emails_of: &EmailsOf<'_>, minute| emails_of.unexpired(DOMAIN, at(minute), 0).expect("read");
+            let unexpired = |domain_counts: &DomainCounts<'_>, minute| {
+                domain_counts.unexpired(DOMAIN, at(minute), 0).expect("read")
+            };
             for minute in [10, 10, 20] {
-                emails_of.add(DOMAIN, at(minute));
+                domain_counts.add(DOMAIN, at(minute));
             }
             if is_written {
-                emails_of.flush().expect("flush");
+                domain_counts.flush().expect("flush");
             }
-            assert_eq!([9, 10, 19, 20].map(|minute| unexpired(&emails_of, minute)), [3, 1, 1, 0]);
-            emails_of.remove(DOMAIN, at(10));
-            assert_eq!([9, 10, 19, 20].map(|minute| unexpired(&emails_of, minute)), [2, 1, 1, 0]);
-            emails_of.remove(DOMAIN, at(10));
-            emails_of.remove(DOMAIN, at(20));
-            assert_eq!([9, 10, 20].map(|minute| unexpired(&emails_of, minute)), [0, 0, 0]);
-            emails_of.flush().expect("flush");
-            assert_eq!(emails_of.table.len().expect("length"), 0);
+            assert_eq!([9, 10, 19, 20].map(|minute| unexpired(&domain_counts, minute)), [3, 1, 1, 0]);
+            domain_counts.remove(DOMAIN, at(10));
+            assert_eq!([9, 10, 19, 20].map(|minute| unexpired(&domain_counts, minute)), [2, 1, 1, 0]);
+            domain_counts.remove(DOMAIN, at(10));
+            domain_counts.remove(DOMAIN, at(20));
+            assert_eq!([9, 10, 20].map(|minute| unexpired(&domain_counts, minute)), [0, 0, 0]);
+            domain_counts.flush().expect("flush");
+            assert_eq!(domain_counts.table.len().expect("length"), 0);
         }
     }
 }

@@ -1,56 +1,58 @@
-//! What lived in another store: a message under its old numbers, an event in the outbox.
+//! Restoring messages and events of a backup.
 
 use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::Apply;
-use super::shares::Sharing;
-use super::tables::{EventRow, MailRow, domain_hash, mail_key, mailbox_hash, sequence_of};
+use super::keys::{domain_hash, mail_key, mailbox_hash, sequence_of};
+use super::refcounts::RefCount;
+use super::rows::{EventRow, MailRow};
 use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookStatus};
 use crate::store::change::Outcome;
 use crate::store::journal::RecordPlace;
 
 impl Apply<'_> {
-    /// Keeps those Emails of a message that are `living`, under the numbers that count from `sequence` on, and tells nobody.
-    /// Does nothing for one that is known.
+    /// Stores the `live` Emails of a message under their old sequence numbers, which begin with `sequence`.
+    ///
+    /// It creates no events. A message that is known changes nothing.
     pub(super) fn restore(
         &mut self,
         envelope: &Envelope,
         (received_at, expires_at): (Timestamp, Timestamp),
         sequence: u64,
-        living: &[EmailId],
+        live: &[EmailId],
         place: RecordPlace,
     ) -> Result<Outcome, IndexError> {
         let recipients = &envelope.recipients;
-        let are_living = recipients.iter().filter(|recipient| living.contains(&recipient.id)).count();
-        if are_living == 0 || self.is_known(envelope)? {
+        let live_count = recipients.iter().filter(|recipient| live.contains(&recipient.id)).count();
+        if live_count == 0 || self.is_known(envelope)? {
             self.punch(place)?;
             return Ok(Outcome::Received { has_events: false, has_dropped: false });
         }
-        let is_shared = recipients.len() > 1;
-        if is_shared {
-            let shares = u32::try_from(are_living).unwrap_or(u32::MAX);
-            // Who is missing has deleted theirs.
-            let sharing = Sharing { shares, was_deleted: are_living < recipients.len(), sequence };
-            self.shares.begin((place.segment, place.offset), sharing)?;
+        let is_refcounted = recipients.len() > 1;
+        if is_refcounted {
+            let references = u32::try_from(live_count).unwrap_or(u32::MAX);
+            // A missing Email was deleted.
+            let refcount = RefCount { references, was_deleted: live_count < recipients.len(), sequence };
+            self.refcounts.begin((place.segment, place.offset), refcount)?;
         }
-        self.count_in(place);
+        self.count_message(place);
         for (recipient, sequence) in recipients.iter().zip(sequence..) {
             self.state.next_sequence = self.state.next_sequence.max(sequence.saturating_add(1));
-            if !living.contains(&recipient.id) {
+            if !live.contains(&recipient.id) {
                 continue;
             }
             let key = mail_key(mailbox_hash(&self.hash_key, &recipient.mailbox), sequence);
             if sequence == 0 || self.row(&key)?.is_some() {
                 return Err(IndexError::Corrupt("two Emails have one number"));
             }
-            let row = MailRow { id: recipient.id, received_at, expires_at, place, is_shared };
+            let row = MailRow { id: recipient.id, received_at, expires_at, place, is_refcounted };
             self.insert_mail(&key, &row, domain_hash(&self.hash_key, recipient.mailbox.domain()))?;
         }
         Ok(Outcome::Received { has_events: false, has_dropped: false })
     }
 
-    /// Does nothing for a webhook or an Email that is not here, or an event that waits already.
+    /// Adds a pending event. Does nothing if its webhook or its Email is missing, or the event is pending already.
     pub(super) fn restore_event(
         &mut self,
         webhook: WebhookId,
@@ -74,7 +76,7 @@ impl Apply<'_> {
             expires_at: mail.expires_at,
             place: mail.place,
         };
-        self.mark_shared(&key, &mail)?;
+        self.mark_refcounted(&key, &mail)?;
         let number = usize::from(self.add_event(webhook, sequence, &event)?);
         Ok(Outcome::Changed { number, more: false })
     }
