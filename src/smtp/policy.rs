@@ -32,10 +32,10 @@ impl PolicySettings {
     /// The settings that follow from the daemon's.
     pub(super) fn from_config(config: &Config) -> Self {
         Self {
-            refused_clients: config.refused_clients.clone(),
-            refused_senders: config.refused_senders.clone(),
-            accepted_local_parts: config.accepted_local_parts.clone(),
-            role_addresses: config.role_addresses.clone(),
+            refused_clients: config.smtp.refused_clients.clone(),
+            refused_senders: config.smtp.refused_senders.clone(),
+            accepted_local_parts: config.smtp.accepted_local_parts.clone(),
+            role_addresses: config.mail.role_addresses.clone(),
         }
     }
 
@@ -112,7 +112,7 @@ impl Policy for Rules<'_> {
         self.settings.policy.mailbox(&mailbox)?;
         let mut mailboxes: Vec<Mailbox> = earlier.iter().map(mailbox_of).collect();
         mailboxes.push(mailbox);
-        let takes = self.store.takes(&mailboxes, (self.now)());
+        let takes = self.store.check_caps(&mailboxes, (self.now)());
         takes.map_err(|error| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED))
     }
 

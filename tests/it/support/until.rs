@@ -29,6 +29,28 @@ pub(crate) async fn until_some<T>(what: impl Display, mut look: impl AsyncFnMut(
     }
 }
 
+/// The functions of this module for tests without a runtime.
+pub(crate) mod blocking {
+    use super::{Display, Instant, PAUSE, check_limit};
+
+    /// Waits until `condition` holds.
+    pub(crate) fn until(what: impl Display, mut condition: impl FnMut() -> bool) {
+        until_some(what, || condition().then_some(()));
+    }
+
+    /// Waits until `look` finds a value, and returns it.
+    pub(crate) fn until_some<T>(what: impl Display, mut look: impl FnMut() -> Option<T>) -> T {
+        let begun = Instant::now();
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            check_limit(begun, &what);
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
 fn check_limit(begun: Instant, what: &impl Display) {
     assert!(begun.elapsed() < LIMIT, "waited in vain: {what}");
 }

@@ -1,0 +1,195 @@
+//! Work on the store of a data directory that no daemon runs on, below the level at which it can answer questions.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::PATIENCE;
+use super::choice::{PAUSE, check_ours, find_daemon};
+use super::local::data_dir;
+use crate::config::{self, Config, Sources};
+use crate::error::{Error, Exit};
+use crate::store::backup::{self, RestoreError};
+use crate::store::disk::{Directory, Disk, OldFiles};
+use crate::store::{self, EmbeddedStore, OpenError, Store, StoreOptions};
+
+pub use crate::store::Salvaged;
+pub use crate::store::backup::BackupCounts;
+pub use crate::store::check::{CheckReport, Finding};
+
+/// Is told how much of how much is done, in octets.
+pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
+
+/// A data directory that this process holds, with the settings that are in effect there.
+#[derive(Debug)]
+pub struct OfflineStore {
+    directory: Arc<Directory>,
+    config: Config,
+}
+
+/// What a compaction came to, in octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Compacted {
+    /// The index before.
+    pub index_octets_before: u64,
+    /// The index after.
+    pub index_octets_after: u64,
+    /// All files before.
+    pub disk_octets_before: u64,
+    /// All files after.
+    pub disk_octets_after: u64,
+}
+
+impl OfflineStore {
+    /// Takes the data directory, which must exist. A daemon that runs on it is a conflict.
+    pub async fn take(sources: &Sources) -> Result<Self, Error> {
+        let path = data_dir(sources)?;
+        refuse_daemon(sources, &path)?;
+        check_ours(&path, None)?;
+        Self::lock(sources, &path).await
+    }
+
+    /// The same for a restore, which makes the directory if it is missing.
+    pub async fn take_or_make(sources: &Sources) -> Result<Self, Error> {
+        let path = data_dir(sources)?;
+        refuse_daemon(sources, &path)?;
+        Directory::create(&path)?;
+        check_ours(&path, None)?;
+        Self::lock(sources, &path).await
+    }
+
+    async fn lock(sources: &Sources, path: &Path) -> Result<Self, Error> {
+        let mut config = config::load(sources)?.config;
+        config.data_dir = path.into();
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            match Directory::lock(path) {
+                Ok(directory) => return Ok(Self { directory: Arc::new(directory), config }),
+                Err(OpenError::Locked { .. }) if tokio::time::Instant::now() < deadline => {
+                    refuse_daemon(sources, path)?;
+                    tokio::time::sleep(PAUSE).await;
+                }
+                Err(error @ OpenError::Locked { .. }) => {
+                    return Err(Error::new(Exit::Conflict, error).hint("wait for that process to end, or stop it"));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// The data directory.
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Whether there is a store in it.
+    pub fn holds_store(&self) -> Result<bool, Error> {
+        Ok(self.directory.holds_store()?)
+    }
+
+    fn disk(&self) -> Arc<dyn Disk> {
+        self.directory.clone()
+    }
+
+    /// What is wrong with the store, without writing to it.
+    pub async fn check(&self, progress: Progress) -> Result<CheckReport, Error> {
+        let (disk, options) = (self.disk(), StoreOptions::from_config(&self.config));
+        blocking(move || Ok(store::check::check(&disk, &options, &mut |done, all| progress(done, all))?)).await
+    }
+
+    /// Replaces a damaged store by what of it can be read, and keeps its files aside.
+    pub async fn salvage(&self, progress: Progress) -> Result<Salvaged, Error> {
+        let (directory, options) = (Arc::clone(&self.directory), StoreOptions::from_config(&self.config));
+        blocking(move || Ok(store::salvage(directory, &options, &mut |done, all| progress(done, all))?)).await
+    }
+
+    /// Gives the space of what is gone back to the file system.
+    pub async fn compact(&self) -> Result<Compacted, Error> {
+        if !self.directory.holds_store()? {
+            return Err(OpenError::Empty.into());
+        }
+        let (disk, options) = (self.disk(), StoreOptions::for_a_moment(&self.config));
+        let disk_octets_before = octets(&self.disk())?;
+        let opened = blocking({
+            let disk = Arc::clone(&disk);
+            move || Ok(EmbeddedStore::open_on(disk, &options)?)
+        });
+        // Opened and closed, it has done what it had put off: segments removed, deleted mail punched out.
+        let opened = opened.await?;
+        opened.close().await?;
+        drop(opened);
+        let index = blocking(move || Ok(EmbeddedStore::compact(&disk, &options)?)).await?;
+        Ok(Compacted {
+            index_octets_before: index.before_octets,
+            index_octets_after: index.after_octets,
+            disk_octets_before,
+            disk_octets_after: octets(&self.disk())?,
+        })
+    }
+
+    /// Puts the store of a backup in the place of what is here. Until the end nothing here is touched.
+    pub async fn restore(
+        &self,
+        file: PathBuf,
+        with_events: bool,
+        checking: Progress,
+        restoring: Progress,
+    ) -> Result<BackupCounts, Error> {
+        let (directory, options) = (Arc::clone(&self.directory), StoreOptions::from_config(&self.config));
+        blocking(move || {
+            let named = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
+            let failed = |error: std::io::Error| Error::new(Exit::Failure, named(&error));
+            let mut input = File::open(&file).map_err(failed)?;
+            let all = input.metadata().map_err(failed)?.len();
+            let checked = backup::verify(&mut input, &mut |done| checking(done, all));
+            let (_, largest) =
+                checked.map_err(|error| Error::new(Exit::Failure, named(&error)).hint("nothing was changed"))?;
+            let staged: Arc<dyn Disk> = Arc::new(directory.stage()?);
+            // Opened again and not wound back: what can't be is no file that keeps what it has.
+            let mut input = File::open(&file).map_err(failed)?;
+            let options = options.taking(largest);
+            let restored =
+                backup::restore(&mut input, &staged, &options, with_events, &mut |done| restoring(done, all));
+            drop(staged);
+            let counts = restored.map_err(|error| {
+                directory.discard();
+                unrestored(error)
+            })?;
+            directory.replace(OldFiles::Go).map_err(failed)?;
+            Ok(counts)
+        })
+        .await
+    }
+}
+
+fn unrestored(error: RestoreError) -> Error {
+    let error = match error {
+        RestoreError::Backup(error) => Error::new(Exit::Failure, error),
+        RestoreError::Open(error) => Error::new(Exit::Failure, error),
+        RestoreError::Store(error) => Error::new(Exit::Failure, error),
+    };
+    error.hint("nothing was changed")
+}
+
+fn refuse_daemon(sources: &Sources, path: &Path) -> Result<(), Error> {
+    match find_daemon(sources, path) {
+        None => Ok(()),
+        Some(socket) => Err(Error::new(Exit::Conflict, format!("a daemon runs: it answers at {}", socket.display()))
+            .hint("stop it first; `tempmail db backup` and `tempmail db stats` work while it runs")),
+    }
+}
+
+fn octets(disk: &Arc<dyn Disk>) -> Result<u64, Error> {
+    let names = disk.list().map_err(|error| Error::new(Exit::Failure, error))?;
+    Ok(names.iter().filter_map(|name| disk.open(name).ok()?.size().ok()).sum())
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(ended) => Err(Error::new(Exit::Failure, ended)),
+    }
+}

@@ -1,0 +1,189 @@
+//! From the sources to one validated [`Config`].
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::error::{ConfigError, Origin, Place, Problem, Warning, nearest};
+use super::setting::{Setting, Shape, variable};
+use super::settings::SETTINGS;
+use super::{Config, Revision, ServeArgs, check, file, paths};
+
+/// The configuration file of the whole machine.
+const SYSTEM_CONFIG_FILE: &str = "/etc/tempmail/config.toml";
+
+/// Variables that are no settings of `serve`: the place of the file, and what the client reads.
+const OTHER_VARIABLES: [&str; 3] = ["TEMPMAIL_CONFIG", "TEMPMAIL_SERVER", "TEMPMAIL_TOKEN"];
+
+/// Everything that settings are read from, as it was when the program began.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// `--data-dir`
+    pub data_dir: Option<PathBuf>,
+    /// `--config`
+    pub config_file: Option<PathBuf>,
+    /// The flags of `serve`.
+    pub args: ServeArgs,
+    /// At least `TEMPMAIL_*`, `XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `HOME` and `STATE_DIRECTORY`. An empty variable counts
+    /// as not set.
+    pub env: BTreeMap<String, String>,
+}
+
+/// The settings, and where each came from.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The values in effect.
+    pub config: Config,
+    /// For each key of [`SETTINGS`] where its value came from.
+    pub origins: BTreeMap<&'static str, Origin>,
+    /// The configuration file that was read.
+    pub file: Option<PathBuf>,
+    /// What is probably not as it was meant.
+    pub warnings: Vec<Warning>,
+}
+
+/// What the machine contributes; apart from [`Sources`] so that tests do not depend on it.
+struct Machine<'a> {
+    config_file: &'a Path,
+    name: &'a str,
+}
+
+/// A value and where it stands.
+struct Given {
+    setting: &'static Setting,
+    origin: Origin,
+    values: Vec<String>,
+}
+
+/// Reads every source, flags before environment before file before the defaults of the revision, and checks the whole.
+///
+/// A bad value is an error also where a stronger source overrides it. All problems are reported at once.
+pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
+    let uname = rustix::system::uname();
+    let name = uname.nodename().to_str().unwrap_or_default();
+    load_on(&Machine { config_file: Path::new(SYSTEM_CONFIG_FILE), name }, sources)
+}
+
+fn load_on(machine: &Machine<'_>, sources: &Sources) -> Result<Loaded, ConfigError> {
+    let file = config_file(machine, sources);
+    let (entries, mut problems) = file.as_deref().map(file::read).unwrap_or_default();
+    // Weakest first: a later value overwrites an earlier one.
+    let mut given: Vec<Given> = Vec::new();
+    if let Some(path) = &file {
+        given.extend(entries.into_iter().map(|entry| Given {
+            setting: entry.setting,
+            origin: Origin::File { path: path.clone(), line: entry.line },
+            values: entry.values,
+        }));
+    }
+    given.extend(SETTINGS.iter().filter_map(|setting| from_environment(setting, sources)));
+    given.extend(SETTINGS.iter().filter_map(|setting| from_flags(setting, sources)));
+
+    let revision = revision_of(&given);
+    let data_dir = paths::default_data_dir(&sources.env);
+    let mut config = Config::of_revision(revision, data_dir.unwrap_or_default());
+    let mut origins: BTreeMap<_, _> = SETTINGS.iter().map(|setting| (setting.key, Origin::Default(revision))).collect();
+    for Given { setting, origin, values } in given {
+        match setting.set(&mut config, &values) {
+            Ok(()) => {
+                origins.insert(setting.key, origin);
+            }
+            Err(error) => {
+                problems.push(Problem::Value { place: Place { key: setting.key.to_owned(), origin }, error });
+            }
+        }
+    }
+    settle_paths(&mut config, &mut origins, sources);
+    if config.data_dir.as_os_str().is_empty() {
+        problems.push(Problem::NoDataDir);
+    }
+    check::derive(&mut config, machine.name, |key| !matches!(origins.get(key), Some(Origin::Default(_))));
+    // Of values that are partly wrong a contradiction may be no more than an echo.
+    if problems.is_empty() {
+        problems.extend(check::contradictions(&config).into_iter().map(|(key, contradiction)| {
+            let origin = origins.get(key).cloned().unwrap_or(Origin::Default(revision));
+            Problem::Contradiction { place: Place { key: key.to_owned(), origin }, contradiction }
+        }));
+    }
+    if problems.is_empty() {
+        let warnings = warnings(&config, sources);
+        Ok(Loaded { config, origins, file, warnings })
+    } else {
+        // The file is read from the top down; what is not about the file comes after it.
+        problems.sort_by_key(|problem| problem.line().unwrap_or(usize::MAX));
+        Err(ConfigError { problems })
+    }
+}
+
+fn config_file(machine: &Machine<'_>, sources: &Sources) -> Option<PathBuf> {
+    let variable = sources.env.get("TEMPMAIL_CONFIG").filter(|path| !path.is_empty()).map(Path::new);
+    let user = paths::user_config_file(&sources.env);
+    let usual = user.as_deref().into_iter().chain([machine.config_file]);
+    file::find(sources.config_file.as_deref().or(variable), usual).map(Path::to_owned)
+}
+
+fn from_environment(setting: &'static Setting, sources: &Sources) -> Option<Given> {
+    let text = sources.env.get(&setting.variable()).filter(|text| !text.is_empty())?;
+    let values = if setting.shape == Shape::Several { split(text) } else { vec![text.clone()] };
+    Some(Given { setting, origin: Origin::Environment, values })
+}
+
+fn from_flags(setting: &'static Setting, sources: &Sources) -> Option<Given> {
+    let given = sources.args.get(setting.key)?;
+    let values = match setting.shape {
+        Shape::Several => given.iter().flat_map(|text| split(text)).collect(),
+        Shape::Switch | Shape::One => given.to_vec(),
+    };
+    Some(Given { setting, origin: Origin::Flag, values })
+}
+
+/// The revision in effect, known before everything else because the defaults come from it. A bad value is reported
+/// with all others.
+fn revision_of(given: &[Given]) -> Revision {
+    let mut probe = Config::of_revision(Revision::default(), PathBuf::new());
+    for given in given.iter().filter(|given| given.setting.key == "revision") {
+        let _ = given.setting.set(&mut probe, &given.values);
+    }
+    probe.revision
+}
+
+/// Takes the flag, which may be no UTF-8, and reads relative paths in the file as relative to the file.
+fn settle_paths(config: &mut Config, origins: &mut BTreeMap<&'static str, Origin>, sources: &Sources) {
+    let files = [("tls-cert", &mut config.tls.certificate), ("tls-key", &mut config.tls.key)];
+    let files = files.into_iter().filter_map(|(key, path)| Some((key, path.as_mut()?)));
+    for (key, path) in files.chain([("data-dir", &mut config.data_dir)]) {
+        if let Some(Origin::File { path: file, .. }) = origins.get(key) {
+            *path = file.parent().unwrap_or(Path::new("")).join(&*path);
+        }
+    }
+    if let Some(dir) = &sources.data_dir {
+        config.data_dir.clone_from(dir);
+        origins.insert("data-dir", Origin::Flag);
+    }
+}
+
+fn warnings(config: &Config, sources: &Sources) -> Vec<Warning> {
+    let keys = || SETTINGS.iter().map(|setting| setting.key);
+    let is_known = |name: &str| OTHER_VARIABLES.contains(&name) || keys().any(|key| variable(key) == name);
+    let set = sources.env.iter().filter(|(_, value)| !value.is_empty()).map(|(name, _)| name.as_str());
+    // The prefix is compared apart: it alone would make every name look like every other.
+    let mut warnings: Vec<Warning> = set
+        .filter(|name| !is_known(name))
+        .filter_map(|name| Some((name, name.strip_prefix("TEMPMAIL_")?)))
+        .map(|(name, rest)| Warning::UnknownVariable {
+            name: name.to_owned(),
+            nearest: nearest(rest, keys()).map(variable),
+        })
+        .collect();
+    if !config.domains.public_addresses.is_empty() && config.domains.mx_hosts.is_empty() {
+        warnings.push(Warning::PublicAddressWithoutMxHost);
+    }
+    warnings
+}
+
+/// The parts of a list with commas. Blanks around a part and empty parts are dropped.
+pub(super) fn split(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests;

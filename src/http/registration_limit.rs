@@ -1,0 +1,71 @@
+//! How often a client may register webhooks: right and wrong alike, so that nobody guesses the secret of another's.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderName, HeaderValue};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::principal::Client;
+use super::problem::{Code, Problem};
+use crate::clock::Clock;
+use crate::model::Registrant;
+
+/// The span that registrations are counted over.
+const MINUTE: Duration = Duration::from_mins(1);
+/// Clients that are remembered before those are looked for that need not be.
+const CLIENTS_MIN: usize = 1024;
+
+/// The registrations of each client: as many as a minute has at once, then at an even pace.
+pub(super) struct RegistrationLimit {
+    per_minute: u32,
+    clock: Arc<dyn Clock>,
+    /// Up to when the registrations of each take up time.
+    taken_until: Mutex<HashMap<Registrant, Duration>>,
+}
+
+impl RegistrationLimit {
+    pub(super) fn new(per_minute: u32, clock: Arc<dyn Clock>) -> Arc<Self> {
+        Arc::new(Self { per_minute: per_minute.max(1), clock, taken_until: Mutex::default() })
+    }
+
+    /// Counts a registration, or says how long to wait for the next.
+    fn take(&self, client: Registrant) -> Result<(), Duration> {
+        let (now, price) = (self.clock.boot(), MINUTE / self.per_minute);
+        let mut taken_until = self.taken_until.lock().unwrap_or_else(PoisonError::into_inner);
+        if taken_until.len() >= CLIENTS_MIN && taken_until.len().is_power_of_two() {
+            taken_until.retain(|_, until| *until > now);
+        }
+        let until = taken_until.entry(client).or_default();
+        let next = (*until).max(now) + price;
+        if let Some(wait) = next.checked_sub(now + MINUTE).filter(|wait| !wait.is_zero()) {
+            return Err(wait);
+        }
+        *until = next;
+        Ok(())
+    }
+}
+
+/// Lets a registration pass, or answers 429. The administrator has no such bound.
+pub(super) async fn pass(State(limit): State<Arc<RegistrationLimit>>, request: Request, next: Next) -> Response {
+    let Client::At(client) = Client::of(request.extensions()) else { return next.run(request).await };
+    match limit.take(client) {
+        Ok(()) => next.run(request).await,
+        Err(wait) => too_often(limit.per_minute, wait).into_response(),
+    }
+}
+
+fn too_often(per_minute: u32, wait: Duration) -> Problem {
+    let seconds = u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
+    let field = |text: String| HeaderValue::try_from(text).expect("digits and letters");
+    Problem::new(Code::RateLimited, format!("a client registers at most {per_minute} webhooks a minute"))
+        .with_retry_after(seconds)
+        .with_header(HeaderName::from_static("ratelimit"), field(format!("\"registrations\";r=0;t={seconds}")))
+        .with_header(
+            HeaderName::from_static("ratelimit-policy"),
+            field(format!("\"registrations\";q={per_minute};w=60")),
+        )
+}
