@@ -249,7 +249,7 @@ impl From<DaemonError> for Error {
             DaemonError::Store(error) => error.into(),
             DaemonError::Socket { .. }
             | DaemonError::Caller(_)
-            | DaemonError::PartEnded { .. }
+            | DaemonError::TaskEnded { .. }
             | DaemonError::Io(_) => Self::new(Exit::Failure, error),
         }
     }

@@ -35,14 +35,13 @@
 //! webhook/dispatcher  is woken by a hint that may be lost, and looks by itself every 5 s and when something is due: one row
 //!                     per webhook that has events, then a page of each, 32 at most
 //!      -> queue       whose turn is it: origins (scheme, host, port) take turns, and the webhooks in one. 4 in flight at
-//!                     each, 1 until one has succeeded and after a failure; places: half of them for those that were not
-//!                     prompt, none for who is slow
-//!      -> attempt     Claim: what is told to whom
+//!                     each. A webhook that failed or was slow gets 1, and has no part in what prompt ones get
+//!      -> attempt     Claim: an event and its receiver
 //!           request   the message is read and parsed: body, headers, signatures; then the store says once more whether the
 //!                     event still waits
-//!           call      the guard and the address's probation on the address that is dialled or was, one POST under bounds
+//!           call      the guard, and the limits of the address that is dialled or was, one POST under bounds
 //!           record    outcome, schedule: what ends the event or sets when it is due again, the log's line, and until when the
-//!                     webhook rests if its receiver asked for that; 32 at most in one Change, which goes as soon as one
+//!                     webhook backs off if its receiver asked for that; 32 at most in one Change, which goes as soon as one
 //!                     of those before it is done. 8 at an origin may be unrecorded
 //! ```
 //!

@@ -21,10 +21,10 @@ pub fn raise_open_files_limit() -> Option<u64> {
 /// What to tell the operator when `limit` open files (`None`: no limit) are fewer than the connection limits need.
 pub fn open_files_warning(limit: Option<u64>, config: &Config) -> Option<String> {
     let limit = limit?;
-    let (smtp, http) = (config.smtp_connections_max, config.http_connections_max);
+    let (smtp, http) = (config.smtp.connections_max, config.http.connections_max);
     let webhooks = match config.revision {
         Revision::One => 0,
-        Revision::Two => config.webhook_in_flight_max.saturating_add(SLOW_MAX + IDLE_CONNECTIONS_MAX),
+        Revision::Two => config.webhooks.in_flight_max.saturating_add(SLOW_MAX + IDLE_CONNECTIONS_MAX),
     };
     let needed = [smtp, WAITING_MAX, http, webhooks]
         .into_iter()
@@ -52,9 +52,9 @@ mod tests {
     #[test]
     fn too_few_files_for_the_connections_are_warned_about() {
         let mut config = Config::of_revision(Revision::Two, "/nonexistent".into());
-        (config.smtp_connections_max, config.http_connections_max) = (600, 236);
+        (config.smtp.connections_max, config.http.connections_max) = (600, 236);
         assert_eq!(open_files_warning(None, &config), None);
-        config.webhook_in_flight_max = 44;
+        config.webhooks.in_flight_max = 44;
         assert_eq!(open_files_warning(Some(2352), &config), None);
         let warning = open_files_warning(Some(2351), &config).expect("a warning");
         assert!(warning.contains("2351") && warning.contains("2352"), "{warning}");

@@ -1,8 +1,8 @@
 //! `tempmail inbox`: the mail of an address.
 
 use super::Context;
+use super::domain_hint::hint_unless_served;
 use super::output::{self, Cell, Row};
-use super::served::hint_unless_served;
 use crate::client::Email;
 use crate::error::{Error, Exit};
 use crate::model::Address;

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! serve inbox read delete send_test status man completions; domain/ webhook/ db/ with a file per verb
-//! globals   flags of every command     context   what a command is given    served, html   helpers of one command each
+//! globals   flags of every command     context   what a command is given    domain_hint, html   helpers of one command each
 //! help      the tree of commands       guide     `tempmail help`            markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
@@ -14,6 +14,7 @@ mod context;
 mod db;
 mod delete;
 mod domain;
+mod domain_hint;
 mod globals;
 mod guide;
 mod help;
@@ -25,7 +26,6 @@ pub mod output;
 mod read;
 mod send_test;
 mod serve;
-mod served;
 mod status;
 mod webhook;
 

@@ -7,7 +7,7 @@
 //! choice     which transport          transport   TCP, the daemon's socket, or a router in this process (`local`)
 //! email, domain, webhook, status, backup   the operations by noun      arrivals   mail as it arrives
 //! server     address and token        problem     what can go wrong
-//! stopped    work on a store without a daemon       smtp   hands a test mail to a receiver
+//! offline    work on a store without a daemon       smtp   hands a test mail to a receiver
 //! ```
 
 mod arrivals;
@@ -16,11 +16,12 @@ mod choice;
 mod domain;
 mod email;
 mod local;
+mod offline;
 mod problem;
 mod server;
 pub mod smtp;
 mod status;
-mod stopped;
+
 mod transport;
 mod webhook;
 
@@ -39,10 +40,10 @@ pub use choice::{PATIENCE, SYSTEM_SOCKET, Target, choose, socket_path};
 pub use domain::{AddedDomain, Domain, MxCheck, NewDomain, Round};
 pub use email::{Attachment, Email, EmailDetail, EmailPage, Header};
 pub use local::{Assembly, LocalRouter, OpenError, OpenRouter};
+pub use offline::{BackupCounts, CheckReport, Compacted, Finding, OfflineStore, Progress, Salvaged};
 pub use problem::{ClientError, Problem};
 pub use server::{ServerUrl, ServerUrlError, Token};
 pub use status::{DomainCounts, Status};
-pub use stopped::{BackupCounts, CheckReport, Compacted, Finding, Progress, Salvaged, StoppedStore};
 pub use transport::{Transport, Wire};
 pub use webhook::{AddedWebhook, NewWebhook, Replay, Replayed, Webhook, WebhookDelivery, WebhookFilter};
 

@@ -20,27 +20,28 @@ const BUDGET_OF_NETWORK: &str = "smtp-body-budget-per-network";
 pub(super) fn derive(config: &mut Config, machine_name: &str, is_given: impl Fn(&str) -> bool) {
     if !is_given("hostname") {
         let of_machine = || machine_name.parse::<DomainName>().ok();
-        if let Some(name) = config.mx_hosts.first().cloned().or_else(of_machine) {
-            config.hostname = name;
+        if let Some(name) = config.domains.mx_hosts.first().cloned().or_else(of_machine) {
+            config.smtp.hostname = name;
         }
     }
     if !is_given("segment-size") {
-        config.segment_octets = config.segment_octets.max(2 * config.message_octets_max);
+        config.store.segment_octets = config.store.segment_octets.max(2 * config.mail.message_octets_max);
     }
     derive_parts(config, &is_given);
     if !is_given("page-size-default") {
-        config.page_size_default = config.page_size_default.min(config.page_size_max);
+        config.http.page_size_default = config.http.page_size_default.min(config.http.page_size_max);
     }
-    if config.tls_key.is_none() {
-        config.tls_key.clone_from(&config.tls_certificate);
+    if config.tls.key.is_none() {
+        config.tls.key.clone_from(&config.tls.certificate);
     }
-    config.smtp_listen_is_default = !is_given("smtp-listen");
-    config.http_listen_is_default = !is_given("http-listen");
+    config.smtp.listen_is_default = !is_given("smtp-listen");
+    config.http.listen_is_default = !is_given("http-listen");
 }
 
 /// What an address may have is never more than what its network may have, unless both were set to that.
 fn derive_parts(config: &mut Config, is_given: &impl Fn(&str) -> bool) {
-    let (bounds, largest, budget) = (&mut config.smtp_bounds, config.message_octets_max, config.smtp_bodies_octets_max);
+    let (bounds, largest, budget) =
+        (&mut config.smtp.bounds, config.mail.message_octets_max, config.smtp.bodies_octets_max);
     let (of_address, of_network) = (&mut bounds.connections_per_address_max, &mut bounds.connections_per_network_max);
     if !is_given(CONNECTIONS_OF_ADDRESS) {
         *of_address = (*of_address).min(*of_network);
@@ -61,29 +62,29 @@ fn derive_parts(config: &mut Config, is_given: &impl Fn(&str) -> bool) {
 /// Every contradiction, each with the key that should be changed.
 pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, Contradiction)> {
     let mut found = Vec::new();
-    let (default, max) = (config.page_size_default, config.page_size_max);
+    let (default, max) = (config.http.page_size_default, config.http.page_size_max);
     if default > max {
         found.push(("page-size-default", Contradiction::PageSizes { default, max }));
     }
     if config.revision == Revision::One && max > PAGE_SIZE_MAX_OF_REVISION_ONE {
         found.push(("page-size-max", Contradiction::PageSizeOfRevisionOne { max }));
     }
-    if config.segment_octets < config.message_octets_max.saturating_mul(2) {
-        let (segment, message) = (show_size(config.segment_octets), show_size(config.message_octets_max));
+    if config.store.segment_octets < config.mail.message_octets_max.saturating_mul(2) {
+        let (segment, message) = (show_size(config.store.segment_octets), show_size(config.mail.message_octets_max));
         found.push(("segment-size", Contradiction::SegmentTooSmall { segment, message }));
     }
     for (key, octets) in [
-        ("smtp-body-budget", config.smtp_bodies_octets_max),
-        (BUDGET_OF_ADDRESS, config.smtp_bounds.bodies_octets_per_address_max),
-        (BUDGET_OF_NETWORK, config.smtp_bounds.bodies_octets_per_network_max),
+        ("smtp-body-budget", config.smtp.bodies_octets_max),
+        (BUDGET_OF_ADDRESS, config.smtp.bounds.bodies_octets_per_address_max),
+        (BUDGET_OF_NETWORK, config.smtp.bounds.bodies_octets_per_network_max),
     ] {
-        if octets < config.message_octets_max {
-            let (budget, message) = (show_size(octets), show_size(config.message_octets_max));
+        if octets < config.mail.message_octets_max {
+            let (budget, message) = (show_size(octets), show_size(config.mail.message_octets_max));
             found.push((key, Contradiction::BodyBudgetTooSmall { budget, message }));
         }
     }
     parts_contradictions(config, &mut found);
-    let smtp: Vec<SocketAddr> = config.smtp_listen.iter().chain(&config.smtps_listen).copied().collect();
+    let smtp: Vec<SocketAddr> = config.smtp.listen.iter().chain(&config.smtp.smtps_listen).copied().collect();
     found.extend(exposed(config, &smtp, &lmtp_addresses(config).collect::<Vec<_>>()));
     tls_contradictions(config, &mut found);
     let mut seen = HashSet::new();
@@ -99,9 +100,10 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, Contradictio
 /// should be changed: `smtp` are the addresses of SMTP, with TLS or without, `lmtp` those of LMTP.
 pub fn exposed(config: &Config, smtp: &[SocketAddr], lmtp: &[SocketAddr]) -> Vec<(&'static str, Contradiction)> {
     let reachable = |address: &&SocketAddr| !address.ip().to_canonical().is_loopback();
-    let has_proxy = !config.proxy_from.is_empty();
+    let has_proxy = !config.smtp.proxy_from.is_empty();
     let mut found = Vec::new();
-    let wildcard = config.domains.iter().find(|pattern| pattern.is_wildcard()).filter(|_| !config.accept_any_domain);
+    let wildcard =
+        config.domains.fixed.iter().find(|pattern| pattern.is_wildcard()).filter(|_| !config.domains.accept_any);
     if let Some(pattern) = wildcard.map(ToString::to_string) {
         match smtp.iter().chain(lmtp).find(reachable) {
             Some(&listen) => found.push(("domain", Contradiction::WildcardBeyondLoopback { pattern, listen })),
@@ -109,7 +111,7 @@ pub fn exposed(config: &Config, smtp: &[SocketAddr], lmtp: &[SocketAddr]) -> Vec
             None => {}
         }
     }
-    if config.smtp_auth == SmtpAuth::AcceptAny {
+    if config.smtp.auth == SmtpAuth::AcceptAny {
         match smtp.iter().find(reachable) {
             Some(listen) => found.push(("smtp-auth", Contradiction::AuthBeyondLoopback(*listen))),
             None if has_proxy => found.push(("smtp-auth", Contradiction::AuthBehindProxy)),
@@ -120,7 +122,7 @@ pub fn exposed(config: &Config, smtp: &[SocketAddr], lmtp: &[SocketAddr]) -> Vec
 }
 
 fn parts_contradictions(config: &Config, found: &mut Vec<(&'static str, Contradiction)>) {
-    let bounds = &config.smtp_bounds;
+    let bounds = &config.smtp.bounds;
     let (address, network) = (bounds.connections_per_address_max, bounds.connections_per_network_max);
     if address > network {
         let (address, network) = (address.to_string(), network.to_string());
@@ -129,7 +131,7 @@ fn parts_contradictions(config: &Config, found: &mut Vec<(&'static str, Contradi
     }
     let (address, network) = (bounds.bodies_octets_per_address_max, bounds.bodies_octets_per_network_max);
     // A network that has no room for a message is told so.
-    if address > network && network >= config.message_octets_max {
+    if address > network && network >= config.mail.message_octets_max {
         let (address, network) = (show_size(address), show_size(network));
         let network_key = BUDGET_OF_NETWORK;
         found.push((BUDGET_OF_ADDRESS, Contradiction::BeyondNetwork { address, network_key, network }));
@@ -137,13 +139,13 @@ fn parts_contradictions(config: &Config, found: &mut Vec<(&'static str, Contradi
 }
 
 fn tls_contradictions(config: &Config, found: &mut Vec<(&'static str, Contradiction)>) {
-    if config.tls_self_signed && config.tls_certificate.is_some() {
+    if config.tls.self_signed && config.tls.certificate.is_some() {
         found.push(("tls-self-signed", Contradiction::TwoCertificates));
     }
-    if config.tls_key.is_some() && config.tls_certificate.is_none() {
+    if config.tls.key.is_some() && config.tls.certificate.is_none() {
         found.push(("tls-key", Contradiction::KeyWithoutCertificate));
     }
-    if !config.smtps_listen.is_empty() && !config.has_tls() {
+    if !config.smtp.smtps_listen.is_empty() && !config.tls.is_set() {
         found.push(("smtps-listen", Contradiction::SmtpsWithoutCertificate));
     }
 }
@@ -151,16 +153,16 @@ fn tls_contradictions(config: &Config, found: &mut Vec<(&'static str, Contradict
 /// Every TCP address that is listened on, with the key that names it.
 fn tcp_addresses(config: &Config) -> impl Iterator<Item = (&'static str, SocketAddr)> {
     let lists = [
-        ("smtp-listen", &config.smtp_listen),
-        ("smtps-listen", &config.smtps_listen),
-        ("http-listen", &config.http_listen),
+        ("smtp-listen", &config.smtp.listen),
+        ("smtps-listen", &config.smtp.smtps_listen),
+        ("http-listen", &config.http.listen),
     ];
     let of_lmtp = lmtp_addresses(config).map(|address| ("lmtp-listen", address));
     lists.into_iter().flat_map(|(key, list)| list.iter().map(move |address| (key, *address))).chain(of_lmtp)
 }
 
 fn lmtp_addresses(config: &Config) -> impl Iterator<Item = SocketAddr> {
-    config.lmtp_listen.iter().filter_map(|endpoint| match endpoint {
+    config.smtp.lmtp_listen.iter().filter_map(|endpoint| match endpoint {
         Endpoint::Tcp(address) => Some(*address),
         Endpoint::Unix(_) => None,
     })

@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::dns::{DnsResolver, Resolver};
 use crate::domains::Registry;
-use crate::http::{self, Api, DaemonStatus, Room};
+use crate::http::{self, Api, DaemonStatus, MetricSource};
 use crate::mime::Parser;
 use crate::model::Counts;
 use crate::store::{EmbeddedStore, Outbox, Store};
@@ -38,8 +38,8 @@ pub async fn assemble(
     clock: Arc<dyn Clock>,
     status: Option<DaemonStatus>,
 ) -> Result<Assembled, DaemonError> {
-    if config.domains.is_empty() && config.mx_hosts.is_empty() && store.domains().await?.is_empty() {
-        config.domains.push(example_domain());
+    if config.domains.fixed.is_empty() && config.domains.mx_hosts.is_empty() && store.domains().await?.is_empty() {
+        config.domains.fixed.push(example_domain());
     }
     let config = Arc::new(config);
     let resolver: Arc<dyn Resolver> = Arc::new(DnsResolver::new(resolver(&config)));
@@ -48,41 +48,41 @@ pub async fn assemble(
     let guard = Arc::new(guard(&config, status.as_ref()));
     let parser = Parser::start(PARSERS)?;
     let calls = CallerSettings {
-        timeout: config.webhook_timeout,
-        per_address_per_minute: config.webhook_per_address_per_minute,
+        timeout: config.webhooks.timeout,
+        per_address_per_minute: config.webhooks.per_address_per_minute,
         ..CallerSettings::default()
     };
     let delivery = Arc::new(Delivery {
         outbox: store.clone(),
         parser: parser.clone(),
         caller: Caller::new(calls, Arc::clone(&guard), resolver, Arc::clone(&clock))?,
-        schedule: Schedule::new(config.webhook_schedule.clone()),
-        grace: config.webhook_grace,
-        roles: config.role_addresses.clone(),
+        schedule: Schedule::new(config.webhooks.schedule.clone()),
+        grace: config.webhooks.grace,
+        roles: config.mail.role_addresses.clone(),
         clock: Arc::clone(&clock),
         counters: Arc::default(),
     });
-    let room = |name, counts| Room { name, counts };
-    let mut rooms = vec![
-        room("store", Arc::clone(&store) as Arc<dyn Counts>),
-        room("domains", registry.counters()),
-        room("webhooks", delivery.counters.clone()),
+    let source = |name, counts| MetricSource { name, counts };
+    let mut metrics = vec![
+        source("store", Arc::clone(&store) as Arc<dyn Counts>),
+        source("domains", registry.counters()),
+        source("webhooks", delivery.counters.clone()),
     ];
     if let Some(daemon) = &status {
-        rooms.push(room("smtp", daemon.smtp.clone()));
-        rooms.push(room("panics", Arc::new(daemon.panics.clone())));
+        metrics.push(source("smtp", daemon.smtp.clone()));
+        metrics.push(source("panics", Arc::new(daemon.panics.clone())));
     }
     let router = http::router(Api {
         config: Arc::clone(&config),
         store: Arc::clone(&store) as Arc<dyn Store>,
         outbox: store as Arc<dyn Outbox>,
         guard,
-        webhook_test: Some(Arc::new(Tester::new(Arc::clone(&delivery)))),
+        webhook_test: Arc::new(Tester::new(Arc::clone(&delivery))),
         registry: Arc::clone(&registry) as Arc<dyn http::Domains>,
         parser,
         clock,
         status: status.map(Arc::new),
-        rooms,
+        metrics,
     });
     Ok(Assembled { config, registry, delivery, router })
 }
@@ -91,10 +91,11 @@ pub async fn assemble(
 fn guard(config: &Config, status: Option<&DaemonStatus>) -> Guard {
     let listening = status.map(DaemonStatus::addresses).unwrap_or_default();
     let ports: Vec<u16> = listening.iter().map(SocketAddr::port).collect();
-    let forwarded = config.public_addresses.iter().flat_map(|ip| ports.iter().map(|port| SocketAddr::new(*ip, *port)));
+    let forwarded =
+        config.domains.public_addresses.iter().flat_map(|ip| ports.iter().map(|port| SocketAddr::new(*ip, *port)));
     Guard::new(GuardSettings {
-        allow: config.webhook_allow.clone(),
+        allow: config.webhooks.allow.clone(),
         own: listening.iter().copied().chain(forwarded).collect(),
-        refused_ports: config.webhook_refused_ports.clone(),
+        refused_ports: config.webhooks.refused_ports.clone(),
     })
 }

@@ -29,8 +29,8 @@ pub struct Banner {
 
 impl Banner {
     pub(super) fn of(config: &Config, listeners: &Listeners, tls: Option<&Keeper>) -> Self {
-        let is_first_start = config.domains == [super::example_domain()];
-        let example = config.domains.iter().find_map(|pattern| match pattern {
+        let is_first_start = config.domains.fixed == [super::example_domain()];
+        let example = config.domains.fixed.iter().find_map(|pattern| match pattern {
             DomainPattern::Exact(name) => Some(name.to_string()),
             DomainPattern::Below(parent) => Some(format!("any.{parent}")),
             DomainPattern::Any => None,
@@ -42,10 +42,10 @@ impl Banner {
             http: listeners.http_addresses(),
             tls: tls.map(|keeper| shown(&keeper.certificate())),
             data_dir: config.data_dir.clone(),
-            domains: config.domains.iter().map(ToString::to_string).collect(),
+            domains: config.domains.fixed.iter().map(ToString::to_string).collect(),
             is_first_start,
-            retention: show_duration(config.retention),
-            message_size: show_size(config.message_octets_max),
+            retention: show_duration(config.mail.retention),
+            message_size: show_size(config.mail.message_octets_max),
             revision: config.revision.number(),
             example: example.unwrap_or_else(|| "example.test".into()),
         }

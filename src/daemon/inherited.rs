@@ -112,7 +112,7 @@ impl Inherited {
             list.push(listener);
         }
         match assigned.smtps.first().and_then(|listener| listener.local_addr().ok()) {
-            Some(address) if !config.has_tls() => Err(InheritError::NoCertificate(address)),
+            Some(address) if !config.tls.is_set() => Err(InheritError::NoCertificate(address)),
             _ => Ok(assigned),
         }
     }
@@ -131,10 +131,10 @@ impl Handed {
             Self::Unix(_) => false,
         };
         [
-            ("smtp", of_tcp(&config.smtp_listen)),
-            ("smtps", of_tcp(&config.smtps_listen)),
-            ("lmtp", config.lmtp_listen.iter().any(of_lmtp)),
-            ("http", of_tcp(&config.http_listen)),
+            ("smtp", of_tcp(&config.smtp.listen)),
+            ("smtps", of_tcp(&config.smtp.smtps_listen)),
+            ("lmtp", config.smtp.lmtp_listen.iter().any(of_lmtp)),
+            ("http", of_tcp(&config.http.listen)),
         ]
         .into_iter()
         .find_map(|(service, is_there)| is_there.then_some(service))
@@ -199,7 +199,8 @@ mod tests {
     #[test]
     fn a_socket_goes_by_its_name_then_by_its_port() {
         let ((named, _), (by_port, at)) = (tcp(), tcp());
-        let config = Config { http_listen: vec![SocketAddr::from(([0, 0, 0, 0], at.port()))], ..config() };
+        let mut config = config();
+        config.http.listen = vec![SocketAddr::from(([0, 0, 0, 0], at.port()))];
         let sockets = vec![("smtp".into(), Handed::Tcp(named)), ("tempmail.socket".into(), Handed::Tcp(by_port))];
         let assigned = Inherited(sockets).assign(&config).expect("a use for each");
         assert_eq!((assigned.smtp.len(), assigned.http.len(), assigned.lmtp.len()), (1, 1, 0));

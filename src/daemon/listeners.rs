@@ -10,7 +10,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::inherited::{Handed, InheritError, Inherited};
 use super::socket::{self, SocketFile};
-use super::{DaemonError, holder};
+use super::{DaemonError, port_owner};
 use crate::config::{self, Config, Contradiction, Endpoint};
 use crate::smtp::{Entrance, Listener, Service};
 
@@ -21,12 +21,12 @@ const BACKLOG: i32 = 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// Another process listens there.
-    #[error("{address} is in use{}", holder.as_ref().map(|who| format!(" by {who}")).unwrap_or_default())]
+    #[error("{address} is in use{}", owner.as_ref().map(|who| format!(" by {who}")).unwrap_or_default())]
     InUse {
         /// The address.
         address: Endpoint,
         /// Who has it, where the system tells.
-        holder: Option<String>,
+        owner: Option<String>,
     },
     /// The system refuses.
     #[error("can't listen on {address}: {error}")]
@@ -82,10 +82,10 @@ impl Listeners {
     pub fn bind(config: &Config, inherited: Inherited) -> Result<Self, BindError> {
         let handed = inherited.assign(config)?;
         let listeners = Self {
-            smtp: bind_all(&config.smtp_listen, config.smtp_listen_is_default, handed.smtp)?,
-            smtps: bind_all(&config.smtps_listen, false, handed.smtps)?,
+            smtp: bind_all(&config.smtp.listen, config.smtp.listen_is_default, handed.smtp)?,
+            smtps: bind_all(&config.smtp.smtps_listen, false, handed.smtps)?,
             lmtp: bind_lmtp(config, handed.lmtp)?,
-            http: bind_all(&config.http_listen, config.http_listen_is_default, handed.http)?,
+            http: bind_all(&config.http.listen, config.http.listen_is_default, handed.http)?,
         };
         // The settings were looked at before; what was handed over may be anywhere.
         match listeners.exposed(config).into_iter().next() {
@@ -195,7 +195,7 @@ fn bind_lmtp(config: &Config, handed: Vec<Handed>) -> Result<Vec<LmtpListener>, 
             Handed::Unix(listener) => LmtpListener::Unix(listener, Endpoint::Unix(path), None),
         });
     }
-    for endpoint in &config.lmtp_listen {
+    for endpoint in &config.smtp.lmtp_listen {
         let is_taken = bound.iter().any(|listener| match (listener, endpoint) {
             (LmtpListener::Tcp(listener), Endpoint::Tcp(address)) => {
                 listener.local_addr().is_ok_and(|taken| covers(taken, *address))
@@ -207,7 +207,7 @@ fn bind_lmtp(config: &Config, handed: Vec<Handed>) -> Result<Vec<LmtpListener>, 
             _ if is_taken => {}
             Endpoint::Tcp(address) => bound.push(LmtpListener::Tcp(bind_tcp(*address)?)),
             Endpoint::Unix(path) => {
-                let (listener, file) = bind_unix(path, config.lmtp_socket_mode)?;
+                let (listener, file) = bind_unix(path, config.smtp.lmtp_socket_mode)?;
                 bound.push(LmtpListener::Unix(listener, endpoint.clone(), Some(file)));
             }
         }
@@ -221,7 +221,7 @@ fn bind_unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), BindE
     match std::fs::symlink_metadata(path) {
         Ok(file) if !file.file_type().is_socket() => return Err(BindError::NoSocket(address())),
         Ok(_) if UnixStream::connect(path).is_ok() => {
-            return Err(BindError::InUse { address: address(), holder: None });
+            return Err(BindError::InUse { address: address(), owner: None });
         }
         _ => {}
     }
@@ -230,7 +230,9 @@ fn bind_unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), BindE
 
 fn bind_tcp(address: SocketAddr) -> Result<TcpListener, BindError> {
     let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::AddrInUse => BindError::InUse { address: Endpoint::Tcp(address), holder: holder::of(address) },
+        io::ErrorKind::AddrInUse => {
+            BindError::InUse { address: Endpoint::Tcp(address), owner: port_owner::of(address) }
+        }
         _ => BindError::Io { address: Endpoint::Tcp(address), error },
     };
     listen(address).map_err(failed)

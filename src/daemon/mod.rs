@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! listeners   binds every address              inherited   sockets that a service manager hands over
-//! holder      who has a port already           socket      the control socket for commands
-//! assembly    the service over an open store   parts       the tasks of a running daemon
+//! port_owner  who has a port already           socket      the control socket for commands
+//! assembly    the service over an open store   tasks       what runs, and restarts
 //! supervisor  readiness and watchdog           banner      what a terminal shows at the start
 //! ```
 //!
@@ -17,12 +17,12 @@
 
 mod assembly;
 mod banner;
-mod holder;
 mod inherited;
 mod listeners;
-mod parts;
+mod port_owner;
 mod socket;
 mod supervisor;
+mod tasks;
 
 use std::io;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ use crate::clock::Clock;
 use crate::config::{Config, Revision};
 use crate::dns;
 use crate::domains::verifier;
-use crate::expiry::{self, Outlived, Sweep, Watch};
+use crate::expiry::{self, ClockWatch, Outlived, Sweep};
 use crate::http::{self, DaemonStatus, HttpLimits};
 use crate::model::{DomainPattern, Timestamp};
 use crate::panics::Panics;
@@ -45,9 +45,8 @@ use crate::store::{EmbeddedStore, OpenError, Store, StoreError, StoreOptions};
 use crate::tls::{self, CertificateError, Files, Keeper, Source};
 use crate::webhook::{CallerError, dispatcher};
 
-use parts::Parts;
-
 use listeners::Running;
+use tasks::Tasks;
 
 pub use assembly::{Assembled, assemble};
 pub use banner::Banner;
@@ -81,11 +80,11 @@ pub enum DaemonError {
     /// The HTTP client for webhooks can't be set up.
     #[error("{0}")]
     Caller(#[from] CallerError),
-    /// A part of the daemon panicked.
-    #[error("the part for {part} ended by a panic; the log says where")]
-    PartEnded {
-        /// What the part is for.
-        part: &'static str,
+    /// A task of the daemon panicked that cannot restart.
+    #[error("the task for {task} ended by a panic; the log says where")]
+    TaskEnded {
+        /// What the task is for.
+        task: &'static str,
     },
     /// The system gives no thread or socket.
     #[error("{0}")]
@@ -168,73 +167,74 @@ impl Daemon {
     /// Runs until `shutdown` is cancelled; then every open transaction and request gets its answer, and the store is
     /// closed. Bounded by the drain timeouts of SMTP and HTTP.
     ///
-    /// What works on the store by itself begins anew after a panic. Where a part that listens ends by one, or the store's
-    /// writer does, the others stop in the same way, and that is the error.
+    /// Workers restart after a panic. A panic in a listener or in the store's writer stops all other tasks in order, and is
+    /// the error.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
         let Self { assembled, listeners, tls, controls, clock, store, supervisor, counters } = self;
         let Assembled { config, registry, delivery, router } = assembled;
         let settings = SmtpSettings::from_config(&config);
         let receiver = Receiver::new(settings, store.clone(), registry.table(), Arc::clone(&clock));
         let receiver = Arc::new(receiver.with_tls(tls.clone()).counting(counters));
-        let limits = HttpLimits::from_config(&config);
+        let limits = HttpLimits::new(config.http.connections_max);
         let Running { mail, http, files: mut socket_files } = listeners.run()?;
-        let watch = Watch::begin(&*store, &*clock, &config.data_dir).await;
+        let watch = ClockWatch::begin(&*store, &*clock, &config.data_dir).await;
         // The workers stop at once; mail and requests that are under way still need the store.
-        let mut parts = Parts::default();
-        parts.spawn("SMTP", smtp::serve(mail, receiver, shutdown.clone()));
-        parts.spawn("HTTP", http::serve_tcp(http, router.clone(), limits, shutdown.clone()));
+        let mut tasks = Tasks::default();
+        tasks.spawn("SMTP", smtp::serve(mail, receiver, shutdown.clone()));
+        tasks.spawn("HTTP", http::serve_tcp(http, router.clone(), limits, shutdown.clone()));
         for control in controls {
             let (listener, file) = control.into_parts()?;
             socket_files.push(file);
-            parts.spawn("the control socket", http::serve_unix(listener, router.clone(), limits, shutdown.clone()));
+            tasks.spawn("the control socket", http::serve_unix(listener, router.clone(), limits, shutdown.clone()));
         }
         let stop = shutdown.clone();
-        parts.spawn_anew("verification", &shutdown, move || verifier::run(Arc::clone(&registry), stop.clone()));
+        tasks.spawn_restarting("verification", &shutdown, move || verifier::run(Arc::clone(&registry), stop.clone()));
         if config.revision == Revision::Two {
-            let in_flight_max = config.webhook_in_flight_max;
-            let (guard, stop) = (watch.guard(), shutdown.clone());
-            parts.spawn_anew("webhooks", &shutdown, move || {
-                dispatcher::run(Arc::clone(&delivery), in_flight_max, guard.clone(), stop.clone())
+            let in_flight_max = config.webhooks.in_flight_max;
+            let (detector, stop) = (watch.detector(), shutdown.clone());
+            tasks.spawn_restarting("webhooks", &shutdown, move || {
+                dispatcher::run(Arc::clone(&delivery), in_flight_max, detector.clone(), stop.clone())
             });
         }
         if let Some(tls) = tls {
             let (stop, clock) = (shutdown.clone(), Arc::clone(&clock));
-            parts.spawn_anew("the certificate", &shutdown, move || {
+            tasks.spawn_restarting("the certificate", &shutdown, move || {
                 tls::watch(Arc::clone(&tls), Arc::clone(&clock), stop.clone())
             });
         }
-        parts.spawn_anew("expiry", &shutdown, {
+        tasks.spawn_restarting("expiry", &shutdown, {
             let (store, stop, mut first) = (Arc::clone(&store), shutdown.clone(), Some(watch));
             move || {
                 let (store, clock, stop, first) = (Arc::clone(&store), Arc::clone(&clock), stop.clone(), first.take());
-                let (outlived, data_dir, retention) = (outlived(&config), config.data_dir.clone(), config.retention);
+                let (outlived, data_dir, retention) =
+                    (outlived(&config), config.data_dir.clone(), config.mail.retention);
                 async move {
                     let watch = match first {
                         Some(watch) => watch,
-                        None => Watch::begin(&*store, &*clock, &data_dir).await,
+                        None => ClockWatch::begin(&*store, &*clock, &data_dir).await,
                     };
                     let sweep = Sweep::new(store.clone(), outlived, clock.boot());
                     expiry::run(retention, store, clock, watch, sweep, stop).await;
                 }
             }
         });
-        parts.spawn("the store's writer", stop_with_writer(Arc::clone(&store), shutdown.clone()));
+        tasks.spawn("the store's writer", stop_with_writer(Arc::clone(&store), shutdown.clone()));
         if let Some(supervisor) = supervisor {
-            parts.spawn("the service manager", supervisor.run(store.clone(), shutdown.clone()));
+            tasks.spawn("the service manager", supervisor.run(store.clone(), shutdown.clone()));
         }
-        let ended_early = parts.run(&shutdown).await;
+        let ended_early = tasks.run(&shutdown).await;
         store.close().await?;
         drop(socket_files);
-        ended_early.map_or(Ok(()), |part| Err(DaemonError::PartEnded { part }))
+        ended_early.map_or(Ok(()), |task| Err(DaemonError::TaskEnded { task }))
     }
 }
 
 /// What of webhooks goes with time.
 fn outlived(config: &Config) -> Outlived {
     match config.revision {
-        Revision::One => Outlived::Events { grace: config.webhook_grace },
+        Revision::One => Outlived::Events { grace: config.webhooks.grace },
         Revision::Two => {
-            Outlived::Webhooks { idle_max: config.webhook_idle, unproven_max: config.webhook_unproven_life }
+            Outlived::Webhooks { idle_max: config.webhooks.idle, unproven_max: config.webhooks.unproven_life }
         }
     }
 }
@@ -252,9 +252,9 @@ async fn stop_with_writer(store: Arc<EmbeddedStore>, shutdown: CancellationToken
 
 /// Reads or makes the certificate that the settings ask for, if they do.
 pub fn open_certificate(config: &Config, now: Timestamp) -> Result<Option<Arc<Keeper>>, CertificateError> {
-    let source = match (&config.tls_certificate, &config.tls_key) {
+    let source = match (&config.tls.certificate, &config.tls.key) {
         (Some(certificate), Some(key)) => Source::Files(Files { certificate: certificate.clone(), key: key.clone() }),
-        _ if config.tls_self_signed => Source::SelfSigned(config.hostname.clone()),
+        _ if config.tls.self_signed => Source::SelfSigned(config.smtp.hostname.clone()),
         _ => return Ok(None),
     };
     Keeper::open(source, now).map(|keeper| Some(Arc::new(keeper)))
@@ -268,5 +268,5 @@ fn example_domain() -> DomainPattern {
 
 /// The resolver that the settings ask for.
 fn resolver(config: &Config) -> dns::ResolverSettings {
-    dns::ResolverSettings::new(config.resolvers.clone())
+    dns::ResolverSettings::new(config.domains.resolvers.clone())
 }

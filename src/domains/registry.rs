@@ -41,9 +41,10 @@ impl Registry {
         resolver: Arc<dyn Resolver>,
         clock: Arc<dyn Clock>,
     ) -> Result<Arc<Self>, StoreError> {
-        let table = DomainTable::new(config.domains.clone());
+        let table = DomainTable::new(config.domains.fixed.clone());
         let records = Records::open(store, table.clone()).await?;
-        let ours = mx::Ours { hosts: config.mx_hosts.clone(), addresses: config.public_addresses.clone() };
+        let ours =
+            mx::Ours { hosts: config.domains.mx_hosts.clone(), addresses: config.domains.public_addresses.clone() };
         Ok(Arc::new(Self {
             config,
             clock,
@@ -72,7 +73,7 @@ impl Registry {
         let mut entries: Vec<DomainEntry> = registered
             .filter(|record| !self.table.is_fixed_by_name(&record.name))
             .map(DomainEntry::from)
-            .chain(self.config.domains.iter().map(DomainEntry::from))
+            .chain(self.config.domains.fixed.iter().map(DomainEntry::from))
             .collect();
         entries.sort_by(|a, b| a.domain.cmp(&b.domain));
         entries.dedup_by(|a, b| a.domain == b.domain);
@@ -99,7 +100,7 @@ impl Registry {
         if let Some(pinned) = known.as_ref().filter(|entry| entry.record.pinned) {
             return Ok(Registered { entry: pinned.record.clone().into(), created: false });
         }
-        if known.is_none() && self.records.count().await >= self.config.domains_max {
+        if known.is_none() && self.records.count().await >= self.config.domains.registered_max {
             return Err(DomainError::TooMany);
         }
         let verdict = self.ask(&new.name).await?;
@@ -166,7 +167,7 @@ impl Registry {
         change: impl FnOnce(&mut DomainRecord) + Send + 'static,
     ) -> Result<Registered, DomainError> {
         let name = record.name.clone();
-        match self.records.register(record.clone(), self.config.domains_max).await? {
+        match self.records.register(record.clone(), self.config.domains.registered_max).await? {
             Registration::Won => Ok(Registered { entry: record.into(), created: true }),
             Registration::Full => Err(DomainError::TooMany),
             Registration::Taken(_) => match self.records.update(&name, None, change).await? {

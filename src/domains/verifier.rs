@@ -95,7 +95,7 @@ impl Registry {
     async fn periodic_round(&self) -> Result<Round, StoreError> {
         let mut names = self.verified().await;
         names.shuffle(&mut rand::rng());
-        let pace = Pace::within(self.config.verify_every, names.len());
+        let pace = Pace::within(self.config.domains.verify_every, names.len());
         self.round(names, pace, false).await
     }
 
@@ -232,7 +232,8 @@ impl Registry {
 
     /// Waits on the boot clock, which goes on while the machine sleeps and does not jump with the time of day.
     async fn wait(&self, duration: Duration) {
-        let step_max = (self.config.verify_every / 1_000).clamp(Duration::from_millis(10), Duration::from_mins(1));
+        let step_max =
+            (self.config.domains.verify_every / 1_000).clamp(Duration::from_millis(10), Duration::from_mins(1));
         let start = self.clock.boot();
         while let Some(left) =
             duration.checked_sub(self.clock.boot().saturating_sub(start)).filter(|left| !left.is_zero())
@@ -248,7 +249,7 @@ impl Registry {
 /// restart asks for nothing before its time.
 pub async fn run(registry: Arc<Registry>, shutdown: CancellationToken) {
     let rounds = async {
-        let period = registry.config.verify_every;
+        let period = registry.config.domains.verify_every;
         let records: Vec<_> = registry.records.all().await;
         let verified = records.iter().filter(|record| registry.is_verified(record));
         let mut due_in = first_round_in(verified, period, registry.clock.now());

@@ -1,11 +1,14 @@
-//! Removing what has expired: sleeps until something is due, then removes in small steps between the writer's groups.
+//! Removes expired mail in small steps between the writer's groups, and sleeps until more is due.
 //!
-//! Whether an Email is readable never waits for this; it is decided when it is read. Here only its space comes back. What
-//! of webhooks goes with time goes here as well: see `sweep`. `pace` bounds how fast expired mail goes, `guard` decides whether
-//! the clock can be trusted, and `kept` carries that over a restart.
+//! Whether an Email is readable never depends on this: each read decides it. Expiry only gives its space back.
+//!
+//! ```text
+//! pace         how fast expired mail is removed     sweep       webhooks and events that nobody uses any more
+//! clock_step   whether the clock can be trusted     clock_file  carries that over a restart
+//! ```
 
-mod guard;
-mod kept;
+mod clock_file;
+mod clock_step;
 mod pace;
 mod sweep;
 
@@ -18,9 +21,9 @@ use crate::clock::Clock;
 use crate::model::Timestamp;
 use crate::store::{Store, StoreError};
 
-use guard::OverlongGuard;
-pub use guard::StepGuard;
-pub use kept::Watch;
+pub use clock_file::ClockWatch;
+use clock_step::OverlongDetector;
+pub use clock_step::StepDetector;
 use pace::Pace;
 pub use sweep::{Outlived, Sweep};
 
@@ -35,11 +38,11 @@ pub async fn run(
     retention: Duration,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    watch: Watch,
+    watch: ClockWatch,
     sweep: Sweep,
     shutdown: CancellationToken,
 ) {
-    let overlong = OverlongGuard::new(retention, clock.now(), clock.boot());
+    let overlong = OverlongDetector::new(retention, clock.now(), clock.boot());
     let mut worker = Worker { store, clock, watch, overlong, sweep, pace: Pace::default(), shutdown };
     while !worker.shutdown.is_cancelled() {
         let pause = match worker.remove_due().await {
@@ -57,8 +60,8 @@ pub async fn run(
 struct Worker {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    watch: Watch,
-    overlong: OverlongGuard,
+    watch: ClockWatch,
+    overlong: OverlongDetector,
     sweep: Sweep,
     pace: Pace,
     shutdown: CancellationToken,

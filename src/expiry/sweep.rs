@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::guard::STEP_PAUSE;
+use super::clock_step::STEP_PAUSE;
 use crate::model::Timestamp;
 use crate::store::{Outbox, StoreError};
 

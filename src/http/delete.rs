@@ -26,7 +26,7 @@ pub(super) async fn delete(
 ) -> Result<Json<Deleted>, Problem> {
     let deleted = match (query.get("to")?, query.get("id")?) {
         (Some(_), None) => {
-            let mailbox = query.address("to")?.mailbox(api.config.subaddressing);
+            let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
             api.permit(principal, &mailbox)?;
             api.store.delete_all(&mailbox, api.clock.now()).await?
         }

@@ -13,7 +13,7 @@ use futures_util::FutureExt;
 use super::host::{AllowedHosts, authority};
 use super::metrics::Requests;
 use super::origin::{AllowedOrigins, Grant};
-use super::problem::{Code, Problem};
+use super::problem::{Cause, Code, Problem};
 use crate::config::Config;
 
 /// The address that a request over TCP came from, in its extensions. The rules for hosts and origins hold for such
@@ -31,10 +31,10 @@ pub(super) struct Edge {
 
 impl Edge {
     pub(super) fn new(config: &Config, requests: Arc<Requests>) -> Arc<Self> {
-        let is_local = config.is_http_local();
+        let is_local = config.http.is_local();
         let hosts =
-            if is_local { AllowedHosts::Loopback(config.http_allowed_hosts.clone()) } else { AllowedHosts::Any };
-        let origins = match &config.http_allowed_origins {
+            if is_local { AllowedHosts::Loopback(config.http.allowed_hosts.clone()) } else { AllowedHosts::Any };
+        let origins = match &config.http.allowed_origins {
             Some(origins) if origins.iter().any(|origin| origin == "*") => AllowedOrigins::Any,
             Some(origins) => AllowedOrigins::Listed(origins.clone()),
             None if is_local => AllowedOrigins::Loopback,
@@ -82,6 +82,11 @@ async fn answer(request: Request, next: Next) -> Response {
         tracing::error!(%target, "a handler panicked");
         return Problem::internal().into_response();
     };
+    match response.extensions().get::<Cause>() {
+        Some(Cause { is_failure: true, text }) => tracing::error!(%target, cause = %text, "a request failed"),
+        Some(Cause { is_failure: false, text }) => tracing::warn!(%target, cause = %text, "a request failed"),
+        None => {}
+    }
     if response.status() != StatusCode::METHOD_NOT_ALLOWED {
         return response;
     }

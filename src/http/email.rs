@@ -37,7 +37,7 @@ impl<'a> EmailJson<'a> {
 impl Api {
     /// Refuses a mailbox that only the administrator may use.
     pub(super) fn permit(&self, principal: Principal, mailbox: &Mailbox) -> Result<(), Problem> {
-        if principal == Principal::Public && self.config.role_addresses.contains(mailbox) {
+        if principal == Principal::Public && self.config.mail.role_addresses.contains(mailbox) {
             return Err(Problem::new(
                 Code::RoleAddress,
                 "mail of this address bears on control of its domain and is the administrator's alone",

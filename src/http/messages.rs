@@ -24,10 +24,10 @@ use crate::store::{PageRequest, StoreError};
 /// so): one bad mail must not make the others unreadable. If the store fails, it is an error as long as nothing was sent,
 /// and then the body breaks off, which no client takes for its end.
 pub(super) async fn list(State(api): State<Arc<Api>>, principal: Principal, query: Query) -> Result<Response, Problem> {
-    let mailbox = query.address("to")?.mailbox(api.config.subaddressing);
+    let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
     let page = query.number("page", Code::PageInvalid, 1)?;
-    let limit_max = api.config.page_size_max as u64;
-    let limit = query.number("limit", Code::LimitInvalid, api.config.page_size_default as u64)?.min(limit_max);
+    let limit_max = api.config.http.page_size_max as u64;
+    let limit = query.number("limit", Code::LimitInvalid, api.config.http.page_size_default as u64)?.min(limit_max);
     api.permit(principal, &mailbox)?;
 
     let request =

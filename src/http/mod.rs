@@ -5,7 +5,7 @@
 //! used. What a caller may do depends on the [`Principal`] that its transport puts into the request.
 //!
 //! ```text
-//! server    connections: accept, bound, drain     stall      a peer that reads nothing
+//! server    connections: accept, bound, drain
 //! edge      what every request passes             host, origin  which Host and which pages are permitted
 //! query     query strings        body      JSON bodies          principal  who asks
 //! messages, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
@@ -29,10 +29,9 @@ mod principal;
 pub mod problem;
 mod query;
 mod raw;
-mod registrations;
+mod registration_limit;
 mod root;
 mod server;
-mod stall;
 mod webhooks;
 
 use std::sync::Arc;
@@ -47,12 +46,12 @@ use crate::mime::Parser;
 use crate::store::{Outbox, Store};
 use crate::webhook::Guard;
 use metrics::Requests;
-use registrations::Registrations;
+use registration_limit::RegistrationLimit;
 
 pub use admin::DaemonStatus;
 pub use domains::Domains;
 pub use edge::Peer;
-pub use metrics::Room;
+pub use metrics::MetricSource;
 pub use principal::Principal;
 pub use problem::{Code, Problem};
 pub use server::{HttpLimits, serve_tcp, serve_unix};
@@ -69,8 +68,8 @@ pub struct Api {
     pub outbox: Arc<dyn Outbox>,
     /// What URLs a webhook may have.
     pub guard: Arc<Guard>,
-    /// What sends sample events; `None` in a process without a daemon.
-    pub webhook_test: Option<Arc<dyn WebhookTest>>,
+    /// What sends sample events.
+    pub webhook_test: Arc<dyn WebhookTest>,
     /// Which domains are served.
     pub registry: Arc<dyn Domains>,
     /// What reads messages.
@@ -80,17 +79,17 @@ pub struct Api {
     /// What only a running daemon knows; `None` in a process without one.
     pub status: Option<Arc<DaemonStatus>>,
     /// What counts for `/metrics`, beside the requests themselves.
-    pub rooms: Vec<Room>,
+    pub metrics: Vec<MetricSource>,
 }
 
 /// The interface as a service. It reads a [`Principal`] and a [`Peer`] from the request's extensions; without the first
 /// the caller is the public, without the second the rules for hosts and origins are left out.
 pub fn router(mut api: Api) -> Router {
     let requests = Arc::<Requests>::default();
-    api.rooms.push(Room { name: "http", counts: requests.clone() });
+    api.metrics.push(MetricSource { name: "http", counts: requests.clone() });
     let edge = edge::Edge::new(&api.config, requests);
     let revision = api.config.revision;
-    let registrations = Registrations::new(api.config.webhook_registrations_per_minute, Arc::clone(&api.clock));
+    let limit = RegistrationLimit::new(api.config.webhooks.registrations_per_minute, Arc::clone(&api.clock));
     Router::new()
         .route("/", get(root::show))
         .route("/healthz", get(health::alive))
@@ -103,7 +102,7 @@ pub fn router(mut api: Api) -> Router {
         .route("/api/domains", get(domains::list).post(domains::register))
         .route("/api/domains/active", get(domains::active))
         .route("/api/domains/check-dns", get(domains::check_dns))
-        .merge(webhook_routes(revision, registrations))
+        .merge(webhook_routes(revision, limit))
         .merge(admin::routes(revision))
         .fallback(unknown_path)
         .with_state(Arc::new(api))
@@ -111,8 +110,8 @@ pub fn router(mut api: Api) -> Router {
 }
 
 /// Revision 1 has no webhooks: their paths are unknown to it.
-fn webhook_routes(revision: Revision, registrations: Arc<Registrations>) -> Router<Arc<Api>> {
-    let register = post(webhooks::register).layer(middleware::from_fn_with_state(registrations, registrations::pass));
+fn webhook_routes(revision: Revision, limit: Arc<RegistrationLimit>) -> Router<Arc<Api>> {
+    let register = post(webhooks::register).layer(middleware::from_fn_with_state(limit, registration_limit::pass));
     let webhooks = get(webhooks::list).merge(register).delete(webhooks::delete);
     match revision {
         Revision::One => Router::new(),

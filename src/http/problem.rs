@@ -1,6 +1,7 @@
 //! Errors as `application/problem+json` (RFC 9457): the one table of their codes.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -182,12 +183,21 @@ pub struct Problem {
     detail: Cow<'static, str>,
     members: Map<String, Value>,
     headers: Vec<(HeaderName, HeaderValue)>,
+    cause: Option<Cause>,
+}
+
+/// What the operator has to know of a problem, and the client must not. [`super::edge`] logs it with the request.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Cause {
+    /// The service itself failed.
+    pub(super) is_failure: bool,
+    pub(super) text: String,
 }
 
 impl Problem {
     /// A problem with an explanation for people. It may quote the request, never the inside of the program.
     pub fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, detail: detail.into(), members: Map::new(), headers: Vec::new() }
+        Self { code, detail: detail.into(), members: Map::new(), headers: Vec::new(), cause: None }
     }
 
     /// The same with a member of its own in the body.
@@ -208,6 +218,12 @@ impl Problem {
     #[must_use]
     pub fn with_retry_after(self, seconds: u32) -> Self {
         self.with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
+    }
+
+    /// The same with a cause for the log.
+    fn with_cause(mut self, is_failure: bool, cause: &impl Display) -> Self {
+        self.cause = Some(Cause { is_failure, text: cause.to_string() });
+        self
     }
 
     /// There is no such Email.
@@ -251,13 +267,16 @@ impl IntoResponse for Problem {
         let mut response = (status, axum::Json(body)).into_response();
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         response.headers_mut().extend(self.headers);
+        if let Some(cause) = self.cause {
+            response.extensions_mut().insert(cause);
+        }
         response
     }
 }
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
-        let (code, detail) = match error {
+        let (code, detail) = match &error {
             StoreError::Full => (Code::StorageFull, "the disk of the service is full"),
             StoreError::Failed(_) | StoreError::WriterEnded | StoreError::OutcomeUnknown => {
                 (Code::StoreUnavailable, "the store failed; try again")
@@ -268,10 +287,10 @@ impl From<StoreError> for Problem {
                 (Code::Internal, "the service has a defect; the log says more")
             }
         };
+        let mut problem = Self::new(code, detail);
         if error != StoreError::Stopping {
-            tracing::error!(%error, "a request failed");
+            problem = problem.with_cause(true, &error);
         }
-        let problem = Self::new(code, detail);
         if code == Code::StoreUnavailable { problem.with_retry_after(10) } else { problem }
     }
 }
@@ -303,14 +322,12 @@ impl From<DomainError> for Problem {
             DomainError::MxMismatch(report) => Self::new(Code::MxMismatch, report.message)
                 .with_member("expected", json!(report.expected))
                 .with_member("found", json!(report.found)),
-            DomainError::Dns(cause) => {
-                tracing::warn!(%cause, "DNS gave no answer");
-                Self::new(
-                    Code::DnsUnavailable,
-                    "DNS gave no answer for the domain; that says nothing about it, try again later",
-                )
-                .with_retry_after(60)
-            }
+            DomainError::Dns(cause) => Self::new(
+                Code::DnsUnavailable,
+                "DNS gave no answer for the domain; that says nothing about it, try again later",
+            )
+            .with_retry_after(60)
+            .with_cause(false, &format_args!("DNS gave no answer: {cause}")),
             DomainError::TooMany => Self::new(Code::TooManyDomains, "as many domains as permitted are registered"),
             DomainError::Fixed => Self::new(
                 Code::DomainFixed,

@@ -19,14 +19,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+use tokio_io_timeout::TimeoutWriter;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use super::body::BodyTimeout;
 use super::edge::Peer;
 use super::principal::Principal;
-use super::stall::Stalling;
-use crate::config::Config;
 
 /// Bounds on connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +37,7 @@ pub struct HttpLimits {
     /// How long a request's body may take.
     pub body_timeout: Duration,
     /// How long a peer may take nothing of an answer.
-    pub stall_timeout: Duration,
+    pub write_timeout: Duration,
     /// The octets of a request's head that are surely taken; at least 8,192. One of more than twice as many gets 431.
     pub head_octets_max: usize,
     /// The most header fields of a request. More get 431.
@@ -48,13 +47,13 @@ pub struct HttpLimits {
 }
 
 impl HttpLimits {
-    /// The limits that the settings give.
-    pub fn from_config(config: &Config) -> Self {
+    /// The limits with this many connections.
+    pub const fn new(connections_max: usize) -> Self {
         Self {
-            connections_max: config.http_connections_max,
+            connections_max,
             head_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(10),
-            stall_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
             head_octets_max: 32 * 1024,
             fields_max: 100,
             drain_timeout: Duration::from_secs(8),
@@ -142,7 +141,11 @@ impl Server {
             request.extensions_mut().extend(extensions.clone());
             self.router.clone().oneshot(request)
         });
-        let stream = TokioIo::new(Stalling::new(stream, self.limits.stall_timeout));
+        // hyper bounds only the head of a request: a client that never reads would hold its connection, and the Emails that
+        // are written to it, for ever.
+        let mut stream = TimeoutWriter::new(stream);
+        stream.set_timeout(Some(self.limits.write_timeout));
+        let stream = TokioIo::new(Box::pin(stream));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.limits.head_timeout)

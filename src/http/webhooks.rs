@@ -98,9 +98,9 @@ pub(super) async fn register(
     api.permit(principal, &record.mailbox)?;
     served(&api, &record)?;
     let limits = WebhookLimits {
-        per_recipient: api.config.webhooks_per_recipient_max,
-        per_registrant: api.config.webhooks_per_client_max,
-        total: api.config.webhooks_max,
+        per_recipient: api.config.webhooks.per_recipient_max,
+        per_registrant: api.config.webhooks.per_client_max,
+        total: api.config.webhooks.total_max,
         unproven_before: api.clock.now().before(MAKES_WAY_AFTER),
     };
     let id = record.id;
@@ -139,7 +139,7 @@ fn new_webhook(api: &Api, client: Client, body: &JsonObject) -> Result<WebhookRe
     Ok(WebhookRecord {
         id: WebhookId::fresh(),
         recipient: recipient.to_string(),
-        mailbox: recipient.mailbox(api.config.subaddressing),
+        mailbox: recipient.mailbox(api.config.mail.subaddressing),
         url: target.url().as_str().to_owned(),
         origin: target.origin().to_string(),
         registrant: client.registrant(),
@@ -181,7 +181,7 @@ pub(super) async fn list(
     principal: Principal,
     query: Query,
 ) -> Result<Json<Vec<WebhookJson>>, Problem> {
-    let mailbox = query.address("recipient")?.mailbox(api.config.subaddressing);
+    let mailbox = query.address("recipient")?.mailbox(api.config.mail.subaddressing);
     api.permit(principal, &mailbox)?;
     let records = api.outbox.webhooks(&mailbox).await?;
     Ok(Json(records.into_iter().map(|record| WebhookJson::of(record, principal)).collect()))

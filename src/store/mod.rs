@@ -266,7 +266,7 @@ impl StoreOptions {
         let options = Self::from_config(config);
         Self {
             retention: None,
-            segment_octets: options.segment_octets.min(journal::least_segment_octets(config.message_octets_max)),
+            segment_octets: options.segment_octets.min(journal::least_segment_octets(config.mail.message_octets_max)),
             ..options
         }
     }
@@ -284,21 +284,21 @@ impl StoreOptions {
         // In revision 1 webhooks of an earlier start stay, but nobody sends their events.
         let events_per_webhook = match config.revision {
             Revision::One => 0,
-            Revision::Two => config.outbox_events_max,
+            Revision::Two => config.webhooks.outbox_events_max,
         };
         Self {
-            retention: Some(config.retention),
-            message_octets_max: config.message_octets_max,
-            segment_octets: config.segment_octets,
-            index_cache_octets: config.index_cache_octets,
+            retention: Some(config.mail.retention),
+            message_octets_max: config.mail.message_octets_max,
+            segment_octets: config.store.segment_octets,
+            index_cache_octets: config.store.index_cache_octets,
             checkpoint_octets: Self::CHECKPOINT_OCTETS,
             checkpoint_quiet: Self::CHECKPOINT_QUIET,
             outbox: OutboxLimits {
                 events_per_webhook,
-                octets_per_webhook: config.outbox_octets_per_webhook_max,
-                octets: config.outbox_octets_max,
+                octets_per_webhook: config.webhooks.outbox_octets_per_webhook_max,
+                octets: config.webhooks.outbox_octets_max,
             },
-            caps: config.caps,
+            caps: config.mail.caps,
         }
     }
 }

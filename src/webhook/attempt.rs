@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use super::counters::Counters;
 use super::outcome::{ErrorClass, Verdict as Answered};
 use super::schedule::RETRY_AFTER_MAX;
-use super::{Busy, Caller, Event, EventEmail, Outcome, Prepared, Schedule, Signer, Target, prepare};
+use super::{Caller, Event, EventEmail, Outcome, Prepared, Schedule, Signer, Target, prepare};
 use crate::clock::Clock;
 use crate::mime::Parser;
 use crate::model::{AttemptRecord, EventId, PendingEvent, RoleAddresses, Timestamp, Verdict, WebhookId, WebhookRecord};
@@ -72,12 +72,11 @@ pub(super) enum Attempted {
     Called(Timestamp, Outcome),
     /// The event ends without a call, for this reason.
     Ended(&'static str),
-    /// The event waits no more.
+    /// The event is no longer pending.
     Gone,
-    /// The address was called as often as permitted.
-    Busy(Busy),
-    /// The event can't be read; its webhook rests for so long.
-    Unreadable(Duration),
+    /// The event can't be attempted now: its address was called as often as permitted, or the store can't be read. It is
+    /// attempted again after so long.
+    Deferred(Duration),
 }
 
 impl Delivery {
@@ -126,7 +125,7 @@ impl Delivery {
         match self.request(claim, at).await {
             Ok(Ok(prepared)) => match self.caller.call(prepared).await {
                 Ok(outcome) => Attempted::Called(at, outcome),
-                Err(busy) => Attempted::Busy(busy),
+                Err(busy) => Attempted::Deferred(busy.wait),
             },
             Ok(Err(instead)) => instead,
             Err(StoreError::Damaged { .. }) => Attempted::Ended(AttemptRecord::DAMAGED),
@@ -134,7 +133,7 @@ impl Delivery {
                 if error != StoreError::Stopping {
                     tracing::error!(webhook = %claim.event.webhook, %error, "an event could not be read; trying again");
                 }
-                Attempted::Unreadable(STORE_PAUSE)
+                Attempted::Deferred(STORE_PAUSE)
             }
         }
     }

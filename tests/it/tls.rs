@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::certificates::Pair;
 use crate::support::programs;
+use crate::support::until::until;
 
 /// 2026-01-01.
 const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
@@ -155,20 +156,15 @@ async fn a_change_of_either_file_is_noticed() {
     fs::create_dir(&beside).expect("directory");
     let written = next.write(&beside);
     fs::rename(written.certificate, &files.certificate).expect("rename");
-    until(|| keeper.fault().is_some_and(|fault| fault.reason.contains("does not fit"))).await;
+    until("the fault of the pair that does not fit", async || {
+        keeper.fault().is_some_and(|fault| fault.reason.contains("does not fit"))
+    })
+    .await;
     fs::rename(written.key, &files.key).expect("rename");
-    until(|| keeper.certificate().not_after.to_interface() == "2090-01-01 00:00:00").await;
+    until("the new certificate", async || keeper.certificate().not_after.to_interface() == "2090-01-01 00:00:00").await;
     assert_eq!(keeper.fault(), None);
     shutdown.cancel();
     watching.await.expect("its end");
-}
-
-async fn until(mut is_so: impl FnMut() -> bool) {
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
-    while !is_so() {
-        assert!(tokio::time::Instant::now() < deadline, "not in time");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::super::Context;
 use super::super::output::{self, Cell, Row};
 use super::{agreed, bar, sources};
-use crate::client::{Finding, StoppedStore};
+use crate::client::{Finding, OfflineStore};
 use crate::error::{Error, Exit};
 
 /// Check whether the store is whole: every record, every row, and whether they agree
@@ -48,7 +48,7 @@ impl Row for Finding {
 
 impl Check {
     pub(in crate::cli) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let store = StoppedStore::take(&sources(cx)?).await?;
+        let store = OfflineStore::take(&sources(cx)?).await?;
         let report = store.check(bar(cx, "checking")).await?;
         let whole = json!({
             "clean": report.is_clean(), "segments": report.segments, "records": report.records,
@@ -71,7 +71,7 @@ impl Check {
     }
 }
 
-async fn salvage(cx: &Context, store: &StoppedStore) -> Result<Exit, Error> {
+async fn salvage(cx: &Context, store: &OfflineStore) -> Result<Exit, Error> {
     let question = format!("Go on without what is damaged in {}?", store.path().display());
     if !agreed(cx, &question, "going on without what is damaged").await? {
         cx.hint("nothing was changed");

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::{Context, output};
 use super::{bar, sources};
-use crate::client::StoppedStore;
+use crate::client::OfflineStore;
 use crate::error::{Error, Exit};
 
 /// Return the space of deleted mail to the file system
@@ -20,7 +20,7 @@ pub(in crate::cli) struct Compact {}
 
 impl Compact {
     pub(in crate::cli) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let store = StoppedStore::take(&sources(cx)?).await?;
+        let store = OfflineStore::take(&sources(cx)?).await?;
         let progress = bar(cx, "compacting");
         // How long it takes is not known before.
         progress(0, 0);

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::super::{Context, output};
 use super::{agreed, bar, sources};
-use crate::client::StoppedStore;
+use crate::client::OfflineStore;
 use crate::error::{Error, Exit};
 
 /// Replace the store with a backup
@@ -35,7 +35,7 @@ impl Restore {
         // Before anything is made for it.
         std::fs::File::open(&self.file)
             .map_err(|error| Error::new(Exit::Failure, format!("{}: {error}", self.file.display())))?;
-        let store = StoppedStore::take_or_make(&sources(cx)?).await?;
+        let store = OfflineStore::take_or_make(&sources(cx)?).await?;
         if store.holds_store()? {
             let question = format!("Replace all mail, domains and webhooks in {}?", store.path().display());
             if !agreed(cx, &question, "replacing a store").await? {

@@ -8,8 +8,8 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::super::Context;
+use super::super::domain_hint::hint_unless_served;
 use super::super::output::{self, Format, Style, time, visible};
-use super::super::served::hint_unless_served;
 use super::secret;
 use crate::client::{Arrivals, Client, ClientError, EmailDetail, Transport};
 use crate::clock::SystemClock;

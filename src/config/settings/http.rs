@@ -1,9 +1,59 @@
 //! Settings of HTTP.
 
-use super::{each, one, or_none, texts};
+use std::net::SocketAddr;
+
+use super::{both_loopbacks, each, one, or_none, texts};
+use crate::config::Revision;
 use crate::config::parse::{allowed_host, listen_addresses, origins, rate_limit};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value;
+
+/// What the HTTP interface is set to.
+#[derive(Clone, Debug)]
+pub struct HttpConfig {
+    /// Where HTTP listens.
+    pub listen: Vec<SocketAddr>,
+    /// No source named `listen`: an IPv6 address in it may be left out on a host without IPv6.
+    pub listen_is_default: bool,
+    /// Page size when a request asks for none.
+    pub page_size_default: usize,
+    /// The largest page.
+    pub page_size_max: usize,
+    /// Hosts besides loopback that HTTP answers for while it listens on loopback only: canonical domain names, and IP
+    /// addresses without brackets; no ports.
+    pub allowed_hosts: Vec<String>,
+    /// Origins whose pages may read answers, as browsers send them, or `*` for any; `None`: any where HTTP listens beyond
+    /// loopback, else loopback ones.
+    pub allowed_origins: Option<Vec<String>>,
+    /// Requests per minute and client address; `None`: unlimited.
+    pub rate_limit: Option<u32>,
+    /// The most connections at once.
+    pub connections_max: usize,
+}
+
+impl HttpConfig {
+    /// The defaults of a revision.
+    pub fn of_revision(revision: Revision) -> Self {
+        Self {
+            listen: both_loopbacks(8080),
+            listen_is_default: true,
+            page_size_default: 20,
+            page_size_max: 100,
+            allowed_hosts: Vec::new(),
+            allowed_origins: None,
+            rate_limit: match revision {
+                Revision::One => None,
+                Revision::Two => Some(10_000),
+            },
+            connections_max: 1_000,
+        }
+    }
+
+    /// Whether no listener can be reached from another machine.
+    pub fn is_local(&self) -> bool {
+        self.listen.iter().all(|address| address.ip().is_loopback())
+    }
+}
 
 /// In the order in which help lists them.
 pub(super) const SETTINGS: &[Setting] = &[
@@ -12,40 +62,40 @@ pub(super) const SETTINGS: &[Setting] = &[
         Shape::Several,
         "IP:PORT",
         "Address that HTTP listens on; port 0 lets the system choose",
-        |c, v| listen_addresses(v).map(|all| c.http_listen = all),
-        |c| texts(&c.http_listen),
+        |c, v| listen_addresses(v).map(|all| c.http.listen = all),
+        |c| texts(&c.http.listen),
     ),
     Setting::new(
         "page-size-default",
         Shape::One,
         "N",
         "Messages on a page if the request has no limit, 1 to 300, at most page-size-max",
-        |c, v| one(v, |t| value::number(t, 1..=300)).map(|n| c.page_size_default = n),
-        |c| vec![c.page_size_default.to_string()],
+        |c, v| one(v, |t| value::number(t, 1..=300)).map(|n| c.http.page_size_default = n),
+        |c| vec![c.http.page_size_default.to_string()],
     ),
     Setting::new(
         "page-size-max",
         Shape::One,
         "N",
         "Most messages on a page, 1 to 300, with revision 1 at most 100",
-        |c, v| one(v, |t| value::number(t, 1..=300)).map(|n| c.page_size_max = n),
-        |c| vec![c.page_size_max.to_string()],
+        |c, v| one(v, |t| value::number(t, 1..=300)).map(|n| c.http.page_size_max = n),
+        |c| vec![c.http.page_size_max.to_string()],
     ),
     Setting::new(
         "http-allowed-hosts",
         Shape::Several,
         "HOST",
         "Host name or address, without port, that HTTP also answers for while it listens on loopback only",
-        |c, v| each(v, allowed_host).map(|all| c.http_allowed_hosts = all),
-        |c| c.http_allowed_hosts.clone(),
+        |c, v| each(v, allowed_host).map(|all| c.http.allowed_hosts = all),
+        |c| c.http.allowed_hosts.clone(),
     ),
     Setting::new(
         "http-allowed-origins",
         Shape::Several,
         "ORIGIN",
         "Origin whose web pages may read answers, such as https://app.example; '*' for any, 'none' for no other",
-        |c, v| origins(v).map(|all| c.http_allowed_origins = all),
-        |c| c.http_allowed_origins.clone().map_or_else(Vec::new, or_none),
+        |c, v| origins(v).map(|all| c.http.allowed_origins = all),
+        |c| c.http.allowed_origins.clone().map_or_else(Vec::new, or_none),
     )
     .with_default("any, but only loopback ones while HTTP listens on loopback only"),
     Setting::new(
@@ -53,15 +103,15 @@ pub(super) const SETTINGS: &[Setting] = &[
         Shape::One,
         "N|off",
         "HTTP requests per minute and client address, 1 to 10000000, or 'off'",
-        |c, v| one(v, rate_limit).map(|limit| c.rate_limit = limit),
-        |c| vec![c.rate_limit.map_or_else(|| "off".to_owned(), |limit| limit.to_string())],
+        |c, v| one(v, rate_limit).map(|limit| c.http.rate_limit = limit),
+        |c| vec![c.http.rate_limit.map_or_else(|| "off".to_owned(), |limit| limit.to_string())],
     ),
     Setting::new(
         "max-http-connections",
         Shape::One,
         "N",
         "Most HTTP connections at once, 1 to 100000",
-        |c, v| one(v, |t| value::number(t, 1..=100_000)).map(|n| c.http_connections_max = n),
-        |c| vec![c.http_connections_max.to_string()],
+        |c, v| one(v, |t| value::number(t, 1..=100_000)).map(|n| c.http.connections_max = n),
+        |c| vec![c.http.connections_max.to_string()],
     ),
 ];

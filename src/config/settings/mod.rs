@@ -1,5 +1,7 @@
 //! The table of settings: one entry makes the flag, the variable, the key of the file and the row in the configuration
-//! guide. Each subject has a file.
+//! guide.
+//!
+//! Each subject has a file, which also holds the struct that its settings fill and their defaults.
 
 mod bounds;
 mod domains;
@@ -12,6 +14,7 @@ mod tls;
 mod webhook;
 
 use std::fmt::Display;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::setting::Setting;
@@ -22,6 +25,14 @@ const DAY: Duration = Duration::from_hours(24);
 const KB: u64 = 1 << 10;
 const MB: u64 = 1 << 20;
 const GB: u64 = 1 << 30;
+
+pub use domains::DomainsConfig;
+pub use http::HttpConfig;
+pub use service::MailConfig;
+pub use smtp::SmtpConfig;
+pub use store::StoreConfig;
+pub use tls::TlsConfig;
+pub use webhook::WebhooksConfig;
 
 /// The settings of one subject.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +83,10 @@ const fn joined<const N: usize>() -> [Setting; N] {
         entry = 0;
     }
     all
+}
+
+fn both_loopbacks(port: u16) -> Vec<SocketAddr> {
+    vec![SocketAddr::from(([127, 0, 0, 1], port)), SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], port))]
 }
 
 /// The one value that a setting takes.

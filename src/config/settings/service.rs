@@ -1,11 +1,44 @@
 //! Settings of the service as a whole.
 
+use std::time::Duration;
+
 use super::{DAY, KB, MB, SECOND, one, or_none};
-use crate::config::LogFormat;
 use crate::config::parse::{data_dir, log_format, revision, roles, subaddressing};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_duration, show_size};
-use crate::model::Subaddressing;
+use crate::config::{LogFormat, Revision};
+use crate::model::{Caps, RoleAddresses, Subaddressing};
+
+/// What holds for every mail, however it is received and read.
+#[derive(Clone, Debug)]
+pub struct MailConfig {
+    /// How long an Email is readable.
+    pub retention: Duration,
+    /// The largest message in octets, as RFC 1870 counts it.
+    pub message_octets_max: u64,
+    /// What `+tag` means.
+    pub subaddressing: Subaddressing,
+    /// Local parts that only the administrator may read.
+    pub role_addresses: RoleAddresses,
+    /// How many Emails a mailbox and a domain may have.
+    pub caps: Caps,
+}
+
+impl MailConfig {
+    /// The defaults of a revision.
+    pub fn of_revision(revision: Revision) -> Self {
+        Self {
+            retention: Duration::from_hours(2),
+            message_octets_max: match revision {
+                Revision::One => 10 * MB,
+                Revision::Two => 300 * KB,
+            },
+            subaddressing: Subaddressing::default(),
+            role_addresses: RoleAddresses::default(),
+            caps: Caps::default(),
+        }
+    }
+}
 
 /// In the order in which help lists them.
 pub(super) const SETTINGS: &[Setting] = &[
@@ -32,32 +65,32 @@ pub(super) const SETTINGS: &[Setting] = &[
         Shape::One,
         "DURATION",
         "How long a message is kept, 1s to 365d; then it is deleted",
-        |c, v| one(v, |t| value::duration(t, SECOND..=365 * DAY)).map(|time| c.retention = time),
-        |c| vec![show_duration(c.retention)],
+        |c, v| one(v, |t| value::duration(t, SECOND..=365 * DAY)).map(|time| c.mail.retention = time),
+        |c| vec![show_duration(c.mail.retention)],
     ),
     Setting::new(
         "max-message-size",
         Shape::One,
         "SIZE",
         "Largest message, 1KB to 50MB; KB is 1,024 octets",
-        |c, v| one(v, |t| value::size(t, KB..=50 * MB)).map(|octets| c.message_octets_max = octets),
-        |c| vec![show_size(c.message_octets_max)],
+        |c, v| one(v, |t| value::size(t, KB..=50 * MB)).map(|octets| c.mail.message_octets_max = octets),
+        |c| vec![show_size(c.mail.message_octets_max)],
     ),
     Setting::new(
         "subaddressing",
         Shape::One,
         "keep|strip",
         "Whether user+tag@ is an address of its own (keep) or arrives at user@ (strip)",
-        |c, v| one(v, subaddressing).map(|meaning| c.subaddressing = meaning),
-        |c| vec![if c.subaddressing == Subaddressing::Keep { "keep" } else { "strip" }.to_owned()],
+        |c, v| one(v, subaddressing).map(|meaning| c.mail.subaddressing = meaning),
+        |c| vec![if c.mail.subaddressing == Subaddressing::Keep { "keep" } else { "strip" }.to_owned()],
     ),
     Setting::new(
         "role-addresses",
         Shape::Several,
         "LOCAL-PART",
         "Local part whose mail only the administrator may read, on domains that can have certificates; 'none' for none",
-        |c, v| roles(v).map(|all| c.role_addresses = all),
-        |c| or_none(c.role_addresses.local_parts().into_iter().map(str::to_owned).collect()),
+        |c, v| roles(v).map(|all| c.mail.role_addresses = all),
+        |c| or_none(c.mail.role_addresses.local_parts().into_iter().map(str::to_owned).collect()),
     ),
     Setting::new(
         "log-format",

@@ -1,10 +1,79 @@
 //! Settings of SMTP.
 
-use super::{GB, KB, MB, each, one, texts};
+use std::net::SocketAddr;
+
+use ipnet::IpNet;
+
+use super::{GB, KB, MB, both_loopbacks, each, one, texts};
 use crate::config::parse::{domain_name, endpoint, file_mode, listen_address, listen_addresses, network, smtp_auth};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_size};
+use crate::config::{Endpoint, SmtpBounds};
 use crate::config::{SMTP_RECIPIENTS_MAX, SmtpAuth};
+use crate::model::{DomainName, DomainPattern, LocalPartPattern};
+
+/// What the receiver of mail is set to.
+#[derive(Clone, Debug)]
+pub struct SmtpConfig {
+    /// Where SMTP listens.
+    pub listen: Vec<SocketAddr>,
+    /// No source named `listen`: an IPv6 address in it may be left out on a host without IPv6.
+    pub listen_is_default: bool,
+    /// Where SMTP with TLS from the first octet listens.
+    pub smtps_listen: Vec<SocketAddr>,
+    /// Where LMTP listens.
+    pub lmtp_listen: Vec<Endpoint>,
+    /// Mode of the files of LMTP's Unix sockets.
+    pub lmtp_socket_mode: u32,
+    /// Networks of proxies that name their clients by the PROXY protocol.
+    pub proxy_from: Vec<IpNet>,
+    /// The name that the daemon gives itself in the greeting and in `Received` fields.
+    pub hostname: DomainName,
+    /// The most connections at once.
+    pub connections_max: usize,
+    /// Memory in octets for all messages that are being received.
+    pub bodies_octets_max: u64,
+    /// The longest line of a message after DATA in octets, CRLF included.
+    pub text_line_octets_max: u64,
+    /// The most recipients of one message.
+    pub recipients_max: usize,
+    /// The most Received fields of a message.
+    pub hops_max: usize,
+    /// AUTH on SMTP and SMTPS.
+    pub auth: SmtpAuth,
+    /// What one client may use.
+    pub bounds: SmtpBounds,
+    /// Networks whose clients are refused.
+    pub refused_clients: Vec<IpNet>,
+    /// Domains whose reverse-paths are refused.
+    pub refused_senders: Vec<DomainPattern>,
+    /// Local parts that mail is received for, beside postmaster; empty: all.
+    pub accepted_local_parts: Vec<LocalPartPattern>,
+}
+
+impl Default for SmtpConfig {
+    fn default() -> Self {
+        Self {
+            listen: both_loopbacks(2525),
+            listen_is_default: true,
+            smtps_listen: Vec::new(),
+            lmtp_listen: Vec::new(),
+            lmtp_socket_mode: 0o660,
+            proxy_from: Vec::new(),
+            hostname: "localhost".parse().expect("a constant domain name"),
+            connections_max: 1_000,
+            bodies_octets_max: 256 * MB,
+            text_line_octets_max: 128 * KB,
+            recipients_max: SMTP_RECIPIENTS_MAX,
+            hops_max: 100,
+            auth: SmtpAuth::default(),
+            bounds: SmtpBounds::default(),
+            refused_clients: Vec::new(),
+            refused_senders: Vec::new(),
+            accepted_local_parts: Vec::new(),
+        }
+    }
+}
 
 /// In the order in which help lists them.
 pub(super) const SETTINGS: &[Setting] = &[
@@ -13,48 +82,48 @@ pub(super) const SETTINGS: &[Setting] = &[
         Shape::Several,
         "IP:PORT",
         "Address that SMTP listens on; port 0 lets the system choose",
-        |c, v| listen_addresses(v).map(|all| c.smtp_listen = all),
-        |c| texts(&c.smtp_listen),
+        |c, v| listen_addresses(v).map(|all| c.smtp.listen = all),
+        |c| texts(&c.smtp.listen),
     ),
     Setting::new(
         "smtps-listen",
         Shape::Several,
         "IP:PORT",
         "Address that SMTP with TLS from the first octet listens on; needs a certificate",
-        |c, v| each(v, listen_address).map(|all| c.smtps_listen = all),
-        |c| texts(&c.smtps_listen),
+        |c, v| each(v, listen_address).map(|all| c.smtp.smtps_listen = all),
+        |c| texts(&c.smtp.smtps_listen),
     ),
     Setting::new(
         "lmtp-listen",
         Shape::Several,
         "IP:PORT|PATH",
         "Address or Unix socket that LMTP listens on, for an MTA in front; a path begins with '/'",
-        |c, v| each(v, endpoint).map(|all| c.lmtp_listen = all),
-        |c| texts(&c.lmtp_listen),
+        |c, v| each(v, endpoint).map(|all| c.smtp.lmtp_listen = all),
+        |c| texts(&c.smtp.lmtp_listen),
     ),
     Setting::new(
         "lmtp-socket-mode",
         Shape::One,
         "MODE",
         "Mode of the file of a Unix socket for LMTP, octal",
-        |c, v| one(v, file_mode).map(|mode| c.lmtp_socket_mode = mode),
-        |c| vec![format!("{:03o}", c.lmtp_socket_mode)],
+        |c, v| one(v, file_mode).map(|mode| c.smtp.lmtp_socket_mode = mode),
+        |c| vec![format!("{:03o}", c.smtp.lmtp_socket_mode)],
     ),
     Setting::new(
         "proxy-from",
         Shape::Several,
         "CIDR",
         "Network of proxies; each connection from there must begin with a PROXY header, which names the client",
-        |c, v| each(v, network).map(|all| c.proxy_from = all),
-        |c| texts(&c.proxy_from),
+        |c, v| each(v, network).map(|all| c.smtp.proxy_from = all),
+        |c| texts(&c.smtp.proxy_from),
     ),
     Setting::new(
         "hostname",
         Shape::One,
         "NAME",
         "Name that SMTP greets with and that Received fields carry",
-        |c, v| one(v, domain_name).map(|name| c.hostname = name),
-        |c| vec![c.hostname.to_string()],
+        |c, v| one(v, domain_name).map(|name| c.smtp.hostname = name),
+        |c| vec![c.smtp.hostname.to_string()],
     )
     .with_default("the first mx-host, else the machine's name, else localhost"),
     Setting::new(
@@ -62,47 +131,47 @@ pub(super) const SETTINGS: &[Setting] = &[
         Shape::One,
         "N",
         "Most SMTP connections at once, 1 to 100000",
-        |c, v| one(v, |t| value::number(t, 1..=100_000)).map(|n| c.smtp_connections_max = n),
-        |c| vec![c.smtp_connections_max.to_string()],
+        |c, v| one(v, |t| value::number(t, 1..=100_000)).map(|n| c.smtp.connections_max = n),
+        |c| vec![c.smtp.connections_max.to_string()],
     ),
     Setting::new(
         "smtp-body-budget",
         Shape::One,
         "SIZE",
         "Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size",
-        |c, v| one(v, |t| value::size(t, MB..=1024 * GB)).map(|octets| c.smtp_bodies_octets_max = octets),
-        |c| vec![show_size(c.smtp_bodies_octets_max)],
+        |c, v| one(v, |t| value::size(t, MB..=1024 * GB)).map(|octets| c.smtp.bodies_octets_max = octets),
+        |c| vec![show_size(c.smtp.bodies_octets_max)],
     ),
     Setting::new(
         "max-line-size",
         Shape::One,
         "SIZE",
         "Longest line of a message after DATA, 1KB to 50MB; RFC 5321 asks for 1,000 octets",
-        |c, v| one(v, |t| value::size(t, KB..=50 * MB)).map(|octets| c.smtp_text_line_octets_max = octets),
-        |c| vec![show_size(c.smtp_text_line_octets_max)],
+        |c, v| one(v, |t| value::size(t, KB..=50 * MB)).map(|octets| c.smtp.text_line_octets_max = octets),
+        |c| vec![show_size(c.smtp.text_line_octets_max)],
     ),
     Setting::new(
         "max-recipients",
         Shape::One,
         "N",
         "Most recipients of one message, 1 to 100; RFC 5321 asks for 100",
-        |c, v| one(v, |t| value::number(t, 1..=SMTP_RECIPIENTS_MAX)).map(|n| c.smtp_recipients_max = n),
-        |c| vec![c.smtp_recipients_max.to_string()],
+        |c, v| one(v, |t| value::number(t, 1..=SMTP_RECIPIENTS_MAX)).map(|n| c.smtp.recipients_max = n),
+        |c| vec![c.smtp.recipients_max.to_string()],
     ),
     Setting::new(
         "max-hops",
         Shape::One,
         "N",
         "Most Received fields of a message, 1 to 1000; one with more is in a loop and refused",
-        |c, v| one(v, |t| value::number(t, 1..=1000)).map(|n| c.smtp_hops_max = n),
-        |c| vec![c.smtp_hops_max.to_string()],
+        |c, v| one(v, |t| value::number(t, 1..=1000)).map(|n| c.smtp.hops_max = n),
+        |c| vec![c.smtp.hops_max.to_string()],
     ),
     Setting::new(
         "smtp-auth",
         Shape::One,
         "off|accept-any",
         "Whether SMTP offers AUTH and takes any credentials; only while it listens on loopback",
-        |c, v| one(v, smtp_auth).map(|auth| c.smtp_auth = auth),
-        |c| vec![if c.smtp_auth == SmtpAuth::Off { "off" } else { "accept-any" }.to_owned()],
+        |c, v| one(v, smtp_auth).map(|auth| c.smtp.auth = auth),
+        |c| vec![if c.smtp.auth == SmtpAuth::Off { "off" } else { "accept-any" }.to_owned()],
     ),
 ];

@@ -4,6 +4,21 @@ use super::{GB, MB, one};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_size};
 
+/// What the store is set to.
+#[derive(Clone, Debug)]
+pub struct StoreConfig {
+    /// Size of a segment of the journal in octets, at least twice the largest message.
+    pub segment_octets: u64,
+    /// How much of the index may be held in memory, in octets.
+    pub index_cache_octets: usize,
+}
+
+impl Default for StoreConfig {
+    fn default() -> Self {
+        Self { segment_octets: 64 * MB, index_cache_octets: 32 << 20 }
+    }
+}
+
 /// In the order in which help lists them.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
@@ -11,8 +26,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         Shape::One,
         "SIZE",
         "Size of a file of the journal, 1MB to 1GB, at least twice max-message-size",
-        |c, v| one(v, |t| value::size(t, MB..=GB)).map(|octets| c.segment_octets = octets),
-        |c| vec![show_size(c.segment_octets)],
+        |c, v| one(v, |t| value::size(t, MB..=GB)).map(|octets| c.store.segment_octets = octets),
+        |c| vec![show_size(c.store.segment_octets)],
     )
     .with_default("64MB, or twice max-message-size where that is more"),
     Setting::new(
@@ -22,9 +37,9 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Memory for parts of the index, 1MB to 2GB",
         |c, v| {
             let octets = one(v, |t| value::size(t, MB..=2 * GB))?;
-            c.index_cache_octets = usize::try_from(octets).unwrap_or(usize::MAX);
+            c.store.index_cache_octets = usize::try_from(octets).unwrap_or(usize::MAX);
             Ok(())
         },
-        |c| vec![show_size(c.index_cache_octets as u64)],
+        |c| vec![show_size(c.store.index_cache_octets as u64)],
     ),
 ];

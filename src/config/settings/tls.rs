@@ -8,6 +8,32 @@ use crate::config::parse::optional_file;
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_duration};
 
+/// What secures SMTP.
+#[derive(Clone, Debug)]
+pub struct TlsConfig {
+    /// PEM with the certificate and the chain behind it.
+    pub certificate: Option<PathBuf>,
+    /// PEM with the certificate's key; set where `certificate` is set.
+    pub key: Option<PathBuf>,
+    /// Whether a self-signed certificate is made at the start.
+    pub self_signed: bool,
+    /// How long a TLS handshake may take.
+    pub handshake_timeout: Duration,
+}
+
+impl TlsConfig {
+    /// Whether there is a certificate to secure connections with.
+    pub fn is_set(&self) -> bool {
+        self.self_signed || self.certificate.is_some()
+    }
+}
+
+impl Default for TlsConfig {
+    fn default() -> Self {
+        Self { certificate: None, key: None, self_signed: false, handshake_timeout: Duration::from_secs(10) }
+    }
+}
+
 /// In the order in which help lists them.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
@@ -15,16 +41,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         Shape::One,
         "FILE",
         "Certificate in PEM with the chain behind it; read again when it changes and at SIGHUP",
-        |c, v| one(v, optional_file).map(|path| c.tls_certificate = path),
-        |c| shown(c.tls_certificate.as_ref()),
+        |c, v| one(v, optional_file).map(|path| c.tls.certificate = path),
+        |c| shown(c.tls.certificate.as_ref()),
     ),
     Setting::new(
         "tls-key",
         Shape::One,
         "FILE",
         "Private key of tls-cert in PEM: RSA, EC or Ed25519",
-        |c, v| one(v, optional_file).map(|path| c.tls_key = path),
-        |c| shown(c.tls_key.as_ref()),
+        |c, v| one(v, optional_file).map(|path| c.tls.key = path),
+        |c| shown(c.tls.key.as_ref()),
     )
     .with_default("none; the file of tls-cert where that is set"),
     Setting::new(
@@ -32,8 +58,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         Shape::Switch,
         "BOOL",
         "Create a self-signed certificate at the start, for development",
-        |c, v| one(v, value::switch).map(|on| c.tls_self_signed = on),
-        |c| vec![c.tls_self_signed.to_string()],
+        |c, v| one(v, value::switch).map(|on| c.tls.self_signed = on),
+        |c| vec![c.tls.self_signed.to_string()],
     ),
     Setting::new(
         "tls-handshake-timeout",
@@ -42,9 +68,9 @@ pub(super) const SETTINGS: &[Setting] = &[
         "How long a TLS handshake may take, 100ms to 5m",
         |c, v| {
             let bounds = Duration::from_millis(100)..=Duration::from_mins(5);
-            one(v, |t| value::duration(t, bounds)).map(|time| c.tls_handshake_timeout = time)
+            one(v, |t| value::duration(t, bounds)).map(|time| c.tls.handshake_timeout = time)
         },
-        |c| vec![show_duration(c.tls_handshake_timeout)],
+        |c| vec![show_duration(c.tls.handshake_timeout)],
     ),
 ];
 

@@ -6,7 +6,7 @@ use crate::config::Revision;
 #[derive(Debug)]
 pub(super) struct Family {
     /// Whose numbers they are.
-    pub(super) room: &'static str,
+    pub(super) source: &'static str,
     /// What they are called there.
     pub(super) name: &'static str,
     /// What they are called outside: seconds and octets (`_bytes`) are in the name, and counters end with `_total`.
@@ -41,27 +41,27 @@ pub(super) enum Kind {
 }
 
 const fn counter(
-    room: &'static str,
+    source: &'static str,
     name: &'static str,
     metric: &'static str,
     labels: &'static [&'static str],
     help: &'static str,
 ) -> Family {
-    Family { room, name, metric, kind: Kind::Counter, labels, help }
+    Family { source, name, metric, kind: Kind::Counter, labels, help }
 }
 
 const fn gauge(
-    room: &'static str,
+    source: &'static str,
     name: &'static str,
     metric: &'static str,
     labels: &'static [&'static str],
     help: &'static str,
 ) -> Family {
-    Family { room, name, metric, kind: Kind::Gauge, labels, help }
+    Family { source, name, metric, kind: Kind::Gauge, labels, help }
 }
 
-const fn histogram(room: &'static str, name: &'static str, metric: &'static str, help: &'static str) -> Family {
-    Family { room, name, metric, kind: Kind::Histogram, labels: &[], help }
+const fn histogram(source: &'static str, name: &'static str, metric: &'static str, help: &'static str) -> Family {
+    Family { source, name, metric, kind: Kind::Histogram, labels: &[], help }
 }
 
 /// All of them, in the order in which they are shown.
@@ -130,7 +130,7 @@ mod tests {
             assert_eq!(name.ends_with("_total"), family.kind == Kind::Counter, "{name}");
             assert!(family.help.ends_with('.'), "{name}");
             for other in &FAMILIES[..at] {
-                assert!(other.metric != name && (other.room, other.name) != (family.room, family.name), "{name}");
+                assert!(other.metric != name && (other.source, other.name) != (family.source, family.name), "{name}");
             }
         }
     }

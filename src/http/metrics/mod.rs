@@ -1,4 +1,4 @@
-//! `GET /metrics`: what the rooms count and what they hold, in Prometheus' text format, version 0.0.4.
+//! `GET /metrics`: the program's counters and gauges, in Prometheus' text format, version 0.0.4.
 //!
 //! Everybody may read it, like `/readyz`: it holds numbers and words of the program alone, no address, domain or URL. A
 //! scrape reads counters and, of the store, what a status reads; no row of mail is counted.
@@ -21,35 +21,35 @@ use crate::store::StoreStats;
 
 pub(super) use requests::Requests;
 
-/// Something that counts, and where its numbers belong in the catalogue of metrics.
+/// A part of the program that counts, and its name in the catalogue of metrics.
 #[derive(Clone, Debug)]
-pub struct Room {
-    /// The room's name there.
+pub struct MetricSource {
+    /// Its name in the catalogue.
     pub name: &'static str,
-    /// What counts in it.
+    /// Its counters.
     pub counts: Arc<dyn Counts>,
 }
 
-/// The numbers of one room at one moment.
+/// The numbers of one source at one moment.
 struct Numbers {
-    room: &'static str,
+    source: &'static str,
     counts: Vec<Count>,
     durations: Vec<Durations>,
 }
 
 impl Numbers {
-    fn of(room: &'static str, counts: Vec<Count>) -> Self {
-        Self { room, counts, durations: Vec::new() }
+    fn of(source: &'static str, counts: Vec<Count>) -> Self {
+        Self { source, counts, durations: Vec::new() }
     }
 
-    fn read(room: &Room) -> Self {
-        Self { durations: room.counts.durations(), ..Self::of(room.name, room.counts.read()) }
+    fn read(source: &MetricSource) -> Self {
+        Self { durations: source.counts.durations(), ..Self::of(source.name, source.counts.read()) }
     }
 }
 
 /// Answers with every metric of the revision. What the store can't tell while it has trouble is left out.
 pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Response, Problem> {
-    let mut numbers: Vec<Numbers> = api.rooms.iter().map(Numbers::read).collect();
+    let mut numbers: Vec<Numbers> = api.metrics.iter().map(Numbers::read).collect();
     numbers.push(Numbers::of("process", process(&api)));
     numbers.push(Numbers::of("limits", limits(&api)));
     let stats = api.store.stats().await;
@@ -74,8 +74,8 @@ fn process(api: &Api) -> Vec<Count> {
 fn limits(api: &Api) -> Vec<Count> {
     let config = &api.config;
     vec![
-        Count::one("smtpConnections", config.smtp_connections_max as u64),
-        Count::one("domains", config.domains_max as u64),
+        Count::one("smtpConnections", config.smtp.connections_max as u64),
+        Count::one("domains", config.domains.registered_max as u64),
     ]
 }
 

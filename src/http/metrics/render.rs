@@ -25,28 +25,28 @@ pub(super) fn text(numbers: &[Numbers], revision: Revision) -> Result<String, Pr
 
 /// What has no place in the catalogue.
 fn uncatalogued(numbers: &[Numbers]) -> Vec<String> {
-    let names = numbers.iter().flat_map(|Numbers { room, counts, durations }| {
+    let names = numbers.iter().flat_map(|Numbers { source, counts, durations }| {
         let counts = counts.iter().map(|count| (count.name, count.labels.len()));
         counts
             .chain(durations.iter().map(|durations| (durations.name, 0)))
-            .map(move |(name, labels)| (room, name, labels))
+            .map(move |(name, labels)| (source, name, labels))
     });
-    let is_unknown = |(room, name, labels): &(&&str, &str, usize)| {
-        !FAMILIES.iter().any(|it| it.room == **room && it.name == *name && it.labels.len() == *labels)
+    let is_unknown = |(source, name, labels): &(&&str, &str, usize)| {
+        !FAMILIES.iter().any(|it| it.source == **source && it.name == *name && it.labels.len() == *labels)
     };
-    names.filter(is_unknown).map(|(room, name, labels)| format!("{room}.{name} with {labels} labels")).collect()
+    names.filter(is_unknown).map(|(source, name, labels)| format!("{source}.{name} with {labels} labels")).collect()
 }
 
 /// `None` if nothing is known of the family now.
 fn of_family(family: &Family, numbers: &[Numbers]) -> Option<MetricFamily> {
-    let of_room = || numbers.iter().filter(|numbers| numbers.room == family.room);
+    let of_source = || numbers.iter().filter(|numbers| numbers.source == family.source);
     let metrics: Vec<Metric> = match family.kind {
         Kind::Histogram => {
-            let durations = of_room().flat_map(|numbers| &numbers.durations).filter(|it| it.name == family.name);
+            let durations = of_source().flat_map(|numbers| &numbers.durations).filter(|it| it.name == family.name);
             durations.map(histogram).collect()
         }
         kind => {
-            let counts = of_room().flat_map(|numbers| &numbers.counts).filter(|it| it.name == family.name);
+            let counts = of_source().flat_map(|numbers| &numbers.counts).filter(|it| it.name == family.name);
             counts.map(|count| metric(family, kind, count)).collect()
         }
     };

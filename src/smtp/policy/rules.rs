@@ -33,10 +33,10 @@ impl PolicySettings {
     /// The settings that follow from the daemon's.
     pub(in crate::smtp) fn from_config(config: &Config) -> Self {
         Self {
-            refused_clients: config.refused_clients.clone(),
-            refused_senders: config.refused_senders.clone(),
-            accepted_local_parts: config.accepted_local_parts.clone(),
-            role_addresses: config.role_addresses.clone(),
+            refused_clients: config.smtp.refused_clients.clone(),
+            refused_senders: config.smtp.refused_senders.clone(),
+            accepted_local_parts: config.smtp.accepted_local_parts.clone(),
+            role_addresses: config.mail.role_addresses.clone(),
         }
     }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
-use tempmail::expiry::{self, Outlived, StepGuard, Sweep};
+use tempmail::expiry::{self, Outlived, StepDetector, Sweep};
 use tempmail::model::{Address, Delivery, Envelope, Protocol, Subaddressing, Timestamp};
 use tempmail::store::{EmbeddedStore, Store, StoreOptions};
 use tokio_util::sync::CancellationToken;
@@ -114,7 +114,7 @@ async fn measure(emails: usize) -> Result<()> {
     let expiring = Arc::clone(&store);
     load(&store, "the worker of expiry", async move {
         let clock = Later { first: NOW.plus(2 * HOUR), since: Instant::now() };
-        let guard = StepGuard::settled(clock.now(), clock.boot());
+        let guard = StepDetector::settled(clock.now(), clock.boot());
         let idle_max = Duration::from_hours(24);
         let sweep = Sweep::new(expiring.clone(), Outlived::Webhooks { idle_max, unproven_max: idle_max }, clock.boot());
         let stop = CancellationToken::new();

@@ -2,10 +2,10 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use super::service::{Service, email, id_of};
 use super::{run, tempmail};
+use crate::support::until::blocking;
 
 const TO: &str = "hello@example.test";
 
@@ -120,11 +120,7 @@ fn an_interrupt_ends_a_waiting_command_with_130() {
     let service = Service::start();
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("tempmail"));
     let mut child = command.args(["--server", &service.url(), "inbox", "hang@example.test"]).spawn().expect("spawn");
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while service.held().requests.is_empty() {
-        assert!(Instant::now() < deadline, "no request came");
-        std::thread::yield_now();
-    }
+    blocking::until("a request", || !service.held().requests.is_empty());
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("kill");
     let status = child.wait().expect("wait");

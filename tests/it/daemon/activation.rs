@@ -5,14 +5,12 @@ use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::support::binary::{Binary, serve_command};
 use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
-
-/// How long a start that is to be refused may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::support::until::blocking;
 
 /// Two listening sockets of the manager; it keeps them.
 struct Manager {
@@ -67,13 +65,7 @@ impl Manager {
 /// How a start ends that is refused, and what it says. One that goes on is killed.
 fn refused(command: &mut Command) -> (Option<i32>, String) {
     let mut child = command.stderr(Stdio::piped()).spawn().expect("run");
-    let begun = Instant::now();
-    while child.try_wait().expect("wait").is_none() {
-        if begun.elapsed() > PATIENCE {
-            child.kill().expect("kill");
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    blocking::until("the start is refused", || child.try_wait().expect("wait").is_some());
     let output = child.wait_with_output().expect("output");
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }

@@ -24,7 +24,7 @@ async fn storm(server: &TestServer) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fifty_senders_fill_a_mailbox_and_no_more() {
     let caps = Caps { emails_per_mailbox: 10, ..Caps::default() };
-    let server = TestServer::with(|config| config.caps = caps).await;
+    let server = TestServer::with(|config| config.mail.caps = caps).await;
     let replies = storm(&server).await;
     let kept = replies.iter().filter(|reply| *reply == "250 2.0.0 Stored").count();
     let refused = replies.iter().filter(|reply| reply.starts_with("452 4.2.2 ")).count();
@@ -37,7 +37,7 @@ async fn fifty_senders_fill_a_mailbox_and_no_more() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fifty_senders_are_all_heard_where_the_oldest_makes_way() {
     let caps = Caps { emails_per_mailbox: 10, when_full: WhenFull::DropOldest, ..Caps::default() };
-    let server = TestServer::with(|config| config.caps = caps).await;
+    let server = TestServer::with(|config| config.mail.caps = caps).await;
     let replies = storm(&server).await;
     assert!(replies.iter().all(|reply| reply == "250 2.0.0 Stored"), "{replies:?}");
     assert_eq!(server.stats().await.emails, 10);

@@ -10,6 +10,7 @@ use tempmail::model::Timestamp;
 
 use crate::support::http;
 use crate::support::test_server::TestServer;
+use crate::support::until::until;
 
 const TO: &str = "hello@example.test";
 const DAY: Duration = Duration::from_hours(24);
@@ -24,19 +25,13 @@ async fn server() -> TestServer {
 /// Waits until the worker of expiry has had a whole turn.
 pub(super) async fn let_expiry_work(server: &TestServer) {
     let looks = server.clock.looks();
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
-    while server.clock.looks() < looks + 2 {
-        assert!(tokio::time::Instant::now() < deadline, "the worker does not look at the clock");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until("the worker looks at the clock twice", async || server.clock.looks() >= looks + 2).await;
 }
 
 /// The same once the pause after the start is over.
 async fn settled() -> TestServer {
     let server = server().await;
-    while server.clock.looks() == 0 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    until("the worker looks at the clock", async || server.clock.looks() > 0).await;
     server.clock.advance(PAUSE);
     let_expiry_work(&server).await;
     server

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -11,10 +10,9 @@ use crate::support::binary::Binary;
 use crate::support::exposition::Exposition;
 use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until;
 
 const TO: &str = "hello@example.test";
-const BACK_WITHIN: Duration = Duration::from_secs(10);
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A file system in memory, unmounted when this is dropped.
 struct Tmpfs(TempDir);
@@ -48,14 +46,6 @@ fn fill(file: &Path) {
     while !octets.is_empty() {
         while file.write_all(&octets).is_ok() {}
         octets.truncate(octets.len() / 2);
-    }
-}
-
-async fn until<F: Future<Output = bool>>(within: Duration, what: &str, mut is_so: impl FnMut() -> F) {
-    let start = Instant::now();
-    while !is_so().await {
-        assert!(start.elapsed() < within, "{what}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
@@ -93,10 +83,10 @@ async fn on_a_full_disk_mail_is_refused_for_now_and_all_else_goes_on() {
     assert!(http::raw(server.http, &id).await.is_some());
     assert_eq!(server.tempmail(&["delete", "--yes", "--id", &id]).code, Some(0));
     assert_eq!(http::total(server.http, TO).await, 3);
-    until(PATIENCE, "expiry goes on", || async { status()["store"]["emails"] == 0 }).await;
+    until("expiry goes on", async || status()["store"]["emails"] == 0).await;
 
     std::fs::remove_file(&ballast).expect("remove");
-    until(BACK_WITHIN, "mail is accepted again", || async {
+    until("mail is accepted again", async || {
         let mut peer = SmtpPeer::greeted(server.smtp).await;
         peer.command("EHLO client.test", "250").await;
         peer.try_exchange("MAIL FROM:<ann@sender.test>\r\n").await.starts_with("250")

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::support::binary::Binary;
 use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const MB: usize = 1 << 20;
@@ -152,9 +153,7 @@ async fn mail_is_taken_while_readers_wait_for_hostile_mail() {
         })
         .collect();
     // All threads that parse have something to do, and others wait for them.
-    while read.load(Ordering::Relaxed) < 2 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    until("two reads", async || read.load(Ordering::Relaxed) >= 2).await;
     let mut peer = SmtpPeer::greeted(daemon.smtp).await;
     for _ in 0..10 {
         peer.deliver("ann@example.test", "Subject: small\r\n\r\n").await;

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::support::binary::Binary;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until;
 
 const SENDERS: usize = 50;
 /// A kill comes when up to so many are acknowledged over all senders, and up to so much later.
@@ -77,10 +78,11 @@ async fn kill_under_load(kills: usize) {
                 (to.clone(), tokio::spawn(send_until_gone(daemon.smtp, to, Arc::clone(&acknowledged))))
             })
             .collect();
-        while acknowledged.load(Ordering::Relaxed) < wanted {
+        until("enough acknowledged messages", async || {
             assert!(!senders.iter().all(|(_, sender)| sender.is_finished()), "nobody sends any more");
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+            acknowledged.load(Ordering::Relaxed) >= wanted
+        })
+        .await;
         // At any moment, not only when somebody has just been answered.
         tokio::time::sleep(later).await;
         daemon.kill();

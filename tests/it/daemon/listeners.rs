@@ -4,7 +4,6 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -13,6 +12,7 @@ use tokio::net::UnixStream;
 use crate::support::binary::{Binary, serve_command};
 use crate::support::certificates::Pair;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until;
 
 fn status(binary: &Binary) -> Value {
     serde_json::from_str(&binary.tempmail(&["status", "--json"]).stdout).expect("JSON")
@@ -85,10 +85,7 @@ async fn sighup_reads_the_certificate_again_and_status_tells_what_is_wrong_with_
     binary.signal(Signal::HUP);
     binary.logged("certificate read again");
     SmtpPeer::connect(smtps).await.secure(&next.connector()).await.expect("a handshake").expect("220").await;
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while status(&binary)["tls"]["fault"] != Value::Null {
-        assert!(Instant::now() < deadline, "the fault is still told");
-    }
+    until("the fault is gone from the status", async || status(&binary)["tls"]["fault"].is_null()).await;
     session.deliver("hello@example.test", "hi\r\n").await;
     binary.stop();
 }

@@ -1,7 +1,5 @@
 //! What the log of the binary says of sessions, and what no line of it ever says.
 
-use std::time::Duration;
-
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use rustix::process::Signal;
@@ -12,6 +10,7 @@ use crate::support::binary::Binary;
 use crate::support::certificates::Pair;
 use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until_some;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const TO: &str = "hello@example.test";
@@ -25,19 +24,15 @@ async fn ended(daemon: &Binary, count: usize) -> Vec<Value> {
 
 /// The lines whose message starts like this, once there are so many.
 async fn lines(daemon: &Binary, message: &str, count: usize) -> Vec<Value> {
-    let all = async {
-        loop {
-            let log = daemon.log();
-            let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-            let is_wanted = |line: &Value| line["message"].as_str().is_some_and(|text| text.starts_with(message));
-            let lines: Vec<Value> = lines.filter(is_wanted).collect();
-            if lines.len() >= count {
-                return lines;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), all).await.expect("so many lines")
+    let what = format!("{count} lines of the log that start with {message:?}");
+    until_some(what, async || {
+        let log = daemon.log();
+        let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let is_wanted = |line: &Value| line["message"].as_str().is_some_and(|text| text.starts_with(message));
+        let lines: Vec<Value> = lines.filter(is_wanted).collect();
+        (lines.len() >= count).then_some(lines)
+    })
+    .await
 }
 
 #[tokio::test]

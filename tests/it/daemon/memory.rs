@@ -10,14 +10,13 @@ use tokio::sync::Barrier;
 use crate::support::binary::Binary;
 use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until;
 
 const MB: usize = 1 << 20;
 /// How long a sender waits that was told to come again.
 const PAUSE: Duration = Duration::from_millis(20);
 /// What may be left of it afterwards: caches, and what the allocator keeps for the next messages.
 const LEFT_MB: u64 = 100;
-/// How long freed memory may take to go back to the system.
-const RETURN_PATIENCE: Duration = Duration::from_secs(20);
 
 #[derive(Clone, Copy)]
 struct Load {
@@ -33,7 +32,6 @@ struct Cost {
     refused_at_first: usize,
     at_start_mb: u64,
     peak_mb: u64,
-    afterwards_mb: u64,
     took: Duration,
 }
 
@@ -90,11 +88,9 @@ async fn bear(load: Load) -> Cost {
     let took = began.elapsed();
     let refused_at_first = refused.into_iter().filter(|refused| *refused.as_ref().expect("a sender")).count();
     let peak_mb = daemon.memory_kb("VmHWM:") >> 10;
-    let deadline = Instant::now() + RETURN_PATIENCE;
-    while daemon.memory_kb("VmRSS:") >> 10 > at_start_mb + LEFT_MB && Instant::now() < deadline {
-        tokio::time::sleep(PAUSE).await;
-    }
-    let afterwards_mb = daemon.memory_kb("VmRSS:") >> 10;
+    let what =
+        std::fmt::from_fn(|f| write!(f, "memory is given back; peak {peak_mb} MB, at the start {at_start_mb} MB"));
+    until(what, async || daemon.memory_kb("VmRSS:") >> 10 <= at_start_mb + LEFT_MB).await;
     for sender in 0..senders {
         let page = http::inbox(daemon.http, &address(sender)).await;
         assert_eq!(page["total"], 1, "of sender {sender}");
@@ -102,7 +98,7 @@ async fn bear(load: Load) -> Cost {
         assert!(raw.ends_with(message(sender, octets).as_bytes()), "the message of {sender} is another");
     }
     daemon.stop();
-    Cost { refused_at_first, at_start_mb, peak_mb, afterwards_mb, took }
+    Cost { refused_at_first, at_start_mb, peak_mb, took }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -111,7 +107,6 @@ async fn senders_beyond_the_budget_come_again_and_all_of_them_are_served() {
     assert_eq!(cost.refused_at_first, 30, "{cost:?}");
     // Twenty messages, their copies in a group of 4 MB, the write buffers, and what the program itself takes.
     assert!(cost.peak_mb < cost.at_start_mb + 60, "{cost:?}");
-    assert!(cost.afterwards_mb <= cost.at_start_mb + LEFT_MB, "{cost:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -121,5 +116,4 @@ async fn five_hundred_senders_of_10_mb_stay_under_1_gb() {
     println!("{cost:?} in {} s", cost.took.as_secs());
     assert_eq!(cost.refused_at_first, 475, "{cost:?}");
     assert!(cost.peak_mb < 1024, "{cost:?}");
-    assert!(cost.afterwards_mb <= cost.at_start_mb + LEFT_MB, "{cost:?}");
 }

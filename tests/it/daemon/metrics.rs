@@ -60,8 +60,8 @@ async fn revision_1_has_all_but_those_of_webhooks() {
 #[tokio::test]
 async fn mail_and_refusals_are_counted() {
     let server = TestServer::with(|config| {
-        config.message_octets_max = 2_000;
-        config.caps = Caps { emails_per_mailbox: 2, when_full: WhenFull::DropOldest, ..Caps::default() };
+        config.mail.message_octets_max = 2_000;
+        config.mail.caps = Caps { emails_per_mailbox: 2, when_full: WhenFull::DropOldest, ..Caps::default() };
     })
     .await;
     let before = Exposition::of(server.http()).await;
@@ -137,8 +137,8 @@ async fn what_webhooks_come_to_is_counted() {
         sink.script(path, Behaviour::status(status));
     }
     let server = TestServer::ticking(|config| {
-        config.webhook_allow = vec!["127.0.0.0/8".parse().expect("network")];
-        config.outbox_events_max = 1;
+        config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("network")];
+        config.webhooks.outbox_events_max = 1;
     })
     .await;
     for path in ["/good", "/bad", "/gone"] {
@@ -189,7 +189,7 @@ async fn readiness_status_and_metrics_tell_the_same_cause_while_the_disk_fails()
     for (wanted, refusal, break_disk) in faults {
         let quota = QuotaDisk::with_room_for(64 << 20);
         let disk = FaultyDisk::on(quota.clone());
-        let server = TestServer::on(disk.clone(), |config| config.segment_octets = 1 << 20).await;
+        let server = TestServer::on(disk.clone(), |config| config.store.segment_octets = 1 << 20).await;
         server.send(TO, "kept", "text").await;
         assert_eq!(told_over_sockets(&server).await, (None, None, None));
 
@@ -249,7 +249,7 @@ async fn readiness_status_and_metrics_tell_the_same_cause_at_the_end() {
 
 async fn interface(disk: &FaultyDisk) -> (Arc<EmbeddedStore>, Router) {
     let mut config = Config::of_revision(Revision::Two, "/nonexistent".into());
-    config.segment_octets = 1 << 20;
+    config.store.segment_octets = 1 << 20;
     let options = StoreOptions::from_config(&config);
     let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open"));
     let clock = Arc::new(SetClock::at(START));
@@ -275,7 +275,7 @@ async fn told_by(router: &Router) -> [Option<String>; 3] {
 /// However many addresses, domains, paths and clients there were: the labels are the program's own words.
 #[tokio::test]
 async fn nothing_from_outside_becomes_a_label() {
-    let server = TestServer::with(|config| config.domains.push("*.wild.test".parse().expect("pattern"))).await;
+    let server = TestServer::with(|config| config.domains.fixed.push("*.wild.test".parse().expect("pattern"))).await;
     let visit = async |word: &str| {
         server.send(&format!("{word}@{word}.wild.test"), word, word).await;
         let mut peer = SmtpPeer::greeted(server.smtp()).await;

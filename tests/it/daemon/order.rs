@@ -3,17 +3,15 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::binary::Binary;
 use crate::support::programs;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until;
 
 const TEST: &str = "fdatasync_returns_before_the_reply_is_written";
-/// How long the test waits for what must come.
-const PATIENCE: Duration = Duration::from_secs(20);
 const MARK: &str = "a-mark-that-is-in-this-mail-alone";
 const CALLS: &str = "trace=fdatasync,fsync,pwrite64,pwritev,write,writev,sendto,sendmsg";
 
@@ -69,10 +67,10 @@ async fn fdatasync_returns_before_the_reply_is_written() {
     let mut peer = SmtpPeer::greeted(daemon.smtp).await;
     peer.deliver("ann@example.test", &format!("Subject: order\r\n\r\n{MARK}")).await;
     // The peer may have its reply before strace has written it down.
-    let deadline = Instant::now() + PATIENCE;
-    while moments(&std::fs::read_to_string(&trace).unwrap_or_default())[2].is_none() && Instant::now() < deadline {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until("the reply in the trace", async || {
+        moments(&std::fs::read_to_string(&trace).unwrap_or_default())[2].is_some()
+    })
+    .await;
     kill_process(Pid::from_child(&following), Signal::TERM).expect("kill");
     following.wait().expect("wait");
     let trace = std::fs::read_to_string(trace).expect("trace");

@@ -1,14 +1,13 @@
 //! A panic anywhere costs what it happened in, is counted, and ends the daemon only where nothing else would do.
 
 use std::panic;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::support::http;
 use crate::support::test_server::TestServer;
+use crate::support::until::until;
 
 const TO: &str = "hello@example.test";
-/// How long a test waits for what must come.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Makes a daemon see the panics of this process, as `serve` does. What was to be done with them is still done.
 fn watch(server: &TestServer) {
@@ -27,17 +26,10 @@ async fn a_worker_that_panics_begins_anew_and_nothing_else_ends() {
     // It has begun with its workers, and there is no session of SMTP: those look at the clock as well.
     assert_eq!(http::total(server.http(), TO).await, 0);
     server.clock.panic_next();
-    let start = Instant::now();
     // Expiry and webhooks look every 5 s.
-    while server.clock.will_panic() {
-        assert!(start.elapsed() < PATIENCE, "no worker looks at the clock");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until("a worker looks at the clock", async || !server.clock.will_panic()).await;
     let looks = server.clock.looks();
-    while server.clock.looks() < looks + 2 {
-        assert!(start.elapsed() < PATIENCE, "the worker does not begin anew");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until("the worker begins anew", async || server.clock.looks() >= looks + 2).await;
     assert!(server.panics.count() > 0);
     server.send(TO, "after", "").await;
     assert_eq!(http::total(server.http(), TO).await, 1);

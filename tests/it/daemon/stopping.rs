@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::support::binary::{Binary, local, serve_command};
 use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::{blocking, until};
 
 /// How long a daemon may take to stop.
 const STOP: Duration = Duration::from_secs(10);
@@ -188,10 +189,8 @@ async fn a_daemon_that_stops_lets_no_command_wait_in_vain() {
     let _request = hold_up(&daemon).await;
     daemon.signal(Signal::TERM);
     daemon.logged("stopping");
-    let deadline = Instant::now() + Duration::from_secs(3);
-    while UnixStream::connect(dir.path().join("tempmail.sock")).is_ok() {
-        assert!(Instant::now() < deadline, "the socket still takes commands");
-    }
+    let socket = dir.path().join("tempmail.sock");
+    until("the socket takes no more commands", async || UnixStream::connect(&socket).is_err()).await;
     daemon.kill();
 }
 
@@ -201,10 +200,7 @@ fn a_signal_ends_a_start_that_waits() {
     let dir = tempfile::tempdir().expect("directory");
     let _held = Directory::lock(dir.path()).expect("lock");
     let mut child = serve_command(dir.path()).stderr(Stdio::null()).spawn().expect("the binary");
-    let deadline = Instant::now() + Duration::from_secs(4);
-    while !catches_interrupts(child.id()) {
-        assert!(Instant::now() < deadline, "it takes no signals");
-    }
+    blocking::until("it takes signals", || catches_interrupts(child.id()));
     kill_process(Pid::from_child(&child), Signal::INT).expect("kill");
     let sent = Instant::now();
     let status = child.wait().expect("wait");

@@ -6,25 +6,24 @@ use std::time::Duration;
 use serde_json::json;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Endpoint, Revision};
-use tempmail::model::{Timestamp, WebhookId, WebhookLimits, WebhookRecord};
+use tempmail::model::{Registrant, Timestamp, WebhookId, WebhookLimits, WebhookRecord};
 use tempmail::store::{Outbox, WebhookRegistration};
 
 use super::clock::let_expiry_work;
 use crate::store::outbox::webhook;
 use crate::support::http;
 use crate::support::test_server::TestServer;
+use crate::support::until::until;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const TO: &str = "hello@example.test";
 const LIMITS: WebhookLimits = WebhookLimits { per_recipient: 9, total: 9, ..WebhookLimits::UNBOUNDED };
 const DAY: Duration = Duration::from_hours(24);
-/// How long a test waits for what must come.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// A little more than the pause after a start.
 const PAUSE: Duration = Duration::from_mins(11);
 
 fn idle_after_two_days(config: &mut Config) {
-    (config.webhook_idle, config.webhook_unproven_life) = (2 * DAY, 300 * DAY);
+    (config.webhooks.idle, config.webhooks.unproven_life) = (2 * DAY, 300 * DAY);
 }
 
 /// Registers a webhook for which mail last came at `last_mail_at`.
@@ -38,21 +37,17 @@ async fn register(server: &TestServer, url: &str, last_mail_at: Timestamp) -> We
 /// Lets time pass, and waits until a webhook is gone by then.
 async fn goes_after(server: &TestServer, time: Duration, id: WebhookId) {
     server.clock.advance(time);
-    let deadline = tokio::time::Instant::now() + PATIENCE;
-    while server.store().webhook(id).await != Ok(None) {
-        assert!(tokio::time::Instant::now() < deadline, "the webhook stays");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until("the webhook is gone", async || server.store().webhook(id).await == Ok(None)).await;
 }
 
 #[tokio::test]
 async fn no_webhook_leads_to_a_listener_of_the_daemon_itself() {
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let server = TestServer::with(|config| {
-        config.webhook_allow = vec!["127.0.0.0/8".parse().expect("a network")];
-        config.tls_self_signed = true;
-        config.smtps_listen = vec![any];
-        config.lmtp_listen = vec![Endpoint::Tcp(any)];
+        config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("a network")];
+        config.tls.self_signed = true;
+        config.smtp.smtps_listen = vec![any];
+        config.smtp.lmtp_listen = vec![Endpoint::Tcp(any)];
     })
     .await;
     let register = async |url: &str| {
@@ -89,13 +84,20 @@ async fn a_webhook_without_mail_goes_and_one_with_mail_stays() {
 async fn a_webhook_without_a_delivery_goes_after_two_days_and_one_that_had_one_stays() {
     let server = TestServer::start().await;
     let start = server.clock.now();
-    let useful = WebhookRecord { last_delivery_at: Some(start), ..webhook(TO, "https://useful.example/") };
+    let registrant = Some(Registrant::of([192, 0, 2, 1].into()));
+    let stranger = |url| WebhookRecord { registrant, ..webhook(TO, url) };
+    let useful = WebhookRecord { last_delivery_at: Some(start), ..stranger("https://useful.example/") };
     let useful_id = useful.id;
     server.store().register_webhook(useful, LIMITS).await.expect("register");
-    let useless = register(&server, "https://useless.example/", start.plus(DAY)).await;
+    let administrators = register(&server, "https://administrator.example/", start).await;
+    let useless = WebhookRecord { last_mail_at: start.plus(DAY), ..stranger("https://useless.example/") };
+    let useless_id = useless.id;
+    server.store().register_webhook(useless, LIMITS).await.expect("register");
     assert_eq!(http::total(server.http(), TO).await, 0);
-    goes_after(&server, 2 * DAY + PAUSE, useless).await;
-    assert!(server.store().webhook(useful_id).await.expect("read").is_some());
+    goes_after(&server, 2 * DAY + PAUSE, useless_id).await;
+    for id in [useful_id, administrators] {
+        assert!(server.store().webhook(id).await.expect("read").is_some());
+    }
     server.stop().await;
 }
 
@@ -118,7 +120,7 @@ async fn a_service_that_is_started_again_and_again_sweeps_some_minutes_after_eac
 async fn where_no_events_are_sent_those_that_wait_end_past_their_grace_and_not_by_a_clock_that_jumps() {
     let sink = WebhookSink::start().await;
     sink.script("/hook", Behaviour::status(500));
-    let server = TestServer::with(|config| config.webhook_allow = vec!["127.0.0.0/8".parse().expect("network")]).await;
+    let server = TestServer::with(|config| config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("network")]).await;
     let id = register(&server, &sink.url("/hook"), server.clock.now()).await;
     server.send(TO, "waits", "").await;
     let server = server.restart(|config| config.revision = Revision::One).await;

@@ -29,8 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 async fn a_daemon_whose_writer_has_ended_stops_with_an_error() {
     let mut config = Config::of_revision(Revision::Two, "/nonexistent".into());
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-    (config.smtp_listen, config.http_listen) = (vec![any_port], vec![any_port]);
-    config.segment_octets = 1 << 20;
+    (config.smtp.listen, config.http.listen) = (vec![any_port], vec![any_port]);
+    config.store.segment_octets = 1 << 20;
     let disk = FaultyDisk::on(RecordingDisk::default());
     let options = StoreOptions::from_config(&config);
     let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open"));

@@ -23,7 +23,7 @@ async fn ask(setup: &Setup, domain: &str) -> To {
 
 #[tokio::test]
 async fn each_answer_of_a_server_is_understood() {
-    let setup = Setup::with(|config| config.mx_hosts.push(name("post.bücher.test"))).await;
+    let setup = Setup::with(|config| config.domains.mx_hosts.push(name("post.bücher.test"))).await;
     let zone = &setup.zone;
     zone.set_mx("case.test", &[(10, "MX.TempMail.TEST.")]);
     zone.set_mx("idn.test", &[(10, "post.xn--bcher-kva.test")]);
@@ -92,7 +92,7 @@ async fn a_server_that_says_nothing_is_no_answer() {
 #[tokio::test]
 async fn a_server_that_is_not_there_is_no_answer() {
     let nobody = std::net::UdpSocket::bind("127.0.0.1:0").expect("a free port").local_addr().expect("address");
-    let setup = Setup::with(|config| config.resolvers = vec![nobody]).await;
+    let setup = Setup::with(|config| config.domains.resolvers = vec![nobody]).await;
     assert!(matches!(ask(&setup, "a.test").await, To::Nobody(Failure::Unreachable | Failure::TimedOut)));
 }
 

@@ -83,8 +83,8 @@ impl Setup {
         zone.set_addresses(OUR_HOST, &["192.0.2.25", "2001:db8::25"]);
         zone.set_addresses(OTHER_HOST, &["203.0.113.9"]);
         let mut config = Config::of_revision(Revision::Two, PathBuf::from("unused"));
-        config.mx_hosts = vec![name(OUR_HOST)];
-        config.resolvers = vec![zone.addr()];
+        config.domains.mx_hosts = vec![name(OUR_HOST)];
+        config.domains.resolvers = vec![zone.addr()];
         adjust(&mut config);
         let (store, clock) = (Arc::new(FaultyStore::open()), SetClock::new());
         let registry = open(Arc::new(config), &store, &clock).await;
@@ -94,8 +94,8 @@ impl Setup {
     /// A registry over the same store and zone, as after a restart.
     async fn restarted(&self, adjust: impl FnOnce(&mut Config)) -> Arc<Registry> {
         let mut config = Config::of_revision(Revision::Two, PathBuf::from("unused"));
-        config.mx_hosts = vec![name(OUR_HOST)];
-        config.resolvers = vec![self.zone.addr()];
+        config.domains.mx_hosts = vec![name(OUR_HOST)];
+        config.domains.resolvers = vec![self.zone.addr()];
         adjust(&mut config);
         open(Arc::new(config), &self.store, &self.clock).await
     }
@@ -146,7 +146,7 @@ async fn open(config: Arc<Config>, store: &Arc<FaultyStore>, clock: &Arc<SetCloc
     let settings = ResolverSettings {
         timeout: Duration::from_secs(2),
         retries: 0,
-        ..ResolverSettings::new(config.resolvers.clone())
+        ..ResolverSettings::new(config.domains.resolvers.clone())
     };
     let resolver = Arc::new(DnsResolver::new(settings));
     Registry::open(config, store.clone(), resolver, clock.clone()).await.expect("an open registry")

@@ -34,7 +34,7 @@ async fn a_panic_costs_one_domain_its_answer() {
     let setup = Setup::new().await;
     setup.register_many(3).await;
     let mut config = Config::of_revision(Revision::Two, PathBuf::from("unused"));
-    config.mx_hosts = vec![name(OUR_HOST)];
+    config.domains.mx_hosts = vec![name(OUR_HOST)];
     let resolver = DnsResolver::new(ResolverSettings::new(vec![setup.zone.addr()]));
     let trapped = Arc::new(Trapped { resolver, trap: "d1.test" });
     let registry =

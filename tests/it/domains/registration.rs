@@ -52,7 +52,7 @@ async fn a_resolver_that_fails_says_nothing_about_the_domain() {
 
 #[tokio::test]
 async fn without_an_mx_host_nothing_is_checked() {
-    let setup = Setup::with(|config| config.mx_hosts.clear()).await;
+    let setup = Setup::with(|config| config.domains.mx_hosts.clear()).await;
     assert_eq!(setup.register("shop.test").await, Err(DomainError::MxHostUnset));
     assert_eq!(setup.registry.check(&name("shop.test")).await, Err(DomainError::MxHostUnset));
     assert_eq!(setup.registry.verify(None, false).await, Err(DomainError::MxHostUnset));
@@ -89,7 +89,7 @@ async fn registering_again_never_deactivates() {
 #[tokio::test]
 async fn a_fixed_domain_is_answered_unchecked_and_not_stored() {
     let setup = Setup::with(|config| {
-        config.domains = ["fixed.test", "*.dev.test"].map(|text| text.parse().expect(text)).to_vec();
+        config.domains.fixed = ["fixed.test", "*.dev.test"].map(|text| text.parse().expect(text)).to_vec();
     })
     .await;
     for domain in ["fixed.test", "any.dev.test"] {
@@ -126,7 +126,7 @@ async fn a_pinned_domain_is_active_without_dns() {
 
 #[tokio::test]
 async fn no_more_domains_are_registered_than_permitted() {
-    let setup = Setup::with(|config| config.domains_max = 2).await;
+    let setup = Setup::with(|config| config.domains.registered_max = 2).await;
     setup.register_many(2).await;
     setup.point_here("third.test");
     assert_eq!(setup.register("third.test").await, Err(DomainError::TooMany));

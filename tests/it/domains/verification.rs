@@ -6,6 +6,7 @@ use tempmail::domains::{DomainError, Round, Served};
 use tempmail::model::DomainStatus;
 
 use super::{OTHER_HOST, OUR_HOST, Setup, name, new};
+use crate::support::until::until;
 
 async fn round(setup: &Setup) -> Round {
     setup.registry.verify(None, false).await.expect("a round")
@@ -141,7 +142,7 @@ async fn our_own_host_vanishing_from_the_dns_is_a_storm() {
 
 #[tokio::test]
 async fn one_domain_can_be_verified_alone() {
-    let setup = Setup::with(|config| config.domains = vec!["fixed.test".parse().expect("pattern")]).await;
+    let setup = Setup::with(|config| config.domains.fixed = vec!["fixed.test".parse().expect("pattern")]).await;
     let domains = setup.register_many(6).await;
     setup.all_point_elsewhere(&domains);
     setup.registry.pin(new("pinned.test")).await.expect("pinned");
@@ -167,9 +168,7 @@ async fn round_that_waits(setup: &Setup, is_second_pass: bool) -> Round {
 }
 
 async fn asked_for(setup: &Setup, times: usize) {
-    while setup.zone.mx_questions("d0.test") < times {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    until("questions for d0.test", async || setup.zone.mx_questions("d0.test") >= times).await;
 }
 
 #[tokio::test]

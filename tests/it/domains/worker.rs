@@ -7,19 +7,18 @@ use tempmail::domains::{Registry, Served, verifier};
 use tokio_util::sync::CancellationToken;
 
 use super::Setup;
+use crate::support::until::until;
 
 /// Short, because what a round spreads over real time is a part of its period.
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// Lets the clock go on until something is so.
-async fn until(what: &str, setup: &Setup, mut is_so: impl AsyncFnMut() -> bool) {
-    let waiting = async {
-        while !is_so().await {
-            setup.clock.advance(PERIOD / 100);
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), waiting).await.expect(what);
+async fn in_time(what: &str, setup: &Setup, mut condition: impl AsyncFnMut() -> bool) {
+    until(what, async || {
+        setup.clock.advance(PERIOD / 100);
+        condition().await
+    })
+    .await;
 }
 
 struct Worker {
@@ -42,14 +41,14 @@ impl Worker {
 
 #[tokio::test]
 async fn every_period_each_domain_is_asked_for() {
-    let setup = Setup::with(|config| config.verify_every = PERIOD).await;
+    let setup = Setup::with(|config| config.domains.verify_every = PERIOD).await;
     setup.register_many(2).await;
     let worker = Worker::start(&setup.registry);
     setup.point_elsewhere("d0.test");
-    until("deactivated after a period", &setup, async || setup.served("d0.test") == Served::Deactivated).await;
+    in_time("deactivated after a period", &setup, async || setup.served("d0.test") == Served::Deactivated).await;
     assert_eq!(setup.served("d1.test"), Served::Active);
     setup.point_here("d0.test");
-    until("active after another", &setup, async || setup.served("d0.test") == Served::Active).await;
+    in_time("active after another", &setup, async || setup.served("d0.test") == Served::Active).await;
     worker.stop().await;
 }
 
@@ -59,10 +58,10 @@ async fn a_restart_asks_for_nothing_before_its_time() {
     setup.register_many(1).await;
     setup.clock.advance(2 * PERIOD);
     let period = 4 * PERIOD;
-    let restarted = setup.restarted(|config| config.verify_every = period).await;
+    let restarted = setup.restarted(|config| config.domains.verify_every = period).await;
     let worker = Worker::start(&restarted);
     let kept = async || setup.store.record("d0.test").await.expect("kept");
-    until("asked for again", &setup, async || kept().await.last_checked_at > Some(kept().await.added_at)).await;
+    in_time("asked for again", &setup, async || kept().await.last_checked_at > Some(kept().await.added_at)).await;
     assert!(kept().await.last_checked_at >= Some(kept().await.added_at.plus(period)));
     worker.stop().await;
 }
@@ -72,17 +71,17 @@ async fn an_overdue_round_comes_soon_after_the_start() {
     let setup = Setup::new().await;
     setup.register_many(1).await;
     setup.clock.advance(Duration::from_hours(100));
-    let restarted = setup.restarted(|config| config.verify_every = PERIOD).await;
+    let restarted = setup.restarted(|config| config.domains.verify_every = PERIOD).await;
     let worker = Worker::start(&restarted);
-    until("asked for again", &setup, async || setup.zone.mx_questions("d0.test") == 2).await;
+    in_time("asked for again", &setup, async || setup.zone.mx_questions("d0.test") == 2).await;
     worker.stop().await;
 }
 
 #[tokio::test]
 async fn without_an_mx_host_the_worker_waits_to_be_stopped() {
     let setup = Setup::with(|config| {
-        config.mx_hosts.clear();
-        config.verify_every = Duration::from_millis(1);
+        config.domains.mx_hosts.clear();
+        config.domains.verify_every = Duration::from_millis(1);
     })
     .await;
     let worker = Worker::start(&setup.registry);

@@ -76,7 +76,7 @@ async fn verification_is_asked_for_one_domain_or_all() {
 
 #[tokio::test]
 async fn the_status_says_what_runs_here() {
-    let api = TestApi::with(|config| config.mx_hosts = vec!["mx.example.test".parse().expect("name")]);
+    let api = TestApi::with(|config| config.domains.mx_hosts = vec!["mx.example.test".parse().expect("name")]);
     api.receive(&["ann@example.test"], "12345").await;
     let stats = async || api.store.stats().await.expect("stats");
     let shown = async || api.administrator("GET", "/api/admin/status", "").await.json();

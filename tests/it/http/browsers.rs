@@ -18,7 +18,7 @@ async fn to_host(api: &TestApi, host: &str) -> Answer {
 }
 
 fn public_service() -> TestApi {
-    TestApi::with(|config| config.http_listen = vec!["0.0.0.0:8080".parse().expect("address")])
+    TestApi::with(|config| config.http.listen = vec!["0.0.0.0:8080".parse().expect("address")])
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn on_loopback_other_pages_may_not_write() {
 
 #[tokio::test]
 async fn on_loopback_only_loopback_hosts_are_answered_for() {
-    let api = TestApi::with(|config| config.http_allowed_hosts = vec!["mail.example.test".into()]);
+    let api = TestApi::with(|config| config.http.allowed_hosts = vec!["mail.example.test".into()]);
     for host in ["localhost", "127.0.0.1:8080", "[::1]:8080", "app.localhost:1", "mail.example.test"] {
         assert_eq!(to_host(&api, host).await.status, 200, "{host}");
     }
@@ -81,7 +81,7 @@ async fn beyond_loopback_any_page_may_and_any_host_is_answered_for() {
 
 #[tokio::test]
 async fn listed_origins_replace_the_rule() {
-    let api = TestApi::with(|config| config.http_allowed_origins = Some(vec!["https://app.example".into()]));
+    let api = TestApi::with(|config| config.http.allowed_origins = Some(vec!["https://app.example".into()]));
     let granted = from_page(&api, "GET", INBOX, "https://app.example").await;
     assert_eq!(granted.header("access-control-allow-origin"), Some("https://app.example"));
     let refused = from_page(&api, "GET", INBOX, "http://localhost:3000").await;

@@ -82,13 +82,13 @@ async fn pages_are_newest_first_and_counted_to_the_end() {
 
 #[tokio::test]
 async fn the_limit_is_clamped_to_the_maximum_and_the_answer_says_so() {
-    let api = TestApi::with(|config| (config.page_size_default, config.page_size_max) = (50, 300));
+    let api = TestApi::with(|config| (config.http.page_size_default, config.http.page_size_max) = (50, 300));
     assert_eq!(api.get(INBOX).await.json()["limit"], 50);
     assert_eq!(api.get(&format!("{INBOX}&limit=301")).await.json()["limit"], 300);
     assert_eq!(api.get(&format!("{INBOX}&limit=99999999999999999999999")).await.json()["limit"], 300);
     for revision in [Revision::One, Revision::Two] {
         let defaults = Config::of_revision(revision, "/nowhere".into());
-        assert_eq!((defaults.page_size_default, defaults.page_size_max), (20, 100));
+        assert_eq!((defaults.http.page_size_default, defaults.http.page_size_max), (20, 100));
     }
 }
 

@@ -16,6 +16,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
@@ -25,9 +26,11 @@ use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
 use tempmail::http::{Api, Peer, Principal, WebhookTest, router};
 use tempmail::mime::Parser;
-use tempmail::model::{Address, Delivery, EmailId, Envelope, Protocol, Subaddressing, Timestamp};
+use tempmail::model::{
+    Address, AttemptRecord, Delivery, EmailId, Envelope, Protocol, Subaddressing, Timestamp, WebhookRecord,
+};
 use tempmail::store::{EmbeddedStore, Store};
-use tempmail::webhook::{Guard, GuardSettings};
+use tempmail::webhook::{Guard, GuardSettings, TestError};
 use tower::ServiceExt;
 
 use crate::support::clock::SetClock;
@@ -77,21 +80,31 @@ impl Answer {
     }
 }
 
+/// No webhook is tested through it.
+struct NoTest;
+
+#[async_trait]
+impl WebhookTest for NoTest {
+    async fn test(&self, _: &WebhookRecord) -> Result<AttemptRecord, TestError> {
+        unreachable!("no test of a webhook was expected")
+    }
+}
+
 impl TestApi {
     fn new() -> Self {
         Self::with(|_| {})
     }
 
     fn with(configure: impl FnOnce(&mut Config)) -> Self {
-        Self::with_test(configure, None)
+        Self::with_test(configure, Arc::new(NoTest))
     }
 
-    fn with_test(configure: impl FnOnce(&mut Config), webhook_test: Option<Arc<dyn WebhookTest>>) -> Self {
+    fn with_test(configure: impl FnOnce(&mut Config), webhook_test: Arc<dyn WebhookTest>) -> Self {
         let mut config = Config::of_revision(Revision::Two, "/nowhere".into());
         configure(&mut config);
         let store = Arc::new(FaultyStore::open());
         let outbox = store.embedded();
-        let guard = Guard::new(GuardSettings { allow: config.webhook_allow.clone(), ..GuardSettings::default() });
+        let guard = Guard::new(GuardSettings { allow: config.webhooks.allow.clone(), ..GuardSettings::default() });
         let domains = Arc::new(FixedDomains::default());
         let clock = Arc::new(SetClock::at(NOW));
         let router = router(Api {
@@ -104,7 +117,7 @@ impl TestApi {
             parser: Parser::start(1).expect("thread"),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             status: None,
-            rooms: Vec::new(),
+            metrics: Vec::new(),
         });
         Self { store, outbox, domains, clock, router }
     }

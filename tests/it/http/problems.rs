@@ -63,6 +63,25 @@ async fn errors_of_the_store_show_nothing_of_its_inside() {
     }
 }
 
+/// The log said that a request failed, but not which one.
+#[tokio::test]
+async fn a_failure_is_logged_once_with_its_request() {
+    let log = tempfile::NamedTempFile::new().expect("file");
+    let writer = log.reopen().expect("the same file");
+    let subscriber =
+        tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.try_clone().expect("a copy"));
+    let _guard = tracing::subscriber::set_default(subscriber.finish());
+    let api = TestApi::new();
+    api.store.fail_with(Some(StoreError::Failed("the inside".into())));
+    assert_eq!(api.get("/api/mail/messages?to=a@example.test").await.status, 503);
+    api.store.fail_with(Some(StoreError::Stopping));
+    assert_eq!(api.get("/api/mail/messages?to=a@example.test").await.status, 503);
+    let lines = std::fs::read_to_string(log.path()).expect("the lines");
+    assert_eq!(lines.matches("a request failed").count(), 1, "{lines}");
+    assert!(lines.contains("the inside") && lines.contains("GET /api/mail/messages"), "{lines}");
+    assert!(!lines.contains("example.test"), "an address is in the log: {lines}");
+}
+
 #[tokio::test]
 async fn every_answer_carries_the_fields_that_guard_mail() {
     let api = TestApi::new();

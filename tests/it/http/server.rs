@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::routing::get;
-use tempmail::config::{Config, Revision};
+
 use tempmail::http::{HttpLimits, serve_tcp, serve_unix};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
@@ -21,7 +21,7 @@ struct Server {
 }
 
 fn limits() -> HttpLimits {
-    HttpLimits::from_config(&Config::of_revision(Revision::Two, "/nowhere".into()))
+    HttpLimits::new(1_000)
 }
 
 async fn serve(router: Router, limits: HttpLimits) -> Server {
@@ -142,7 +142,7 @@ async fn a_client_that_reads_nothing_is_given_up() {
     };
     let router = Router::new().route("/", get(endless));
     let server =
-        serve(router, HttpLimits { stall_timeout: Duration::from_millis(50), connections_max: 1, ..limits() }).await;
+        serve(router, HttpLimits { write_timeout: Duration::from_millis(50), connections_max: 1, ..limits() }).await;
     let mut stuck = server.connect().await;
     stuck.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("write");
     // The only slot comes free when the first is given up.

@@ -1,6 +1,7 @@
 //! The binary itself as a daemon, in a process of its own.
 
 use std::ffi::OsStr;
+use std::fmt::from_fn;
 use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use super::until::blocking;
 use crate::cli::{Outcome, tempmail};
 
 /// How long a test waits for what must come.
@@ -90,18 +92,11 @@ impl Binary {
 
     /// Waits for a line of the log whose message begins like this.
     pub(crate) fn logged(&self, message: &str) -> Value {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            let log = self.log.lock().expect("log").clone();
-            let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-            for line in lines {
-                if line["message"].as_str().is_some_and(|text| text.starts_with(message)) {
-                    return line;
-                }
-            }
-            assert!(Instant::now() < deadline, "{message:?} is not in the log:\n{log}");
-            std::thread::sleep(PAUSE);
-        }
+        blocking::until_some(from_fn(|f| write!(f, "{message:?} in the log:\n{}", self.log())), || {
+            let log = self.log();
+            let mut lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            lines.find(|line| line["message"].as_str().is_some_and(|text| text.starts_with(message)))
+        })
     }
 
     /// The log so far.

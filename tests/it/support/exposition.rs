@@ -1,13 +1,12 @@
 //! Prometheus' text format (version 0.0.4), read as strictly as its description permits: whatever is not in it, or is there
 //! twice, or out of order, fails the test.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::from_fn;
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
 
-/// How long a test waits for what must come.
-const PATIENCE: Duration = Duration::from_secs(20);
-const PAUSE: Duration = Duration::from_millis(10);
+use super::until::until;
 
 type Labels = BTreeMap<String, String>;
 
@@ -44,15 +43,15 @@ impl Exposition {
 
     /// Asks until what it says is as wanted.
     pub(crate) async fn until(server: SocketAddr, what: &str, wanted: impl Fn(&Self) -> bool) -> Self {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
+        let last = RefCell::new(Self::default());
+        until(from_fn(|f| write!(f, "{what}: {:#?}", last.borrow())), async || {
             let exposition = Self::of(server).await;
-            if wanted(&exposition) {
-                return exposition;
-            }
-            assert!(Instant::now() < deadline, "{what}: {exposition:#?}");
-            tokio::time::sleep(PAUSE).await;
-        }
+            let is_wanted = wanted(&exposition);
+            last.replace(exposition);
+            is_wanted
+        })
+        .await;
+        last.into_inner()
     }
 
     pub(crate) fn parse(text: &str) -> Self {

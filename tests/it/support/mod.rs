@@ -20,4 +20,5 @@ pub mod smtp_peer;
 pub mod steady;
 pub mod test_server;
 pub mod traced_names;
+pub mod until;
 pub mod webhook_sink;

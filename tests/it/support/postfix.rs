@@ -1,5 +1,6 @@
 //! Postfix as a sender.
 
+use std::fmt::from_fn;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
@@ -7,10 +8,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::programs;
+use super::until::blocking;
 
-/// How long a test waits for what must come.
-const PATIENCE: Duration = Duration::from_secs(60);
-const PAUSE: Duration = Duration::from_millis(5);
 const FLUSH_EVERY: Duration = Duration::from_secs(5);
 
 /// An instance of Postfix with its own configuration, queue and log, which sends everything to one receiver. It listens
@@ -68,11 +67,7 @@ impl Postfix {
 
     /// Waits until it is so.
     pub(crate) fn wait_for(&self, what: &str, mut is_so: impl FnMut(&Self) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
-        while !is_so(self) {
-            assert!(Instant::now() < deadline, "{what}: not in time; {}", self.state());
-            std::thread::sleep(PAUSE);
-        }
+        blocking::until(from_fn(|f| write!(f, "{what}; {}", self.state())), || is_so(self));
     }
 
     /// What it has in its queue, and the last lines of its log.

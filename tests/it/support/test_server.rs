@@ -1,5 +1,7 @@
 //! The daemon in the process of the test, on free ports, with a data directory of its own and a clock that the test sets.
 
+use std::cell::Cell;
+use std::fmt::from_fn;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,12 +21,11 @@ use tokio_util::sync::CancellationToken;
 use super::binary;
 use super::clock::SetClock;
 use super::smtp_peer::SmtpPeer;
+use super::until::until;
 use crate::cli::Outcome;
 
 /// How long a test waits for what must come.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long it waits between two looks.
-const PAUSE: Duration = Duration::from_millis(10);
 /// 2023-11-14 22:13:20 UTC.
 const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
@@ -95,9 +96,9 @@ impl TestServer {
     ) -> Self {
         let mut config = Config::of_revision(revision, dir.path().into());
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-        (config.smtp_listen, config.http_listen) = (vec![any_port], vec![any_port]);
+        (config.smtp.listen, config.http.listen) = (vec![any_port], vec![any_port]);
         // A quarter of the usual one, which is quicker made.
-        config.segment_octets = 32 << 20;
+        config.store.segment_octets = 32 << 20;
         configure(&mut config);
         let listeners = Listeners::bind(&config, Inherited::default()).expect("free ports");
         let (smtp, http) = (listeners.smtp_addresses()[0], listeners.http_addresses()[0]);
@@ -162,15 +163,13 @@ impl TestServer {
 
     /// Waits until what it keeps is as wanted.
     pub(crate) async fn until_stats(&self, wanted: impl Fn(&StoreStats) -> bool) -> StoreStats {
-        let deadline = tokio::time::Instant::now() + PATIENCE;
-        loop {
-            let stats = self.stats().await;
-            if wanted(&stats) {
-                return stats;
-            }
-            assert!(tokio::time::Instant::now() < deadline, "still {stats:?}");
-            tokio::time::sleep(PAUSE).await;
-        }
+        let last = Cell::new(self.stats().await);
+        until(from_fn(|f| write!(f, "other stats than {:?}", last.get())), async || {
+            last.set(self.stats().await);
+            wanted(&last.get())
+        })
+        .await;
+        last.get()
     }
 
     /// The same, while time goes on: nothing is removed for some minutes after a start.

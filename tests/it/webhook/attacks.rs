@@ -42,7 +42,12 @@ async fn a_victim_that_takes_nothing_gets_few_requests_and_octets_however_many_w
     const WEBHOOKS: usize = 40;
     let (victim, other) = (WebhookSink::start().await, WebhookSink::start().await);
     other.script("/", Behaviour::status(200));
-    let server = TestServer::with(quick).await;
+    let server = TestServer::with(|config| {
+        quick(config);
+        // With a clock that stands still, nothing is retried.
+        config.webhook_timeout = Duration::from_secs(20);
+    })
+    .await;
     // Half of them by a name of its own each.
     let port = victim.addr().port();
     for number in 0..WEBHOOKS {
@@ -74,8 +79,8 @@ async fn a_victim_that_takes_nothing_gets_few_requests_and_octets_however_many_w
 async fn a_client_that_takes_all_its_places_leaves_the_others_theirs() {
     let server = TestServer::with(|config| {
         quick(config);
-        (config.webhooks_per_client_max, config.webhooks_max) = (5, 8);
-        config.webhook_registrations_per_minute = 10;
+        (config.webhooks.per_client_max, config.webhooks.total_max) = (5, 8);
+        config.webhooks.registrations_per_minute = 10;
     })
     .await;
     let url = |client: usize, number: usize| format!("https://c{client}.example/{number}");
@@ -128,8 +133,8 @@ async fn a_webhook_whose_address_becomes_a_role_address_is_told_nothing_unless_i
     let settings = |roles: &'static [&'static str]| {
         move |config: &mut Config| {
             quick(config);
-            config.domains = vec!["mail.example.com".parse().expect("domain")];
-            config.role_addresses = RoleAddresses::new(roles.iter().copied());
+            config.domains.fixed = vec!["mail.example.com".parse().expect("domain")];
+            config.mail.role_addresses = RoleAddresses::new(roles.iter().copied());
         }
     };
     let to = "billing@mail.example.com";
@@ -180,8 +185,8 @@ async fn a_receiver_that_is_briefly_down_loses_nothing_to_thousands_of_webhooks_
     sink.script("/hook", Behaviour::status(500));
     let server = TestServer::ticking(|config| {
         quick(config);
-        config.webhook_schedule = vec![Duration::from_millis(200)];
-        config.outbox_octets_max = 2 << 20;
+        config.webhooks.schedule = vec![Duration::from_millis(200)];
+        config.webhooks.outbox_octets_max = 2 << 20;
     })
     .await;
     let honest = proven("honest@example.test", &sink.url("/hook"));

@@ -10,9 +10,9 @@ use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 /// Settings that make retries quick and let loopback be called.
 pub fn quick(config: &mut Config) {
-    config.webhook_allow = vec!["127.0.0.0/8".parse().expect("network")];
-    config.webhook_schedule = vec![Duration::from_millis(20)];
-    config.webhook_timeout = Duration::from_millis(300);
+    config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("network")];
+    config.webhooks.schedule = vec![Duration::from_millis(20)];
+    config.webhooks.timeout = Duration::from_millis(300);
 }
 
 /// Registers a webhook; its id.
@@ -128,7 +128,7 @@ async fn one_dead_endpoint_delays_no_other() {
     alive.script("/hook", Behaviour::status(200));
     let server = TestServer::ticking(|config| {
         quick(config);
-        config.webhook_timeout = Duration::from_secs(60);
+        config.webhooks.timeout = Duration::from_secs(60);
     })
     .await;
     register(&server, "dead@example.test", &dead.url("/hook"), None).await;
@@ -154,7 +154,7 @@ async fn nothing_is_sent_to_an_address_that_is_not_public() {
     let server = server
         .restart(|config| {
             quick(config);
-            config.webhook_allow = Vec::new();
+            config.webhooks.allow = Vec::new();
         })
         .await;
     server.send("ann@example.test", "Hello", "text").await;
@@ -172,8 +172,8 @@ async fn hanging_endpoints_leave_the_healthy_ones_their_places() {
     let server = TestServer::ticking(|config| {
         quick(config);
         // No attempt at those that hang ends while the test lasts.
-        config.webhook_timeout = Duration::from_secs(120);
-        config.webhook_in_flight_max = 16;
+        config.webhooks.timeout = Duration::from_secs(120);
+        config.webhooks.in_flight_max = 16;
     })
     .await;
     let mut hanging = Vec::new();

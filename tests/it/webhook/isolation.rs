@@ -45,9 +45,9 @@ async fn tell_all(server: &TestServer, healthy: &[WebhookSink], told: usize) {
 #[tokio::test]
 async fn endpoints_are_told_beside_a_black_hole_and_an_endless_body() {
     let server = TestServer::ticking(|config| {
-        config.webhook_allow = vec!["127.0.0.0/8".parse().expect("network")];
+        config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("network")];
         // What hangs does so for as long as the test lasts.
-        config.webhook_timeout = Duration::from_secs(300);
+        config.webhooks.timeout = Duration::from_secs(300);
     })
     .await;
     let (dead, endless) = (WebhookSink::start().await, WebhookSink::start().await);
@@ -89,8 +89,8 @@ async fn endpoints_are_told_beside_a_black_hole_and_an_endless_body() {
 #[tokio::test]
 async fn an_endpoint_that_was_prompt_and_hangs_has_four_attempts_in_flight() {
     let server = TestServer::ticking(|config| {
-        config.webhook_allow = vec!["127.0.0.0/8".parse().expect("network")];
-        config.webhook_timeout = Duration::from_secs(300);
+        config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("network")];
+        config.webhooks.timeout = Duration::from_secs(300);
     })
     .await;
     let (sink, other) = (WebhookSink::start().await, WebhookSink::start().await);

@@ -37,8 +37,8 @@ async fn the_grace_says_how_long_after_its_mail_an_event_is_attempted() {
         sink.script("/hook", Behaviour::status(500));
         let server = TestServer::ticking(|config| {
             quick(config);
-            config.webhook_schedule = vec![Duration::from_hours(12)];
-            config.webhook_grace = grace;
+            config.webhooks.schedule = vec![Duration::from_hours(12)];
+            config.webhooks.grace = grace;
         })
         .await;
         let id = register(&server, TO, &sink.url("/hook"), None).await;
@@ -55,7 +55,7 @@ async fn no_event_is_late_by_a_clock_of_which_the_start_knows_nothing() {
     sink.script("/hook", Behaviour::status(500));
     let slow = |config: &mut tempmail::config::Config| {
         quick(config);
-        config.webhook_schedule = vec![Duration::from_hours(1)];
+        config.webhooks.schedule = vec![Duration::from_hours(1)];
     };
     let server = TestServer::ticking(slow).await;
     let id = register(&server, TO, &sink.url("/hook"), None).await;
@@ -65,16 +65,17 @@ async fn no_event_is_late_by_a_clock_of_which_the_start_knows_nothing() {
     clock.reboot();
     clock.step_to(Timestamp::from_millis(1_700_000_000_000).plus(Duration::from_hours(100)));
     let server = server.restart(slow).await;
-    // Told behind what is late.
+    // It is sent although it seems to be late.
+    let log = lines(&server, &id, 2).await;
+    assert_eq!(log[0]["status"], 500, "{log:?}");
     sink.script("/other", Behaviour::status(200));
     register(&server, "bob@example.test", &sink.url("/other"), None).await;
-    for told in 1..=3 {
+    for delivered in 1..=3 {
         server.send("bob@example.test", "Hello", "text").await;
-        wait_until(&server, "bob@example.test", |_| sink.requests().len() > told).await;
+        wait_until(&server, "bob@example.test", |_| sink.requests().len() > 1 + delivered).await;
     }
-    assert_eq!(log(&server, &id).await.len(), 1, "it rests");
-    server.clock.advance(Duration::from_mins(11));
-    let log = lines(&server, &id, 2).await;
+    server.clock.advance(Duration::from_mins(75));
+    let log = lines(&server, &id, 3).await;
     assert_eq!(log[0]["error"], "too_late", "{log:?}");
     server.stop().await;
 }
@@ -85,7 +86,7 @@ async fn what_passes_an_addresss_pace_waits_and_has_not_failed() {
     sink.script("/hook", Behaviour::status(200));
     let server = TestServer::ticking(|config| {
         quick(config);
-        config.webhook_per_address_per_minute = 2;
+        config.webhooks.per_address_per_minute = 2;
     })
     .await;
     register(&server, TO, &sink.url("/hook"), None).await;
@@ -114,7 +115,7 @@ async fn a_port_that_is_refused_by_now_is_not_called() {
     let server = server
         .restart(move |config| {
             quick(config);
-            config.webhook_refused_ports = vec![port];
+            config.webhooks.refused_ports = vec![port];
         })
         .await;
     server.send(TO, "Hello", "text").await;
@@ -128,7 +129,7 @@ async fn a_port_that_is_refused_by_now_is_not_called() {
 async fn our_listeners_are_ours_at_the_public_addresses_too() {
     let server = TestServer::ticking(|config| {
         quick(config);
-        config.public_addresses = vec!["127.0.0.9".parse().expect("address")];
+        config.domains.public_addresses = vec!["127.0.0.9".parse().expect("address")];
     })
     .await;
     for port in [server.smtp().port(), server.http().port()] {
@@ -146,8 +147,8 @@ async fn each_bound_of_the_outbox_is_a_setting_of_its_own() {
     for (of_webhook, in_all, dropped) in [(2_000, 1 << 30, 2), (64 << 20, 16_000, 3), (64 << 20, 1 << 30, 0)] {
         let server = TestServer::ticking(|config| {
             quick(config);
-            config.outbox_octets_per_webhook_max = of_webhook;
-            config.outbox_octets_max = in_all;
+            config.webhooks.outbox_octets_per_webhook_max = of_webhook;
+            config.webhooks.outbox_octets_max = in_all;
         })
         .await;
         let text = "x".repeat(1_200);

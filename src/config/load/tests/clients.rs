@@ -11,7 +11,7 @@ fn the_memory_of_a_client_follows_the_budget_and_what_was_set() {
         (World::new().flag("smtp-body-budget-per-address", "200MB"), (200, 200)),
         (World::new().flag("smtp-body-budget-per-address", "2MB"), (2, 128)),
     ] {
-        let bounds = world.config().smtp_bounds;
+        let bounds = world.config().smtp.bounds;
         let parts = (bounds.bodies_octets_per_address_max >> 20, bounds.bodies_octets_per_network_max >> 20);
         assert_eq!(parts, expected);
     }
@@ -25,7 +25,7 @@ fn the_connections_of_an_address_follow_those_of_its_network_and_the_other_way_r
         (World::new().flag("max-smtp-connections-per-network", "1000"), (50, 1000)),
         (World::new().flag("max-smtp-connections-per-address", "500"), (500, 500)),
     ] {
-        let bounds = world.config().smtp_bounds;
+        let bounds = world.config().smtp.bounds;
         assert_eq!((bounds.connections_per_address_max, bounds.connections_per_network_max), expected);
     }
 }

@@ -10,13 +10,13 @@ fn the_file_takes_toml_types_and_lists_in_several_spellings() {
     let config = World::new()
         .file("page-size-max = 150\naccept-any-domain = true\nmax-message-size = 0x10_0000\nmx-host = 'a.test, b.test'\nrole-addresses = []\n[[domain]]\nname = 'c.test'\n[[domain]]\nname = '*.d.test'\n")
         .config();
-    assert_eq!(config.page_size_max, 150);
-    assert!(config.accept_any_domain);
-    assert_eq!(config.message_octets_max, 1 << 20);
-    assert_eq!(config.mx_hosts.len(), 2);
-    assert_eq!(config.role_addresses.local_parts(), Vec::<&str>::new());
+    assert_eq!(config.http.page_size_max, 150);
+    assert!(config.domains.accept_any);
+    assert_eq!(config.mail.message_octets_max, 1 << 20);
+    assert_eq!(config.domains.mx_hosts.len(), 2);
+    assert_eq!(config.mail.role_addresses.local_parts(), Vec::<&str>::new());
     let domains: Vec<DomainPattern> = vec!["c.test".parse().expect("name"), "*.d.test".parse().expect("pattern")];
-    assert_eq!(config.domains, domains);
+    assert_eq!(config.domains.fixed, domains);
 }
 
 #[test]
@@ -71,10 +71,10 @@ fn the_users_file_comes_before_the_machines() {
     let home = world.dir.path().join("home");
     let world = world.env("XDG_CONFIG_HOME", home.to_str().expect("UTF-8"));
     fs::write(world.dir.path().join("etc.toml"), "retention = '1m'").expect("write");
-    assert_eq!(world.config().retention.as_secs(), 60);
+    assert_eq!(world.config().mail.retention.as_secs(), 60);
     fs::create_dir_all(home.join("tempmail")).expect("mkdir");
     fs::write(home.join("tempmail/config.toml"), "retention = '2m'").expect("write");
     let loaded = world.load().expect("settings");
-    assert_eq!(loaded.config.retention.as_secs(), 120);
+    assert_eq!(loaded.config.mail.retention.as_secs(), 120);
     assert_eq!(loaded.file, Some(home.join("tempmail/config.toml")));
 }

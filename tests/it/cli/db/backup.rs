@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -15,9 +14,7 @@ use super::{send, serve};
 use crate::support::binary::local;
 use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
-
-/// How long a command may take to begin.
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::support::until::until;
 
 /// What a file holds, the order of its records kept.
 fn read(file: &Path) -> Vec<BackupItem> {
@@ -82,9 +79,7 @@ async fn what_was_there_when_a_backup_began_is_there_after_it_was_restored() {
 
     let (sent, stop) = (Arc::<AtomicUsize>::default(), Arc::<AtomicBool>::default());
     let senders = load(daemon.smtp, &sent, &stop);
-    while sent.load(Ordering::Relaxed) < 200 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    until("200 messages are sent", async || sent.load(Ordering::Relaxed) >= 200).await;
     let page = http::inbox(daemon.http, "m2@example.test").await;
     let gone = ids(&page)[0].clone();
     assert_eq!(daemon.tempmail(&["delete", "--id", &gone, "--yes"]).code, Some(0));
@@ -193,22 +188,12 @@ async fn an_interrupted_backup_leaves_no_file() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
     command.env("TEMPMAIL_DATA_DIR", &data).env("XDG_CONFIG_HOME", dir.path());
     let mut backup = command.args(["db", "backup"]).arg(backups.join("file.backup")).spawn().expect("run");
-    let deadline = Instant::now() + PATIENCE;
-    let is_begun = loop {
-        if std::fs::read_dir(&backups).expect("list").next().is_some() {
-            break true;
-        }
-        if Instant::now() >= deadline {
-            break false;
-        }
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    };
+    until("a file is begun", async || std::fs::read_dir(&backups).expect("list").next().is_some()).await;
     let id = Pid::from_raw(backup.id().try_into().expect("a number")).expect("a process");
     kill_process(id, Signal::INT).expect("signal");
     let status = backup.wait().expect("wait");
     daemon.signal(Signal::CONT);
     daemon.stop();
-    assert!(is_begun, "no file was begun");
     assert_eq!(status.code(), Some(130));
     assert_eq!(std::fs::read_dir(&backups).expect("list").count(), 0);
 }

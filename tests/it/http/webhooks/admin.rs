@@ -87,7 +87,7 @@ async fn a_test_answers_with_its_attempt() {
         disables: None,
         rests_until: None,
     };
-    let api = TestApi::with_test(|_| {}, Some(Arc::new(Sample(Ok(sample)))));
+    let api = TestApi::with_test(|_| {}, Arc::new(Sample(Ok(sample))));
     let api = serving(api, &["example.test"]).await;
     let target = format!("/api/admin/webhooks/{}/test", add(&api, TO, URL, "s3cret").await);
     assert_eq!(api.post(&target, "").await.problem(), "unauthorized");
@@ -106,18 +106,13 @@ async fn a_test_answers_with_its_attempt() {
 }
 
 #[tokio::test]
-async fn a_test_without_a_daemon_or_a_store_says_so() {
-    let api = api().await;
-    let target = format!("/api/admin/webhooks/{}/test", add(&api, TO, URL, "s3cret").await);
-    let answer = api.administrator("POST", &target, "").await;
-    assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (503, "not_ready"));
-
+async fn a_test_that_cannot_be_made_says_why() {
     for (error, code, retry_after) in [
         (TestError::Store(StoreError::Stopping), "store_unavailable", "10"),
         (TestError::Full, "webhook_busy", "5"),
         (TestError::Busy(Busy { wait: Duration::from_millis(6_001) }), "webhook_busy", "7"),
     ] {
-        let failing = TestApi::with_test(|_| {}, Some(Arc::new(Sample(Err(error)))));
+        let failing = TestApi::with_test(|_| {}, Arc::new(Sample(Err(error))));
         let failing = serving(failing, &["example.test"]).await;
         let target = format!("/api/admin/webhooks/{}/test", add(&failing, TO, URL, "s3cret").await);
         let answer = failing.administrator("POST", &target, "").await;

@@ -148,7 +148,7 @@ fn revision_of(given: &[Given]) -> Revision {
 
 /// Takes the flag, which may be no UTF-8, and reads relative paths in the file as relative to the file.
 fn settle_paths(config: &mut Config, origins: &mut BTreeMap<&'static str, Origin>, sources: &Sources) {
-    let files = [("tls-cert", &mut config.tls_certificate), ("tls-key", &mut config.tls_key)];
+    let files = [("tls-cert", &mut config.tls.certificate), ("tls-key", &mut config.tls.key)];
     let files = files.into_iter().filter_map(|(key, path)| Some((key, path.as_mut()?)));
     for (key, path) in files.chain([("data-dir", &mut config.data_dir)]) {
         if let Some(Origin::File { path: file, .. }) = origins.get(key) {
@@ -174,7 +174,7 @@ fn warnings(config: &Config, sources: &Sources) -> Vec<Warning> {
             nearest: nearest(rest, keys()).map(variable),
         })
         .collect();
-    if !config.public_addresses.is_empty() && config.mx_hosts.is_empty() {
+    if !config.domains.public_addresses.is_empty() && config.domains.mx_hosts.is_empty() {
         warnings.push(Warning::PublicAddressWithoutMxHost);
     }
     warnings

@@ -63,11 +63,11 @@ fn with_nothing_given_the_defaults_of_revision_2_hold() {
     let config = &loaded.config;
     assert_eq!(config.revision, Revision::Two);
     assert_eq!(config.data_dir, Path::new("/home/ann/.local/share/tempmail"));
-    assert_eq!(config.message_octets_max, 307_200);
-    assert_eq!((config.page_size_default, config.page_size_max), (20, 100));
-    assert_eq!(config.rate_limit, Some(10_000));
-    assert!(config.smtp_listen_is_default && config.http_listen_is_default);
-    assert_eq!(config.hostname.as_str(), "machine");
+    assert_eq!(config.mail.message_octets_max, 307_200);
+    assert_eq!((config.http.page_size_default, config.http.page_size_max), (20, 100));
+    assert_eq!(config.http.rate_limit, Some(10_000));
+    assert!(config.smtp.listen_is_default && config.http.listen_is_default);
+    assert_eq!(config.smtp.hostname.as_str(), "machine");
     assert!(loaded.warnings.is_empty());
     assert!(loaded.file.is_none());
     assert_eq!(loaded.origins.len(), SETTINGS.len());
@@ -83,11 +83,14 @@ fn a_revision_from_any_source_sets_the_other_defaults() {
         World::new().file("revision = 2").env("TEMPMAIL_REVISION", "1"),
     ] {
         let config = world.config();
-        assert_eq!(config.message_octets_max, 10_485_760);
-        assert_eq!(config.verify_every.as_secs(), 24 * 3600);
-        assert_eq!(config.rate_limit, None);
+        assert_eq!(config.mail.message_octets_max, 10_485_760);
+        assert_eq!(config.domains.verify_every.as_secs(), 24 * 3600);
+        assert_eq!(config.http.rate_limit, None);
     }
-    assert_eq!(World::new().file("revision = 1").flag("max-message-size", "1MB").config().message_octets_max, 1 << 20);
+    assert_eq!(
+        World::new().file("revision = 1").flag("max-message-size", "1MB").config().mail.message_octets_max,
+        1 << 20
+    );
 }
 
 #[test]
@@ -102,7 +105,7 @@ fn the_strongest_source_wins() {
         (World::new().file("retention = '1m'").env("TEMPMAIL_RETENTION", ""), 60, "config.toml:1"),
     ] {
         let loaded = world.load().expect("settings");
-        assert_eq!(loaded.config.retention.as_secs(), seconds);
+        assert_eq!(loaded.config.mail.retention.as_secs(), seconds);
         assert!(loaded.origins["retention"].to_string().ends_with(origin), "{:?}", loaded.origins["retention"]);
     }
 }
@@ -307,10 +310,10 @@ fn values_that_contradict_each_other_are_refused() {
 fn files_of_certificates_are_relative_to_the_file_that_names_them() {
     let config = World::new().file("tls-cert = 'tls/cert.pem'").config();
     let file = Some(PathBuf::from("tls/cert.pem"));
-    assert_ne!(config.tls_certificate, file);
-    assert!(config.tls_certificate.as_ref().is_some_and(|path| path.ends_with("tls/cert.pem")));
-    assert_eq!(config.tls_key, config.tls_certificate, "the key is in the same file unless set");
-    assert_eq!(World::new().flag("tls-cert", "tls/cert.pem").config().tls_certificate, file);
+    assert_ne!(config.tls.certificate, file);
+    assert!(config.tls.certificate.as_ref().is_some_and(|path| path.ends_with("tls/cert.pem")));
+    assert_eq!(config.tls.key, config.tls.certificate, "the key is in the same file unless set");
+    assert_eq!(World::new().flag("tls-cert", "tls/cert.pem").config().tls.certificate, file);
 }
 
 #[test]
@@ -331,14 +334,17 @@ fn values_that_only_just_agree_are_accepted() {
 
 #[test]
 fn defaults_give_way_to_what_was_set() {
-    assert_eq!(World::new().flag("page-size-max", "10").config().page_size_default, 10);
-    assert_eq!(World::new().flag("max-message-size", "50MB").config().segment_octets, 100 << 20);
-    assert!(!World::new().flag("smtp-listen", "[::1]:2525").config().smtp_listen_is_default);
-    assert_eq!(World::new().flag("mx-host", "mx.example.com").config().hostname.as_str(), "mx.example.com");
-    assert_eq!(World::new().flag("mx-host", "mx.test").flag("hostname", "h.test").config().hostname.as_str(), "h.test");
+    assert_eq!(World::new().flag("page-size-max", "10").config().http.page_size_default, 10);
+    assert_eq!(World::new().flag("max-message-size", "50MB").config().store.segment_octets, 100 << 20);
+    assert!(!World::new().flag("smtp-listen", "[::1]:2525").config().smtp.listen_is_default);
+    assert_eq!(World::new().flag("mx-host", "mx.example.com").config().smtp.hostname.as_str(), "mx.example.com");
+    assert_eq!(
+        World::new().flag("mx-host", "mx.test").flag("hostname", "h.test").config().smtp.hostname.as_str(),
+        "h.test"
+    );
     let machine = Machine { config_file: Path::new("/nonexistent"), name: "not a name" };
     let loaded = load_on(&machine, &World::new().sources).expect("defaults");
-    assert_eq!(loaded.config.hostname.as_str(), "localhost");
+    assert_eq!(loaded.config.smtp.hostname.as_str(), "localhost");
 }
 
 #[test]
@@ -380,7 +386,7 @@ fn variables_that_nothing_reads_are_warned_about() {
 fn lists_are_split_at_commas_and_replaced_whole() {
     let world =
         World::new().file("domain = ['a.test']").env("TEMPMAIL_DOMAIN", "b.test, c.test,").flag("domain", "d.test");
-    assert_eq!(world.flag("domain", "e.test,f.test").config().domains.len(), 3);
-    assert_eq!(World::new().flag("domain", "a.test,b.test,A.test").config().domains.len(), 2);
-    assert_eq!(World::new().flag("smtp-listen", "[::1]:0,[::1]:0").config().smtp_listen.len(), 2);
+    assert_eq!(world.flag("domain", "e.test,f.test").config().domains.fixed.len(), 3);
+    assert_eq!(World::new().flag("domain", "a.test,b.test,A.test").config().domains.fixed.len(), 2);
+    assert_eq!(World::new().flag("smtp-listen", "[::1]:0,[::1]:0").config().smtp.listen.len(), 2);
 }

@@ -1,4 +1,4 @@
-//! Who has a port that we were told to listen on.
+//! Finds the process that already listens on a port.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn the_process_that_listens_is_found() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("bind");
-        let holder = of(listener.local_addr().expect("address")).expect("a holder");
-        assert!(holder.ends_with(&format!("(process {})", std::process::id())), "{holder}");
+        let owner = of(listener.local_addr().expect("address")).expect("a owner");
+        assert!(owner.ends_with(&format!("(process {})", std::process::id())), "{owner}");
     }
 }

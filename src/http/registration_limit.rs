@@ -20,14 +20,14 @@ const MINUTE: Duration = Duration::from_mins(1);
 const CLIENTS_MIN: usize = 1024;
 
 /// The registrations of each client: as many as a minute has at once, then at an even pace.
-pub(super) struct Registrations {
+pub(super) struct RegistrationLimit {
     per_minute: u32,
     clock: Arc<dyn Clock>,
     /// Up to when the registrations of each take up time.
     taken_until: Mutex<HashMap<Registrant, Duration>>,
 }
 
-impl Registrations {
+impl RegistrationLimit {
     pub(super) fn new(per_minute: u32, clock: Arc<dyn Clock>) -> Arc<Self> {
         Arc::new(Self { per_minute: per_minute.max(1), clock, taken_until: Mutex::default() })
     }
@@ -50,11 +50,11 @@ impl Registrations {
 }
 
 /// Lets a registration pass, or answers 429. The administrator has no such bound.
-pub(super) async fn pass(State(registrations): State<Arc<Registrations>>, request: Request, next: Next) -> Response {
+pub(super) async fn pass(State(limit): State<Arc<RegistrationLimit>>, request: Request, next: Next) -> Response {
     let Client::At(client) = Client::of(request.extensions()) else { return next.run(request).await };
-    match registrations.take(client) {
+    match limit.take(client) {
         Ok(()) => next.run(request).await,
-        Err(wait) => too_often(registrations.per_minute, wait).into_response(),
+        Err(wait) => too_often(limit.per_minute, wait).into_response(),
     }
 }
 

@@ -24,7 +24,7 @@ pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// A data directory that this process holds, with the settings that are in effect there.
 #[derive(Debug)]
-pub struct StoppedStore {
+pub struct OfflineStore {
     directory: Arc<Directory>,
     config: Config,
 }
@@ -43,7 +43,7 @@ pub struct Compacted {
     pub disk_octets_after: u64,
 }
 
-impl StoppedStore {
+impl OfflineStore {
     /// Takes the data directory, which must exist. A daemon that runs on it is a conflict.
     pub async fn take(sources: &Sources) -> Result<Self, Error> {
         let path = data_dir(sources)?;

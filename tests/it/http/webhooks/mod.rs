@@ -158,7 +158,7 @@ async fn what_is_wrong_with_a_registration_has_its_code() {
 
 #[tokio::test]
 async fn an_allowed_network_may_be_called() {
-    let api = TestApi::with(|config| config.webhook_allow = vec!["127.0.0.0/8".parse().expect("network")]);
+    let api = TestApi::with(|config| config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("network")]);
     let api = serving(api, &["example.test"]).await;
     assert_eq!(api.post("/api/webhooks", &body(TO, "http://127.0.0.1:9/", "")).await.status, 201);
     assert_eq!(api.post("/api/webhooks", &body(TO, "http://10.0.0.1/", "")).await.problem(), "url_not_allowed");
@@ -175,7 +175,7 @@ async fn a_deactivated_domain_gets_no_webhook() {
 
 #[tokio::test]
 async fn the_limits_have_codes_of_their_own() {
-    let api = TestApi::with(|config| (config.webhooks_per_recipient_max, config.webhooks_max) = (2, 3));
+    let api = TestApi::with(|config| (config.webhooks.per_recipient_max, config.webhooks.total_max) = (2, 3));
     let api = serving(api, &["example.test"]).await;
     let url = |n: u8| format!("https://hooks.example/{n}");
     add(&api, TO, &url(1), "").await;

@@ -1,0 +1,56 @@
+//! Waiting for a condition: a test that waits fails with the name of what did not happen, and never hangs.
+//!
+//! The limit is far longer than any condition takes, so that it says nothing about speed.
+
+use std::fmt::Display;
+use std::time::{Duration, Instant};
+
+/// How long a condition may take.
+const LIMIT: Duration = Duration::from_mins(1);
+/// How long a test sleeps between two looks.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Waits until `condition` holds. `what` names it in the panic that ends a wait of more than a minute.
+///
+/// A `what` that shows a state is [`std::fmt::from_fn`]: it is written only when the wait has failed.
+pub(crate) async fn until(what: impl Display, mut condition: impl AsyncFnMut() -> bool) {
+    until_some(what, async || condition().await.then_some(())).await;
+}
+
+/// Waits until `look` finds a value, and returns it.
+pub(crate) async fn until_some<T>(what: impl Display, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look().await {
+            return found;
+        }
+        check_limit(begun, &what);
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// The functions of this module for tests without a runtime.
+pub(crate) mod blocking {
+    use super::{Display, Instant, PAUSE, check_limit};
+
+    /// Waits until `condition` holds.
+    pub(crate) fn until(what: impl Display, mut condition: impl FnMut() -> bool) {
+        until_some(what, || condition().then_some(()));
+    }
+
+    /// Waits until `look` finds a value, and returns it.
+    pub(crate) fn until_some<T>(what: impl Display, mut look: impl FnMut() -> Option<T>) -> T {
+        let begun = Instant::now();
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            check_limit(begun, &what);
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+fn check_limit(begun: Instant, what: &impl Display) {
+    assert!(begun.elapsed() < LIMIT, "waited in vain: {what}");
+}
