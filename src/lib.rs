@@ -6,7 +6,7 @@
 //! # The way of a message
 //!
 //! ```text
-//! peer -> smtp/entrance    the client's own limits and a free connection, or 421; a PROXY header and TLS where they come first
+//! peer -> smtp/accept      the limits of the client and a free slot, or 421; a PROXY header and TLS where they come first
 //!      -> smtp/connection  reads and writes with a timeout; the only part of SMTP that waits
 //!      -> smtp/session     EHLO MAIL RCPT DATA or BDAT, pure: octets in, replies and steps out.
 //!                          MAIL asks smtp/policy whether the store has room, RCPT whether domain and mailbox take mail,

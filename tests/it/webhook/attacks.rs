@@ -45,7 +45,7 @@ async fn a_victim_that_takes_nothing_gets_few_requests_and_octets_however_many_w
     let server = TestServer::with(|config| {
         quick(config);
         // With a clock that stands still, nothing is retried.
-        config.webhook_timeout = Duration::from_secs(20);
+        config.webhooks.timeout = Duration::from_secs(20);
     })
     .await;
     // Half of them by a name of its own each.

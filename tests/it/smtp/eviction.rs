@@ -1,40 +1,48 @@
-//! Who goes when all places are taken, over real sockets.
+//! Which connection is evicted when all are taken, and the shorter timeouts before that, over real sockets.
+//!
+//! The clock of the receiver stands still unless a test moves it, so no client is idle by accident.
 
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tempmail::smtp::{Service, SmtpSettings};
+use tempmail::tls::Keeper;
 
-use super::{TestReceiver, from};
+use super::{TestReceiver, from, until_checked};
 use crate::support::certificates::kept;
-use crate::support::faulty_store::FaultyStore;
+use crate::support::clock::SetClock;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until;
 
 const TO: &str = "bob@example.test";
 const GREEDY: Ipv4Addr = Ipv4Addr::new(127, 0, 1, 1);
 const OTHER: Ipv4Addr = Ipv4Addr::new(127, 0, 1, 2);
+/// After so long a silent client may be evicted.
+const IDLE: Duration = Duration::from_secs(1);
 
-/// One place, which whoever has been silent for a second may have to leave; nobody leaves it by itself so soon.
-fn one_place(settings: &mut SmtpSettings) {
-    settings.connections_max = 1;
-    settings.bounds.stress_timeout = Duration::from_secs(10);
-    settings.proxy_timeout = Duration::from_secs(10);
-    settings.bounds.exempt = Vec::new();
-    settings.bounds.connections_per_address_max = 1;
-}
-
-/// The client is silent until it may have to leave.
-async fn for_a_second(silent: &mut SmtpPeer) {
-    for _ in 0..8 {
-        silent.expect_silence().await;
-    }
+/// A receiver with one connection, and its clock.
+async fn one_connection(
+    service: Service,
+    tls: Option<Arc<Keeper>>,
+    change: impl FnOnce(&mut SmtpSettings),
+) -> (TestReceiver, Arc<SetClock>) {
+    let change = |settings: &mut SmtpSettings| {
+        settings.connections_max = 1;
+        settings.connections_per_client_max = 1;
+        settings.stress_timeout = IDLE * 10;
+        change(settings);
+    };
+    TestReceiver::with_clock(service, tls, change).await
 }
 
 #[tokio::test]
 async fn under_stress_the_timeouts_shrink() {
-    let receiver = TestReceiver::bounded(|settings| {
+    let (receiver, clock) = one_connection(Service::Smtp, None, |settings| {
         settings.connections_max = 4;
-        settings.bounds.stress_timeout = Duration::from_millis(200);
+        settings.connections_per_client_max = 4;
+        // In real time, a session checks its deadline so often.
+        settings.stress_timeout = Duration::from_millis(50);
     })
     .await;
     let mut silent = SmtpPeer::greeted(receiver.address).await;
@@ -42,71 +50,67 @@ async fn under_stress_the_timeouts_shrink() {
     for _ in 0..2 {
         others.push(SmtpPeer::greeted(receiver.address).await);
     }
-    // With three of four places nobody is in a hurry.
-    silent.expect_silence().await;
-    silent.expect_silence().await;
+    // With three of four connections taken there is no stress.
+    clock.advance(IDLE);
+    until_checked(&clock).await;
+    assert_eq!(receiver.count("ended", "stressed"), 0);
+    for peer in &mut others {
+        peer.command("NOOP", "250").await;
+    }
     let _last = SmtpPeer::greeted(receiver.address).await;
     silent.expect("421 4.3.2 Too slow").await;
     receiver.until_counted("ended", "stressed", 1).await;
 }
 
 #[tokio::test]
-async fn the_idlest_makes_room_for_who_knocks_and_a_message_under_way_does_not() {
-    let receiver = TestReceiver::bounded(|settings| {
+async fn the_idlest_client_is_evicted_and_no_client_whose_message_keeps_the_rate() {
+    let (receiver, clock) = one_connection(Service::Smtp, None, |settings| {
         settings.connections_max = 2;
-        // A tenth of it is what nobody well-behaved is silent for.
-        settings.bounds.stress_timeout = Duration::from_secs(4);
-        settings.bounds.rate_min = 1;
+        settings.connections_per_client_max = 3;
+        settings.octets_per_second_min = 1;
     })
     .await;
     let mut sending = SmtpPeer::greeted(receiver.address).await;
     sending.begin_data(TO).await;
+    let looks = clock.looks();
     sending.send("x".repeat(1000)).await;
+    until("the octets are read", async || clock.looks() > looks).await;
     let mut idle = SmtpPeer::greeted(receiver.address).await;
-    for _ in 0..3 {
-        idle.expect_silence().await;
-    }
+    clock.advance(IDLE);
     let mut newcomer = SmtpPeer::connect(receiver.address).await;
-    idle.expect("421 4.3.2 All places").await;
+    idle.expect("421 4.3.2 All connections").await;
     idle.expect_closed().await;
     newcomer.expect("220").await;
     newcomer.command("QUIT", "221").await;
     sending.send("\r\n").await;
     sending.command(".", "250 2.0.0").await;
-    receiver.until_counted("ended", "madeRoom", 1).await;
+    receiver.until_counted("ended", "evicted", 1).await;
 }
 
 #[tokio::test]
-async fn who_talks_without_end_and_sends_nothing_makes_room() {
-    let receiver = TestReceiver::bounded(|settings| {
-        one_place(settings);
-        settings.bounds.stress_timeout = Duration::from_secs(2);
-    })
-    .await;
+async fn a_client_that_only_talks_is_evicted() {
+    let (receiver, clock) = one_connection(Service::Smtp, None, |_| ()).await;
     let mut talking = from(GREEDY, receiver.address).await;
     talking.expect("220").await;
-    let talk = async {
-        loop {
-            // Well within what anybody may be silent for.
-            tokio::time::sleep(Duration::from_millis(10)).await;
-            drop(from(OTHER, receiver.address).await);
-            let reply = talking.try_exchange("NOOP\r\n").await;
-            if !reply.starts_with("250") {
-                return reply;
-            }
-        }
-    };
-    let word = tokio::time::timeout(Duration::from_secs(20), talk).await.expect("an end");
-    assert!(word.starts_with("421 4.3.2 All places"), "{word}");
-    receiver.until_counted("ended", "madeRoom", 1).await;
+    for _ in 0..10 {
+        clock.advance(IDLE);
+        talking.command("NOOP", "250").await;
+        from(OTHER, receiver.address).await.expect("421 4.3.2 Too many").await;
+    }
+    clock.advance(IDLE);
+    talking.command("NOOP", "250").await;
+    from(OTHER, receiver.address).await.expect("220").await;
+    talking.expect("421 4.3.2 All connections").await;
+    receiver.until_counted("ended", "evicted", 1).await;
 }
 
 #[tokio::test]
-async fn who_is_silent_before_a_handshake_makes_room() {
+async fn a_client_that_is_silent_before_a_handshake_is_evicted() {
     let (tls, connector, _dir) = kept();
-    let receiver = TestReceiver::of(Service::Smtps, Some(tls), FaultyStore::open(), one_place).await;
+    let (receiver, clock) = one_connection(Service::Smtps, Some(tls), |_| ()).await;
     let mut silent = SmtpPeer::connect(receiver.address).await;
-    for_a_second(&mut silent).await;
+    receiver.until_counted("connections", None, 1).await;
+    clock.advance(IDLE);
     let mut newcomer = from(OTHER, receiver.address).await.secure(&connector).await.expect("a handshake");
     newcomer.expect("220").await;
     silent.expect_closed().await;
@@ -114,59 +118,57 @@ async fn who_is_silent_before_a_handshake_makes_room() {
 }
 
 #[tokio::test]
-async fn who_is_silent_after_starttls_makes_room() {
+async fn a_client_that_is_silent_after_starttls_is_evicted() {
     let (tls, _connector, _dir) = kept();
-    let receiver = TestReceiver::of(Service::Smtp, Some(tls), FaultyStore::open(), one_place).await;
+    let (receiver, clock) = one_connection(Service::Smtp, Some(tls), |_| ()).await;
     let mut silent = SmtpPeer::greeted(receiver.address).await;
     silent.command("EHLO client.test", "250").await;
     silent.command("STARTTLS", "220").await;
-    for_a_second(&mut silent).await;
+    clock.advance(IDLE);
     from(OTHER, receiver.address).await.expect("220").await;
     silent.expect_closed().await;
-    receiver.until_counted("ended", "madeRoom", 1).await;
+    receiver.until_counted("ended", "evicted", 1).await;
 }
 
 #[tokio::test]
-async fn a_proxy_that_tells_nothing_makes_room() {
-    let receiver = TestReceiver::bounded(|settings| {
-        one_place(settings);
+async fn a_proxy_that_sends_no_header_is_evicted() {
+    let (receiver, clock) = one_connection(Service::Smtp, None, |settings| {
         settings.proxy_from = vec!["127.0.0.0/24".parse().expect("a network")];
     })
     .await;
     let mut silent = SmtpPeer::connect(receiver.address).await;
-    for_a_second(&mut silent).await;
+    receiver.until_counted("connections", None, 1).await;
+    clock.advance(IDLE);
     from(OTHER, receiver.address).await.expect("220").await;
     silent.expect_closed().await;
     assert_eq!((receiver.count("refused", "connections"), receiver.count("proxyHeadersRefused", None)), (1, 0));
 }
 
-/// The same handshake, for which nobody waits longer than for a command.
 #[tokio::test]
 async fn under_stress_a_handshake_has_less_time() {
     let (tls, _connector, _dir) = kept();
-    let receiver = TestReceiver::of(Service::Smtp, Some(tls), FaultyStore::open(), |settings| {
-        one_place(settings);
-        settings.bounds.stress_timeout = Duration::from_millis(200);
+    let (receiver, clock) = one_connection(Service::Smtp, Some(tls), |settings| {
+        settings.stress_timeout = Duration::from_millis(50);
     })
     .await;
     let mut silent = SmtpPeer::greeted(receiver.address).await;
     silent.command("EHLO client.test", "250").await;
     silent.command("STARTTLS", "220").await;
+    clock.advance(IDLE);
     silent.expect_closed().await;
     receiver.until_counted("ended", "stressed", 1).await;
     assert_eq!((receiver.count("ended", "tlsFailed"), receiver.count("tlsHandshakesFailed", None)), (0, 1));
 }
 
 #[tokio::test]
-async fn nobody_makes_room_for_a_client_that_is_refused() {
-    let receiver = TestReceiver::bounded(|settings| {
-        one_place(settings);
+async fn no_connection_is_evicted_for_a_client_that_the_administrator_refuses() {
+    let (receiver, clock) = one_connection(Service::Smtp, None, |settings| {
         settings.policy.refused_clients = vec!["127.0.1.2/32".parse().expect("a network")];
     })
     .await;
     let mut idle = from(GREEDY, receiver.address).await;
     idle.expect("220").await;
-    for_a_second(&mut idle).await;
+    clock.advance(IDLE);
     let mut refused = from(OTHER, receiver.address).await;
     refused.expect("554 5.7.1").await;
     refused.expect_closed().await;
@@ -175,15 +177,15 @@ async fn nobody_makes_room_for_a_client_that_is_refused() {
 }
 
 #[tokio::test]
-async fn who_waits_for_a_place_is_told_when_the_service_stops() {
-    let receiver = TestReceiver::bounded(one_place).await;
+async fn a_client_that_waits_for_a_slot_gets_421_when_the_service_stops() {
+    let (receiver, clock) = one_connection(Service::Smtp, None, |_| ()).await;
     let mut idle = from(GREEDY, receiver.address).await;
     idle.expect("220").await;
     idle.begin_data(TO).await;
-    for_a_second(&mut idle).await;
+    clock.advance(IDLE);
     let mut newcomer = from(OTHER, receiver.address).await;
-    // It has been told to go, and its place is free once it has closed its side, or a second later.
-    idle.expect("421 4.3.2 All places").await;
+    // The slot of the evicted connection is free after its client has closed the connection, or a second later.
+    idle.expect("421 4.3.2 All connections").await;
     assert_eq!((receiver.count("connections", None), receiver.count("waiting", None)), (1, 1));
     receiver.shutdown.cancel();
     newcomer.expect("421 4.3.2 The service is stopping").await;
@@ -191,22 +193,21 @@ async fn who_waits_for_a_place_is_told_when_the_service_stops() {
 }
 
 #[tokio::test]
-async fn nobody_makes_room_for_who_has_too_many_connections() {
-    let receiver = TestReceiver::bounded(one_place).await;
+async fn no_connection_is_evicted_for_a_client_with_too_many_connections() {
+    let (receiver, clock) = one_connection(Service::Smtp, None, |_| ()).await;
     let mut idle = from(GREEDY, receiver.address).await;
     idle.expect("220").await;
-    for_a_second(&mut idle).await;
+    clock.advance(IDLE);
     from(GREEDY, receiver.address).await.expect("421 4.7.0").await;
     idle.command("NOOP", "250").await;
-    for_a_second(&mut idle).await;
+    clock.advance(IDLE);
     from(OTHER, receiver.address).await.expect("220").await;
-    idle.expect("421 4.3.2 All places").await;
+    idle.expect("421 4.3.2 All connections").await;
 }
 
 #[tokio::test]
-async fn behind_a_proxy_nobody_makes_room_before_the_client_is_known() {
-    let receiver = TestReceiver::bounded(|settings| {
-        one_place(settings);
+async fn behind_a_proxy_no_connection_is_evicted_before_the_client_is_known() {
+    let (receiver, clock) = one_connection(Service::Smtp, None, |settings| {
         settings.proxy_from = vec!["127.0.0.0/8".parse().expect("a network")];
     })
     .await;
@@ -218,13 +219,12 @@ async fn behind_a_proxy_nobody_makes_room_before_the_client_is_known() {
     let mut idle = connect("192.0.2.1").await;
     idle.expect("220").await;
     connect("192.0.2.2").await.expect("421 4.3.2 Too many").await;
-    for_a_second(&mut idle).await;
-    let mut silent = SmtpPeer::connect(receiver.address).await;
-    silent.expect_silence().await;
-    assert_eq!((receiver.count("connections", None), receiver.count("waiting", None)), (1, 1));
+    clock.advance(IDLE);
+    let _silent = SmtpPeer::connect(receiver.address).await;
+    receiver.until_counted("waiting", None, 1).await;
     connect("192.0.2.1").await.expect("421 4.7.0").await;
     idle.command("NOOP", "250").await;
-    for_a_second(&mut idle).await;
+    clock.advance(IDLE);
     connect("192.0.2.2").await.expect("220").await;
-    idle.expect("421 4.3.2 All places").await;
+    idle.expect("421 4.3.2 All connections").await;
 }

@@ -1,6 +1,6 @@
-//! The PROXY protocol, versions 1 and 2: what a proxy in front says about its client before the client's first octet.
+//! The PROXY protocol, versions 1 and 2: a proxy names its client before the client's first octet.
 //!
-//! The specification is `doc/proxy-protocol.txt` of `HAProxy`. Pure: octets in, what to read next or an answer out.
+//! The specification is `doc/proxy-protocol.txt` of `HAProxy`. Pure: octets in, an answer or the octets to read next out.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -9,50 +9,50 @@ const V1_OCTETS_MAX: usize = 107;
 /// The shortest header of version 1: `PROXY UNKNOWN` and CRLF.
 const V1_OCTETS_MIN: usize = 15;
 const V1_START: &[u8] = b"PROXY ";
-/// What a header of version 2 begins with (section 2.2).
+/// The beginning of a header of version 2 (section 2.2).
 const V2_SIGNATURE: &[u8] = b"\r\n\r\n\0\r\nQUIT\n";
-/// A header of version 2 up to and with its length.
+/// The octets of a header of version 2 up to the end of its length field.
 const V2_FIXED_OCTETS: usize = 16;
-/// The longest header of version 2 that is taken, with what a proxy adds about TLS. The format has room for 64 KB.
+/// The longest header of version 2 that is accepted. Proxies add fields about TLS; the format allows 64 KB.
 const V2_OCTETS_MAX: usize = 4096;
 
-/// What the octets so far amount to.
+/// How far a header has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// At least so many octets are missing, and all of them belong to the header.
+    /// At least so many octets are missing; all of them belong to the header.
     Needs(usize),
-    /// The header is whole.
-    Whole(Client),
+    /// The header is complete.
+    Whole(Source),
 }
 
-/// On whose behalf the connection was made.
+/// The client for which a proxy has made the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Client {
-    /// A client at this address.
-    At(IpAddr),
-    /// The proxy itself (a check of health), or a client of which it tells no IP address: the address of the socket holds.
+pub enum Source {
+    /// A client with this address.
+    Address(IpAddr),
+    /// The proxy itself (a health check), or a client without an IP address. The address of the socket counts.
     OfSocket,
 }
 
-/// The octets are no header.
+/// The octets are not a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a header of the PROXY protocol")]
 pub struct Malformed;
 
-/// Reads `octets`, everything that has come so far. A caller that reads no more than was asked for never takes an octet of
-/// what follows the header.
+/// Reads `octets`, which are all octets so far. A caller that reads only as many as are missing reads no octet behind the
+/// header.
 pub fn read(octets: &[u8]) -> Result<Progress, Malformed> {
-    if begins_alike(octets, V1_START) {
+    if is_beginning(octets, V1_START) {
         v1(octets)
-    } else if begins_alike(octets, V2_SIGNATURE) {
+    } else if is_beginning(octets, V2_SIGNATURE) {
         v2(octets)
     } else {
         Err(Malformed)
     }
 }
 
-/// Whether one is the beginning of the other.
-fn begins_alike(octets: &[u8], start: &[u8]) -> bool {
+/// Whether one of them is the beginning of the other.
+fn is_beginning(octets: &[u8], start: &[u8]) -> bool {
     octets.iter().zip(start).all(|(a, b)| a == b)
 }
 
@@ -69,8 +69,8 @@ fn v1(octets: &[u8]) -> Result<Progress, Malformed> {
     let line = std::str::from_utf8(line).map_err(|_| Malformed)?;
     let fields: Vec<&str> = line.split(' ').collect();
     match fields[..] {
-        // What follows it is to be ignored.
-        ["UNKNOWN", ..] => Ok(Progress::Whole(Client::OfSocket)),
+        // The rest of the line must be ignored.
+        ["UNKNOWN", ..] => Ok(Progress::Whole(Source::OfSocket)),
         ["TCP4", source, destination, from, to] => {
             let source: Ipv4Addr = source.parse().map_err(|_| Malformed)?;
             destination.parse::<Ipv4Addr>().map_err(|_| Malformed)?;
@@ -90,7 +90,7 @@ fn whole(source: IpAddr, ports: &[&str]) -> Result<Progress, Malformed> {
         let is_decimal = text.bytes().all(|octet| octet.is_ascii_digit()) && (*text == "0" || !text.starts_with('0'));
         is_decimal && text.parse::<u16>().is_ok()
     };
-    if ports.iter().all(is_port) { Ok(Progress::Whole(Client::At(source.to_canonical()))) } else { Err(Malformed) }
+    if ports.iter().all(is_port) { Ok(Progress::Whole(Source::Address(source.to_canonical()))) } else { Err(Malformed) }
 }
 
 fn v2(octets: &[u8]) -> Result<Progress, Malformed> {
@@ -109,13 +109,13 @@ fn v2(octets: &[u8]) -> Result<Progress, Malformed> {
         return Err(Malformed);
     }
     let client = match (version_command & 0xf, family_transport >> 4, family_transport & 0xf) {
-        // LOCAL: whatever it says of addresses is to be ignored. The other: unspecified.
-        (0, ..) | (1, 0, 0) => Client::OfSocket,
-        // Two addresses and two ports; fields of type, length and value may follow, of which none is of use here.
-        (1, 1, 1) if length >= 12 => Client::At(Ipv4Addr::from(first(rest)?).into()),
-        (1, 2, 1) if length >= 36 => Client::At(IpAddr::from(Ipv6Addr::from(first(rest)?)).to_canonical()),
-        (1, 3, 1) if length >= 216 => Client::OfSocket,
-        // Datagrams bring no SMTP, and everything else is not defined.
+        // LOCAL, whose addresses must be ignored; and unspecified addresses.
+        (0, ..) | (1, 0, 0) => Source::OfSocket,
+        // Two addresses and two ports. More fields may follow; none of them is used.
+        (1, 1, 1) if length >= 12 => Source::Address(Ipv4Addr::from(first(rest)?).into()),
+        (1, 2, 1) if length >= 36 => Source::Address(IpAddr::from(Ipv6Addr::from(first(rest)?)).to_canonical()),
+        (1, 3, 1) if length >= 216 => Source::OfSocket,
+        // SMTP does not come in datagrams, and the other values are not defined.
         _ => return Err(Malformed),
     };
     Ok(Progress::Whole(client))

@@ -1,8 +1,11 @@
-//! Command lines and what they mean (RFC 5321 section 4.1, RFC 2033, RFC 3030, RFC 4954).
+//! Reads command lines (RFC 5321 section 4.1, RFC 2033, RFC 3030, RFC 4954).
 //!
-//! smtp-proto knows most verbs and the parameters. Around it: paths are read by [`path`]; commands that take no
-//! parameters are held to that; blanks between the words do not matter; a number of any length keeps its meaning (from 20
-//! digits on smtp-proto refuses it or begins anew); a parameter of an extension that was not announced is not recognized.
+//! smtp-proto reads most verbs and the parameters. This module adds what it does not do:
+//!
+//! - Paths are read by [`path`], and any blanks may separate the words.
+//! - A command without parameters refuses parameters.
+//! - A number may have any length. From 20 digits on smtp-proto refuses it or overflows.
+//! - A parameter of an extension that was not announced is not recognized.
 
 use std::borrow::Cow;
 
@@ -20,7 +23,7 @@ const SIZE_DIGITS_MAX: usize = 19;
 /// The longest name in HELO, EHLO or LHLO in octets (RFC 5321 section 4.5.3.1.2).
 const NAME_OCTETS_MAX: usize = 255;
 
-/// A command that is well-formed and that the dialect has.
+/// A well-formed command that the dialect offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Command {
     /// HELO, EHLO or LHLO with the client's name.
@@ -29,9 +32,9 @@ pub(super) enum Command {
     Mail(Mail),
     /// RCPT.
     Rcpt {
-        /// Who the message is for.
+        /// The recipient.
         path: ForwardPath,
-        /// The path was sent in ASCII.
+        /// The path is in ASCII.
         is_ascii: bool,
     },
     /// DATA.
@@ -40,37 +43,37 @@ pub(super) enum Command {
     Bdat {
         /// The size of the chunk.
         octets: u64,
-        /// The message ends with it.
+        /// The message ends with this chunk.
         is_last: bool,
     },
-    /// BDAT from which the size of its chunk cannot be told.
+    /// BDAT whose size cannot be read.
     BdatOfUnknownSize,
     /// STARTTLS.
     StartTls,
-    /// AUTH with how it begins.
+    /// AUTH and its first step.
     Auth(Result<Progress, Reply>),
     /// RSET.
     Rset,
-    /// NOOP with or without a word.
+    /// NOOP, with or without a parameter.
     Noop,
     /// QUIT.
     Quit,
-    /// VRFY of anything.
+    /// VRFY of any string.
     Vrfy,
-    /// HELP with or without a word.
+    /// HELP, with or without a parameter.
     Help,
 }
 
-/// What MAIL says.
+/// The parameters of MAIL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mail {
-    /// Without brackets and source route; empty for the null sender.
+    /// The sender without brackets and source route; empty for the null sender.
     pub(super) reverse_path: String,
-    /// What SIZE says, in octets.
+    /// The size that SIZE announces, in octets.
     pub(super) size_octets: Option<u64>,
-    /// SMTPUTF8 is there (RFC 6531).
+    /// Whether SMTPUTF8 is there (RFC 6531).
     pub(super) is_utf8: bool,
-    /// BODY is BINARYMIME (RFC 3030 section 3).
+    /// Whether BODY is BINARYMIME (RFC 3030 section 3).
     pub(super) is_binary: bool,
 }
 
@@ -92,13 +95,13 @@ pub(super) fn parse(line: &[u8], dialect: Dialect) -> Result<Command, Reply> {
     }
 }
 
-/// What a line that is too long is taken for, by how it begins.
+/// Reads the beginning of a line that is too long.
 pub(super) fn of_too_long(beginning: &[u8]) -> Result<Command, Reply> {
     let (verb, _) = split_word(beginning.trim_ascii());
     if is_bdat(verb) { Ok(Command::BdatOfUnknownSize) } else { Err(of_greeting(Reply::LINE_TOO_LONG, verb)) }
 }
 
-/// What a line with a bare CR or LF is taken for, by what stands before that.
+/// Reads the beginning of a line with a bare CR or LF.
 pub(super) fn of_bare_end(beginning: &[u8]) -> Result<Command, Reply> {
     let (verb, _) = split_word(beginning.trim_ascii());
     if is_bdat(verb) {
@@ -108,13 +111,13 @@ pub(super) fn of_bare_end(beginning: &[u8]) -> Result<Command, Reply> {
     Err(if has_path { Reply::BARE_IN_PATH } else { of_greeting(Reply::BARE_LINE_END, verb) })
 }
 
-/// No reply to HELO or EHLO has an enhanced status code (RFC 2034 section 4); LHLO is EHLO (RFC 2033 section 4.1).
+/// The reply without its enhanced status code, if `verb` is a greeting (RFC 2034 section 4; for LHLO RFC 2033 section 4.1).
 fn of_greeting(reply: Reply, verb: &[u8]) -> Reply {
     let is_greeting = [&b"HELO"[..], b"EHLO", b"LHLO"].iter().any(|greeting| verb.eq_ignore_ascii_case(greeting));
     if is_greeting { reply.without_status() } else { reply }
 }
 
-/// Whether somebody may take it for BDAT: octets follow that must not be taken for commands.
+/// Whether some client may mean BDAT by it. Then octets follow that must not be taken for commands.
 fn is_bdat(text: &[u8]) -> bool {
     text.get(..BDAT.len()).is_some_and(|verb| verb.eq_ignore_ascii_case(BDAT))
 }
@@ -126,7 +129,7 @@ fn mail(argument: &[u8], dialect: Dialect) -> Result<Mail, Reply> {
     if !path::is_reverse_path(reverse_path) {
         return Err(Reply::SENDER_SYNTAX);
     }
-    // RFC 5321 section 4.1.2: esmtp-value. smtp-proto takes them in some.
+    // RFC 5321 section 4.1.2 forbids them in a value; smtp-proto accepts them in some.
     if parameters.iter().any(|&octet| octet.is_ascii_control() && !is_blank(octet)) {
         return Err(Reply::PARAMETER_VALUE);
     }
@@ -172,15 +175,15 @@ fn rcpt(argument: &[u8]) -> Result<Command, Reply> {
     let (forward_path, parameters) = path::split(argument).ok_or(Reply::RECIPIENT_SYNTAX)?;
     let is_ascii = argument[..argument.len() - parameters.len()].is_ascii();
     let path = path::forward_path(forward_path).ok_or(Reply::RECIPIENT_SYNTAX)?;
-    // No extension that has parameters for RCPT is announced.
+    // No announced extension has parameters for RCPT.
     if words(parameters).next().is_some() {
         return Err(Reply::PARAMETER_UNKNOWN);
     }
     Ok(Command::Rcpt { path, is_ascii })
 }
 
-/// What follows a BDAT that is not understood would be taken for commands, so nothing in it may be misread. More octets than
-/// a number can say never come to an end.
+/// Reads the parameters of BDAT strictly: the octets behind a misread BDAT would be taken for commands. A size beyond the
+/// largest number becomes the largest number, which never arrives completely.
 fn bdat(argument: &[u8]) -> Command {
     let mut words = words(argument);
     let octets = words.next().filter(|digits| digits.iter().all(u8::is_ascii_digit));
@@ -196,7 +199,7 @@ fn bdat(argument: &[u8]) -> Command {
     Command::Bdat { octets: octets.iter().fold(0, digit), is_last }
 }
 
-/// The credentials are read here and go no further.
+/// Reads AUTH. Its credentials go no further than this.
 fn auth(argument: &[u8], dialect: Dialect) -> Result<Command, Reply> {
     if !dialect.offers_auth {
         return Err(Reply::NOT_OFFERED);
@@ -209,7 +212,7 @@ fn auth(argument: &[u8], dialect: Dialect) -> Result<Command, Reply> {
 }
 
 fn other(verb: &[u8], argument: &[u8], dialect: Dialect) -> Result<Command, Reply> {
-    // smtp-proto takes form feed for a blank.
+    // smtp-proto accepts form feed as a blank.
     if !verb.iter().all(u8::is_ascii_graphic) {
         return Err(Reply::UNKNOWN_COMMAND);
     }
@@ -217,7 +220,7 @@ fn other(verb: &[u8], argument: &[u8], dialect: Dialect) -> Result<Command, Repl
     text.push(b'\n');
     let bare = |command| if argument.is_empty() { Ok(command) } else { Err(Reply::NO_PARAMETERS) };
     match Request::parse(&mut text.iter()) {
-        // RFC 2033 section 4.1: LHLO is no command of SMTP, the others are none of LMTP.
+        // RFC 2033 section 4.1: SMTP has no LHLO, and LMTP has neither HELO nor EHLO.
         Ok(Request::Helo { .. } | Request::Ehlo { .. }) if dialect.is_lmtp() => Err(Reply::UNKNOWN_COMMAND),
         Ok(Request::Lhlo { .. }) if !dialect.is_lmtp() => Err(Reply::UNKNOWN_COMMAND),
         Ok(Request::Helo { host }) => name(host).map(|name| Command::Greeting(Greeting::Helo, name)),
@@ -244,7 +247,7 @@ fn other(verb: &[u8], argument: &[u8], dialect: Dialect) -> Result<Command, Repl
     }
 }
 
-/// The refusal of a greeting that the dialect has not is that of any unknown word.
+/// The reply to an error of smtp-proto. A greeting that the dialect does not have is an unknown command.
 fn refusal_in(error: &Error, dialect: Dialect) -> Reply {
     let Error::SyntaxError { syntax } = error else { return refusal(error) };
     match (syntax.split(' ').next(), dialect.is_lmtp()) {
@@ -268,13 +271,13 @@ fn refusal(error: &Error) -> Reply {
     }
 }
 
-/// The name becomes part of a header field, so it must hold nothing that could end one.
+/// Checks the name of a client. It becomes a part of a header field, so it must not hold anything that could end one.
 fn name(host: Cow<'_, str>) -> Result<String, Reply> {
     let is_name = host.len() <= NAME_OCTETS_MAX && host.bytes().all(|octet| octet.is_ascii_graphic());
     if is_name { Ok(host.into_owned()) } else { Err(Reply::HELO_NAME) }
 }
 
-/// The zeros in front of a number say nothing.
+/// Removes leading zeros.
 fn without_zeros(digits: &[u8]) -> &[u8] {
     let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
     &digits[zeros.min(digits.len().saturating_sub(1))..]
@@ -292,13 +295,13 @@ fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|&octet| is_blank(octet)).filter(|word| !word.is_empty())
 }
 
-/// The first word and what follows it, without the blanks between.
+/// The first word, and what follows the blanks behind it.
 fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().position(|&octet| is_blank(octet)).unwrap_or(text.len());
     (&text[..end], trim_blanks_start(&text[end..]))
 }
 
-/// What follows `keyword` and a colon, with or without blanks before the colon.
+/// The text behind `keyword` and a colon. Blanks before the colon are allowed.
 fn after_keyword<'a>(text: &'a [u8], keyword: &[u8]) -> Option<&'a [u8]> {
     let (word, rest) = text.split_at_checked(keyword.len())?;
     if !word.eq_ignore_ascii_case(keyword) {

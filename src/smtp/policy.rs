@@ -1,37 +1,36 @@
-//! The rules of the daemon.
+//! Which clients, senders and recipients are refused, and whether there is room for a message.
 
 use std::net::IpAddr;
 
 use ipnet::IpNet;
 
-use super::Policy;
+use super::SmtpSettings;
+use super::budget::{Budget, Share};
+use super::reply::Reply;
 use crate::config::Config;
 use crate::domains::{DomainTable, Served};
-use crate::model::{Address, DomainName, DomainPattern, LocalPartPattern, Mailbox, RoleAddresses, Timestamp};
-use crate::smtp::SmtpSettings;
-use crate::smtp::budget::{Budget, Share};
-use crate::smtp::reply::Reply;
+use crate::model::{Address, Client, DomainName, DomainPattern, LocalPartPattern, Mailbox, RoleAddresses, Timestamp};
 use crate::store::Store;
 
 /// The one mailbox that every domain has (RFC 5321 section 4.5.1).
 const POSTMASTER: &str = "postmaster";
 
-/// What the administrator refuses beside what the domains and the disk do. Nothing unless set.
+/// What the administrator refuses; nothing by default.
 #[derive(Clone, Debug, Default)]
 pub struct PolicySettings {
     /// Networks whose clients get 554 in place of a greeting.
     pub refused_clients: Vec<IpNet>,
-    /// Domains whose reverse-paths are refused; the null sender never is.
+    /// Domains whose reverse-paths are refused. The null sender is never refused.
     pub refused_senders: Vec<DomainPattern>,
-    /// The local parts that mail is received for, beside `postmaster` and the role addresses; empty: all.
+    /// The local parts that mail is accepted for, in addition to `postmaster` and the role addresses; empty for all.
     pub accepted_local_parts: Vec<LocalPartPattern>,
-    /// Who writes to them has business with whoever runs the service (RFC 2142), not with its users.
+    /// Addresses of whoever runs the service (RFC 2142), not of its users.
     pub role_addresses: RoleAddresses,
 }
 
 impl PolicySettings {
     /// The settings that follow from the daemon's.
-    pub(in crate::smtp) fn from_config(config: &Config) -> Self {
+    pub(super) fn from_config(config: &Config) -> Self {
         Self {
             refused_clients: config.smtp.refused_clients.clone(),
             refused_senders: config.smtp.refused_senders.clone(),
@@ -40,8 +39,8 @@ impl PolicySettings {
         }
     }
 
-    /// Whether a client at this address is served; the error stands in place of the greeting.
-    pub(in crate::smtp) fn client(&self, client: IpAddr) -> Result<(), Reply> {
+    /// Whether a client at this address is served; the error replaces the greeting.
+    pub(super) fn client(&self, client: IpAddr) -> Result<(), Reply> {
         let client = client.to_canonical();
         let is_refused = self.refused_clients.iter().any(|network| network.contains(&client));
         if is_refused { Err(Reply::CLIENT_REFUSED) } else { Ok(()) }
@@ -51,7 +50,7 @@ impl PolicySettings {
         if self.refused_senders.is_empty() {
             return Ok(());
         }
-        // The null sender has no domain, and an address literal no name.
+        // Neither the null sender nor an address literal has a domain name.
         let domain = reverse_path.rsplit_once('@').and_then(|(_, domain)| domain.parse::<DomainName>().ok());
         let is_refused = domain.is_some_and(|name| self.refused_senders.iter().any(|pattern| pattern.matches(&name)));
         if is_refused { Err(Reply::SENDER_REFUSED) } else { Ok(()) }
@@ -67,23 +66,38 @@ impl PolicySettings {
     }
 }
 
-/// There must be room on the disk, in memory and in the mailbox, the domain must be active, and the administrator must not
-/// have refused it.
-pub(in crate::smtp) struct Rules<'a> {
-    pub(in crate::smtp) settings: &'a SmtpSettings,
-    pub(in crate::smtp) store: &'a dyn Store,
-    pub(in crate::smtp) domains: &'a DomainTable,
-    pub(in crate::smtp) bodies: &'a Budget,
-    /// Whose part of the memory messages are counted against; `None` for a client without limits.
-    pub(in crate::smtp) holder: Option<IpAddr>,
-    /// The time at which a question is asked.
-    pub(in crate::smtp) now: &'a (dyn Fn() -> Timestamp + Sync),
+/// What a session asks before it answers MAIL, RCPT, DATA and BDAT. No answer waits: each comes from memory, one system
+/// call and, where mailboxes have caps, short reads of the index.
+pub trait Policy: Send + Sync {
+    /// Whether a message from `reverse_path` may begin now; it is empty for the null sender. The error is the reply to
+    /// MAIL.
+    fn sender(&self, reverse_path: &str) -> Result<(), Reply>;
+
+    /// Whether mail for `address` is accepted in addition to the `earlier` recipients of the transaction. The error is the
+    /// reply to RCPT.
+    fn recipient(&self, address: &Address, earlier: &[Address]) -> Result<(), Reply>;
+
+    /// Reserves memory for a message of so many octets. The error is the reply to DATA or BDAT.
+    fn memory(&self, octets: u64) -> Result<Share, Reply>;
+}
+
+/// The policy of the daemon. It accepts what the administrator does not refuse, for active domains, while there is room
+/// on the disk, in memory and in the mailbox.
+pub(super) struct Rules<'a> {
+    pub(super) settings: &'a SmtpSettings,
+    pub(super) store: &'a dyn Store,
+    pub(super) domains: &'a DomainTable,
+    pub(super) bodies: &'a Budget,
+    /// The client whose part of the memory is used; `None` for a client without limits.
+    pub(super) client: Option<Client>,
+    /// Tells the time of a question.
+    pub(super) now: &'a (dyn Fn() -> Timestamp + Sync),
 }
 
 impl Policy for Rules<'_> {
     fn sender(&self, reverse_path: &str) -> Result<(), Reply> {
         self.settings.policy.sender(reverse_path)?;
-        // At MAIL nothing has been handed over, so even an unknown outcome is a plain failure.
+        // At MAIL the store has got nothing yet, so even an unknown outcome is a plain failure.
         self.store.accepts().map_err(|error| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED))
     }
 
@@ -103,7 +117,7 @@ impl Policy for Rules<'_> {
     }
 
     fn memory(&self, octets: u64) -> Result<Share, Reply> {
-        self.bodies.share_of(self.holder, octets).map_err(Reply::of_memory)
+        self.bodies.reserve(self.client, octets).map_err(Reply::of_limit)
     }
 }
 
@@ -176,7 +190,7 @@ mod tests {
             ("postmaster", true, true),
             ("PostMaster", true, true),
             ("postmaster2", false, false),
-            // A role address is one where a certificate can be had, and nowhere else.
+            // Role addresses exist only on domains that can have a certificate.
             ("abuse", false, false),
         ] {
             let address: Address = format!("{local_part}@example.test").parse().expect(local_part);

@@ -1,4 +1,4 @@
-//! Dialogs played without a socket.
+//! Dialogs without a socket.
 
 mod auth;
 mod chunks;
@@ -9,15 +9,14 @@ mod smuggling;
 mod start_tls;
 mod utf8;
 
-use std::time::Duration;
-
 use bytes::Bytes;
 
 use super::*;
-use crate::model::{Address, Protocol, Subaddressing};
-use crate::smtp::{Budget, PolicySettings, Service};
+use crate::config::{Config, Revision};
+use crate::model::{Address, Protocol};
+use crate::smtp::{Budget, Service};
 
-/// Receives for example.test while there is room.
+/// Accepts mail for example.test while there is room.
 struct OneDomain {
     refusal: Option<StoreError>,
     bodies: Budget,
@@ -43,35 +42,26 @@ impl Policy for OneDomain {
     }
 
     fn memory(&self, octets: u64) -> Result<Share, Reply> {
-        self.bodies.share(octets).map_err(Reply::of_memory)
+        self.bodies.reserve(None, octets).map_err(Reply::of_limit)
     }
 }
 
-/// What a listener without a certificate has.
+/// The dialect of a listener without a certificate.
 const PLAIN: Dialect = Dialect { service: Service::Smtp, offers_tls: false, offers_auth: false };
 
 fn settings() -> SmtpSettings {
+    let config = Config::of_revision(Revision::Two, "unused".into());
+    let settings = SmtpSettings::from_config(&config);
     SmtpSettings {
         hostname: "mx.test".parse().expect("name"),
         message_octets_max: 1000,
         text_line_octets_max: 1 << 20,
-        bodies_octets_max: 1 << 20,
-        recipients_max: 100,
         hops_max: 3,
-        accepts_any_auth: false,
-        connections_max: 10,
-        bounds: crate::config::SmtpBounds::default(),
-        handshake_timeout: Duration::from_secs(10),
-        proxy_from: Vec::new(),
-        proxy_timeout: Duration::from_secs(5),
-        drain_timeout: Duration::from_secs(8),
-        retention: Duration::from_hours(1),
-        subaddressing: Subaddressing::Keep,
-        policy: PolicySettings::default(),
+        ..settings
     }
 }
 
-/// What a dialog came to.
+/// The result of a dialog.
 #[derive(Debug, PartialEq, Eq)]
 struct Played {
     replies: String,
@@ -79,17 +69,17 @@ struct Played {
     end: Option<End>,
 }
 
-/// Plays octets, cut as given, into a session; the store answers each message with the next outcome, then with `Ok`.
+/// Plays octets into a session, cut as given. The store answers each message with the next outcome, then with `Ok`.
 fn play_cut(cuts: &[&[u8]], policy: &OneDomain, outcomes: &[Result<(), StoreError>]) -> Played {
     play_in(PLAIN, cuts, policy, outcomes)
 }
 
-/// The same in any dialect.
+/// Like [`play_cut`], in any dialect.
 fn play_in(dialect: Dialect, cuts: &[&[u8]], policy: &OneDomain, outcomes: &[Result<(), StoreError>]) -> Played {
     play_with(&settings(), dialect, cuts, policy, outcomes)
 }
 
-/// The same with any settings.
+/// Like [`play_in`], with any settings.
 fn play_with(
     settings: &SmtpSettings,
     dialect: Dialect,
@@ -100,7 +90,7 @@ fn play_with(
     let mut session = Session::new(settings, dialect, policy);
     let mut outcomes = outcomes.iter().cloned();
     let mut played = Played { replies: String::new(), messages: Vec::new(), end: None };
-    // The first cut is empty, so that the greeting is there even when nothing is said.
+    // The first cut is empty, so that the greeting is there without any octet.
     for cut in std::iter::once(&&[][..]).chain(cuts) {
         let mut input = *cut;
         loop {
@@ -130,7 +120,7 @@ fn play(dialog: &str) -> Played {
     play_cut(&[dialog.as_bytes()], &OneDomain::default(), &[])
 }
 
-/// The codes of the replies after the greeting, with the enhanced ones where they stand.
+/// The codes of the replies after the greeting, with their enhanced codes.
 fn codes(replies: &str) -> Vec<String> {
     let is_status = |word: &str| word.len() == 5 && word.split('.').all(|part| part.parse::<u8>().is_ok());
     let code = |line: &str| {
@@ -151,7 +141,7 @@ const MAIL: &str = "MAIL FROM:<ann@sender.test>\r\n";
 const RCPT: &str = "RCPT TO:<bob@example.test>\r\n";
 
 #[test]
-fn a_message_comes_through_whole() {
+fn a_message_arrives_complete() {
     let played = play(&format!("{EHLO}{MAIL}{RCPT}DATA\r\nSubject: hi\r\n\r\n..dot\n.\r\n.\r\nQUIT\r\n"));
     assert_eq!(
         played.replies,
@@ -197,7 +187,7 @@ fn commands_out_of_order_are_refused() {
 }
 
 #[test]
-fn helo_and_rset_and_the_end_of_data_begin_anew() {
+fn helo_rset_and_the_end_of_data_end_a_transaction() {
     for again in ["RSET\r\n", "HELO other.test\r\n", "EHLO other.test\r\n"] {
         let played = play(&format!("{EHLO}{MAIL}{RCPT}{again}DATA\r\n{MAIL}"));
         let codes = codes(&played.replies);
@@ -262,7 +252,14 @@ fn each_recipient_is_judged_on_its_own() {
 }
 
 #[test]
-fn postmaster_without_a_domain_is_the_hosts_own() {
+fn each_sender_that_rfc_5321_allows_is_accepted() {
+    for path in ["<>", "<ann@example.test>", "<\"\"@example.test>", "<\"a b\"@[192.0.2.1]>"] {
+        assert_codes(&format!("{EHLO}MAIL FROM:{path}\r\n"), &["250", "250 2.1.0"]);
+    }
+}
+
+#[test]
+fn postmaster_without_a_domain_is_that_of_the_hostname() {
     let played = play(&format!("{EHLO}MAIL FROM:<>\r\nRCPT TO:<Postmaster>\r\nDATA\r\n.\r\n"));
     assert_eq!(played.messages[0].recipients[0].to_string(), "Postmaster@mx.test");
     assert_eq!(played.messages[0].reverse_path, "");
@@ -283,7 +280,7 @@ fn the_store_is_asked_before_a_message_begins() {
 }
 
 #[test]
-fn what_the_store_says_is_what_the_sender_hears() {
+fn each_answer_of_the_store_has_its_reply() {
     let dialog = format!("{EHLO}{MAIL}{RCPT}DATA\r\n.\r\nNOOP\r\n");
     for (outcome, expected, end) in [
         (Ok(()), &["250 2.0.0", "250 2.0.0"][..], None),
@@ -300,7 +297,7 @@ fn what_the_store_says_is_what_the_sender_hears() {
 }
 
 #[test]
-fn stopping_and_idling_say_the_last_word_once() {
+fn a_session_has_one_last_reply() {
     let (settings, policy) = (settings(), OneDomain::default());
     for dialog in [String::new(), format!("{EHLO}{MAIL}{RCPT}DATA\r\nhalf a mess")] {
         let mut session = Session::new(&settings, PLAIN, &policy);
@@ -308,7 +305,7 @@ fn stopping_and_idling_say_the_last_word_once() {
         session.replies().clear();
         session.stop();
         session.stop();
-        session.late(End::Idle);
+        session.end(&Reply::IDLE);
         assert_eq!(session.advance(&mut &b"age\r\n.\r\nNOOP\r\n"[..]), Step::Close(End::Stopping));
         let replies = str::from_utf8(session.replies()).expect("ASCII");
         assert!(replies.starts_with("421 4.3.2 "));

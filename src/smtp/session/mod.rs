@@ -1,44 +1,44 @@
 //! The protocol of one connection (RFC 5321, RFC 2033), without the connection.
 //!
-//! Octets go in, however they were cut; replies and [`Step`]s come out. Nothing here does I/O, waits or reads a clock, so
-//! every dialog can be played and fuzzed without a socket.
+//! Octets go in, however they are cut; replies and [`Step`]s come out. Nothing here does I/O, waits or reads a clock, so
+//! each dialog can be tested and fuzzed without a socket.
 
 mod commands;
 mod step;
 mod transaction;
 
 use super::auth::{self, Exchange};
-use super::body::Body;
+use super::body::{Body, Chunk};
 use super::budget::Share;
-use super::chunk::Chunk;
 use super::command;
+use super::content::TextLines;
 use super::data::Decoder;
 use super::line::{self, Framed, Lines};
+use super::metrics::ReplyCounts;
 use super::policy::Policy;
+use super::reasons::End;
 use super::reply::Reply;
-use super::tally::Said;
-use super::text::TextLines;
 use super::{Dialect, SmtpSettings};
 use crate::model::{Greeting, TlsSession};
 use crate::store::StoreError;
 
-pub use step::{End, Message, Step};
+pub use step::{Message, Step};
 use transaction::Transaction;
 
-/// How many octets of replies may wait before they must be written: a reply can be longer than its command.
+/// How many octets of replies may be pending before they must be written. A reply can be longer than its command.
 const REPLIES_OCTETS_MAX: usize = 16 * 1024;
 
-/// Who the client says it is.
-struct Client {
+/// The client's greeting.
+struct ClientName {
     name: String,
     greeting: Greeting,
 }
 
 enum State {
     Command,
-    /// STARTTLS has been answered; whatever comes in the clear from now on is no command.
+    /// STARTTLS was accepted; octets in the clear are no commands from now on.
     Handshake,
-    /// AUTH has asked for more.
+    /// Within an exchange of AUTH.
     Credentials(Exchange),
     /// After DATA.
     Data(Decoder, TextLines, Body),
@@ -47,11 +47,11 @@ enum State {
     Closed(End),
 }
 
-/// The message that is at the store.
-struct AtStore {
-    /// Its memory.
+/// A message that the store has not answered yet.
+struct Storing {
+    /// The memory of the message.
     _share: Share,
-    /// How many replies its end has.
+    /// The number of replies that the store's answer becomes.
     replies: usize,
 }
 
@@ -64,27 +64,25 @@ pub struct Session<'a> {
     tls: Option<TlsSession>,
     is_authenticated: bool,
     lines: Lines,
-    client: Option<Client>,
+    client_name: Option<ClientName>,
     transaction: Option<Transaction>,
-    at_store: Option<AtStore>,
-    /// A reply that has to be said so many times more before anything else.
-    owed: Option<(Reply, usize)>,
+    storing: Option<Storing>,
+    /// A reply, and how many times it must be repeated before anything else.
+    repeated: Option<(Reply, usize)>,
     replies: Vec<u8>,
     errors: u32,
     refusals: u64,
-    /// How many transactions were begun.
+    /// The number of transactions so far.
     transactions: u64,
-    /// No other is to begin.
-    is_over: bool,
-    /// How often the client has come nearer to a message that is stored.
+    refuses_transactions: bool,
     progress: u64,
-    /// The most recipients that a transaction has had since the last one that was stored.
-    recipients_most: usize,
-    said: Said,
+    /// The most recipients of a transaction since the last stored message.
+    recipients_since_stored_max: usize,
+    reply_counts: ReplyCounts,
 }
 
 impl<'a> Session<'a> {
-    /// A session whose greeting waits to be written.
+    /// A session whose greeting is ready to be written.
     pub fn new(settings: &'a SmtpSettings, dialect: Dialect, policy: &'a dyn Policy) -> Self {
         let mut session = Self {
             settings,
@@ -94,81 +92,81 @@ impl<'a> Session<'a> {
             tls: None,
             is_authenticated: false,
             lines: Lines::default(),
-            client: None,
+            client_name: None,
             transaction: None,
-            at_store: None,
-            owed: None,
+            storing: None,
+            repeated: None,
             replies: Vec::new(),
             errors: 0,
             refusals: 0,
             transactions: 0,
-            is_over: false,
+            refuses_transactions: false,
             progress: 0,
-            recipients_most: 0,
-            said: Said::default(),
+            recipients_since_stored_max: 0,
+            reply_counts: ReplyCounts::default(),
         };
         session.answer(&Reply::greeting(&settings.hostname, dialect.is_lmtp()));
         session
     }
 
-    /// The replies that wait to be written, in order. The caller clears what it has written.
+    /// The pending replies, in order. The caller clears what it has written.
     pub fn replies(&mut self) -> &mut Vec<u8> {
         &mut self.replies
     }
 
-    /// What the client called itself; empty before its greeting.
+    /// The name of the client; empty before its greeting.
     pub fn helo(&self) -> &str {
-        self.client.as_ref().map_or("", |client| &client.name)
+        self.client_name.as_ref().map_or("", |client| &client.name)
     }
 
-    /// How many commands and messages were refused, for now or for good.
+    /// The number of commands and messages that were refused, for now or for good.
     pub const fn refusals(&self) -> u64 {
         self.refusals
     }
 
-    /// What secures the connection.
+    /// The TLS session of the connection.
     pub const fn tls(&self) -> Option<&TlsSession> {
         self.tls.as_ref()
     }
 
-    /// The replies since the last call, counted.
-    pub(super) fn take_said(&mut self) -> Said {
-        std::mem::take(&mut self.said)
+    /// Counts of the replies since the last call.
+    pub(super) fn take_reply_counts(&mut self) -> ReplyCounts {
+        std::mem::take(&mut self.reply_counts)
     }
 
-    /// The number of the transaction that is open.
+    /// The number of the open transaction.
     pub(super) const fn open_transaction(&self) -> Option<u64> {
         if self.is_in_data() || self.transaction.is_some() { Some(self.transactions) } else { None }
     }
 
-    /// How much memory is set aside for the message that is coming in.
-    pub(super) fn held_octets(&self) -> u64 {
+    /// How much memory the incoming message reserves, in octets.
+    pub(super) fn reserved_octets(&self) -> u64 {
         match (&self.state, &self.transaction) {
-            (State::Data(_, _, body), _) => body.held_octets(),
-            (State::Chunk(chunk), _) => chunk.held_octets(),
-            (_, Some(transaction)) => transaction.held_octets(),
+            (State::Data(_, _, body), _) => body.reserved_octets(),
+            (State::Chunk(chunk), _) => chunk.reserved_octets(),
+            (_, Some(transaction)) => transaction.reserved_octets(),
             (_, None) => 0,
         }
     }
 
-    /// A number that grows when a message is stored, and with each recipient beyond those that were accepted at once since
-    /// then: who begins anew again and again gets nowhere.
+    /// A number that grows with each stored message, and with each recipient of a transaction that has more recipients
+    /// than any other since then. A client that repeats its transactions makes no progress.
     pub(super) const fn progress(&self) -> u64 {
         self.progress
     }
 
-    /// Whether octets of a message are to come next.
+    /// Whether octets of a message come next.
     pub const fn is_in_data(&self) -> bool {
         matches!(self.state, State::Data(..) | State::Chunk(_))
     }
 
-    /// Goes on with the octets of `input`, which is moved behind what was used, up to the next thing to do.
+    /// Uses octets of `input` up to the next step, and moves `input` behind them.
     pub fn advance(&mut self, input: &mut &[u8]) -> Step {
         loop {
             if self.replies.len() >= REPLIES_OCTETS_MAX {
                 return Step::Write;
             }
-            if let Some((reply, times)) = self.owed.take() {
+            if let Some((reply, times)) = self.repeated.take() {
                 self.answer_times(reply, times);
                 continue;
             }
@@ -217,7 +215,7 @@ impl<'a> Session<'a> {
                         Framed::TooLong(beginning) => command::of_too_long(beginning),
                         Framed::BareEnd(beginning) => command::of_bare_end(beginning),
                     };
-                    if let Some(reply) = command.map_or_else(Some, |command| self.obey(command)) {
+                    if let Some(reply) = command.map_or_else(Some, |command| self.execute(command)) {
                         self.answer(&reply);
                     }
                 }
@@ -225,15 +223,15 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Takes the store's answer to the message of the last [`Step::Store`]. `Ok` means that it is on disk and visible.
+    /// Takes the store's answer to the message of the last [`Step::Store`]. `Ok`: the message is on the disk and visible.
     pub fn stored(&mut self, outcome: Result<(), StoreError>) {
-        let times = self.at_store.take().map_or(1, |at_store| at_store.replies);
+        let times = self.storing.take().map_or(1, |storing| storing.replies);
         let reply = match outcome {
-            // The only place that accepts a message; from here on it is ours.
+            // The only place that accepts a message: from here on this service is responsible for it.
             Ok(()) => {
                 self.errors = 0;
                 self.progress += 1;
-                self.recipients_most = 0;
+                self.recipients_since_stored_max = 0;
                 Some(Reply::STORED)
             }
             Err(error) => Reply::of_store_error(&error),
@@ -244,10 +242,11 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The connection is secured. All that the client said before is forgotten (RFC 3207 section 4.2), errors excepted.
+    /// Goes on after the TLS handshake. All that the client sent before is forgotten (RFC 3207 section 4.2); its errors
+    /// still count.
     pub fn secured(&mut self, tls: TlsSession) {
         self.lines = Lines::default();
-        self.client = None;
+        self.client_name = None;
         self.is_authenticated = false;
         self.transaction = None;
         self.tls = Some(tls);
@@ -256,83 +255,65 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Ends the session because the service stops. A message that has not come in whole is forgotten.
+    /// Ends the session because the service stops. An incomplete message is dropped.
     pub fn stop(&mut self) {
-        self.end(&Reply::STOPPING, End::Stopping);
+        self.end(&Reply::STOPPING);
     }
 
-    /// The session has lasted long enough: MAIL ends it.
-    pub(super) const fn begin_no_more(&mut self) {
-        self.is_over = true;
+    /// Ends the session at the next MAIL: it has reached its maximum age.
+    pub(super) const fn refuse_transactions(&mut self) {
+        self.refuses_transactions = true;
     }
 
-    /// Ends the session because of how its client kept time. A message that has not come in whole is forgotten.
-    pub fn late(&mut self, end: End) {
-        self.end(&Reply::of_lateness(end), end);
-    }
-
-    /// Refuses a client that has sent something before it was greeted (RFC 5321 section 4.3.1): what does not wait for
-    /// a server's answer is no mail client. Before anything is written.
-    pub fn spoke_first(&mut self) {
-        self.forget_greeting();
-        self.end(&Reply::SPOKE_FIRST, End::SpokeFirst);
-    }
-
-    /// Refuses a client for who it is (RFC 5321 section 3.1), with a reply in place of the greeting. Before anything is
-    /// written.
+    /// Refuses a client, with a reply in place of the greeting. Must come before anything is written.
     pub(super) fn refuse(&mut self, reply: &Reply) {
-        self.forget_greeting();
-        self.refusals += 1;
-        self.end(reply, End::Refused);
-    }
-
-    fn forget_greeting(&mut self) {
         self.replies.clear();
-        self.said = Said::default();
+        self.reply_counts = ReplyCounts::default();
+        self.refusals += 1;
+        self.end(reply);
     }
 
-    /// Says a reply so many times, as the end of a message in LMTP has it: at once what fits among the waiting ones, the
-    /// others before anything else is read. It counts once.
+    /// Ends the session with its last reply, unless it has ended. An incomplete message is dropped. Repeated replies come
+    /// first: an LMTP client that expects one per recipient would take the last reply for one of them.
+    pub(super) fn end(&mut self, reply: &Reply) {
+        if !matches!(self.state, State::Closed(_)) {
+            if let Some((repeated, times)) = self.repeated.take() {
+                (0..times).for_each(|_| self.write(&repeated));
+            }
+            self.write(reply);
+            self.state = State::Closed(reply.end().unwrap_or(End::Stopping));
+        }
+    }
+
+    /// Gives a reply so many times, as the end of a message in LMTP demands. The replies beyond the bound on pending ones
+    /// follow before anything else is read. Together they count as one refusal or error.
     fn answer_times(&mut self, reply: Reply, times: usize) {
         for left in (1..times).rev() {
             if self.replies.len() >= REPLIES_OCTETS_MAX {
-                self.owed = Some((reply, left + 1));
+                self.repeated = Some((reply, left + 1));
                 return;
             }
-            self.say(&reply);
+            self.write(&reply);
         }
         self.answer(&reply);
     }
 
+    /// Gives a reply. Too many errors in a row end the session.
     fn answer(&mut self, reply: &Reply) {
-        match reply.code() {
-            221 => return self.end(reply, End::Quit),
-            421 if *reply == Reply::LIFE_OVER => return self.end(reply, End::LifeOver),
-            421 => return self.end(reply, End::Stopping),
-            _ => self.say(reply),
+        if reply.end().is_some() {
+            return self.end(reply);
         }
+        self.write(reply);
         self.refusals += u64::from(reply.is_refusal());
         self.errors += u32::from(reply.is_permanent());
-        if self.errors >= self.settings.bounds.errors_max {
-            self.end(&Reply::TOO_MANY_ERRORS, End::TooManyErrors);
+        if self.errors >= self.settings.errors_max {
+            self.end(&Reply::TOO_MANY_ERRORS);
         }
     }
 
-    /// Says the last word, unless it has been said. What is owed comes before it: who was promised a reply for each
-    /// recipient would take the last word for one of them.
-    fn end(&mut self, reply: &Reply, end: End) {
-        if !matches!(self.state, State::Closed(_)) {
-            if let Some((owed, times)) = self.owed.take() {
-                (0..times).for_each(|_| self.say(&owed));
-            }
-            self.say(reply);
-            self.state = State::Closed(end);
-        }
-    }
-
-    fn say(&mut self, reply: &Reply) {
+    fn write(&mut self, reply: &Reply) {
         reply.write(&mut self.replies);
-        self.said.add(reply);
+        self.reply_counts.add(reply);
     }
 }
 
