@@ -29,7 +29,7 @@
 //!
 //! ```text
 //! Change::Received  applied: a row per Email, and per webhook of its mailbox a row of the outbox, in one transaction.
-//!                   The message's record has a share for each Email and each event; its octets go with the last share
+//!                   The record of the message counts a reference for each Email and each event; its octets go with the last
 //!                   -> 250; nothing was parsed, nobody was called
 //! -------------------------------------------------------------------------------------------------
 //! webhook/dispatcher  is woken by a hint that may be lost, and looks by itself every 5 s and when something is due: one row
@@ -47,9 +47,9 @@
 //!
 //! The outbox is the only copy: what the dispatcher holds is a hint, checked right before the call, and a crash between call
 //! and record sends the event again under the same id, which is a keyed hash of webhook and Email and so needs no row.
-//! Deleting or expiring a message releases the Email's share, not the event's. A replay gives a message that is still there
-//! another share. A change ends some hundred events at most; a webhook that has more is deleted or disabled by a series of
-//! changes, and what is cut off of one is ended by expiry.
+//! Deleting or expiring a message removes the reference of the Email, not that of the event. A replay adds a reference to a
+//! message that still exists. A change ends some hundred events at most; a webhook that has more is deleted or disabled by a
+//! series of changes, and what is cut off of one is ended by expiry.
 //!
 //! # What must stay true
 //!
