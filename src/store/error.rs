@@ -107,7 +107,7 @@ pub enum OpenError {
         known: u32,
     },
     /// A file has the name of one of the store's files, but another content.
-    #[error("{file} is no file of tempmail's")]
+    #[error("{file} is not a file of tempmail; move it elsewhere or choose another data directory")]
     Foreign {
         /// The file.
         file: String,

@@ -116,7 +116,7 @@ impl From<BackupRecord> for BackupItem {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BackupError {
     /// The file does not begin as a backup does.
-    #[error("this is no backup of tempmail")]
+    #[error("this is not a backup of tempmail")]
     NotABackup,
     /// A newer version of the program wrote it.
     #[error(
@@ -127,7 +127,7 @@ pub enum BackupError {
         found: u32,
     },
     /// The file has no end record.
-    #[error("the backup is cut short: {octets} octets are there, and its end is not among them")]
+    #[error("the backup is cut short: it ends after {octets} octets without an end record")]
     CutShort {
         /// Octets of the file.
         octets: u64,
@@ -158,7 +158,7 @@ pub fn encode(items: &[BackupItem]) -> Result<Bytes, StoreError> {
     let mut out = Vec::new();
     for item in items {
         encode_record(&item.record, &item.content, &mut out)
-            .map_err(|error| StoreError::Failed(format!("a record could not be written down: {error}")))?;
+            .map_err(|error| StoreError::Failed(format!("a record could not be encoded: {error}")))?;
     }
     Ok(out.into())
 }

@@ -131,7 +131,7 @@ impl Directory {
     /// Removes the directory of [`Directory::stage`].
     pub fn discard(&self) {
         if let Err(error) = remove_all(&self.path().join(STAGING)) {
-            tracing::warn!(%error, "an unfinished store was left behind");
+            tracing::warn!(%error, "an unfinished new store could not be removed; the next start removes it");
         }
     }
 

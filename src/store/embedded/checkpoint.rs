@@ -63,7 +63,7 @@ impl Writer {
             }
             // The journal has all changes, so nothing is lost.
             Err(error) => {
-                tracing::error!(%error, "a checkpoint of the index failed");
+                tracing::error!(%error, "a checkpoint of the index failed; the index is reopened");
                 self.recover_index(&error);
             }
         }
@@ -73,7 +73,7 @@ impl Writer {
 
     fn unlink(&self, number: u64) {
         if let Err(error) = self.state.segments().unlink(number) {
-            tracing::warn!(segment = number, %error, "an empty segment could not be removed");
+            tracing::warn!(segment = number, %error, "an empty segment could not be removed; the next checkpoint tries again");
         }
     }
 
@@ -90,18 +90,18 @@ impl Writer {
         if places.iter().any(|place| place.segment == in_use)
             && let Err(error) = self.journal.sync(in_use)
         {
-            tracing::error!(%error, segment = in_use, "a segment could not be made durable; a new one takes its place");
+            tracing::error!(%error, segment = in_use, "the segment in use could not be synced; the journal continues in a new one");
             places.retain(|place| place.segment != in_use);
         }
         let is_all = places.len() == records;
         if !is_all {
             // The next checkpoint tries again.
             let messages = records - places.len();
-            tracing::warn!(messages, "deleted messages could not be taken off the disk yet");
+            tracing::warn!(messages, "deleted messages could not be punched out; the next checkpoint tries again");
         }
         let Some(index) = self.state.index() else { return is_all };
         if let Err(error) = index.punched(&places) {
-            tracing::error!(%error, "the index could not record which messages left the disk");
+            tracing::error!(%error, "the index could not record which messages were punched out; it is reopened");
             drop(index);
             self.recover_index(&error);
             return is_all;

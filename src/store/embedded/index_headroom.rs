@@ -85,14 +85,14 @@ impl Writer {
         let after_octets = self.state.measure_index();
         match compacted {
             Ok(true) => {
-                tracing::info!(before_octets, after_octets, "compacted the index, since the disk is short");
+                tracing::info!(before_octets, after_octets, "compacted the index, since the disk is nearly full");
                 // Without a checkpoint a start after a kill would have to read the whole index.
                 self.unsaved.get_or_insert_with(Unsaved::now);
                 self.checkpoint();
             }
             Ok(false) => {}
             Err(error) => {
-                tracing::error!(%error, "the index could not be compacted");
+                tracing::error!(%error, "the index could not be compacted; it is reopened");
                 self.recover_index(&error);
             }
         }

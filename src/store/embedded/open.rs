@@ -118,7 +118,7 @@ fn remove_unneeded(found: &FoundJournal, checkpoint: &Checkpoint) -> Result<(), 
         if number < checkpoint.position.segment && !checkpoint.live_segments.contains_key(&number) {
             // The next checkpoint tries again.
             if let Err(error) = segments.unlink(number) {
-                tracing::warn!(segment = number, %error, "an empty segment could not be removed");
+                tracing::warn!(segment = number, %error, "an empty segment could not be removed; the next checkpoint tries again");
             }
         }
     }

@@ -115,7 +115,7 @@ impl Outbox for EmbeddedStore {
             Outcome::Recorded { more: true, .. } => {
                 // The attempts are recorded, so this must not fail. The next sweep ends the remaining events.
                 if let Err(error) = self.end_events(NEVER).await {
-                    tracing::warn!(%error, "events of a disabled webhook could not be ended yet");
+                    tracing::warn!(%error, "events of a disabled webhook could not be ended; the next sweep tries again");
                 }
                 Ok(())
             }

@@ -55,7 +55,7 @@ impl Punching {
         match std::thread::Builder::new().name("segment-puncher".into()).spawn(punch) {
             Ok(thread) => Self(Some(Batch { records, in_use, thread, stop })),
             Err(error) => {
-                tracing::warn!(%error, "no thread to take deleted messages off the disk; it is tried again");
+                tracing::warn!(%error, "no thread to punch out deleted messages; the next checkpoint tries again");
                 Self(None)
             }
         }

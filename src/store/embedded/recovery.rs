@@ -76,7 +76,7 @@ impl Writer {
             Err(error) => error.to_store_error(),
         };
         for wait in REOPEN_WAITS {
-            tracing::error!(error = %cause, "the index failed and is opened again");
+            tracing::error!(error = %cause, "the index failed; it is reopened");
             self.make_room_for_index(&cause);
             std::thread::sleep(wait);
             match self.reopen_index(Some(start.group)) {
@@ -113,7 +113,7 @@ impl Writer {
     pub(super) fn open_index_anew(&mut self) {
         self.opening.failed();
         if let Err(error) = self.reopen_index(None) {
-            tracing::error!(%error, "the index is away");
+            tracing::error!(%error, "the index could not be reopened; reads fail until a retry succeeds");
         }
     }
 

@@ -47,7 +47,7 @@ impl Writer {
             Ok(())
         });
         if let Err(error) = copied {
-            tracing::warn!(%error, "messages of pending events could not be copied; it is tried after the next checkpoint");
+            tracing::warn!(%error, "messages of pending events could not be copied; the next checkpoint tries again");
         }
     }
 

@@ -129,7 +129,7 @@ impl StoreState {
 
     fn index_unavailable(&self) -> StoreError {
         let failure = self.index_failure.load();
-        failure.as_deref().cloned().unwrap_or_else(|| StoreError::Failed("the index is being opened again".into()))
+        failure.as_deref().cloned().unwrap_or_else(|| StoreError::Failed("the index is being reopened".into()))
     }
 
     /// Cancelled when the writer has panicked.

@@ -145,7 +145,7 @@ impl Writer {
         self.state.set_index_failure(StoreError::Stopping);
         // The last checkpoint has made everything durable, so the index may be closed without a save.
         if !self.state.close_index(deadline.max(Instant::now() + LAST_READERS_GRACE)) {
-            tracing::warn!("a reader held the index; it was closed without being saved once more");
+            tracing::warn!("a reader still used the index, which was closed without another save; nothing is lost");
         }
         closing
     }
@@ -164,12 +164,12 @@ impl Writer {
     /// Does the work that is due while no message arrives.
     fn idle_work(&mut self) {
         if self.state.index().is_some_and(|index| index.has_failed()) {
-            tracing::error!("the index could not be read and is opened again");
+            tracing::error!("the index could not be read; it is reopened");
             return self.open_index_anew();
         }
         if let Err(error) = self.ensure_index() {
             let wait = self.opening.failed();
-            tracing::error!(%error, again_in_ms = wait.as_millis(), "the index is still away");
+            tracing::error!(%error, again_in_ms = wait.as_millis(), "the index could not be reopened; a retry follows");
             return;
         }
         let is_quiet = !self.punching.is_running();

@@ -12,8 +12,7 @@ use super::keys::{HashKey, MailKey, domain_hash, expiry_second, head_key, mail_k
 use super::outbox::Outbox;
 use super::outbox_limits::ENDS_MAX;
 use super::refcounts::{RefCount, RefCounts};
-use super::rows::{EventRow, HeadRow, IndexState, MailRow};
-use super::rows::{decode_domain, decode_head, decode_mail};
+use super::rows::{EventRow, HeadRow, IndexState, MailRow, decode_domain, decode_head, decode_mail};
 use super::segment_usage::SegmentUsages;
 use super::tables::{DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, IDS, MAIL, META, META_STATE, PUNCHES};
 use crate::model::{DomainRecord, EmailId, Envelope, Mailbox, Timestamp};

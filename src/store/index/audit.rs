@@ -13,8 +13,7 @@ use super::keys::{MailKey, due_key, expiry_second, mailbox_hash, sequence_of};
 use super::outbox_events::all_events;
 use super::read::View;
 use super::refcounts::RefCount;
-use super::rows::MailRow;
-use super::rows::{decode_domain, decode_head, decode_mail, decode_webhook};
+use super::rows::{MailRow, decode_domain, decode_head, decode_mail, decode_webhook};
 use super::segment_usage::SegmentUsage;
 use super::tables::{DOMAINS, DUE, EXPIRY, EXPIRY_ROW_KEYS, IDS, MAIL, PUNCHES, REFCOUNTS, SEGMENTS, WEBHOOKS};
 use super::{HashKey, IndexError};
@@ -116,7 +115,7 @@ impl Audit<'_> {
         let state = self.view.state()?;
         let webhooks = self.transaction.open_table(WEBHOOKS)?.len()?;
         let outbox_octets: u64 = pending.values().map(|(_, octets)| octets).sum();
-        for (what, kept, counted) in [
+        for (what, stored, counted) in [
             ("Emails", state.emails, emails),
             ("mailboxes", state.mailboxes, mailboxes),
             ("live octets", state.live_octets, live_octets),
@@ -124,8 +123,8 @@ impl Audit<'_> {
             ("octets of the outbox", state.outbox_octets, outbox_octets),
             ("octets of unproven webhooks", state.unproven_octets, unproven_octets),
         ] {
-            if kept != counted {
-                found(rows(format!("the count of {what} is {kept}, but there are {counted}")));
+            if stored != counted {
+                found(rows(format!("the count of {what} is {stored}, but there are {counted}")));
             }
         }
         Ok(emails)
@@ -262,13 +261,13 @@ impl Audit<'_> {
         references: &HashMap<Start, References>,
         found: &mut dyn FnMut(Finding),
     ) -> Result<(), IndexError> {
-        let mut kept: HashMap<Start, u32> = HashMap::new();
+        let mut stored: HashMap<Start, u32> = HashMap::new();
         for row in self.transaction.open_table(REFCOUNTS)?.iter()? {
             let (start, number) = row?;
-            kept.insert(start.value(), RefCount::decode(number.value()).references);
+            stored.insert(start.value(), RefCount::decode(number.value()).references);
         }
         for (start, of_record) in references {
-            let has = kept.remove(start);
+            let has = stored.remove(start);
             let is_right = match has {
                 Some(number) => {
                     number == of_record.references && (of_record.is_marked_refcounted || !of_record.has_email)
@@ -285,7 +284,7 @@ impl Audit<'_> {
                 found(Finding::at(FindingKind::Rows, start.0, u64::from(start.1), what));
             }
         }
-        for (start, number) in kept {
+        for (start, number) in stored {
             let what = format!("the count of an unreferenced record is {number}");
             found(Finding::at(FindingKind::Rows, start.0, u64::from(start.1), what));
         }
@@ -309,12 +308,12 @@ impl Audit<'_> {
         let numbers: HashSet<u64> = self.segments.keys().chain(counted.keys()).copied().collect();
         for number in numbers {
             let usage = self.segments.get(&number).copied().unwrap_or_default();
-            let kept = (usage.messages, usage.octets);
+            let stored = (usage.messages, usage.octets);
             let (messages, octets) = counted.get(&number).copied().unwrap_or_default();
-            if kept != (messages, octets) {
+            if stored != (messages, octets) {
                 let what = format!(
                     "the index counts {} messages with records of {} octets in it, but there are {messages} of {octets}",
-                    kept.0, kept.1
+                    stored.0, stored.1
                 );
                 found(Finding::at(FindingKind::Rows, number, 0, what));
             }

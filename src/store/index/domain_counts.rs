@@ -64,7 +64,7 @@ impl<'t> DomainCounts<'t> {
 
     pub(super) fn flush(&mut self) -> Result<(), IndexError> {
         for (key, change) in std::mem::take(&mut self.changes) {
-            let emails = kept(&self.table, &key)?.saturating_add_signed(change);
+            let emails = stored(&self.table, &key)?.saturating_add_signed(change);
             match emails {
                 0 => self.table.remove(&key)?,
                 emails => self.table.insert(&key, emails)?,
@@ -74,7 +74,7 @@ impl<'t> DomainCounts<'t> {
     }
 }
 
-fn kept(table: &impl ReadableTable<&'static DomainKey, u64>, key: &DomainKey) -> Result<u64, IndexError> {
+fn stored(table: &impl ReadableTable<&'static DomainKey, u64>, key: &DomainKey) -> Result<u64, IndexError> {
     Ok(table.get(key)?.map_or(0, |row| row.value()))
 }
 
@@ -89,7 +89,7 @@ fn unexpired(
     enough: u64,
 ) -> Result<u64, IndexError> {
     let all = domain_key(domain, ALL);
-    let emails = kept(table, &all)?.saturating_add_signed(changes.get(&all).copied().unwrap_or(0));
+    let emails = stored(table, &all)?.saturating_add_signed(changes.get(&all).copied().unwrap_or(0));
     let minute = u64::try_from(now.millis()).unwrap_or(0) / MINUTE_MILLIS;
     if emails < enough || minute == ALL {
         return Ok(emails);
@@ -118,7 +118,7 @@ impl View {
         let table = self.transaction.open_table(DOMAIN_COUNTS)?;
         let mut is_right = table.len()? == counted.0.len() as u64;
         for (key, emails) in &counted.0 {
-            is_right &= kept(&table, key)? == *emails;
+            is_right &= stored(&table, key)? == *emails;
         }
         if !is_right {
             found(Finding::index(FindingKind::Rows, "the counts of Emails by domain are not those of the mailboxes"));

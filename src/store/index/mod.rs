@@ -5,8 +5,8 @@
 //! the synced journal, and a replay restores whatever a crash took from it.
 //!
 //! ```text
-//! mod, open, error     the database: opening, applying a group, checkpoints, errors
-//! backend, overlay     redb's storage on a disk, and one that writes to memory only
+//! mod, error, applied  the database: opening, applying a group, checkpoints; the errors; the result of a group
+//! backend, overlay     storage for redb: on a disk, and on a file that is only read
 //! tables, keys, rows   the layout
 //! apply                what each change does to mail and domains; caps, restore, retention and relocation are parts of it
 //! segment_usage        what is live in each segment
@@ -20,15 +20,14 @@
 //! compaction           gives free pages back to the file system
 //! ```
 
+mod applied;
 mod apply;
 mod audit;
 mod audit_sets;
 mod backend;
+mod backup_reads;
 mod caps;
 mod compaction;
-
-mod applied;
-mod backup_reads;
 mod delivery_log;
 mod domain_counts;
 mod error;

@@ -114,8 +114,8 @@ impl Apply<'_> {
         let id = self.event_id(row.record.id, event.email);
         *self.counts.events_dropped.entry(row.record.id).or_default() += 1;
         row.record.dropped = row.record.dropped.saturating_add(1);
-        let line = dropped(row.record.id, id, (sequence, event), now);
-        self.log(&mut row, &line)?;
+        let record = dropped(row.record.id, id, (sequence, event), now);
+        self.log(&mut row, &record)?;
         self.outbox.webhooks.put(row);
         Ok(())
     }

@@ -10,8 +10,7 @@ use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 use super::IndexError;
 use super::domain_counts::DomainCounts;
 use super::keys::{MailKey, expiry_second, head_key, sequence_of};
-use super::rows::{HeadRow, MailRow};
-use super::rows::{decode_head, decode_mail};
+use super::rows::{HeadRow, MailRow, decode_head, decode_mail};
 use super::tables::{EXPIRY, EXPIRY_ROW_KEYS, MAIL, META, META_RETENTION};
 
 /// The most rows of expiry that one transaction rewrites.

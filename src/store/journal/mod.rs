@@ -106,7 +106,7 @@ impl Group {
         let start = self.octets.len();
         if let Err(error) = encode_record(change, content, &mut self.octets) {
             self.octets.truncate(start);
-            return Err(StoreError::Failed(format!("a change could not be written down: {error}")));
+            return Err(StoreError::Failed(format!("a change could not be encoded: {error}")));
         }
         self.records.push((start, self.octets.len() - start, content.len()));
         self.frees_space_only &= change.frees_space();
@@ -262,7 +262,7 @@ impl Journal {
         match self.roll() {
             Ok(()) => cause,
             Err(error) => {
-                tracing::error!(%error, "a group that failed could not be cut off; its senders get no answer");
+                tracing::error!(%error, "a failed group could not be cut off; its senders get no answer");
                 StoreError::OutcomeUnknown
             }
         }
@@ -347,6 +347,6 @@ fn activate(file: Arc<dyn DiskFile>, number: u64, predecessor_end: u64, first_gr
 /// Truncates a segment to its valid part. A failure is harmless: the next header or replay knows the end as well.
 fn seal(number: u64, file: &dyn DiskFile, end: u32) {
     if let Err(error) = file.set_len(u64::from(end)) {
-        tracing::warn!(segment = number, %error, "a full segment could not be cut to its end");
+        tracing::warn!(segment = number, %error, "a full segment could not be truncated; it stays usable");
     }
 }

@@ -51,7 +51,7 @@ impl FoundJournal {
     pub(crate) fn remove_blank(&self) {
         for number in &self.blank {
             if let Err(error) = self.segments.unlink(*number) {
-                tracing::warn!(segment = number, %error, "a segment that was never used could not be removed");
+                tracing::warn!(segment = number, %error, "an unused segment could not be removed; it is replaced later");
             }
         }
     }

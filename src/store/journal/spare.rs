@@ -224,7 +224,9 @@ impl Spare {
                     *state = State::Failing(number, SpareFailure { is_full: true, reason });
                     self.maker.changed.notify_all();
                 }
-                Err(error) => tracing::warn!(segment = number, %error, "the next segment's room could not be given up"),
+                Err(error) => {
+                    tracing::warn!(segment = number, %error, "the next segment could not be removed to make room for the index")
+                }
             }
         }
     }

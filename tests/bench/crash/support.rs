@@ -8,3 +8,5 @@ pub mod mail;
 pub mod outbox;
 #[path = "../../it/support/recording_disk/mod.rs"]
 pub mod recording_disk;
+#[path = "../../it/support/until.rs"]
+pub mod until;

@@ -9,10 +9,10 @@ use tempmail::model::Timestamp;
 use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreError, StoreOptions};
 
 use super::embedded::options;
-use super::until;
 use crate::support::faulty_disk::{FaultyDisk, Operation};
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::RecordingDisk;
+use crate::support::until::until;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const INDEX: &str = "index.redb";
@@ -41,7 +41,8 @@ async fn a_checkpoint_that_failed_is_made_again_in_a_store_that_nobody_uses() {
     });
     store.receive(delivery(&["a@example.test"], DELETED.repeat(500), NOW)).await.expect("receive");
     store.delete_all(&mailbox("a@example.test"), NOW).await.expect("delete");
-    until("it is not made again", async || !is_on(&memory, DELETED) && failed.load(Ordering::Relaxed) > 0).await;
+    until("the checkpoint is made again", async || !is_on(&memory, DELETED) && failed.load(Ordering::Relaxed) > 0)
+        .await;
     drop(store);
 }
 
@@ -69,12 +70,12 @@ async fn the_journal_that_is_to_be_replayed_is_bounded_while_checkpoints_fail() 
     };
     assert!(matches!(refused, StoreError::Failed(_)), "{refused}");
     // What frees space goes on.
-    until("nothing can be deleted", async || {
+    until("mail can be deleted", async || {
         store.delete_all(&mailbox("a@example.test"), NOW).await.is_ok_and(|deleted| deleted > 0)
     })
     .await;
     disk.heal();
-    until("it takes no mail again", async || {
+    until("mail is accepted again", async || {
         store.accepts().is_ok() && store.receive(delivery(&["a@example.test"], "m", NOW)).await.is_ok()
     })
     .await;
@@ -100,11 +101,11 @@ async fn reads_that_fail_now_and_then_hold_no_checkpoint_back() {
         store.list(&mailbox("a@example.test"), part, NOW).await
     };
     for _ in 0..10 {
-        until("it is not read again", async || list().await.is_ok()).await;
+        until("the index is read again", async || list().await.is_ok()).await;
         fails.store(true, Ordering::Relaxed);
-        until("no read fails", async || list().await.is_err()).await;
+        until("a read fails", async || list().await.is_err()).await;
     }
     store.receive(delivery(&["a@example.test"], DELETED.repeat(500), NOW)).await.expect("receive");
     store.delete_all(&mailbox("a@example.test"), NOW).await.expect("delete");
-    until("no checkpoint is made", async || !is_on(&memory, DELETED)).await;
+    until("a checkpoint is made", async || !is_on(&memory, DELETED)).await;
 }

@@ -8,8 +8,8 @@ use tempmail::model::Timestamp;
 use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 
 use super::embedded::options;
-use super::until;
 use crate::support::mail::{delivery, mailbox};
+use crate::support::until::until;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const EVERYTHING: PageRequest = PageRequest { offset: 0, limit: usize::MAX };
@@ -93,10 +93,10 @@ async fn a_slow_reader_of_a_backup_holds_one_segment_and_stats_count_it() {
     backup.next().await.expect("a batch").expect("no error");
     let later = NOW.plus(Duration::from_hours(2));
     while store.expire(later, 500).await.expect("expire").removed > 0 {}
-    until("the segments stay", async || segments_in(dir.path()) <= SEGMENTS_MAX).await;
+    until("the segments are removed", async || segments_in(dir.path()) <= SEGMENTS_MAX).await;
     let held = store.stats().await.expect("stats").held_octets;
     let room = small().segment_octets;
     assert!((1..=2 * room).contains(&held), "{held} octets are held");
     drop(backup);
-    until("nobody reads it any more", async || store.stats().await.expect("stats").held_octets == 0).await;
+    until("no reader has a removed segment open", async || store.stats().await.expect("stats").held_octets == 0).await;
 }

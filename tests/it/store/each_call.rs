@@ -4,10 +4,10 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 use tempmail::model::Timestamp;
 use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
 use super::answers::Answers;
@@ -15,10 +15,9 @@ use super::embedded::options;
 use crate::support::faulty_disk::{FaultyDisk, Operation};
 use crate::support::mail::mailbox;
 use crate::support::recording_disk::{RecordingDisk, rng};
+use crate::support::until::blocking;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-/// How soon it must take mail again.
-const BACK_WITHIN: Duration = Duration::from_secs(5);
 /// Cases that a plain run tries, at a random one of as many strides; `TEMPMAIL_FAULT_CALLS=all` tries each.
 const CASES: usize = 60;
 /// Cases at once: they mostly wait.
@@ -83,13 +82,12 @@ async fn calls() -> usize {
 }
 
 /// Waits until it can be read and takes mail.
-async fn until_it_works(store: &EmbeddedStore, when: &str) {
-    let start = Instant::now();
+fn until_it_works(store: &EmbeddedStore, when: &str) {
     let part = PageRequest { offset: 0, limit: 1 };
-    while store.accepts().is_err() || store.list(&mailbox("a@example.test"), part, NOW).await.is_err() {
-        assert!(start.elapsed() < BACK_WITHIN, "{when}: it stays away: {:?}", store.accepts());
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let state = std::fmt::from_fn(|f| write!(f, "{when}: the store works again, which said {:?}", store.accepts()));
+    let to = mailbox("a@example.test");
+    let works = || store.accepts().is_ok() && Handle::current().block_on(store.list(&to, part, NOW)).is_ok();
+    tokio::task::block_in_place(|| blocking::until(state, works));
 }
 
 async fn suffer(case: Case) {
@@ -124,11 +122,11 @@ async fn suffer(case: Case) {
     // What fails from here on is not the look whether all is there.
     is_in_use.store(false, Ordering::Relaxed);
     if case.until_healed == Lasting::Nothing {
-        until_it_works(&store, &format!("{case:?}, after it failed once")).await;
+        until_it_works(&store, &format!("{case:?}, after it failed once"));
         answers.check(&store, &format!("{case:?}, after it failed once")).await;
     }
     disk.heal();
-    until_it_works(&store, &format!("{case:?}")).await;
+    until_it_works(&store, &format!("{case:?}"));
     answers.check(&store, &format!("{case:?}")).await;
     let kept = answers.kept.len();
     answers.receive_some(&store, &mut rng(8)).await;

@@ -10,10 +10,10 @@ use tempmail::model::Timestamp;
 use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreError, StoreOptions};
 
 use super::embedded::options;
-use super::until;
 use crate::support::faulty_disk::{FaultyDisk, Operation};
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::{RecordingDisk, rng};
+use crate::support::until::until;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const IMAGES: u64 = 20;
@@ -112,7 +112,7 @@ async fn whoever_syncs_the_segment_in_use_first_answers_for_every_group_in_it() 
         holds_after_a_power_cut(&disk, &wanted).await;
         let is_written = disk.files()[NEXT].iter().any(|octet| *octet != 0);
         assert!(is_written, "round {round}: more went into a segment that could not be synced");
-        until("what was deleted stays on the disk", async || {
+        until("the deleted message leaves the disk", async || {
             (0..IMAGES).all(|seed| !has_deleted(&disk.crash(disk.operations(), &mut rng(seed))))
         })
         .await;

@@ -3,7 +3,7 @@
 
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use memchr::memmem;
 use rand::RngExt;
@@ -15,6 +15,7 @@ use super::embedded::options;
 use crate::support::faulty_disk::{FaultyDisk, Operation};
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::{RecordingDisk, rng};
+use crate::support::until::{blocking, until};
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const INDEX: &str = "index.redb";
@@ -114,11 +115,7 @@ async fn an_index_that_went_away_comes_back_without_a_change() {
     });
     while receive(&store, "m1").await.is_ok() {}
     disk.heal();
-    let start = Instant::now();
-    while store.accepts().is_err() {
-        assert!(start.elapsed() < Duration::from_secs(5), "the index stays away");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    until("the index is open again", async || store.accepts().is_ok()).await;
     assert!(contents(&store).await.iter().all(|text| text == "m1"));
 }
 
@@ -173,9 +170,7 @@ async fn a_store_on_a_full_disk_opens_and_deletes_and_takes_mail_once_there_is_r
     disk.fail(|operation, _| matches!(operation, Operation::Allocate(200_000..)).then_some(ErrorKind::StorageFull));
     for left in ["m1", "m2"] {
         let store = open().expect("open on a full disk");
-        while store.accepts() != Err(StoreError::Full) {
-            tokio::task::yield_now().await;
-        }
+        until("the disk is found full", async || store.accepts() == Err(StoreError::Full)).await;
         assert_eq!(receive(&store, "m3").await, Err(StoreError::Full));
         if left == "m1" {
             let part = store.list(&mailbox("a@example.test"), PageRequest { offset: 0, limit: 1 }, NOW).await;
@@ -183,11 +178,7 @@ async fn a_store_on_a_full_disk_opens_and_deletes_and_takes_mail_once_there_is_r
         } else {
             assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await, Ok(1));
             disk.heal();
-            let start = Instant::now();
-            while receive(&store, "m4").await.is_err() {
-                assert!(start.elapsed() < Duration::from_secs(5), "there is room again");
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
+            until("there is room again", async || receive(&store, "m4").await.is_ok()).await;
             assert_eq!(contents(&store).await, ["m4"]);
         }
     }
@@ -291,11 +282,11 @@ async fn a_segment_that_could_not_be_removed_is_removed_later() {
     receive(&store, vec![b'x'; 60_000]).await.expect("receive");
     assert!(store.stats().await.expect("stats").segments > 1);
     disk.heal();
-    let start = Instant::now();
-    while store.stats().await.expect("stats").segments > 1 {
-        assert!(start.elapsed() < Duration::from_secs(2), "the segment stays");
+    until("the segment is removed", async || {
         receive(&store, "small").await.expect("receive");
-    }
+        store.stats().await.expect("stats").segments == 1
+    })
+    .await;
 }
 
 async fn suffer(seed: u64) {
@@ -316,11 +307,9 @@ async fn suffer(seed: u64) {
             answers.delete_one(&store).await;
         }
         disk.heal();
-        let start = Instant::now();
-        while store.accepts().is_err() {
-            assert!(start.elapsed() < Duration::from_secs(5), "seed {seed}: it stays away: {:?}", store.accepts());
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        let state =
+            std::fmt::from_fn(|f| write!(f, "seed {seed}: the store works again, which said {:?}", store.accepts()));
+        tokio::task::block_in_place(|| blocking::until(state, || store.accepts().is_ok()));
         let when = format!("seed {seed}, round {round}");
         answers.check(&store, &when).await;
         answers.receive_some(&store, &mut random).await;

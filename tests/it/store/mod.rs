@@ -34,9 +34,11 @@ mod writer;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tempmail::store::disk::{Directory, Disk};
+
+use crate::support::until::blocking;
 
 /// How long a test waits for what must come.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -48,21 +50,5 @@ fn locked(dir: &Path) -> Arc<dyn Disk> {
 }
 
 fn locked_directory(dir: &Path) -> Arc<Directory> {
-    let deadline = Instant::now() + Duration::from_secs(10);
-    loop {
-        match Directory::lock(dir) {
-            Ok(directory) => return Arc::new(directory),
-            Err(error) => assert!(Instant::now() < deadline, "{error}"),
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// Waits until something is so; `what` says what is wrong if it never is.
-async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
-    let start = Instant::now();
-    while !is_so().await {
-        assert!(start.elapsed() < PATIENCE, "{what}");
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
+    Arc::new(blocking::until_some("the directory can be locked", || Directory::lock(dir).ok()))
 }

@@ -10,6 +10,7 @@ use super::embedded::options;
 use super::outbox::{attempt, pending, register};
 use crate::support::mail::delivery;
 use crate::support::recording_disk::RecordingDisk;
+use crate::support::until::until;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 /// More than two changes end.
@@ -88,9 +89,7 @@ async fn what_a_cut_left_of_a_disabled_webhook_is_told_to_nobody_and_ends_later(
         let store = Arc::new(store);
         async move { gone(&store, id).await }
     });
-    while disk.syncs().len() == syncs {
-        tokio::task::yield_now().await;
-    }
+    until("the change is synced", async || disk.syncs().len() > syncs).await;
     let disk = disk.kill();
     // Its next change fails.
     let _ = noting.await;

@@ -1,7 +1,6 @@
 //! A panic in one of the store's helpers costs what it was at, and nothing else.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use tempmail::model::Timestamp;
@@ -12,9 +11,9 @@ use super::embedded::options;
 use crate::support::faulty_disk::{FaultyDisk, Operation};
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::RecordingDisk;
+use crate::support::until::until;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// From now on the first such operation on a segment panics.
 fn panic_once(disk: &FaultyDisk, is_meant: fn(Operation) -> bool) {
@@ -53,11 +52,7 @@ async fn a_panic_while_octets_are_punched_out_costs_that_batch() {
     assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await, Ok(1));
     let is_there =
         || memory.files().values().any(|octets| octets.windows(18).any(|window| window == b"the-deleted-secret"));
-    let start = Instant::now();
-    while is_there() {
-        assert!(start.elapsed() < PATIENCE, "it is never tried again");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    until("the deleted message leaves the disk", async || !is_there()).await;
     store.receive(delivery(&["a@example.test"], "m2", NOW)).await.expect("the writer works");
     let part = PageRequest { offset: 0, limit: 9 };
     assert_eq!(store.list(&mailbox("a@example.test"), part, NOW).await.expect("list").total, 1);

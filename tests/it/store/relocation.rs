@@ -13,9 +13,9 @@ use tokio::task::JoinSet;
 use super::crash::images::relocated;
 use super::embedded::options;
 use super::outbox::{attempt, pending, register};
-use super::until;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::RecordingDisk;
+use crate::support::until::until;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const TOLD: &str = "told@example.test";
@@ -89,7 +89,7 @@ async fn what_only_events_need_is_copied_and_goes_with_them() {
     let dir = tempfile::tempdir().expect("directory");
     let store = Arc::new(EmbeddedStore::open(dir.path(), &small()).expect("open"));
     let webhook = events_alone(&store, 10).await;
-    until("the segments stay", async || segments(&store).await <= 3).await;
+    until("the segments are removed", async || segments(&store).await <= 3).await;
     assert!(relocated(&store) > 5, "{}", relocated(&store));
     assert_eq!(loaded(&store, webhook).await, texts(10));
     let disk = |store: Arc<EmbeddedStore>| {
@@ -107,7 +107,7 @@ async fn what_only_events_need_is_copied_and_goes_with_them() {
         store.record_attempt(attempt(&event, Verdict::Delivered)).await.expect("record");
     }
     assert_eq!(store.stats().await.expect("stats").live_octets, 0);
-    until("deleted and on the disk", async || !is_on_disk(dir.path(), "message 0")).await;
+    until("the deleted message leaves the disk", async || !is_on_disk(dir.path(), "message 0")).await;
 }
 
 /// While an Email lives in a segment it stays as it is: its neighbours go in their turn.
@@ -145,7 +145,7 @@ async fn what_was_copied_once_is_not_copied_for_ever() {
     for mailbox in [READ, TOLD].map(mailbox) {
         store.delete_all(&mailbox, NOW).await.expect("delete");
     }
-    until("the segments stay", async || segments(&store).await < 10).await;
+    until("the segments are removed", async || segments(&store).await < 10).await;
     let once = relocated(&store);
     for _ in 0..20 {
         store.receive(delivery(&[READ], "one more", NOW)).await.expect("receive");
@@ -174,7 +174,7 @@ async fn a_message_larger_than_is_permitted_now_keeps_its_own_segment_alone() {
     let store = Arc::new(EmbeddedStore::open(dir.path(), &small()).expect("open with less"));
     assert!(segments(&store).await > 12, "{}", segments(&store).await);
     delete_all(&store).await;
-    until("the segments stay", async || segments(&store).await <= 5).await;
+    until("the segments are removed", async || segments(&store).await <= 5).await;
     let webhook = store.webhooks(&mailbox(TOLD)).await.expect("webhooks")[0].id;
     assert_eq!(pending(&*store, webhook).await.len(), 41);
 }
@@ -195,7 +195,7 @@ async fn a_backup_has_every_email_whatever_is_copied_meanwhile() {
         fill_segment(&store, nth).await;
     }
     delete_all(&store).await;
-    until("nothing is copied", async || relocated(&store) > before).await;
+    until("messages are copied", async || relocated(&store) > before).await;
     while let Some(batch) = stream.next().await {
         items.extend(batch.expect("no error"));
     }
@@ -212,7 +212,7 @@ async fn what_was_copied_brings_no_email_back_in_a_salvage_without_the_index() {
     let dir = tempfile::tempdir().expect("directory");
     let store = Arc::new(EmbeddedStore::open(dir.path(), &small()).expect("open"));
     events_alone(&store, 4).await;
-    until("the segments stay", async || segments(&store).await <= 3).await;
+    until("the segments are removed", async || segments(&store).await <= 3).await;
     assert!(relocated(&store) > 0);
     store.close().await.expect("close");
     drop(store);

@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tempmail::model::Timestamp;
 use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
@@ -11,14 +11,13 @@ use tokio::task::JoinSet;
 
 use super::embedded::options;
 use crate::support::mail::{delivery, mailbox};
+use crate::support::until::until;
 
 const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const HOUR: Duration = Duration::from_hours(1);
 /// What an index of few rows takes. Beside it are allowed the segment in use, the spare, and one that waits for the next
 /// checkpoint.
 const INDEX_LEAST: u64 = 2 << 20;
-/// How long a test waits for space that must come back, however busy the machine.
-const PATIENCE: Duration = Duration::from_mins(1);
 
 fn blocks_octets(dir: &Path) -> u64 {
     let entries = std::fs::read_dir(dir).expect("list").map(|entry| entry.expect("entry").metadata());
@@ -53,12 +52,11 @@ impl Peak {
     async fn hold(&mut self, store: &EmbeddedStore, dir: &Path, when: &str) {
         self.live_octets = self.live_octets.max(store.stats().await.expect("stats").live_octets);
         let bound = self.live_octets * 3 / 2 + self.allowance;
-        let start = Instant::now();
-        while blocks_octets(dir) > bound {
-            let used = blocks_octets(dir);
-            assert!(start.elapsed() < PATIENCE, "{when}: {used} octets in use, {} lived at most", self.live_octets);
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        let state = std::fmt::from_fn(|f| {
+            let (used, live) = (blocks_octets(dir), self.live_octets);
+            write!(f, "{when}: at most {bound} octets are in use, where {used} are and {live} were live at most")
+        });
+        until(state, async || blocks_octets(dir) <= bound).await;
     }
 }
 
@@ -161,11 +159,8 @@ async fn what_was_deleted_is_in_no_file_after_the_next_checkpoint() {
     };
     assert_eq!(found().len(), 200);
     assert_eq!(store.delete_all(&mailbox("read@example.test"), START).await, Ok(180));
-    let start = Instant::now();
-    while found().len() > 20 {
-        assert!(start.elapsed() < PATIENCE, "{} are left", found().len());
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let state = std::fmt::from_fn(|f| write!(f, "20 messages are on the disk, where {} are", found().len()));
+    until(state, async || found().len() == 20).await;
     assert!(found().iter().all(|n| n % 10 == 0));
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct QuotaDisk {
 #[derive(Debug)]
 struct Blocks {
     taken: BTreeMap<String, BTreeSet<u64>>,
+    /// The largest length that each file ever grew to.
+    largest: BTreeMap<String, u64>,
     room: usize,
     is_hidden: bool,
 }
@@ -41,6 +43,7 @@ impl QuotaDisk {
     pub(crate) fn with_room_for(octets: u64) -> Self {
         let blocks = Blocks {
             taken: BTreeMap::new(),
+            largest: BTreeMap::new(),
             room: usize::try_from(octets / BLOCK_OCTETS).expect("small"),
             is_hidden: false,
         };
@@ -76,6 +79,11 @@ impl QuotaDisk {
     /// The length of a file.
     pub(crate) fn octets_of(&self, name: &str) -> u64 {
         self.disk.files()[name].len() as u64
+    }
+
+    /// The largest length that a file ever grew to.
+    pub(crate) fn largest_octets_of(&self, name: &str) -> u64 {
+        self.blocks().largest.get(name).copied().unwrap_or(0)
     }
 
     fn blocks(&self) -> MutexGuard<'_, Blocks> {
@@ -152,6 +160,10 @@ impl DiskFile for QuotaFile {
 
     fn grow(&self, octets: u64) -> io::Result<()> {
         self.take(0, octets)?;
+        let mut blocks = self.disk.blocks();
+        let largest = blocks.largest.entry(self.name.clone()).or_default();
+        *largest = octets.max(*largest);
+        drop(blocks);
         self.file.grow(octets)
     }
 

@@ -2,6 +2,7 @@
 //!
 //! What was synced is there. Of everything later an arbitrary subset is, in units of one sector, across files and names.
 
+mod failing;
 mod power_cut;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -10,6 +11,7 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
+use failing::Failing;
 use power_cut::{put, zero};
 use tempmail::store::disk::{Disk, DiskFile};
 
@@ -60,17 +62,6 @@ enum Operation {
     },
 }
 
-/// A sync that fails.
-#[derive(Debug)]
-struct Failing {
-    /// Of files with a name that begins like this.
-    prefix: String,
-    /// How many of them work before.
-    after: usize,
-    /// Whether the process is killed before it can do anything about it.
-    kills: bool,
-}
-
 #[derive(Debug, Default)]
 struct World {
     /// What was durable before the first operation.
@@ -91,18 +82,6 @@ struct World {
     waiting: usize,
     /// How many processes that used the disk were killed.
     killed: usize,
-}
-
-impl World {
-    /// Whether this sync of a file fails, and kills the process.
-    fn next_failure(&mut self, name: &str) -> Option<bool> {
-        let failing = self.failing.front_mut().filter(|failing| name.starts_with(&failing.prefix))?;
-        if failing.after > 0 {
-            failing.after -= 1;
-            return None;
-        }
-        self.failing.pop_front().map(|failing| failing.kills)
-    }
 }
 
 #[derive(Debug, Default)]
@@ -165,32 +144,6 @@ impl RecordingDisk {
     /// From now on a sync of files whose name begins with `prefix` does nothing: a lying disk, or a forgotten fdatasync.
     pub fn forget_syncs_of(&self, prefix: &str) {
         self.world().forgetful = Some(prefix.into());
-    }
-
-    /// The next sync of a file whose name begins with `prefix` fails. What it was to make durable can be read on, and no later
-    /// sync makes it durable: only what is written again is.
-    pub fn fail_next_sync_of(&self, prefix: &str) {
-        self.fail_sync_of(prefix, 0);
-    }
-
-    /// The same for the sync after the next `after` ones. What was said to fail before fails first.
-    pub fn fail_sync_of(&self, prefix: &str, after: usize) {
-        self.world().failing.push_back(Failing { prefix: prefix.into(), after, kills: false });
-    }
-
-    /// The same, and it is the last thing that the process does.
-    pub fn die_at_failed_sync_of(&self, prefix: &str, after: usize) {
-        self.world().failing.push_back(Failing { prefix: prefix.into(), after, kills: true });
-    }
-
-    /// Whether all syncs that were to fail did.
-    pub fn have_syncs_failed(&self) -> bool {
-        self.world().failing.is_empty()
-    }
-
-    /// No sync fails any more; whether all did that were to fail.
-    pub fn let_syncs_work(&self) -> bool {
-        std::mem::take(&mut self.world().failing).is_empty()
     }
 
     /// Until what is given back is dropped, no sync of files whose name begins with `prefix` returns.
