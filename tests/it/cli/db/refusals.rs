@@ -52,8 +52,8 @@ async fn a_restore_replaces_nothing_unasked_and_nothing_half() {
     changed[end] ^= 1;
     for (octets, said) in [
         (&octets[..octets.len() - 1], "cut short"),
-        (b"something else", "no backup of tempmail"),
-        (b"", "no backup of tempmail"),
+        (b"something else", "not a backup of tempmail"),
+        (b"", "not a backup of tempmail"),
         (&newer, "format 99"),
         (&changed, "damaged at offset"),
     ] {
