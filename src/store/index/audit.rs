@@ -27,7 +27,7 @@ type Start = (u64, u32);
 /// The references to a record, counted from the rows.
 #[derive(Clone, Copy, Debug, Default)]
 struct References {
-    references: u32,
+    count: u32,
     length: u32,
     content: u32,
     is_marked_refcounted: bool,
@@ -194,7 +194,7 @@ impl Audit<'_> {
             self.email(&key, &row, expiries, found);
             let of_record = references.entry((row.place.segment, row.place.offset)).or_default();
             *of_record = References {
-                references: of_record.references + 1,
+                count: of_record.count + 1,
                 length: row.place.length,
                 content: row.place.content,
                 is_marked_refcounted: of_record.is_marked_refcounted || row.is_refcounted,
@@ -238,7 +238,7 @@ impl Audit<'_> {
             *of = (of.0 + 1, of.1 + u64::from(event.place.content));
             let start = (event.place.segment, event.place.offset);
             let of_record = references.entry(start).or_default();
-            of_record.references += 1;
+            of_record.count += 1;
             (of_record.length, of_record.content) = (event.place.length, event.place.content);
             if self.of_events.get(&start) != Some(&true) {
                 let what = format!("the message of the event about Email {} cannot be read", event.email);
@@ -269,18 +269,13 @@ impl Audit<'_> {
         for (start, of_record) in references {
             let has = stored.remove(start);
             let is_right = match has {
-                Some(number) => {
-                    number == of_record.references && (of_record.is_marked_refcounted || !of_record.has_email)
-                }
+                Some(number) => number == of_record.count && (of_record.is_marked_refcounted || !of_record.has_email),
                 // Only a record with a single Email may have no row.
-                None => of_record.references == 1 && of_record.has_email,
+                None => of_record.count == 1 && of_record.has_email,
             };
             if !is_right {
-                let what = format!(
-                    "the record has {} references, but its count is {}",
-                    of_record.references,
-                    has.unwrap_or(1)
-                );
+                let what =
+                    format!("the record has {} references, but its count is {}", of_record.count, has.unwrap_or(1));
                 found(Finding::at(FindingKind::Rows, start.0, u64::from(start.1), what));
             }
         }

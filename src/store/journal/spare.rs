@@ -225,7 +225,7 @@ impl Spare {
                     self.maker.changed.notify_all();
                 }
                 Err(error) => {
-                    tracing::warn!(segment = number, %error, "the next segment could not be removed to make room for the index")
+                    tracing::warn!(segment = number, %error, "the next segment could not be removed to make room for the index");
                 }
             }
         }

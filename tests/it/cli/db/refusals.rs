@@ -52,8 +52,8 @@ async fn a_restore_replaces_nothing_unasked_and_nothing_half() {
     changed[end] ^= 1;
     for (octets, said) in [
         (&octets[..octets.len() - 1], "cut short"),
-        (b"something else", "no backup of tempmail"),
-        (b"", "no backup of tempmail"),
+        (b"something else", "not a backup of tempmail"),
+        (b"", "not a backup of tempmail"),
         (&newer, "format 99"),
         (&changed, "damaged at offset"),
     ] {
@@ -78,7 +78,7 @@ async fn files_of_another_format_or_of_others_are_left_as_they_are() {
     newer[8] = 2;
     for (path, octets, said) in [
         (&segment, &newer[..], "has format 2"),
-        (&index, b"somebody's own notes, which are long enough", "no file of tempmail's"),
+        (&index, b"somebody's own notes, which are long enough", "is not a file of tempmail"),
     ] {
         std::fs::write(path, octets).expect("write");
         let before = files(dir.path());

@@ -169,7 +169,7 @@ impl Workload {
         let sent = send(Arc::clone(&self.store), self.disk.clone(), messages).await;
         self.disk.let_syncs_work();
         tokio::task::block_in_place(|| {
-            blocking::until("the store accepts mail again", || self.store.accepts().is_ok())
+            blocking::until("the store accepts mail again", || self.store.accepts().is_ok());
         });
         self.note("receive amid a failed sync", asked, true, sent).await;
     }
