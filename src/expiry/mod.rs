@@ -107,7 +107,7 @@ impl Worker {
     async fn sleep(&self, time: Duration) {
         tokio::select! {
             () = self.shutdown.cancelled() => {}
-            () = tokio::time::sleep(time) => {}
+            () = self.clock.sleep(time) => {}
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::support::until::{blocking, until};
 const STOP: Duration = Duration::from_secs(10);
 
 /// How many clients send at once.
-const SENDERS: usize = 50;
+const SENDERS: usize = 16;
 
 /// Sends mail until the server says that it stops, or has ended; the subjects of what was accepted.
 async fn send_until_stopped(server: SocketAddr, to: String, has_ended: CancellationToken) -> Vec<String> {
