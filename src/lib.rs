@@ -12,13 +12,13 @@
 //!                          MAIL asks smtp/policy whether the store has room, RCPT whether domain and mailbox take mail,
 //!                          DATA and BDAT reserve memory (smtp/budget) until the store has answered
 //!      -> Delivery         envelope with an id per recipient, octets as sent, received_at, expires_at
-//!      -> Store::receive   a Change in a queue of 64 MB; whoever brings more waits, and its peer with it
+//!      -> Store::receive   a Change in a queue of 64 MB; beyond that the caller waits, and its peer with it
 //!      -> writer thread    takes what is queued as one group: append to the journal, ONE fdatasync,
 //!                          then one redb transaction that makes it visible: a row and an id per recipient
 //!      -> 250              full: 452 4.3.1, mailbox full: 452 4.2.2, failed: 451 4.3.0, stopping: 421 4.3.2, unknown: no reply
 //! ------------------------------------------------------------------ the sender's part ends here
 //!      -> http, cli        rows from the index, octets from the journal by one pread
-//!      -> mime             only when somebody reads, on two threads of its own
+//!      -> mime             only when a client reads, on two threads of its own
 //!      -> expiry           removes what is due, in small steps between the writer's groups
 //! ```
 //!
@@ -37,7 +37,7 @@
 //!      -> queue       whose turn is it: origins (scheme, host, port) take turns, and the webhooks in one. 4 in flight at
 //!                     each, 1 until one has succeeded and after a failure; places: half of them for those that were not
 //!                     prompt, none for who is slow
-//!      -> attempt     Claim: what is told to whom
+//!      -> attempt     Claim: which event is sent to which webhook
 //!           request   the message is read and parsed: body, headers, signatures; then the store says once more whether the
 //!                     event still waits
 //!           call      the guard and the address's probation on the address that is dialled or was, one POST under bounds
@@ -47,7 +47,7 @@
 //! ```
 //!
 //! The outbox is the only copy: what the dispatcher holds is a hint, checked right before the call, and a crash between call
-//! and record sends the event again under the same id, which is a keyed hash of webhook and Email and so needs no row.
+//! and record sends the event again under its id, which is a keyed hash of webhook and Email and so needs no row.
 //! Deleting or expiring a message releases the Email's share, not the event's. A replay gives a message that is still there
 //! another share. A change ends some hundred events at most; a webhook that has more is deleted or disabled by a series of
 //! changes, and what is cut off of one is ended by expiry.
@@ -57,8 +57,8 @@
 //! 1. No 250 before the fdatasync that covers the message has returned and the index shows it; `Session::stored` alone says
 //!    it. After a 4yz the message is not in the store. If that is uncertain, the connection closes without a reply.
 //! 2. A MIME error never loses, refuses or delays a mail. Any octets give an Email with what could be read.
-//! 3. What must survive a crash is in the journal, in the same record as its cause.
-//! 4. What decides is pure: it does no I/O and reads no clock, `now` is an argument. `tests/it/layout.rs` lists these modules.
+//! 3. What must survive a crash is in the journal, in one record with its cause.
+//! 4. What decides is pure: it does no I/O and reads no clock, `now` is an argument. `tests/it/layout` lists these modules.
 //! 5. Everything from outside has a bound in memory, time and disk.
 //! 6. An error in DNS deactivates no domain.
 //! 7. No request leaves for an address that `webhook/guard` has not permitted at that moment.
@@ -71,19 +71,19 @@
 //! ```text
 //! cli       client, config, daemon, webhook (`webhook listen`, the form of a secret), tls (SIGHUP), error, logging, process; never the store
 //! client    http (the router's types), daemon (to assemble one in-process), config, store, model
-//! daemon    everybody: the only one that puts parts together
+//! daemon    all others: it alone puts the parts together
 //! http      store, domains, dns (reports), mime, webhook (the guard, a test), tls (its state), config, model
-//! webhook   store (the outbox), expiry (the guard against a clock that steps), mime, dns (the resolver), tls, config, model
+//! webhook   store (the outbox), expiry (the detector of clock steps), mime, dns (the resolver), tls, config, model
 //! smtp      store, domains (the table), tls, config, model
 //! domains   dns, store, config, model
 //! expiry    store, model
 //! store     config, model
 //! tls       model
 //! dns, mime model at most
-//! model     nobody
+//! model     no other module
 //! ```
 //!
-//! `clock` is for everybody who is not pure; `error` knows the errors that end the program. `tests/it/layout.rs` reads the
+//! `clock` is for every module that is not pure; `error` knows the errors that end the program. `tests/it/layout` reads the
 //! sources for these rules, and for the one home of each large dependency, such as redb in `store/index`.
 
 pub mod cli;

@@ -1,4 +1,4 @@
-//! How much of SMTP one client may have, and how long it may take.
+//! The limits and timeouts of one SMTP client.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub struct SmtpBounds {
     pub connections_per_minute_max: usize,
     /// The most octets of memory for messages that are coming in from one address; at least one message.
     pub bodies_octets_per_address_max: u64,
-    /// The same of one network.
+    /// The most octets of memory for messages that are coming in from one network.
     pub bodies_octets_per_network_max: u64,
     /// Networks without these five limits.
     pub exempt: Vec<IpNet>,

@@ -130,7 +130,7 @@ fn parts_contradictions(config: &Config, found: &mut Vec<(&'static str, Contradi
         found.push((CONNECTIONS_OF_ADDRESS, Contradiction::BeyondNetwork { address, network_key, network }));
     }
     let (address, network) = (bounds.bodies_octets_per_address_max, bounds.bodies_octets_per_network_max);
-    // A network that has no room for a message is told so.
+    // A network without room for one message gets an error of its own.
     if address > network && network >= config.mail.message_octets_max {
         let (address, network) = (show_size(address), show_size(network));
         let network_key = BUDGET_OF_NETWORK;
