@@ -990,7 +990,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__serve)
-            opts="-o -q -v -h --revision --retention --max-message-size --subaddressing --role-addresses --log-format --smtp-listen --smtps-listen --lmtp-listen --lmtp-socket-mode --proxy-from --hostname --max-smtp-connections --smtp-body-budget --max-line-size --max-recipients --max-hops --smtp-auth --max-smtp-connections-per-address --max-smtp-connections-per-network --smtp-connections-per-minute --smtp-body-budget-per-address --smtp-body-budget-per-network --limit-exempt --smtp-errors-max --smtp-idle-timeout --smtp-reply-timeout --smtp-command-timeout --smtp-message-timeout --smtp-min-rate --smtp-session-life --smtp-stress-timeout --refuse-client --refuse-sender-domain --accept-local-part --max-messages-per-mailbox --max-messages-per-domain --mailbox-full --tls-cert --tls-key --tls-self-signed --tls-handshake-timeout --http-listen --page-size-default --page-size-max --http-allowed-hosts --http-allowed-origins --rate-limit --max-http-connections --domain --accept-any-domain --mx-host --verify-every --resolver --public-address --max-domains --webhook-allow --webhook-refused-ports --webhook-schedule --webhook-timeout --webhook-grace --webhook-idle --max-webhooks-per-recipient --max-webhooks-per-client --webhook-registrations-per-minute --webhook-unproven-life --max-webhooks --outbox-events --outbox-size-per-webhook --outbox-size --webhook-in-flight --webhook-per-address-per-minute --segment-size --index-cache-size --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --revision --retention --max-message-size --subaddressing --role-addresses --log-format --smtp-listen --smtps-listen --lmtp-listen --lmtp-socket-mode --proxy-from --hostname --max-smtp-connections --smtp-body-budget --max-line-size --smtp-auth --max-smtp-connections-per-client --smtp-connections-per-minute --limit-exempt --smtp-timeout --refuse-client --refuse-sender-domain --accept-local-part --max-messages-per-mailbox --max-messages-per-domain --mailbox-full --tls-cert --tls-key --tls-self-signed --tls-handshake-timeout --http-listen --page-size-default --page-size-max --http-allowed-hosts --http-allowed-origins --rate-limit --max-http-connections --domain --accept-any-domain --mx-host --verify-every --resolver --public-address --max-domains --webhook-allow --webhook-refused-ports --webhook-schedule --webhook-timeout --webhook-grace --webhook-idle --max-webhooks-per-recipient --max-webhooks-per-client --webhook-registrations-per-minute --webhook-unproven-life --max-webhooks --outbox-events --outbox-size-per-webhook --outbox-size --webhook-in-flight --webhook-per-address-per-minute --segment-size --index-cache-size --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1056,23 +1056,11 @@ _tempmail() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --max-recipients)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-hops)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --smtp-auth)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --max-smtp-connections-per-address)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-smtp-connections-per-network)
+                --max-smtp-connections-per-client)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1080,47 +1068,11 @@ _tempmail() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --smtp-body-budget-per-address)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --smtp-body-budget-per-network)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --limit-exempt)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --smtp-errors-max)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --smtp-idle-timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --smtp-reply-timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --smtp-command-timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --smtp-message-timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --smtp-min-rate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --smtp-session-life)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --smtp-stress-timeout)
+                --smtp-timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -6,59 +6,58 @@
 //! # The way of a message
 //!
 //! ```text
-//! peer -> smtp/entrance    the client's own limits and a free connection, or 421; a PROXY header and TLS where they come first
-//!      -> smtp/connection  reads and writes with a timeout; the only part of SMTP that waits
+//! peer -> smtp/accept      checks the limits of the client and takes a free slot, or answers 421; reads a PROXY header,
+//!                          and starts TLS where it comes first
+//!      -> smtp/connection  reads and writes with a timeout; only this part of SMTP waits
 //!      -> smtp/session     EHLO MAIL RCPT DATA or BDAT, pure: octets in, replies and steps out.
 //!                          MAIL asks smtp/policy whether the store has room, RCPT whether domain and mailbox take mail,
 //!                          DATA and BDAT reserve memory (smtp/budget) until the store has answered
 //!      -> Delivery         envelope with an id per recipient, octets as sent, received_at, expires_at
-//!      -> Store::receive   a Change in a queue of 64 MB; beyond that the caller waits, and its peer with it
-//!      -> writer thread    takes what is queued as one group: append to the journal, ONE fdatasync,
-//!                          then one redb transaction that makes it visible: a row and an id per recipient
+//!      -> Store::receive   a Change in a queue of 64 MB; when the queue is full, the session and its peer wait
+//!      -> writer thread    takes all queued changes as one group: append to the journal, ONE fdatasync,
+//!                          then one redb transaction that makes the group visible: a row and an id per recipient
 //!      -> 250              full: 452 4.3.1, mailbox full: 452 4.2.2, failed: 451 4.3.0, stopping: 421 4.3.2, unknown: no reply
 //! ------------------------------------------------------------------ the sender's part ends here
-//!      -> http, cli        rows from the index, octets from the journal by one pread
-//!      -> mime             only when a client reads, on two threads of its own
-//!      -> expiry           removes what is due, in small steps between the writer's groups
+//!      -> http, cli        read rows from the index, and octets from the journal by one pread
+//!      -> mime             parses on two threads of its own, and only when somebody reads the message
+//!      -> expiry           removes Emails in small steps between the writer's groups
 //! ```
 //!
-//! Commands about mail or domains are HTTP requests to [`http::router`] over one of three transports of [`client`]: TCP, the
-//! daemon's Unix socket, or the router in the command's own process over the store that it opens.
+//! Commands about mail or domains are HTTP requests to [`http::router`]. [`client`] sends them over one of three transports:
+//! TCP, the daemon's Unix socket, or a router in the command's own process over the store that this process opens.
 //!
 //! # The way of an event
 //!
 //! ```text
-//! Change::Received  applied: a row per Email, and per webhook of its mailbox a row of the outbox, in one transaction.
-//!                   The message's record has a share for each Email and each event; its octets go with the last share
-//!                   -> 250; nothing was parsed, nobody was called
+//! Change::Received  one transaction writes a row per Email, and a row of the outbox per webhook of its mailbox.
+//!                   The message's record counts a reference for each Email and each event; the last one frees its octets
+//!                   -> 250; nothing was parsed, and no receiver was called
 //! -------------------------------------------------------------------------------------------------
-//! webhook/dispatcher  is woken by a hint that may be lost, and looks by itself every 5 s and when something is due: one row
-//!                     per webhook that has events, then a page of each, 32 at most
-//!      -> queue       whose turn is it: origins (scheme, host, port) take turns, and the webhooks in one. 4 in flight at
-//!                     each, 1 until one has succeeded and after a failure; places: half of them for those that were not
-//!                     prompt, none for who is slow
-//!      -> attempt     Claim: which event is sent to which webhook
-//!           request   the message is read and parsed: body, headers, signatures; then the store says once more whether the
-//!                     event still waits
-//!           call      the guard and the address's probation on the address that is dialled or was, one POST under bounds
-//!           record    outcome, schedule: what ends the event or sets when it is due again, the log's line, and until when the
-//!                     webhook rests if its receiver asked for that; 32 at most in one Change, which goes as soon as one
-//!                     of those before it is done. 8 at an origin may be unrecorded
+//! webhook/dispatcher  wakes by a hint, which may be lost, every 5 s, and when an event is due. It reads one row per webhook
+//!                     with pending events, then a page of 32 events at most from each
+//!      -> queue       chooses the next event: origins (scheme, host, port) take turns, and so do the webhooks of one.
+//!                     4 attempts are in flight at each. A webhook that failed or was slow gets 1
+//!      -> attempt     makes one attempt of a Claim, which is an event and its receiver
+//!           request   reads and parses the message: body, headers, signatures; then asks the store whether the event is
+//!                     still pending
+//!           call      one POST under bounds, after the guard and the limits of the address have permitted it
+//!           record    decides by outcome and schedule when the event ends or is retried, and writes the line of the log; one
+//!                     Change holds 32 at most. 8 ended attempts of an origin may be unrecorded
 //! ```
 //!
-//! The outbox is the only copy: what the dispatcher holds is a hint, checked right before the call, and a crash between call
-//! and record sends the event again under its id, which is a keyed hash of webhook and Email and so needs no row.
-//! Deleting or expiring a message releases the Email's share, not the event's. A replay gives a message that is still there
-//! another share. A change ends some hundred events at most; a webhook that has more is deleted or disabled by a series of
-//! changes, and what is cut off of one is ended by expiry.
+//! The outbox is the only copy of an event. The dispatcher's memory is a hint that is checked right before the call. After a
+//! crash between call and record the event is sent again under the same id. The id is a keyed hash of webhook and Email, so it
+//! needs no row. Deleting or expiring a message releases the Email's reference, not the event's. A replay adds a reference to
+//! a message that still exists. One change ends some hundred events at most. A webhook with more is deleted or disabled by a
+//! series of changes, and expiry ends what a crash left of such a series.
 //!
 //! # What must stay true
 //!
 //! 1. No 250 before the fdatasync that covers the message has returned and the index shows it; `Session::stored` alone says
 //!    it. After a 4yz the message is not in the store. If that is uncertain, the connection closes without a reply.
 //! 2. A MIME error never loses, refuses or delays a mail. Any octets give an Email with what could be read.
-//! 3. What must survive a crash is in the journal, in one record with its cause.
-//! 4. What decides is pure: it does no I/O and reads no clock, `now` is an argument. `tests/it/layout` lists these modules.
+//! 3. What must survive a crash is in the journal, in the same record as its cause.
+//! 4. Modules that decide are pure: they do no I/O and read no clock, `now` is an argument. `tests/it/layout` lists them.
 //! 5. Everything from outside has a bound in memory, time and disk.
 //! 6. An error in DNS deactivates no domain.
 //! 7. No request leaves for an address that `webhook/guard` has not permitted at that moment.
@@ -71,19 +70,19 @@
 //! ```text
 //! cli       client, config, daemon, webhook (`webhook listen`, the form of a secret), tls (SIGHUP), error, logging, process; never the store
 //! client    http (the router's types), daemon (to assemble one in-process), config, store, model
-//! daemon    all others: it alone puts the parts together
+//! daemon    everybody: the only one that puts parts together
 //! http      store, domains, dns (reports), mime, webhook (the guard, a test), tls (its state), config, model
-//! webhook   store (the outbox), expiry (the detector of clock steps), mime, dns (the resolver), tls, config, model
+//! webhook   store (the outbox), expiry (steps of the clock), mime, dns (the resolver), tls, config, model
 //! smtp      store, domains (the table), tls, config, model
 //! domains   dns, store, config, model
 //! expiry    store, model
 //! store     config, model
 //! tls       model
 //! dns, mime model at most
-//! model     no other module
+//! model     nobody
 //! ```
 //!
-//! `clock` is for every module that is not pure; `error` knows the errors that end the program. `tests/it/layout` reads the
+//! Every module that is not pure may use `clock`. `error` knows the errors that end the program. `tests/it/layout` reads the
 //! sources for these rules, and for the one home of each large dependency, such as redb in `store/index`.
 
 pub mod cli;

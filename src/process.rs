@@ -32,7 +32,7 @@ pub fn open_files_warning(limit: Option<u64>, config: &Config) -> Option<String>
     (needed > limit).then(|| {
         format!(
             "at most {limit} files can be open, but max-smtp-connections ({smtp}, and {WAITING_MAX} \
-             that wait for a place), max-http-connections ({http}), \
+             that wait for a slot), max-http-connections ({http}), \
              {webhooks} for webhooks (webhook-in-flight, {SLOW_MAX} slow attempts and {IDLE_CONNECTIONS_MAX} idle connections) and {OTHER_FILES} others need {needed}: raise the limit (ulimit -Hn, LimitNOFILE=) or lower these settings"
         )
     })

@@ -11,11 +11,6 @@ use crate::model::DomainName;
 /// The largest page of revision 1 (interface document, section 8).
 const PAGE_SIZE_MAX_OF_REVISION_ONE: usize = 100;
 
-const CONNECTIONS_OF_ADDRESS: &str = "max-smtp-connections-per-address";
-const CONNECTIONS_OF_NETWORK: &str = "max-smtp-connections-per-network";
-const BUDGET_OF_ADDRESS: &str = "smtp-body-budget-per-address";
-const BUDGET_OF_NETWORK: &str = "smtp-body-budget-per-network";
-
 /// Sets the defaults that follow other values. `is_given` tells whether a key was set by anybody.
 pub(super) fn derive(config: &mut Config, machine_name: &str, is_given: impl Fn(&str) -> bool) {
     if !is_given("hostname") {
@@ -27,7 +22,6 @@ pub(super) fn derive(config: &mut Config, machine_name: &str, is_given: impl Fn(
     if !is_given("segment-size") {
         config.store.segment_octets = config.store.segment_octets.max(2 * config.mail.message_octets_max);
     }
-    derive_parts(config, &is_given);
     if !is_given("page-size-default") {
         config.http.page_size_default = config.http.page_size_default.min(config.http.page_size_max);
     }
@@ -36,27 +30,6 @@ pub(super) fn derive(config: &mut Config, machine_name: &str, is_given: impl Fn(
     }
     config.smtp.listen_is_default = !is_given("smtp-listen");
     config.http.listen_is_default = !is_given("http-listen");
-}
-
-/// What an address may have is never more than what its network may have, unless both were set to that.
-fn derive_parts(config: &mut Config, is_given: &impl Fn(&str) -> bool) {
-    let (bounds, largest, budget) =
-        (&mut config.smtp.bounds, config.mail.message_octets_max, config.smtp.bodies_octets_max);
-    let (of_address, of_network) = (&mut bounds.connections_per_address_max, &mut bounds.connections_per_network_max);
-    if !is_given(CONNECTIONS_OF_ADDRESS) {
-        *of_address = (*of_address).min(*of_network);
-    } else if !is_given(CONNECTIONS_OF_NETWORK) {
-        *of_network = (*of_network).max(*of_address);
-    }
-    let (of_address, of_network) =
-        (&mut bounds.bodies_octets_per_address_max, &mut bounds.bodies_octets_per_network_max);
-    if !is_given(BUDGET_OF_NETWORK) {
-        let least = if is_given(BUDGET_OF_ADDRESS) { *of_address } else { largest };
-        *of_network = (budget / 2).max(least);
-    }
-    if !is_given(BUDGET_OF_ADDRESS) {
-        *of_address = (budget / 4).min(*of_network).max(largest);
-    }
 }
 
 /// Every contradiction, each with the key that should be changed.
@@ -73,17 +46,10 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, Contradictio
         let (segment, message) = (show_size(config.store.segment_octets), show_size(config.mail.message_octets_max));
         found.push(("segment-size", Contradiction::SegmentTooSmall { segment, message }));
     }
-    for (key, octets) in [
-        ("smtp-body-budget", config.smtp.bodies_octets_max),
-        (BUDGET_OF_ADDRESS, config.smtp.bounds.bodies_octets_per_address_max),
-        (BUDGET_OF_NETWORK, config.smtp.bounds.bodies_octets_per_network_max),
-    ] {
-        if octets < config.mail.message_octets_max {
-            let (budget, message) = (show_size(octets), show_size(config.mail.message_octets_max));
-            found.push((key, Contradiction::BodyBudgetTooSmall { budget, message }));
-        }
+    if config.smtp.bodies_octets_max < config.mail.message_octets_max {
+        let (budget, message) = (show_size(config.smtp.bodies_octets_max), show_size(config.mail.message_octets_max));
+        found.push(("smtp-body-budget", Contradiction::BodyBudgetTooSmall { budget, message }));
     }
-    parts_contradictions(config, &mut found);
     let smtp: Vec<SocketAddr> = config.smtp.listen.iter().chain(&config.smtp.smtps_listen).copied().collect();
     found.extend(exposed(config, &smtp, &lmtp_addresses(config).collect::<Vec<_>>()));
     tls_contradictions(config, &mut found);
@@ -119,23 +85,6 @@ pub fn exposed(config: &Config, smtp: &[SocketAddr], lmtp: &[SocketAddr]) -> Vec
         }
     }
     found
-}
-
-fn parts_contradictions(config: &Config, found: &mut Vec<(&'static str, Contradiction)>) {
-    let bounds = &config.smtp.bounds;
-    let (address, network) = (bounds.connections_per_address_max, bounds.connections_per_network_max);
-    if address > network {
-        let (address, network) = (address.to_string(), network.to_string());
-        let network_key = CONNECTIONS_OF_NETWORK;
-        found.push((CONNECTIONS_OF_ADDRESS, Contradiction::BeyondNetwork { address, network_key, network }));
-    }
-    let (address, network) = (bounds.bodies_octets_per_address_max, bounds.bodies_octets_per_network_max);
-    // A network without room for one message gets an error of its own.
-    if address > network && network >= config.mail.message_octets_max {
-        let (address, network) = (show_size(address), show_size(network));
-        let network_key = BUDGET_OF_NETWORK;
-        found.push((BUDGET_OF_ADDRESS, Contradiction::BeyondNetwork { address, network_key, network }));
-    }
 }
 
 fn tls_contradictions(config: &Config, found: &mut Vec<(&'static str, Contradiction)>) {

@@ -171,23 +171,13 @@ pub enum Contradiction {
         /// `max-message-size`, as it is written.
         message: String,
     },
-    /// The largest message does not fit into the memory for messages that are coming in.
+    /// The largest message does not fit into the memory for incoming messages.
     #[error("{budget} is less than max-message-size, which is {message}")]
     BodyBudgetTooSmall {
-        /// `smtp-body-budget`, or a client's part of it, as it is written.
+        /// `smtp-body-budget`, as it is written.
         budget: String,
         /// `max-message-size`, as it is written.
         message: String,
-    },
-    /// An address may have more than its whole network.
-    #[error("{address} is more than {network_key}, which is {network}")]
-    BeyondNetwork {
-        /// What an address may have, as it is written.
-        address: String,
-        /// The key of what a network may have.
-        network_key: &'static str,
-        /// What a network may have, as it is written.
-        network: String,
     },
     /// A wildcard domain where strangers can reach SMTP.
     #[error(

@@ -11,7 +11,6 @@
 //! ```
 
 mod args;
-mod bounds;
 mod check;
 mod endpoint;
 mod error;
@@ -26,7 +25,6 @@ pub mod value;
 use std::path::PathBuf;
 
 pub use args::ServeArgs;
-pub use bounds::SmtpBounds;
 pub use check::exposed;
 pub use endpoint::Endpoint;
 pub use error::{ConfigError, Contradiction, Origin, Place, Problem, Warning};
@@ -68,7 +66,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// The most recipients of one message that can be set: the room that the store keeps for an envelope is for so many.
+/// The most recipients of one message. The store has room for the envelope of so many.
 pub const SMTP_RECIPIENTS_MAX: usize = 100;
 
 /// Whether SMTP offers AUTH.

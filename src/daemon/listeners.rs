@@ -12,7 +12,7 @@ use super::inherited::{Handed, InheritError, Inherited};
 use super::socket::{self, SocketFile};
 use super::{DaemonError, port_owner};
 use crate::config::{self, Config, Contradiction, Endpoint};
-use crate::smtp::{Entrance, Listener, Service};
+use crate::smtp::{Listener, Service, ServiceListener};
 
 /// How many connections may wait to be accepted.
 const BACKLOG: i32 = 1024;
@@ -71,7 +71,7 @@ enum LmtpListener {
 
 /// The sockets as the runtime has them, and the files that outlive them until the daemon has ended.
 pub(super) struct Running {
-    pub(super) mail: Vec<Entrance>,
+    pub(super) mail: Vec<ServiceListener>,
     pub(super) http: Vec<tokio::net::TcpListener>,
     pub(super) files: Vec<SocketFile>,
 }
@@ -133,7 +133,7 @@ impl Listeners {
         for (service, listeners) in [(Service::Smtp, self.smtp), (Service::Smtps, self.smtps)] {
             for listener in listeners {
                 let listener = Listener::Tcp(tokio::net::TcpListener::from_std(listener)?);
-                running.mail.push(Entrance { listener, service });
+                running.mail.push(ServiceListener { listener, service });
             }
         }
         for listener in self.lmtp {
@@ -144,7 +144,7 @@ impl Listeners {
                     Listener::Unix(tokio::net::UnixListener::from_std(listener)?)
                 }
             };
-            running.mail.push(Entrance { listener, service: Service::Lmtp });
+            running.mail.push(ServiceListener { listener, service: Service::Lmtp });
         }
         for listener in self.http {
             running.http.push(tokio::net::TcpListener::from_std(listener)?);

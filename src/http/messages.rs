@@ -16,7 +16,7 @@ use super::principal::Principal;
 use super::problem::{Code, Problem};
 use super::query::Query;
 use crate::model::Listed;
-use crate::store::{Part, StoreError};
+use crate::store::{PageRequest, StoreError};
 
 /// Answers with a page, one Email at a time, so that a page of large messages never sits in memory as a whole.
 ///
@@ -30,11 +30,11 @@ pub(super) async fn list(State(api): State<Arc<Api>>, principal: Principal, quer
     let limit = query.number("limit", Code::LimitInvalid, api.config.http.page_size_default as u64)?.min(limit_max);
     api.permit(principal, &mailbox)?;
 
-    let part =
-        Part::Offset { offset: (page - 1).saturating_mul(limit), limit: usize::try_from(limit).unwrap_or(usize::MAX) };
-    let part = api.store.list(&mailbox, part, api.clock.now()).await?;
-    let foot = Foot { total: part.total, page, limit, pages: part.total.div_ceil(limit) };
-    let mut emails = Emails { api, listed: part.emails.into_iter() };
+    let request =
+        PageRequest { offset: (page - 1).saturating_mul(limit), limit: usize::try_from(limit).unwrap_or(usize::MAX) };
+    let listed = api.store.list(&mailbox, request, api.clock.now()).await?;
+    let foot = Foot { total: listed.total, page, limit, pages: listed.total.div_ceil(limit) };
+    let mut emails = Emails { api, listed: listed.emails.into_iter() };
     let first = emails.next(HEAD).await?;
     let page = Page { emails, foot, next: first.map_or(Next::Empty, Next::First) };
     let body = Body::from_stream(stream::try_unfold(page, Page::step));

@@ -4,6 +4,7 @@
 
 pub mod address;
 pub mod caps;
+pub mod client;
 pub mod count;
 pub mod domain;
 pub mod email;
@@ -16,6 +17,7 @@ pub mod webhook;
 
 pub use address::{Address, AddressError, Mailbox, RoleAddresses, Subaddressing};
 pub use caps::{Caps, WhenFull};
+pub use client::Client;
 pub use count::{Count, Counts, Durations, Stopwatch};
 pub use domain::{DomainName, DomainNameError, DomainPattern, DomainRecord, DomainStatus};
 pub use email::{Listed, Place, StoredEmail};

@@ -153,9 +153,14 @@ pub struct WebhookRecord {
 }
 
 impl WebhookRecord {
-    /// Whether a receiver has taken an event of it. Until then it may hold few events, and may have to make way for others.
+    /// Whether a receiver has taken an event of it. Until then it may hold few events only.
     pub fn is_proven(&self) -> bool {
         self.last_delivery_at.is_some()
+    }
+
+    /// Whether it may have to make way for others: a stranger registered it, and no receiver has taken an event of it.
+    pub fn is_evictable(&self) -> bool {
+        self.registrant.is_some() && !self.is_proven()
     }
 }
 

@@ -1,7 +1,7 @@
-//! AUTH (RFC 4954) for applications under test that have credentials configured: PLAIN (RFC 4616) and LOGIN are played to
-//! their end, and whatever was sent succeeds.
+//! AUTH (RFC 4954) for applications under test that insist on a login: PLAIN (RFC 4616) and LOGIN accept any credentials.
 //!
-//! What is decoded is looked at and dropped here; no value that leaves this file holds a name or a password.
+//! Credentials are decoded, checked for their form, and dropped here. No value that leaves this file holds a name or a
+//! password.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -11,27 +11,27 @@ use super::reply::Reply;
 /// The longest line of an exchange in octets, CRLF included (RFC 4954 section 4).
 pub(super) const LINE_OCTETS_MAX: usize = 12_288;
 
-/// What the client has to send next.
+/// The message that the client must send next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exchange {
-    /// The one message of PLAIN.
+    /// The only message of PLAIN.
     Plain,
-    /// The name of LOGIN.
+    /// The name in LOGIN.
     LoginName,
-    /// The password of LOGIN.
+    /// The password in LOGIN.
     LoginPassword,
 }
 
 /// How far an exchange is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// The client is asked for more.
+    /// The client must send another message.
     Challenge(Exchange),
     /// The client is authenticated.
     Succeeded,
 }
 
-/// Begins an exchange: what follows AUTH, a mechanism and perhaps its initial response.
+/// Begins an exchange, with the mechanism and the initial response if there is one.
 pub(super) fn begin(mechanism: &[u8], initial: Option<&[u8]>) -> Result<Progress, Reply> {
     let exchange = if mechanism.eq_ignore_ascii_case(b"PLAIN") {
         Exchange::Plain
@@ -42,14 +42,14 @@ pub(super) fn begin(mechanism: &[u8], initial: Option<&[u8]>) -> Result<Progress
     };
     match initial {
         None => Ok(Progress::Challenge(exchange)),
-        // How an empty response is written where a word must stand.
+        // RFC 4954 section 4: an empty initial response is written as an equals sign.
         Some(b"=") => exchange.take(b""),
         Some(initial) => exchange.take(initial),
     }
 }
 
 impl Exchange {
-    /// What the client is asked for: in base64 as all of an exchange.
+    /// The challenge to the client, in base64.
     pub(super) const fn challenge(self) -> Reply {
         match self {
             Self::Plain => Reply::challenge(""),
@@ -58,7 +58,7 @@ impl Exchange {
         }
     }
 
-    /// Takes the client's line.
+    /// Takes a line of the client.
     pub(super) fn respond(self, line: &[u8]) -> Result<Progress, Reply> {
         if line == b"*" { Err(Reply::AUTH_CANCELLED) } else { self.take(line) }
     }
@@ -74,7 +74,7 @@ impl Exchange {
     }
 }
 
-/// Whether a message is one of PLAIN: authorization identity, NUL, name, NUL, password, and a name is there.
+/// Whether this is a PLAIN message: authorization identity, NUL, name, NUL, password. The name must not be empty.
 fn is_plain(message: &[u8]) -> bool {
     let mut parts = message.split(|&octet| octet == 0).skip(1);
     parts.next().is_some_and(|name| !name.is_empty()) && parts.next().is_some() && parts.next().is_none()

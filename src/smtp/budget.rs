@@ -1,142 +1,127 @@
-//! The memory for messages that are coming in: one budget for all sessions, of which each message has a share, and each
-//! client a part.
+//! Memory for incoming messages: a budget for all sessions, of which one client may have a part only.
 //!
-//! A message never takes more memory than its share, the shares of a client never come to more than its part, and all
-//! shares never to more than the budget. A share is there from before the client may send to after the store has
-//! answered. Nobody waits here: where nothing is left, the client is told to come again.
+//! Each message reserves a share before the client may send it, and releases it after the store has answered. A message
+//! never uses more memory than its share. A reservation never waits: without room it fails, and the client retries later.
 
-use std::net::IpAddr;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use super::reasons::Limit;
+use crate::model::Client;
 
-use super::holdings::{Holdings, Whose};
-use super::tally::Bound;
-
-/// What is counted in: one number must be enough for any budget.
-const UNIT_OCTETS: u64 = 1024;
-
-/// How much memory all messages that are coming in may take, and those of one client.
+/// How much memory all incoming messages may use, and those of one client.
 #[derive(Clone, Debug)]
-pub struct Budget {
-    max: usize,
-    units: Arc<Semaphore>,
-    parts: Arc<Parts>,
+pub struct Budget(Arc<Limits>);
+
+#[derive(Debug)]
+struct Limits {
+    octets_max: u64,
+    octets_per_client_max: u64,
+    reserved: Mutex<Reserved>,
 }
 
-/// Units that clients hold.
-#[derive(Debug)]
-struct Parts(Mutex<Holdings>);
-
-/// What a client holds of its part; given back when this is dropped. Nobody counts what has no client.
-#[derive(Debug)]
-struct Holding {
-    parts: Arc<Parts>,
-    client: Option<IpAddr>,
-    units: u64,
+/// The octets that are reserved. A client without a reservation has no entry.
+#[derive(Debug, Default)]
+struct Reserved {
+    octets: u64,
+    clients: HashMap<Client, u64>,
 }
 
-/// A part of a [`Budget`], given back when it is dropped.
+/// The memory that is reserved for one message; released when this is dropped.
 #[derive(Debug)]
 pub struct Share {
-    permit: OwnedSemaphorePermit,
-    holding: Holding,
+    limits: Arc<Limits>,
+    client: Option<Client>,
+    octets: u64,
 }
 
 impl Budget {
-    /// A budget of so many octets, rounded up to KB, all of which one client may have.
-    pub fn new(octets: u64) -> Self {
-        Self::parted(octets, u64::MAX, u64::MAX)
+    /// A budget in octets, all of which one client may have.
+    pub fn new(octets_max: u64) -> Self {
+        Self::per_client(octets_max, u64::MAX)
     }
 
-    /// The same, of which one address and one network (/24 of IPv4, /64 of IPv6) may have so many.
-    pub(super) fn parted(octets: u64, per_address_max: u64, per_network_max: u64) -> Self {
-        let max = usize::try_from(octets.div_ceil(UNIT_OCTETS)).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
-        let parts = Holdings::new(per_address_max.div_ceil(UNIT_OCTETS), per_network_max.div_ceil(UNIT_OCTETS));
-        Self { max, units: Arc::new(Semaphore::new(max)), parts: Arc::new(Parts(Mutex::new(parts))) }
+    /// A budget in octets, of which one client may have `octets_per_client_max`.
+    pub(super) fn per_client(octets_max: u64, octets_per_client_max: u64) -> Self {
+        Self(Arc::new(Limits { octets_max, octets_per_client_max, reserved: Mutex::default() }))
     }
 
-    /// Whether more than three quarters are set aside.
+    /// Whether more than three quarters are reserved.
     pub(super) fn is_scarce(&self) -> bool {
-        self.units.available_permits() < self.max / 4
+        self.0.reserved().octets > self.0.octets_max / 4 * 3
     }
 
-    /// Sets so many octets aside; the error is the bound beyond which they are.
-    pub fn share(&self, octets: u64) -> Result<Share, Bound> {
-        self.share_of(None, octets)
-    }
-
-    /// The same for a client, which has a part only, or for one of whom nobody counts what it has.
-    pub(super) fn share_of(&self, client: Option<IpAddr>, octets: u64) -> Result<Share, Bound> {
-        let units = units(octets);
-        let mut holding = Holding { parts: Arc::clone(&self.parts), client, units: 0 };
-        holding.grow(u64::from(units))?;
-        let permit = Arc::clone(&self.units).try_acquire_many_owned(units).map_err(|_| Bound::Memory)?;
-        Ok(Share { permit, holding })
+    /// Reserves so many octets; the error is the limit that they exceed. `None` stands for a client without a limit of
+    /// its own.
+    pub fn reserve(&self, client: Option<Client>, octets: u64) -> Result<Share, Limit> {
+        self.0.reserved().add(&self.0, client, octets)?;
+        Ok(Share { limits: Arc::clone(&self.0), client, octets })
     }
 }
 
 impl Share {
-    /// How many octets are set aside, a whole number of KB.
-    pub fn octets(&self) -> u64 {
-        self.permit.num_permits() as u64 * UNIT_OCTETS
+    /// How many octets are reserved.
+    pub const fn octets(&self) -> u64 {
+        self.octets
     }
 
-    /// Sets more aside, so that it is at least so many octets. After an error the share is as it was.
-    pub fn grow_to(&mut self, octets: u64) -> Result<(), Bound> {
-        let Some(more) = octets.checked_sub(self.octets()).map(units) else { return Ok(()) };
-        self.holding.grow(u64::from(more))?;
-        let granted = Arc::clone(self.permit.semaphore()).try_acquire_many_owned(more);
-        if granted.is_err() {
-            self.holding.shrink(u64::from(more));
+    /// Reserves more, so that at least `octets` are reserved. After an error the share is as it was.
+    pub fn grow_to(&mut self, octets: u64) -> Result<(), Limit> {
+        if let Some(more) = octets.checked_sub(self.octets) {
+            self.limits.reserved().add(&self.limits, self.client, more)?;
+            self.octets = octets;
         }
-        granted.map(|granted| self.permit.merge(granted)).map_err(|_| Bound::Memory)
-    }
-
-    /// Gives back what is beyond so many octets.
-    pub fn shrink_to(&mut self, octets: u64) {
-        let kept = usize::try_from(units(octets)).unwrap_or(usize::MAX);
-        let Some(surplus) = self.permit.num_permits().checked_sub(kept) else { return };
-        // Dropping the part gives it back.
-        drop(self.permit.split(surplus));
-        self.holding.shrink(surplus as u64);
-    }
-}
-
-impl Holding {
-    fn grow(&mut self, units: u64) -> Result<(), Bound> {
-        if let Some(client) = self.client {
-            self.parts.held().take(client, units).map_err(|whose| match whose {
-                Whose::Address => Bound::MemoryOfAddress,
-                Whose::Network => Bound::MemoryOfNetwork,
-            })?;
-        }
-        self.units += units;
         Ok(())
     }
 
-    fn shrink(&mut self, units: u64) {
-        if let Some(client) = self.client {
-            self.parts.held().give_back(client, units);
+    /// Releases what is beyond `octets`.
+    pub fn shrink_to(&mut self, octets: u64) {
+        if let Some(surplus) = self.octets.checked_sub(octets) {
+            self.limits.reserved().remove(self.client, surplus);
+            self.octets = octets;
         }
-        self.units -= units;
     }
 }
 
-impl Drop for Holding {
+impl Drop for Share {
     fn drop(&mut self) {
-        self.shrink(self.units);
+        self.shrink_to(0);
     }
 }
 
-impl Parts {
-    fn held(&self) -> MutexGuard<'_, Holdings> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl Limits {
+    fn reserved(&self) -> MutexGuard<'_, Reserved> {
+        self.reserved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn units(octets: u64) -> u32 {
-    u32::try_from(octets.div_ceil(UNIT_OCTETS)).unwrap_or(u32::MAX)
+impl Reserved {
+    fn add(&mut self, limits: &Limits, client: Option<Client>, octets: u64) -> Result<(), Limit> {
+        let of_client = client.and_then(|client| self.clients.get(&client)).map_or(0, |reserved| *reserved);
+        let of_client = of_client.saturating_add(octets);
+        if client.is_some() && of_client > limits.octets_per_client_max {
+            return Err(Limit::ClientMemory);
+        }
+        let in_all = self.octets.checked_add(octets).filter(|in_all| *in_all <= limits.octets_max);
+        self.octets = in_all.ok_or(Limit::Memory)?;
+        if let Some(client) = client.filter(|_| of_client > 0) {
+            self.clients.insert(client, of_client);
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, client: Option<Client>, octets: u64) {
+        self.octets -= octets;
+        if let Some(client) = client
+            && let Entry::Occupied(mut of_client) = self.clients.entry(client)
+        {
+            *of_client.get_mut() -= octets;
+            if *of_client.get() == 0 {
+                of_client.remove();
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -144,58 +129,59 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_never_come_to_more_than_the_budget() {
-        let budget = Budget::new(10 * 1024);
-        let mut first = budget.share(4 * 1024).expect("room");
-        let second = budget.share(5 * 1024 + 1).expect("room");
-        assert_eq!(budget.share(1).err(), Some(Bound::Memory));
-        assert_eq!((first.grow_to(4 * 1024), first.grow_to(4 * 1024 + 1)), (Ok(()), Err(Bound::Memory)));
-        assert_eq!((first.octets(), second.octets()), (4 * 1024, 6 * 1024));
+    fn shares_never_exceed_the_budget() {
+        let budget = Budget::new(10);
+        let reserve = |octets| budget.reserve(None, octets);
+        let mut first = reserve(4).expect("room");
+        let second = reserve(6).expect("room");
+        assert_eq!(reserve(1).err(), Some(Limit::Memory));
+        assert_eq!((first.grow_to(4), first.grow_to(5)), (Ok(()), Err(Limit::Memory)));
+        assert_eq!((first.octets(), second.octets()), (4, 6));
         drop(second);
-        assert_eq!(first.grow_to(10 * 1024), Ok(()));
-        assert_eq!(budget.share(1).err(), Some(Bound::Memory));
+        assert_eq!(first.grow_to(10), Ok(()));
+        assert_eq!(reserve(1).err(), Some(Limit::Memory));
         first.shrink_to(1);
-        assert_eq!(first.octets(), 1024);
-        assert!(budget.share(9 * 1024).is_ok());
+        assert_eq!(first.octets(), 1);
+        assert!(reserve(9).is_ok());
         drop(first);
-        assert!(budget.share(10 * 1024).is_ok());
+        assert!(reserve(10).is_ok());
     }
 
     #[test]
-    fn a_client_has_a_part_and_its_network_another() {
-        let [one, neighbour, stranger] = [[192, 0, 2, 1], [192, 0, 2, 2], [192, 0, 3, 1]].map(IpAddr::from);
-        let budget = Budget::parted(12 * 1024, 3 * 1024, 5 * 1024);
-        let share = |client, octets| budget.share_of(Some(client), octets);
-        let mut first = share(one, 1024).expect("room");
-        assert_eq!((first.grow_to(3 * 1024), first.grow_to(3 * 1024 + 1)), (Ok(()), Err(Bound::MemoryOfAddress)));
-        assert_eq!(share(one, 1).err(), Some(Bound::MemoryOfAddress));
-        assert_eq!(share(neighbour, 3 * 1024).err(), Some(Bound::MemoryOfNetwork));
-        let others = (share(neighbour, 2 * 1024).expect("room"), share(stranger, 3 * 1024).expect("room"));
-        let uncounted = budget.share(4 * 1024).expect("room");
-        assert_eq!(share([198, 51, 100, 1].into(), 1).err(), Some(Bound::Memory));
-        // Who gets nothing is not counted for it either.
-        drop(uncounted);
-        assert!(share([198, 51, 100, 1].into(), 3 * 1024).is_ok());
-        first.shrink_to(1024);
-        assert_eq!(first.grow_to(3 * 1024), Ok(()));
+    fn a_client_has_a_part_of_the_budget() {
+        let [one, other, third] = [1, 2, 3].map(|host| Client::of([192, 0, 2, host].into()));
+        let budget = Budget::per_client(12, 5);
+        let reserve = |client, octets| budget.reserve(Some(client), octets);
+        let mut first = reserve(one, 1).expect("room");
+        assert_eq!((first.grow_to(5), first.grow_to(6)), (Ok(()), Err(Limit::ClientMemory)));
+        assert_eq!(reserve(one, 1).err(), Some(Limit::ClientMemory));
+        assert!(reserve(one, 0).is_ok());
+        let others = (reserve(other, 3).expect("room"), budget.reserve(None, 4).expect("room"));
+        assert_eq!(reserve(third, 1).err(), Some(Limit::Memory));
+        first.shrink_to(1);
+        // A reservation that failed does not count for its client.
+        assert!(reserve(third, 4).is_ok());
+        assert_eq!(first.grow_to(5), Ok(()));
         drop((first, others));
-        assert!(budget.parts.held().is_empty());
+        assert!(budget.0.reserved().clients.is_empty());
+        assert_eq!(budget.0.reserved().octets, 0);
     }
 
     #[test]
-    fn it_is_scarce_when_more_than_three_quarters_are_set_aside() {
+    fn it_is_scarce_when_more_than_three_quarters_are_reserved() {
         let budget = Budget::new(8 * 1024);
-        let mut share = budget.share(6 * 1024).expect("room");
+        let mut share = budget.reserve(None, 6 * 1024).expect("room");
         assert!(!budget.is_scarce());
-        share.grow_to(7 * 1024).expect("room");
+        share.grow_to(6 * 1024 + 1).expect("room");
         assert!(budget.is_scarce());
     }
 
     #[test]
-    fn what_no_budget_has_is_not_set_aside() {
-        assert!(Budget::new(u64::MAX).share(u64::MAX).is_ok(), "the budget is as large as it can be counted");
-        assert!(Budget::new(1 << 30).share(u64::MAX).is_err());
-        assert!(Budget::new(0).share(0).is_ok());
-        assert!(Budget::new(1025).share(1025).is_ok(), "a budget of one message has room for it");
+    fn the_largest_numbers_do_not_overflow() {
+        let budget = Budget::new(u64::MAX);
+        let share = budget.reserve(Some(Client::of([192, 0, 2, 1].into())), u64::MAX);
+        assert!(share.is_ok() && budget.reserve(None, 1).is_err());
+        assert!(Budget::new(1 << 30).reserve(None, u64::MAX).is_err());
+        assert!(Budget::new(0).reserve(None, 0).is_ok());
     }
 }

@@ -1,101 +1,104 @@
-//! One socket: what the session asks for is read, written and waited for here.
+//! One connection: reads, writes and waits for its session, and hands messages to the store.
 
 use std::io;
 use std::net::IpAddr;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::entrance::{self, Arrival};
-use super::pace::{PaceLimits, Prompt};
-use super::patience;
-use super::places::Seating;
+use super::accept::{self, Accepted};
+use super::deadlines::Expected;
+use super::eviction::Slot;
+use super::metrics::SessionTotals;
 use super::policy::Rules;
-use super::session::{End, Message, Session, Step};
+use super::reasons::End;
+use super::reply::Reply;
+use super::session::{Message, Session, Step};
 use super::stream::Stream;
-use super::tally::Tally;
-use super::{Dialect, Receiver};
+use super::{Dialect, Receiver, timeout};
 use crate::model::{Delivery, Envelope};
 
-/// What one read takes from a client that sends little.
+/// How much one read takes at first.
 const READ_OCTETS: usize = 8 * 1024;
-/// What one read takes from a client that has filled the small buffer.
+/// How much one read takes from a client that has filled the small buffer.
 const READ_OCTETS_MAX: usize = 64 * 1024;
-/// What is kept of the memory for replies once they are written: most of them are short.
-const REPLIES_OCTETS_KEPT: usize = 1024;
-/// How long, and how many octets, a client that was cut short may go on sending into the void.
+/// How much memory for replies stays allocated after they are written; most replies are short.
+const REPLIES_OCTETS_IDLE: usize = 1024;
+/// How long a client may go on sending after the last reply, and how many octets; they are dropped.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_OCTETS_MAX: usize = 1024 * 1024;
 
-/// Serves one client until either side has had enough.
-pub(super) async fn run(arrival: Arrival<'_>, dialect: Dialect, receiver: &Receiver, shutdown: &CancellationToken) {
-    let Arrival { mut stream, client, place, seating, tls, counted } = arrival;
-    let began_at = receiver.clock.boot();
+/// Serves one client until its session ends.
+pub(super) async fn run(accepted: Accepted<'_>, dialect: Dialect, receiver: &Receiver, shutdown: &CancellationToken) {
+    let Accepted { mut stream, address, of_client, slot, tls, gauge } = accepted;
+    let totals = SessionTotals::begin(&receiver.counters, receiver.clock.boot());
     let now = || receiver.clock.now();
     let rules = Rules {
         settings: &receiver.settings,
         store: receiver.store.as_ref(),
         domains: &receiver.domains,
         bodies: &receiver.bodies,
-        holder: place.holder(),
+        client: of_client.client(),
         now: &now,
     };
     let mut session = Session::new(&receiver.settings, dialect, &rules);
     if let Some(tls) = tls {
         session.secured(tls);
     }
-    if let Err(refusal) = receiver.settings.policy.client(client) {
+    if let Err(refusal) = receiver.settings.policy.client(address) {
         session.refuse(&refusal);
     } else if stream.has_spoken().await {
-        session.spoke_first();
+        session.refuse(&Reply::SPOKE_FIRST);
     }
-    let tally = Tally::new(&receiver.counters, client, began_at);
-    let limits = receiver.settings.pace_limits();
-    let mut connection = Connection {
-        stream,
-        client,
-        receiver,
-        shutdown,
-        session,
-        tally,
-        seating,
-        limits,
-        writing_since: None,
-        end: None,
-    };
+    let mut connection =
+        Connection { stream, address, receiver, shutdown, session, totals, slot, writing_since: None, end: None };
     connection.end = Some(connection.converse().await);
-    // Whoever gets the place is not counted beside this one.
-    drop(counted);
+    // The gauge goes first: the next connection in the slot must not be counted beside this one.
+    drop(gauge);
     drop(connection);
-    drop(place);
+    drop(of_client);
 }
 
 struct Connection<'a> {
     stream: Stream,
-    client: IpAddr,
+    address: IpAddr,
     receiver: &'a Receiver,
     shutdown: &'a CancellationToken,
     session: Session<'a>,
-    tally: Tally<'a>,
-    seating: Seating,
-    limits: PaceLimits,
-    /// When the first reply since the last read, or the last answer of the store, began to be written.
+    totals: SessionTotals<'a>,
+    slot: Slot,
+    /// When the writing of replies began, since the last read and the last answer of the store.
     writing_since: Option<Duration>,
-    /// Why it ended; `None` until it has.
+    /// Why the session ended; `None` until it has.
     end: Option<End>,
 }
 
-/// However a session ends, it is counted and has its line in the log.
+/// Each session is counted and logged, however it ends. The line names no sender and no recipient.
 impl Drop for Connection<'_> {
     fn drop(&mut self) {
         let unforeseen = if std::thread::panicking() { End::Panicked } else { End::CutOff };
-        self.tally.end(&self.session, self.end.unwrap_or(unforeseen), self.receiver.clock.boot());
+        let end = self.end.unwrap_or(unforeseen);
+        let Self { totals, session, .. } = self;
+        totals.ended(end);
+        let duration = self.receiver.clock.boot().saturating_sub(totals.began_at);
+        tracing::info!(
+            client = %self.address,
+            helo = session.helo(),
+            tls = session.tls().map_or("", |tls| &tls.version),
+            messages = totals.messages,
+            recipients = totals.recipients,
+            octets = totals.octets,
+            refusals = session.refusals(),
+            duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+            reason = end.as_str(),
+            "smtp session ended"
+        );
     }
 }
 
 impl Connection<'_> {
+    /// Plays the session until it ends; the reason.
     async fn converse(&mut self) -> End {
         let mut buffer = vec![0; READ_OCTETS];
         let mut unread = 0..0;
@@ -103,13 +106,13 @@ impl Connection<'_> {
         loop {
             if self.shutdown.is_cancelled() {
                 self.session.stop();
-            } else if self.seating.pace().is_over(&self.limits, self.receiver.clock.boot()) {
-                self.session.begin_no_more();
+            } else if self.slot.timer().is_session_over(self.receiver.slots.timeouts(), self.receiver.clock.boot()) {
+                self.session.refuse_transactions();
             }
             let mut input = &buffer[unread.clone()];
             let step = self.session.advance(&mut input);
             unread.start = unread.end - input.len();
-            self.prompt();
+            self.expect();
             if let Err(end) = self.write().await {
                 return end;
             }
@@ -121,8 +124,8 @@ impl Connection<'_> {
                 }
                 Step::Read => {
                     was_in_data = self.session.is_in_data();
-                    // A large buffer is for a message that comes faster than it is read, and for no longer than it does: who
-                    // is waited for has a small one.
+                    // Only a message that arrives faster than it is read gets a large buffer; an idle client keeps a
+                    // small one.
                     let is_fast = was_in_data && unread.end >= READ_OCTETS && self.stream.has_octets();
                     buffer.resize(if is_fast { READ_OCTETS_MAX } else { READ_OCTETS }, 0);
                     buffer.shrink_to_fit();
@@ -132,103 +135,106 @@ impl Connection<'_> {
                     }
                 }
                 Step::StartTls => {
-                    // What came in the clear behind STARTTLS may be anybody's; it must never be a command.
+                    // An attacker may have put octets behind STARTTLS in the clear; they must never become commands.
                     unread = 0..0;
-                    match entrance::secure(&mut self.stream, &self.seating, self.receiver, self.shutdown).await {
+                    match accept::secure(&mut self.stream, &self.slot, self.receiver, self.shutdown).await {
                         Ok(tls) => self.session.secured(tls),
                         Err(end) => return end,
                     }
                 }
                 Step::Close(end) => {
-                    let may_go_on = match end {
+                    let may_send_on = match end {
                         End::Quit => false,
-                        // Its place is wanted.
-                        End::MadeRoom | End::Stressed => was_in_data || self.stream.has_octets(),
+                        // Another client needs the slot.
+                        End::Evicted | End::Stressed => was_in_data || self.stream.has_octets(),
                         _ => true,
                     };
-                    self.close(&mut buffer, may_go_on).await;
+                    self.close(&mut buffer, may_send_on).await;
                     return end;
                 }
             }
         }
     }
 
-    /// Notes what the client is to do next.
-    fn prompt(&mut self) {
-        let prompt = Prompt {
+    /// Tells the timer what the session expects next.
+    fn expect(&mut self) {
+        let expected = Expected {
             is_in_data: self.session.is_in_data(),
             transaction: self.session.open_transaction(),
-            has_answered: !self.session.replies().is_empty(),
+            has_replied: !self.session.replies().is_empty(),
             progress: self.session.progress(),
         };
-        self.seating.pace().prompted(prompt, self.receiver.clock.boot());
+        self.slot.timer().expect(expected, self.receiver.clock.boot());
     }
 
-    /// Reads what has come. 0 octets: nothing more will be read, and the session has been told why.
+    /// Reads what has arrived. With 0 octets the session has ended, and its last reply is ready.
     async fn read(&mut self, buffer: &mut [u8]) -> Result<usize, End> {
-        let Self { receiver, seating, limits, .. } = self;
+        let Self { receiver, slot, .. } = self;
         self.writing_since = None;
-        let held = self.session.held_octets();
-        // Who holds memory while it is scarce is under stress as well.
-        let deadline = || match held {
-            1.. if receiver.bodies.is_scarce() => seating.pace().deadline(&limits.holding(held), true),
-            _ => seating.pace().deadline(limits, receiver.places.is_stressed()),
+        let (clock, slots) = (&*receiver.clock, &receiver.slots);
+        let reserved = self.session.reserved_octets();
+        // A client that reserves memory is under stress while memory is scarce, too.
+        let deadline = || match reserved {
+            1.. if receiver.bodies.is_scarce() => {
+                slot.timer().deadline(&slots.timeouts().with_scarce_memory(reserved), true)
+            }
+            _ => slot.timer().deadline(slots.timeouts(), slots.is_stressed()),
         };
-        // Whoever sends without end is not read on once it must go.
-        let heard = tokio::select! {
+        // Eviction is checked before reading: a client that sends without end could delay it for ever.
+        let read = tokio::select! {
             biased;
             () = self.shutdown.cancelled() => {
                 self.session.stop();
                 return Ok(0);
             }
-            () = seating.must_leave() => Err(End::MadeRoom),
-            heard = patience::wait(receiver, None, deadline, self.stream.read(buffer)) => heard,
+            () = slot.evicted() => Err(End::Evicted),
+            read = timeout::wait(clock, slots, None, deadline, self.stream.read(buffer)) => read,
         };
-        match heard {
+        match read {
             Ok(Ok(0) | Err(_)) => Err(End::Gone),
             Ok(Ok(octets)) => {
-                seating.pace().heard(octets, receiver.clock.boot());
+                slot.timer().received(octets, clock.boot());
                 Ok(octets)
             }
             Err(end) => {
-                self.session.late(end);
+                self.session.end(&Reply::of_end(end));
                 Ok(0)
             }
         }
     }
 
-    /// Writes the replies that wait, in one piece.
+    /// Writes the pending replies, in one piece.
     async fn write(&mut self) -> Result<(), End> {
-        let said = self.session.take_said();
+        let counts = self.session.take_reply_counts();
         let replies = self.session.replies();
         if replies.is_empty() {
             return Ok(());
         }
-        let Self { receiver, seating, stream, .. } = self;
-        receiver.counters.add(&said);
+        let Self { receiver, slot, stream, .. } = self;
+        receiver.counters.add(&counts);
         let write = async {
             stream.write_all(replies).await?;
             stream.flush().await
         };
-        // All that is written between two reads has one allowance: a client that takes a little at a time gains nothing.
+        // All writes between two reads share one deadline, so a client that reads a little at a time gains no time.
         let began_at = *self.writing_since.get_or_insert_with(|| receiver.clock.boot());
-        let most = receiver.settings.bounds.reply_timeout;
-        let deadline = patience::allowance(receiver, began_at, most, End::RepliesUnread);
-        let written = patience::wait(receiver, Some(seating), deadline, write).await;
+        let slots = &receiver.slots;
+        let deadline = timeout::deadline(slots, began_at, slots.timeouts().client, End::RepliesUnread);
+        let written = timeout::wait(&*receiver.clock, slots, Some(slot), deadline, write).await;
         replies.clear();
-        replies.shrink_to(REPLIES_OCTETS_KEPT);
+        replies.shrink_to(REPLIES_OCTETS_IDLE);
         written?.map_err(|_: io::Error| End::Gone)?;
-        seating.pace().answered(receiver.clock.boot());
+        slot.timer().replied(receiver.clock.boot());
         Ok(())
     }
 
-    /// Hands a message to the store and its answer to the session. Stopping waits for this.
+    /// Hands a message to the store, and the store's answer to the session. A stop waits for this.
     async fn store(&mut self, message: Message) {
         let Receiver { settings, store, clock, .. } = self.receiver;
-        self.seating.pace().occupied(clock.boot());
+        self.slot.timer().suspend(clock.boot());
         let received_at = clock.now();
         let envelope = Envelope::new(
-            self.client,
+            self.address,
             message.helo,
             message.protocol,
             message.reverse_path,
@@ -241,20 +247,20 @@ impl Connection<'_> {
         let expires_at = received_at.plus(settings.retention);
         let outcome = store.receive(Delivery { envelope, raw: message.raw, received_at, expires_at }).await;
         match &outcome {
-            Ok(()) => self.tally.stored(recipients, octets),
-            Err(error) => tracing::warn!(client = %self.client, %error, "message not kept"),
+            Ok(()) => self.totals.stored(recipients, octets),
+            Err(error) => tracing::warn!(client = %self.address, %error, "message not stored; its sender retries"),
         }
         self.session.stored(outcome);
     }
 
-    /// Closes our direction. A client that did not say QUIT may still be sending: closing with octets unread makes the
-    /// kernel reset the connection, and the last reply could be lost with it, so for a moment they are read and dropped.
-    async fn close(&mut self, buffer: &mut [u8], may_go_on: bool) {
+    /// Closes the connection. If octets are unread, the kernel resets the connection and the last reply can be lost. So
+    /// the octets of a client that may still be sending are read and dropped for a moment.
+    async fn close(&mut self, buffer: &mut [u8], may_send_on: bool) {
         let stream = &mut self.stream;
         let close = async {
             stream.shutdown().await?;
             let mut dropped = 0;
-            while may_go_on && dropped < LINGER_OCTETS_MAX {
+            while may_send_on && dropped < LINGER_OCTETS_MAX {
                 match stream.read(buffer).await? {
                     0 => break,
                     octets => dropped += octets,
@@ -262,7 +268,7 @@ impl Connection<'_> {
             }
             io::Result::Ok(())
         };
-        // Whatever happens to a connection that is given up, nobody is left to be told.
-        let _ = timeout(LINGER, close).await;
+        // An error changes nothing: the session has ended.
+        let _ = tokio::time::timeout(LINGER, close).await;
     }
 }

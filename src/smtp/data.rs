@@ -1,12 +1,12 @@
 //! The octets between DATA and the final dot (RFC 5321 section 4.5.2).
 //!
-//! Only CRLF.CRLF ends a message, and only a dot right after CRLF is taken away. Every other octet, bare CR, bare LF and
-//! NUL included, is content and is kept as it came: a server that reads another line end here than the one that sent
-//! the mail can be made to see a second mail inside the first.
+//! Only CRLF.CRLF ends a message, and only a dot right after CRLF is removed. Every other octet is content and stays as
+//! sent, including bare CR, bare LF and NUL. A server that accepts other line ends than the sender can be made to see a
+//! second message inside the first.
 
 use memchr::memchr_iter;
 
-/// Takes the transparency away from the octets of one message, however they are cut.
+/// Removes the dot-stuffing from the octets of one message, however they are cut.
 #[derive(Debug, Default)]
 pub struct Decoder {
     state: State,
@@ -14,23 +14,23 @@ pub struct Decoder {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// Right after CRLF, or at the very beginning: DATA's own CRLF counts.
+    /// Right after CRLF, or at the beginning: the CRLF of DATA counts.
     #[default]
     LineStart,
     /// A dot at the start of a line.
     Dot,
-    /// CR after that dot. It is content unless LF follows.
+    /// A CR after that dot. It is content unless LF follows.
     DotCr,
-    /// CR within a line; it has been passed on.
+    /// A CR within a line; it was passed on.
     Cr,
     /// Anything else.
     Text,
 }
 
 impl Decoder {
-    /// Passes the content in `input` on to `sink` and moves `input` behind what was read.
+    /// Passes the content of `input` on to `sink`, and moves `input` behind what was read.
     ///
-    /// `true`: the message has ended, and `input` begins with what follows it. `false`: all of `input` was read.
+    /// `true`: the message has ended, and `input` begins behind it. `false`: all of `input` was read.
     pub fn decode(&mut self, input: &mut &[u8], mut sink: impl FnMut(&[u8])) -> bool {
         while let Some((&first, rest)) = input.split_first() {
             (self.state, *input) = match (self.state, first) {
@@ -56,7 +56,7 @@ impl Decoder {
     }
 }
 
-/// Passes on everything before the next dot at the start of a line.
+/// Passes on all octets before the next dot at the start of a line.
 fn text<'a>(input: &'a [u8], sink: &mut impl FnMut(&[u8])) -> (State, &'a [u8]) {
     let is_dotted = |&at: &usize| at > 0 && input[at - 1] == b'\r' && input.get(at + 1) == Some(&b'.');
     if let Some(at) = memchr_iter(b'\n', input).find(is_dotted) {
@@ -79,7 +79,7 @@ mod tests {
 
     use super::*;
 
-    /// Content and what follows the end; `None` if there was no end.
+    /// The content, and what follows the end; `None` if there is no end.
     fn decode(cuts: &[&[u8]]) -> (Vec<u8>, Option<Vec<u8>>) {
         let mut decoder = Decoder::default();
         let mut content = Vec::new();
@@ -94,7 +94,7 @@ mod tests {
         (content, None)
     }
 
-    /// The rules of RFC 5321 section 4.5.2 on a whole message, one octet at a time.
+    /// The rules of RFC 5321 section 4.5.2, applied to a whole message one octet at a time.
     fn reference(wire: &[u8]) -> (Vec<u8>, Option<Vec<u8>>) {
         let mut content = Vec::new();
         let mut at = 0;
@@ -104,7 +104,7 @@ mod tests {
             if is_line_start && rest.starts_with(b".\r\n") {
                 return (content, Some(rest[3..].to_vec()));
             }
-            // What may still become the end is withheld.
+            // Octets that may still become the end are withheld.
             if is_line_start && (rest == b"." || rest == b".\r") {
                 return (content, None);
             }
@@ -141,7 +141,7 @@ mod tests {
         }
     }
 
-    /// Each of these ends a message for some server; for this one it is content.
+    /// Each of these ends a message for some server. For this one it is content.
     #[test]
     fn nothing_but_crlf_dot_crlf_ends_a_message() {
         for sequence in [
@@ -171,18 +171,18 @@ mod tests {
             let wire = format!("a{sequence}MAIL FROM:<x@example.test>\r\n");
             let (content, rest) = decode(&[wire.as_bytes()]);
             assert_eq!(rest, None, "{sequence:?}");
-            // A dot after a true CRLF is transparency and goes; nothing else does.
+            // Only a dot after a true CRLF is dot-stuffing and is removed.
             assert_eq!(content, wire.replace("\r\n.", "\r\n").into_bytes(), "{sequence:?}");
         }
     }
 
     #[test]
-    fn what_is_no_line_end_is_kept_octet_for_octet() {
+    fn other_line_ends_stay_octet_for_octet() {
         let wire = b"a\nb\rc\0d\xff\n.\ne\r.\r\r\n.\r\n";
         assert_eq!(decode(&[wire]), (b"a\nb\rc\0d\xff\n.\ne\r.\r\r\n".to_vec(), Some(Vec::new())));
     }
 
-    /// Octets that are nearly always part of some line end.
+    /// Octets that are nearly always a part of some line end.
     fn wire() -> impl Strategy<Value = Vec<u8>> {
         let octet = prop_oneof![4 => Just(b'\r'), 4 => Just(b'\n'), 4 => Just(b'.'), 1 => Just(0), 1 => Just(b'a')];
         proptest::collection::vec(octet, 0..40)
@@ -201,7 +201,7 @@ mod tests {
         }
 
         #[test]
-        fn what_a_client_stuffs_comes_out_as_it_went_in(content in wire()) {
+        fn stuffed_content_is_decoded_to_the_original(content in wire()) {
             let mut stuffed = Vec::new();
             for line in content.split_inclusive(|&octet| octet == b'\n') {
                 let is_after_crlf = stuffed.is_empty() || stuffed.ends_with(b"\r\n");

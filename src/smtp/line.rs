@@ -1,50 +1,49 @@
-//! Command lines out of octets.
+//! Cuts octets into command lines.
 //!
-//! A line ends with CRLF and with nothing else. A line that holds a CR or LF apart from the other, or that is too long,
-//! is reported once, as soon as that shows, with what came before; what is left of it up to its CRLF is dropped: one CRLF,
-//! one reply. The exception is BDAT behind a bare CR or LF: who takes that for a line end sends a chunk behind this line, so
-//! the line is reported again, as beginning with it.
+//! A line ends with CRLF and with nothing else. A line with a bare CR or LF, or a line that is too long, is reported once,
+//! as soon as it shows, with its beginning. The rest up to its CRLF is dropped, so one CRLF has one reply. BDAT behind a
+//! bare CR or LF is the exception: a client that ends lines this way sends a chunk next. So the line is reported again.
 
 use memchr::memchr2;
 
-/// The longest command line in octets, CRLF included. RFC 5321 section 4.5.3.1.4 asks for 512 and more for extensions;
-/// source routes take the rest.
+/// The longest command line in octets, CRLF included. RFC 5321 section 4.5.3.1.4 asks for 512, and more for extensions;
+/// source routes need the rest.
 pub(super) const LINE_OCTETS_MAX: usize = 2048;
 
-/// The command that octets follow which are no lines (RFC 3030 section 2).
+/// The command before a chunk, whose octets are not lines (RFC 3030 section 2).
 pub(super) const BDAT: &[u8] = b"BDAT";
 
-/// What the octets at hand amount to.
+/// The next line of the octets so far.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Framed<'a> {
-    /// A whole line without its CRLF.
+    /// A complete line without its CRLF.
     Line(&'a [u8]),
-    /// The line has become too long; it began with this.
+    /// The line is too long; this is its beginning.
     TooLong(&'a [u8]),
-    /// The line holds a bare CR or a bare LF behind this, or before it where this is [`BDAT`].
+    /// The line has a bare CR or LF behind this beginning; or before it, if this is [`BDAT`].
     BareEnd(&'a [u8]),
-    /// The octets are used up and no line is complete.
+    /// The line is not complete; all octets are used up.
     Incomplete,
 }
 
-/// Cuts octets into command lines. Holds at most one line's length of them.
+/// Cuts octets into command lines. It stores at most one line.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    /// The beginning of a line whose end has not come.
+    /// The beginning of an incomplete line.
     partial: Vec<u8>,
-    /// `partial` is the line of the last answer and goes when the next is asked for.
+    /// `partial` was returned; the next call clears it.
     is_spent: bool,
-    /// The last octet was a CR that may be the first half of the line's end.
+    /// The last octet was a CR, which may be the first half of a CRLF.
     has_cr: bool,
-    /// The line has been reported as bad; its octets are dropped.
+    /// The line was reported as bad; its other octets are dropped.
     is_bad: bool,
-    /// How much of [`BDAT`] has come since the last bare CR or LF of the bad line; `None` if something else has.
+    /// How much of [`BDAT`] follows the last bare CR or LF of the bad line; `None` if other octets follow.
     hidden: Option<usize>,
 }
 
 impl Lines {
-    /// The next line in `input`, which is moved behind what was read. It may have `octets_max` octets, CRLF included; who
-    /// asks with another bound does so between two lines.
+    /// Returns the next line in `input`, and moves `input` behind it. A line may have `octets_max` octets, CRLF included;
+    /// this bound may change between two lines only.
     pub(super) fn next<'line, 'input: 'line>(
         &'line mut self,
         input: &mut &'input [u8],
@@ -67,33 +66,33 @@ impl Lines {
         let room = (octets_max - 2).saturating_sub(self.partial.len());
         let end = memchr2(b'\r', b'\n', input);
         if end.unwrap_or(input.len()) > room {
-            self.keep(&input[..room]);
+            self.store(&input[..room]);
             *input = &input[room + 1..];
             return Framed::TooLong(self.bad(None));
         }
         let Some(end) = end else {
-            self.keep(input);
+            self.store(input);
             *input = &[];
             return Framed::Incomplete;
         };
         let (text, rest) = (&input[..end], &input[end + 1..]);
         if input[end] == b'\n' {
-            self.keep(text);
+            self.store(text);
             *input = rest;
             return Framed::BareEnd(self.bad(Some(0)));
         }
-        // The common case: the whole line is in the input and need not be copied.
+        // The common case: the whole line is in the input and is not copied.
         if let ([b'\n', rest @ ..], true) = (rest, self.partial.is_empty()) {
             *input = rest;
             return Framed::Line(text);
         }
-        self.keep(text);
+        self.store(text);
         self.has_cr = true;
         *input = rest;
         self.after_cr(input)
     }
 
-    /// Decides whether the CR read last ends the line.
+    /// Decides whether the last CR belongs to a CRLF.
     fn after_cr(&mut self, input: &mut &[u8]) -> Framed<'_> {
         match **input {
             [] => Framed::Incomplete,
@@ -110,11 +109,11 @@ impl Lines {
         }
     }
 
-    fn keep(&mut self, text: &[u8]) {
+    fn store(&mut self, text: &[u8]) {
         self.partial.extend_from_slice(text);
     }
 
-    /// Drops what is left of the line; how it began is all there is of it.
+    /// Marks the line as bad, so that the rest of it is dropped; its beginning.
     fn bad(&mut self, hidden: Option<usize>) -> &[u8] {
         self.is_bad = true;
         self.is_spent = true;
@@ -152,17 +151,17 @@ impl Lines {
     }
 }
 
-/// How far a bad line was dropped.
+/// How much of a bad line was dropped.
 enum Dropped {
-    /// With its CRLF.
+    /// All of it, with its CRLF.
     Whole,
-    /// As far as it has come.
+    /// A part; the rest has not arrived.
     Part,
-    /// Up to the [`BDAT`] that stands behind a bare CR or LF.
+    /// The part up to a [`BDAT`] behind a bare CR or LF.
     UpToBdat,
 }
 
-/// Whether an octet separates the words of a line. Form feed and the other control characters do not.
+/// Whether an octet separates the words of a line. Form feed and other control characters do not.
 pub(super) const fn is_blank(octet: u8) -> bool {
     matches!(octet, b' ' | b'\t')
 }
@@ -184,7 +183,7 @@ mod tests {
 
     use super::*;
 
-    /// What each cut in turn amounts to: lines as text, the others by name.
+    /// The lines of all cuts: complete lines as text, the others by name.
     fn frame(cuts: &[&[u8]]) -> Vec<String> {
         let mut lines = Lines::default();
         let mut found = Vec::new();

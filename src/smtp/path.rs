@@ -1,7 +1,7 @@
 //! Reverse-paths and forward-paths (RFC 5321 section 4.1.2).
 //!
-//! smtp-proto takes the quotes off a local part, knows no address literals, and gives `<>` and `<postmaster>` the same
-//! meaning, so the path is read here and only what follows it goes there.
+//! smtp-proto removes the quotes of a local part, knows no address literals, and gives `<>` and `<postmaster>` the same
+//! meaning. So the path is read here, and only the parameters behind it go to smtp-proto.
 
 use super::line::{is_blank, trim_blanks_start};
 use crate::model::{Address, AddressError, DomainName};
@@ -9,10 +9,10 @@ use crate::model::{Address, AddressError, DomainName};
 /// The longest reverse-path in octets (RFC 5321 section 4.5.3.1.3, without the angle brackets).
 const REVERSE_PATH_OCTETS_MAX: usize = 254;
 
-/// Who a message is for, as RCPT says it.
+/// The recipient in RCPT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ForwardPath {
-    /// A mailbox on a domain.
+    /// A mailbox at a domain.
     Address(Address),
     /// `<postmaster>` without a domain, in the client's spelling (RFC 5321 section 4.5.1).
     Postmaster(String),
@@ -22,8 +22,8 @@ pub(super) enum ForwardPath {
 
 /// Splits what follows `FROM:` or `TO:` into the path, without brackets and source route, and the parameters.
 ///
-/// Clients at large put blanks around the path and leave the brackets out; both are taken. `None`: no path can be made
-/// out, or it holds a control character or is no UTF-8. Whether it may be more than ASCII is for the caller to say.
+/// Some clients put blanks around the path or leave the brackets out; both are accepted. `None`: there is no path, or it
+/// holds a control character or is not UTF-8. The caller decides whether the path may be more than ASCII.
 pub(super) fn split(argument: &[u8]) -> Option<(&str, &[u8])> {
     let argument = trim_blanks_start(argument);
     let (path, parameters) = if let Some(inner) = argument.strip_prefix(b"<") {
@@ -32,7 +32,7 @@ pub(super) fn split(argument: &[u8]) -> Option<(&str, &[u8])> {
     } else {
         let end = find_unquoted(argument, is_blank).unwrap_or(argument.len());
         let (path, parameters) = argument.split_at(end);
-        // Without brackets nothing can stand for the null sender.
+        // Without brackets there is no null sender.
         if path.is_empty() {
             return None;
         }
@@ -48,9 +48,9 @@ pub(super) fn split(argument: &[u8]) -> Option<(&str, &[u8])> {
     Some((without_route(path)?, parameters))
 }
 
-/// Whether `path` may stand in MAIL: nothing, or a mailbox on a domain or at an address literal.
+/// Whether `path` is a valid sender: empty, or a mailbox at a domain or an address literal.
 ///
-/// A local part over 64 octets is taken: mailing lists and forwarders make such senders, and nothing here depends on it.
+/// A local part over 64 octets is accepted: mailing lists and forwarders make such senders.
 pub(super) fn is_reverse_path(path: &str) -> bool {
     if path.is_empty() {
         return true;
@@ -61,7 +61,7 @@ pub(super) fn is_reverse_path(path: &str) -> bool {
         && (is_address_literal(domain) || domain.parse::<DomainName>().is_ok())
 }
 
-/// Reads the path of RCPT; `None` if it is no address.
+/// Reads the path of RCPT; `None` if it is not a valid recipient.
 pub(super) fn forward_path(path: &str) -> Option<ForwardPath> {
     if path.eq_ignore_ascii_case("postmaster") {
         return Some(ForwardPath::Postmaster(path.to_owned()));
@@ -76,7 +76,7 @@ pub(super) fn forward_path(path: &str) -> Option<ForwardPath> {
     }
 }
 
-/// Where the first octet outside a quoted string is that `is_end` accepts.
+/// The index of the first octet outside of a quoted string that `is_end` accepts.
 fn find_unquoted(text: &[u8], is_end: impl Fn(u8) -> bool) -> Option<usize> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     text.iter().position(|&octet| {
@@ -93,7 +93,7 @@ fn find_unquoted(text: &[u8], is_end: impl Fn(u8) -> bool) -> Option<usize> {
     })
 }
 
-/// Takes a source route off, which a server must accept and ignore (RFC 5321 section 3.3 and appendix C).
+/// Removes a source route, which a server must accept and ignore (RFC 5321 section 3.3 and appendix C).
 fn without_route(path: &str) -> Option<&str> {
     if !path.starts_with('@') {
         return Some(path);
@@ -107,14 +107,15 @@ fn is_name(text: &str) -> bool {
     text.parse::<DomainName>().is_ok()
 }
 
-/// Whether `text` is `[…]` around what an address literal may hold (RFC 5321 section 4.1.3), whatever it means.
+/// Whether `text` is an address literal by its characters (RFC 5321 section 4.1.3); its meaning does not matter.
 fn is_address_literal(text: &str) -> bool {
     text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).is_some_and(|inner| {
         !inner.is_empty() && inner.bytes().all(|octet| octet.is_ascii_alphanumeric() || b".:-".contains(&octet))
     })
 }
 
-/// Whether `text` is a dot-string or a quoted string, by the rules of [`Address`] but of any length.
+/// Whether `text` is a dot-string or a quoted string, by the rules of [`Address`] except for the length. Unlike the local
+/// part of a recipient, a quoted string may be empty (RFC 5321 section 4.1.2).
 fn is_local_part(text: &str) -> bool {
     let Some(quoted) = text.strip_prefix('"') else {
         return !text.is_empty()
@@ -129,7 +130,7 @@ fn is_local_part(text: &str) -> bool {
         is_escaped = octet == b'\\' && !is_escaped;
         is_end
     });
-    end.is_some_and(|end| end > 0 && end == quoted.len() - 1)
+    end.is_some_and(|end| end == quoted.len() - 1)
 }
 
 #[cfg(test)]
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_found_in_every_form_that_clients_send() {
+    fn each_form_of_a_path_that_clients_send_is_read() {
         for (argument, path, parameters) in [
             ("<>", "", ""),
             ("<ann@example.test>", "ann@example.test", ""),
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_no_path_is_refused() {
+    fn text_without_a_path_is_refused() {
         for argument in [
             "",
             "   ",
@@ -189,12 +190,14 @@ mod tests {
     }
 
     #[test]
-    fn senders_are_checked_but_loosely() {
+    fn a_sender_is_checked_loosely() {
         let long = format!("{}@example.test", "a".repeat(100));
         for path in [
             "",
             "ann@example.test",
             "\"a b\"@example.test",
+            "\"\"@example.test",
+            "\"\"@[192.0.2.1]",
             "\"a\\\\\"@example.test",
             "ann@[192.0.2.1]",
             "ann@[IPv6:2001:db8::1]",
@@ -217,7 +220,6 @@ mod tests {
             "\"a\"b\"@example.test",
             "\"a\\\"@example.test",
             "\"@example.test",
-            "\"\"@example.test",
             "a\"b\"@example.test",
             "ann@[]",
             "ann@[a b]",

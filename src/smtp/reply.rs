@@ -1,162 +1,183 @@
-//! What the server says: the one place that makes replies.
+//! The replies of the server.
 //!
-//! A reply is at most 512 octets long (RFC 5321 section 4.5.3.1.5) and holds printable ASCII only, whatever went into
-//! its text.
+//! A reply knows which limit it reports and whether it ends the session. Each of its lines has at most 512 octets (RFC
+//! 5321 section 4.5.3.1.5) and holds printable ASCII only, whatever went into its text.
 
 use std::borrow::Cow;
 
 use super::Dialect;
-use super::session::End;
-use super::tally::Bound;
+use super::reasons::{End, Limit};
 use crate::model::DomainName;
 use crate::store::StoreError;
 
 /// The longest line of a reply in octets, CRLF included (RFC 5321 section 4.5.3.1.5).
 const LINE_OCTETS_MAX: usize = 512;
 
-/// The text of every reply to a line that is too long.
-const LINE_TOO_LONG: &str = "Line too long";
-
 /// An enhanced status code (RFC 3463): class, subject, detail.
 type Status = [u8; 3];
 
-/// One reply: code, enhanced status code where one may stand (RFC 2034 section 4), and text.
+/// One reply: its code, its enhanced status code where one is allowed (RFC 2034 section 4), its text, and its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     code: u16,
     status: Option<Status>,
     text: Cow<'static, str>,
+    meaning: Meaning,
+}
+
+/// What a reply means for the session and for the metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    /// An answer, after which the session goes on.
+    Answer,
+    /// A limit was reached; the session goes on if there is one.
+    Limited(Limit),
+    /// The session ends for this reason.
+    Last(End),
 }
 
 impl Reply {
-    pub(super) const OK: Self = Self::fixed(250, [2, 0, 0], "OK");
-    pub(super) const BYE: Self = Self::fixed(221, [2, 0, 0], "Bye");
-    pub(super) const NOT_TOLD: Self =
-        Self::fixed(252, [2, 0, 0], "Addresses are not verified; send the message to find out");
-    pub(super) const SENDER_OK: Self = Self::fixed(250, [2, 1, 0], "Sender OK");
-    pub(super) const RECIPIENT_OK: Self = Self::fixed(250, [2, 1, 5], "Recipient OK");
-    pub(super) const SEND_DATA: Self = Self {
-        code: 354,
-        status: None,
-        text: Cow::Borrowed("Send the message; end it with a dot on a line of its own"),
-    };
-    pub(super) const CHUNK_OK: Self = Self::fixed(250, [2, 0, 0], "Chunk taken");
-    pub(super) const AUTHENTICATED: Self = Self::fixed(235, [2, 7, 0], "Any credentials are taken");
-    pub(super) const START_TLS: Self = Self::fixed(220, [2, 0, 0], "Ready to start TLS");
-    pub(super) const STORED: Self = Self::fixed(250, [2, 0, 0], "Stored");
+    pub(super) const OK: Self = Self::answer(250, [2, 0, 0], "OK");
+    pub(super) const BYE: Self = Self::last(221, [2, 0, 0], "Bye", End::Quit);
+    pub(super) const NOT_VERIFIED: Self =
+        Self::answer(252, [2, 0, 0], "Addresses are not verified; send the message to find out");
+    pub(super) const SENDER_OK: Self = Self::answer(250, [2, 1, 0], "Sender OK");
+    pub(super) const RECIPIENT_OK: Self = Self::answer(250, [2, 1, 5], "Recipient OK");
+    pub(super) const SEND_DATA: Self =
+        Self::answer(354, [0, 0, 0], "Send the message; end it with a dot on a line of its own").without_status();
+    pub(super) const CHUNK_OK: Self = Self::answer(250, [2, 0, 0], "Chunk received");
+    pub(super) const AUTHENTICATED: Self = Self::answer(235, [2, 7, 0], "Any credentials are accepted");
+    pub(super) const START_TLS: Self = Self::answer(220, [2, 0, 0], "Ready to start TLS");
+    pub(super) const STORED: Self = Self::answer(250, [2, 0, 0], "Stored");
 
-    pub(super) const STOPPING: Self = Self::fixed(421, [4, 3, 2], "The service is stopping; try again later");
-    pub(super) const TOO_MANY_CONNECTIONS: Self = Self::fixed(421, [4, 3, 2], "Too many connections; try again later");
-    pub(super) const TOO_MANY_OF_ADDRESS: Self =
-        Self::fixed(421, [4, 7, 0], "Too many connections from your address; try again later");
-    pub(super) const TOO_MANY_OF_NETWORK: Self =
-        Self::fixed(421, [4, 7, 0], "Too many connections from your network; try again later");
-    pub(super) const TOO_MANY_A_MINUTE: Self =
-        Self::fixed(421, [4, 7, 0], "Too many new connections in a minute; try again later");
-    pub(super) const IDLE: Self = Self::fixed(421, [4, 4, 2], "Nothing came for too long");
-    pub(super) const SLOW_COMMAND: Self = Self::fixed(421, [4, 4, 2], "The command took too long");
-    pub(super) const SLOW_MESSAGE: Self = Self::fixed(421, [4, 4, 2], "The message took too long for its size");
-    pub(super) const LIFE_OVER: Self = Self::fixed(421, [4, 4, 2], "The session has lasted long enough; connect again");
+    pub(super) const STOPPING: Self =
+        Self::last(421, [4, 3, 2], "The service is stopping; try again later", End::Stopping);
+    pub(super) const IDLE: Self = Self::last(421, [4, 4, 2], "Nothing arrived for too long", End::Idle);
+    pub(super) const SLOW_COMMAND: Self = Self::last(421, [4, 4, 2], "The command took too long", End::SlowCommand);
+    pub(super) const SLOW_MESSAGE: Self =
+        Self::last(421, [4, 4, 2], "The message took too long for its size", End::SlowMessage);
+    pub(super) const LIFE_OVER: Self =
+        Self::last(421, [4, 4, 2], "The session has reached its maximum age; connect again", End::LifeOver);
     pub(super) const STRESSED: Self =
-        Self::fixed(421, [4, 3, 2], "Too slow while many others are served; try again later");
-    pub(super) const MADE_ROOM: Self =
-        Self::fixed(421, [4, 3, 2], "All places are taken and others wait; try again later");
-    pub(super) const TOO_MANY_ERRORS: Self = Self::fixed(421, [4, 7, 0], "Too many errors");
-
-    pub(super) const OUT_OF_STEP: Self =
-        Self::fixed(421, [4, 5, 0], "What follows cannot be told from commands; try again on a new connection");
-    pub(super) const STORE_FULL: Self = Self::fixed(452, [4, 3, 1], "No space to keep a message; try again later");
-    pub(super) const NO_MEMORY: Self =
-        Self::fixed(452, [4, 3, 1], "Too many messages are coming in at once; try again later");
-    pub(super) const NO_MEMORY_OF_ADDRESS: Self =
-        Self::fixed(452, [4, 3, 1], "Too many messages of your address are coming in at once; try again later");
-    pub(super) const NO_MEMORY_OF_NETWORK: Self =
-        Self::fixed(452, [4, 3, 1], "Too many messages of your network are coming in at once; try again later");
-    pub(super) const STORE_FAILED: Self = Self::fixed(451, [4, 3, 0], "The message could not be kept; try again later");
-    pub(super) const TOO_MANY_RECIPIENTS: Self =
-        Self::fixed(452, [4, 5, 3], "Too many recipients; send the message to the others separately");
-
-    pub(super) const UNKNOWN_COMMAND: Self = Self::fixed(500, [5, 5, 2], "Command not recognized");
-    pub(super) const LINE_TOO_LONG: Self = Self::fixed(500, [5, 5, 2], LINE_TOO_LONG);
-    pub(super) const BARE_LINE_END: Self =
-        Self::fixed(500, [5, 5, 2], "A line ends with CR LF; this one has one without the other");
-    pub(super) const BARE_IN_PATH: Self =
-        Self::fixed(501, [5, 5, 2], "CR and LF stand together and end the line; a path holds neither");
-    pub(super) const AUTH_LINE_TOO_LONG: Self = Self::fixed(500, [5, 5, 6], LINE_TOO_LONG);
-    pub(super) const AUTH_CANCELLED: Self = Self::fixed(501, [5, 0, 0], "Authentication cancelled");
-    pub(super) const NOT_BASE64: Self = Self::fixed(501, [5, 5, 2], "The response is not valid base64");
-    pub(super) const NOT_PLAIN: Self = Self::fixed(501, [5, 5, 2], "The response is not a message of PLAIN");
-    pub(super) const CHUNK_SYNTAX: Self = Self::syntax("Syntax: BDAT octets [LAST]");
-    pub(super) const NO_PARAMETERS: Self = Self::fixed(501, [5, 5, 4], "The command takes no parameters");
-    pub(super) const HELO_NAME: Self =
-        Self { code: 501, status: None, text: Cow::Borrowed("A host name in printable ASCII must follow") };
-    pub(super) const PARAMETER_VALUE: Self = Self::fixed(501, [5, 5, 4], "The value of a parameter is not valid");
-    pub(super) const SENDER_SYNTAX: Self = Self::fixed(501, [5, 1, 7], "The sender is not a valid address");
-    pub(super) const RECIPIENT_SYNTAX: Self = Self::fixed(501, [5, 1, 3], "The recipient is not a valid address");
-    pub(super) const NOT_OFFERED: Self = Self::fixed(502, [5, 5, 1], "Command not offered");
-    pub(super) const TLS_ALREADY: Self = Self::fixed(503, [5, 5, 1], "The connection is secured already");
-    pub(super) const AUTH_ALREADY: Self = Self::fixed(503, [5, 5, 1], "The client is authenticated already");
-    pub(super) const AUTH_TOO_LATE: Self = Self::fixed(503, [5, 5, 1], "A transaction has begun; RSET ends it");
-    pub(super) const NESTED_MAIL: Self = Self::fixed(503, [5, 5, 1], "The sender is named already; RSET starts anew");
-    pub(super) const MAIL_FIRST: Self = Self::fixed(503, [5, 5, 1], "Send MAIL first");
-    pub(super) const NO_RECIPIENTS: Self = Self::fixed(503, [5, 5, 1], "No valid recipients");
-    pub(super) const MESSAGE_BEGUN: Self =
-        Self::fixed(503, [5, 5, 1], "The message has begun with BDAT; RSET starts anew");
-    pub(super) const BINARY_NEEDS_BDAT: Self = Self::fixed(503, [5, 5, 1], "BODY=BINARYMIME needs BDAT");
-    pub(super) const MECHANISM_UNKNOWN: Self = Self::fixed(504, [5, 5, 4], "The mechanism is not offered");
-    pub(super) const MAILBOX_FULL: Self =
-        Self::fixed(452, [4, 2, 2], "The mailbox or its domain is full; try again later");
-    pub(super) const MAILBOX_UNKNOWN: Self = Self::fixed(550, [5, 1, 1], "No mail is received for this local part");
-    pub(super) const SENDER_REFUSED: Self = Self::fixed(550, [5, 7, 1], "No mail is taken from this domain");
-    pub(super) const CLIENT_REFUSED: Self = Self::fixed(554, [5, 7, 1], "No mail is taken from this network");
-    pub(super) const ADDRESS_LITERAL: Self =
-        Self::fixed(550, [5, 1, 2], "No mail is received for address literals, only for domains");
+        Self::last(421, [4, 3, 2], "Too slow while the service is busy; try again later", End::Stressed);
+    pub(super) const EVICTED: Self =
+        Self::last(421, [4, 3, 2], "All connections are taken and others wait; try again later", End::Evicted);
+    pub(super) const TOO_MANY_ERRORS: Self = Self::last(421, [4, 7, 0], "Too many errors", End::TooManyErrors);
+    pub(super) const OUT_OF_SYNC: Self = Self::last(
+        421,
+        [4, 5, 0],
+        "The size of the chunk is unknown, so what follows cannot be read; try again on a new connection",
+        End::OutOfSync,
+    );
     pub(super) const SPOKE_FIRST: Self =
-        Self::fixed(554, [5, 5, 1], "A client waits for the greeting; this one spoke before it");
-    pub(super) const NEEDS_SMTPUTF8: Self =
-        Self::fixed(553, [5, 6, 7], "Addresses beyond ASCII need the parameter SMTPUTF8 of MAIL");
-    pub(super) const TOO_MANY_HOPS: Self = Self::fixed(554, [5, 4, 6], "Too many hops; the message is in a loop");
-    pub(super) const PARAMETER_UNKNOWN: Self = Self::fixed(555, [5, 5, 4], "A parameter is not recognized");
+        Self::last(554, [5, 5, 1], "The client must wait for the greeting", End::SpokeFirst);
+    pub(super) const CLIENT_REFUSED: Self =
+        Self::last(554, [5, 7, 1], "No mail is accepted from this network", End::Refused);
 
-    const fn fixed(code: u16, status: Status, text: &'static str) -> Self {
-        Self { code, status: Some(status), text: Cow::Borrowed(text) }
+    pub(super) const TOO_MANY_RECIPIENTS: Self = Self::limited(
+        452,
+        [4, 5, 3],
+        "Too many recipients; send the message to the others separately",
+        Limit::Recipients,
+    );
+    pub(super) const LINE_TOO_LONG: Self = Self::limited(500, [5, 5, 2], "Line too long", Limit::LineLength);
+    pub(super) const AUTH_LINE_TOO_LONG: Self = Self::limited(500, [5, 5, 6], "Line too long", Limit::LineLength);
+    pub(super) const TOO_MANY_HOPS: Self =
+        Self::limited(554, [5, 4, 6], "Too many hops; the message is in a loop", Limit::Hops);
+
+    pub(super) const STORE_FULL: Self = Self::answer(452, [4, 3, 1], "No space to store a message; try again later");
+    pub(super) const STORE_FAILED: Self =
+        Self::answer(451, [4, 3, 0], "The message could not be stored; try again later");
+    pub(super) const MAILBOX_FULL: Self =
+        Self::answer(452, [4, 2, 2], "The mailbox or its domain is full; try again later");
+
+    pub(super) const UNKNOWN_COMMAND: Self = Self::answer(500, [5, 5, 2], "Command not recognized");
+    pub(super) const BARE_LINE_END: Self =
+        Self::answer(500, [5, 5, 2], "A line must end with CR LF; this one has CR or LF alone");
+    pub(super) const BARE_IN_PATH: Self = Self::answer(501, [5, 5, 2], "A path must hold neither CR nor LF");
+    pub(super) const AUTH_CANCELLED: Self = Self::answer(501, [5, 0, 0], "Authentication cancelled");
+    pub(super) const NOT_BASE64: Self = Self::answer(501, [5, 5, 2], "The response is not valid base64");
+    pub(super) const NOT_PLAIN: Self = Self::answer(501, [5, 5, 2], "The response is not a PLAIN message");
+    pub(super) const CHUNK_SYNTAX: Self = Self::syntax("Syntax: BDAT octets [LAST]");
+    pub(super) const NO_PARAMETERS: Self = Self::answer(501, [5, 5, 4], "The command has no parameters");
+    pub(super) const HELO_NAME: Self =
+        Self::answer(501, [0, 0, 0], "A host name in printable ASCII must follow").without_status();
+    pub(super) const PARAMETER_VALUE: Self = Self::answer(501, [5, 5, 4], "The value of a parameter is not valid");
+    pub(super) const SENDER_SYNTAX: Self = Self::answer(501, [5, 1, 7], "The sender is not a valid address");
+    pub(super) const RECIPIENT_SYNTAX: Self = Self::answer(501, [5, 1, 3], "The recipient is not a valid address");
+    pub(super) const NOT_OFFERED: Self = Self::answer(502, [5, 5, 1], "Command not offered");
+    pub(super) const TLS_ALREADY: Self = Self::answer(503, [5, 5, 1], "The connection is encrypted already");
+    pub(super) const AUTH_ALREADY: Self = Self::answer(503, [5, 5, 1], "The client is authenticated already");
+    pub(super) const AUTH_TOO_LATE: Self =
+        Self::answer(503, [5, 5, 1], "AUTH must come before MAIL; RSET ends the transaction");
+    pub(super) const NESTED_MAIL: Self =
+        Self::answer(503, [5, 5, 1], "The transaction has begun already; RSET ends it");
+    pub(super) const MAIL_FIRST: Self = Self::answer(503, [5, 5, 1], "Send MAIL first");
+    pub(super) const NO_RECIPIENTS: Self = Self::answer(503, [5, 5, 1], "No valid recipients");
+    pub(super) const MESSAGE_BEGUN: Self =
+        Self::answer(503, [5, 5, 1], "The message has begun with BDAT; RSET ends the transaction");
+    pub(super) const BINARY_NEEDS_BDAT: Self = Self::answer(503, [5, 5, 1], "BODY=BINARYMIME needs BDAT");
+    pub(super) const MECHANISM_UNKNOWN: Self = Self::answer(504, [5, 5, 4], "The mechanism is not offered");
+    pub(super) const MAILBOX_UNKNOWN: Self = Self::answer(550, [5, 1, 1], "No mail is received for this local part");
+    pub(super) const SENDER_REFUSED: Self = Self::answer(550, [5, 7, 1], "No mail is accepted from this domain");
+    pub(super) const ADDRESS_LITERAL: Self =
+        Self::answer(550, [5, 1, 2], "No mail is received for address literals, only for domains");
+    pub(super) const NEEDS_SMTPUTF8: Self =
+        Self::answer(553, [5, 6, 7], "Addresses beyond ASCII need the parameter SMTPUTF8 of MAIL");
+    pub(super) const PARAMETER_UNKNOWN: Self = Self::answer(555, [5, 5, 4], "A parameter is not recognized");
+
+    const fn new(code: u16, status: Option<Status>, text: &'static str, meaning: Meaning) -> Self {
+        Self { code, status, text: Cow::Borrowed(text), meaning }
     }
 
-    fn made(code: u16, status: Option<Status>, text: String) -> Self {
-        Self { code, status, text: Cow::Owned(text) }
+    const fn answer(code: u16, status: Status, text: &'static str) -> Self {
+        Self::new(code, Some(status), text, Meaning::Answer)
+    }
+
+    const fn limited(code: u16, status: Status, text: &'static str, limit: Limit) -> Self {
+        Self::new(code, Some(status), text, Meaning::Limited(limit))
+    }
+
+    const fn last(code: u16, status: Status, text: &'static str, end: End) -> Self {
+        Self::new(code, Some(status), text, Meaning::Last(end))
+    }
+
+    fn made(code: u16, status: Option<Status>, text: String, meaning: Meaning) -> Self {
+        Self { code, status, text: Cow::Owned(text), meaning }
     }
 
     pub(super) fn greeting(hostname: &DomainName, is_lmtp: bool) -> Self {
         let protocol = if is_lmtp { "LMTP" } else { "ESMTP" };
-        Self::made(220, None, format!("{hostname} {protocol} tempmail"))
+        Self::made(220, None, format!("{hostname} {protocol} tempmail"), Meaning::Answer)
     }
 
-    /// The same where no enhanced status code may stand.
-    pub(super) fn without_status(self) -> Self {
-        Self { status: None, ..self }
+    /// The reply without its enhanced status code, where none is allowed.
+    pub(super) const fn without_status(mut self) -> Self {
+        self.status = None;
+        self
     }
 
-    /// What asks for the client's name.
+    /// The refusal of a command that must come after the client's greeting.
     pub(super) const fn greeting_first(is_lmtp: bool) -> Self {
-        Self::fixed(503, [5, 5, 1], if is_lmtp { "Send LHLO first" } else { "Send HELO or EHLO first" })
+        Self::answer(503, [5, 5, 1], if is_lmtp { "Send LHLO first" } else { "Send HELO or EHLO first" })
     }
 
-    /// What an exchange of AUTH asks for, in base64.
+    /// A challenge of AUTH, in base64.
     pub(super) const fn challenge(text: &'static str) -> Self {
-        Self { code: 334, status: None, text: Cow::Borrowed(text) }
+        Self::new(334, None, text, Meaning::Answer)
     }
 
-    /// The commands that a dialect has at the moment.
+    /// The commands that a dialect offers.
     pub(super) fn help(dialect: Dialect, is_secured: bool) -> Self {
         let greetings = if dialect.is_lmtp() { "LHLO" } else { "HELO EHLO" };
         let tls = if dialect.offers_tls && !is_secured { " STARTTLS" } else { "" };
         let auth = if dialect.offers_auth { " AUTH" } else { "" };
         let text = format!("Commands: {greetings}{tls}{auth} MAIL RCPT DATA BDAT RSET NOOP QUIT VRFY HELP");
-        Self::made(214, Some([2, 0, 0]), text)
+        Self::made(214, Some([2, 0, 0]), text, Meaning::Answer)
     }
 
     pub(super) fn helo(hostname: &DomainName) -> Self {
-        Self::made(250, None, hostname.to_string())
+        Self::made(250, None, hostname.to_string(), Meaning::Answer)
     }
 
     /// The reply to EHLO and LHLO: one line per extension (RFC 5321 section 4.1.1.1).
@@ -167,33 +188,35 @@ impl Reply {
             "{hostname}\nPIPELINING\nSIZE {message_octets_max}\n8BITMIME\nBINARYMIME\nCHUNKING\nSMTPUTF8\n\
              {tls}{auth}ENHANCEDSTATUSCODES\nHELP"
         );
-        Self::made(250, None, text)
+        Self::made(250, None, text, Meaning::Answer)
     }
 
-    /// The syntax of a command, as the reply to what has not got it.
+    /// The refusal of a command with wrong syntax: the right one.
     pub(super) const fn syntax(syntax: &'static str) -> Self {
-        Self::fixed(501, [5, 5, 4], syntax)
+        Self::answer(501, [5, 5, 4], syntax)
     }
 
     pub(super) fn domain_unknown(domain: &DomainName) -> Self {
-        Self::made(550, Some([5, 1, 2]), format!("No mail is received for {domain}"))
+        Self::made(550, Some([5, 1, 2]), format!("No mail is received for {domain}"), Meaning::Answer)
     }
 
     pub(super) fn domain_deactivated(domain: &DomainName) -> Self {
-        Self::made(550, Some([5, 1, 2]), format!("No mail is received for {domain} while its MX points elsewhere"))
+        let text = format!("No mail is received for {domain} while its MX points elsewhere");
+        Self::made(550, Some([5, 1, 2]), text, Meaning::Answer)
     }
 
     pub(super) fn message_too_large(message_octets_max: u64) -> Self {
-        Self::made(552, Some([5, 3, 4]), format!("The message is larger than {message_octets_max} octets"))
+        let text = format!("The message is larger than {message_octets_max} octets");
+        Self::made(552, Some([5, 3, 4]), text, Meaning::Limited(Limit::MessageSize))
     }
 
     pub(super) fn text_line_too_long(octets_max: u64) -> Self {
         let text = format!("A line of the message is longer than {octets_max} octets; lines end with CR LF");
-        Self::made(554, Some([5, 6, 0]), text)
+        Self::made(554, Some([5, 6, 0]), text, Meaning::Limited(Limit::TextLineLength))
     }
 
-    /// What a failed store means to the sender. `None`: nothing true can be said, so the connection closes without a
-    /// reply and the sender tries again (RFC 5321 section 4.2.5).
+    /// The reply for an error of the store. `None`: no reply would be true, so the connection closes without one and the
+    /// sender tries again (RFC 5321 section 4.2.5).
     pub(super) fn of_store_error(error: &StoreError) -> Option<Self> {
         match error {
             StoreError::Full => Some(Self::STORE_FULL),
@@ -205,50 +228,42 @@ impl Reply {
         }
     }
 
-    /// What is said to a connection that is turned away, and counted under `bound`.
-    pub(super) const fn of_admission(bound: Bound) -> Self {
-        match bound {
-            Bound::Address => Self::TOO_MANY_OF_ADDRESS,
-            Bound::Network => Self::TOO_MANY_OF_NETWORK,
-            Bound::Minute => Self::TOO_MANY_A_MINUTE,
-            _ => Self::TOO_MANY_CONNECTIONS,
-        }
+    /// The refusal for a limit on connections or memory.
+    pub(super) const fn of_limit(limit: Limit) -> Self {
+        let (code, status, text) = match limit {
+            Limit::ClientConnections => {
+                (421, [4, 7, 0], "Too many connections from your address or network; try again later")
+            }
+            Limit::ConnectionRate => (421, [4, 7, 0], "Too many new connections in a minute; try again later"),
+            Limit::Memory => (452, [4, 3, 1], "Too many messages arrive at once; try again later"),
+            Limit::ClientMemory => {
+                (452, [4, 3, 1], "Too many messages from your address or network arrive at once; try again later")
+            }
+            _ => (421, [4, 3, 2], "Too many connections; try again later"),
+        };
+        Self::limited(code, status, text, limit)
     }
 
-    /// What is said to a message for which there is no memory within `bound`.
-    pub(super) const fn of_memory(bound: Bound) -> Self {
-        match bound {
-            Bound::MemoryOfAddress => Self::NO_MEMORY_OF_ADDRESS,
-            Bound::MemoryOfNetwork => Self::NO_MEMORY_OF_NETWORK,
-            _ => Self::NO_MEMORY,
-        }
-    }
-
-    /// The last word to a client that did not keep time.
-    pub(super) const fn of_lateness(end: End) -> Self {
+    /// The last reply of a session that ends for its client's lateness or by an eviction.
+    pub(super) const fn of_end(end: End) -> Self {
         match end {
             End::SlowCommand => Self::SLOW_COMMAND,
             End::SlowMessage => Self::SLOW_MESSAGE,
             End::LifeOver => Self::LIFE_OVER,
             End::Stressed => Self::STRESSED,
-            End::MadeRoom => Self::MADE_ROOM,
+            End::Evicted => Self::EVICTED,
             _ => Self::IDLE,
         }
     }
 
-    /// The bound that the reply refuses something for.
-    pub(super) fn bound(&self) -> Option<Bound> {
-        match (self.code, self.status) {
-            (452, _) if *self == Self::TOO_MANY_RECIPIENTS => Some(Bound::Recipients),
-            (452, _) if *self == Self::NO_MEMORY => Some(Bound::Memory),
-            (452, _) if *self == Self::NO_MEMORY_OF_ADDRESS => Some(Bound::MemoryOfAddress),
-            (452, _) if *self == Self::NO_MEMORY_OF_NETWORK => Some(Bound::MemoryOfNetwork),
-            (500, _) if self.text == LINE_TOO_LONG => Some(Bound::Line),
-            (552, Some([5, 3, 4])) => Some(Bound::Size),
-            (554, Some([5, 6, 0])) => Some(Bound::TextLine),
-            (554, _) if *self == Self::TOO_MANY_HOPS => Some(Bound::Hops),
-            _ => None,
-        }
+    /// The limit that the reply reports.
+    pub(super) const fn limit(&self) -> Option<Limit> {
+        if let Meaning::Limited(limit) = self.meaning { Some(limit) } else { None }
+    }
+
+    /// Why the session ends with the reply; `None` if it goes on.
+    pub(super) const fn end(&self) -> Option<End> {
+        if let Meaning::Last(end) = self.meaning { Some(end) } else { None }
     }
 
     /// The three-digit code.
@@ -256,17 +271,17 @@ impl Reply {
         self.code
     }
 
-    /// Whether the reply says that what was asked cannot be done, now (4yz) or ever (5yz).
+    /// Whether the reply refuses something, for now (4yz) or for good (5yz).
     pub(super) const fn is_refusal(&self) -> bool {
         self.code >= 400
     }
 
-    /// Whether the reply says that trying again cannot help.
+    /// Whether the reply refuses something for good (5yz).
     pub(super) const fn is_permanent(&self) -> bool {
         self.code >= 500
     }
 
-    /// Appends the reply as it goes over the wire.
+    /// Appends the reply to `out`, as it goes over the wire.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let mut lines = self.text.split('\n').peekable();
         while let Some(line) = lines.next() {
@@ -319,13 +334,13 @@ mod tests {
 
     #[test]
     fn no_control_character_gets_into_a_reply() {
-        let reply = Reply::made(550, Some([5, 1, 2]), "a\rb\0c\x7f\u{e9}".into());
+        let reply = Reply::made(550, Some([5, 1, 2]), "a\rb\0c\x7f\u{e9}".into(), Meaning::Answer);
         assert_eq!(written(&reply), "550 5.1.2 a?b?c???\r\n");
     }
 
     #[test]
     fn no_line_is_longer_than_512_octets() {
-        let reply = Reply::made(550, Some([5, 1, 2]), "x".repeat(2000));
+        let reply = Reply::made(550, Some([5, 1, 2]), "x".repeat(2000), Meaning::Answer);
         assert_eq!(written(&reply).len(), 512);
     }
 

@@ -1,4 +1,4 @@
-//! What a session reads from and writes to: a socket, with TLS in between or without.
+//! The stream of a connection: TCP or a Unix socket, with or without TLS.
 
 use std::future::poll_fn;
 use std::io;
@@ -19,29 +19,29 @@ use crate::model::TlsSession;
 /// A connection to a client.
 #[derive(Debug)]
 pub(super) enum Stream {
-    /// In the clear, over the network.
+    /// TCP in the clear.
     Tcp(TcpStream),
-    /// In the clear, on this machine.
+    /// A Unix socket in the clear.
     Unix(UnixStream),
-    /// Secured, over either.
+    /// TLS over either.
     Tls(Box<TlsStream<Stream>>),
-    /// Its handshake failed.
+    /// A connection whose handshake failed.
     Closed,
 }
 
 impl Stream {
-    /// Writes to a new socket what fits at once; nothing over TLS.
+    /// Writes to a new socket as much as fits at once; writes nothing over TLS.
     pub(super) fn try_write(&self, octets: &[u8]) -> io::Result<usize> {
         match self {
-            // A socket of which nobody has asked yet whether it is ready is asked itself.
+            // The runtime does not know yet whether a new socket is ready, so the system is asked.
             Self::Tcp(stream) => rustix::net::send(stream, octets, SendFlags::NOSIGNAL).map_err(io::Error::from),
             Self::Unix(stream) => rustix::net::send(stream, octets, SendFlags::NOSIGNAL).map_err(io::Error::from),
             Self::Tls(_) | Self::Closed => Ok(0),
         }
     }
 
-    /// Whether octets have come that are unread in the socket, secured or not. The system is asked, not the runtime, which may
-    /// have yet to hear of this socket; nothing is taken and nobody waits.
+    /// Whether the socket has unread octets, encrypted or not. The answer is the system's, because the runtime may not know
+    /// this socket yet. Nothing is read, and nothing waits.
     pub(super) fn has_octets(&self) -> bool {
         let peek =
             |socket: BorrowedFd<'_>| rustix::net::recv(socket, &mut [0; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT);
@@ -54,25 +54,26 @@ impl Stream {
         octets.is_ok_and(|(octets, _)| octets > 0)
     }
 
-    /// Whether the client has said something before its greeting. What came by TLS is taken for it: that client is refused.
+    /// Whether the client has sent something before the greeting. Over TLS this reads an octet, so the client must be
+    /// refused then.
     pub(super) async fn has_spoken(&mut self) -> bool {
         let Self::Tls(stream) = self else { return self.has_octets() };
         let mut octet = [0];
         let mut octet = ReadBuf::new(&mut octet);
-        // Once, without waiting: records that are no data may lie there as well.
+        // Polled once, without waiting: the unread octets may be TLS records without data.
         let _ = poll_fn(|cx| Poll::Ready(Pin::new(&mut *stream).poll_read(cx, &mut octet))).await;
         !octet.filled().is_empty()
     }
 
-    /// Becomes a secured stream by the server's side of a handshake. What was read before must be thrown away by the
-    /// caller: it was not secured. After an error the stream is closed; the client has been sent an alert if one fits.
+    /// Does the server's side of a TLS handshake. The caller must drop all octets that it read before, because they were
+    /// not encrypted. After an error the stream is closed; the client gets a TLS alert if there is one for the error.
     pub(super) async fn secure(&mut self, config: Arc<ServerConfig>) -> io::Result<TlsSession> {
         let plain = std::mem::replace(self, Self::Closed);
         let secured = TlsAcceptor::from(config).accept(plain).await?;
         let (_, session) = secured.get_ref();
         let version = session.protocol_version().and_then(|version| version.as_str()).unwrap_or("TLS");
         let cipher = session.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str()).unwrap_or("unknown");
-        // rustls names both by its identifiers.
+        // rustls gives its own identifiers; the log and the Received field use the official names.
         let described = TlsSession { version: version.replace('_', "."), cipher: cipher.replace("TLS13_", "TLS_") };
         *self = Self::Tls(Box::new(secured));
         Ok(described)

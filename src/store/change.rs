@@ -1,8 +1,8 @@
-//! Every write, as one value of one enum: what the journal holds and replay does again.
+//! Every write, as one enum: the journal stores these values, and a replay applies them again.
 //!
-//! Times and ids are inside; everything else (sequence numbers, counts, which rows are due) is decided from the index alone
-//! when a change is applied, so applying the same changes in the same order decides the same again. A change for
-//! something that is gone by then does nothing.
+//! A change contains its times and ids. Everything else, such as sequence numbers and counts, is decided from the index when
+//! the change is applied. So the same changes in the same order always have the same result. A change about something that
+//! no longer exists does nothing.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,99 +13,98 @@ use crate::model::{
     WebhookLimits, WebhookRecord,
 };
 
-/// A write. The order of the variants is part of the journal's format: new ones go to the end.
+/// A write. The order of the variants is part of the journal's format, so a new one goes to the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Change {
-    /// A message was received; its octets are the record's content. The caps and the limits of the outbox are those of that
-    /// moment, so that a replay under others decides the same.
+    /// A message was received. Its octets are the record's content. The caps and the outbox limits are inside, so that a
+    /// replay under other settings has the same result.
     Received { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, caps: Caps, outbox: OutboxLimits },
     /// One Email is deleted if it is readable at `now`.
     Deleted { id: EmailId, now: Timestamp },
-    /// At most `limit` Emails of a mailbox are deleted, oldest first, none with a sequence number above `through`: the highest
-    /// one before group number `group`, which says the same to a store whose numbers are others.
+    /// At most `limit` Emails of a mailbox are deleted, oldest first, none with a sequence number above `through`. That was
+    /// the highest number before group `group`, by which a salvage finds the right number for its new store.
     MailboxDeleted { mailbox: Mailbox, through: u64, group: u64, now: Timestamp, limit: u32 },
     /// Emails that have expired by `now` are removed, about `limit` of them.
     Expired { now: Timestamp, limit: u32 },
-    /// A domain is registered unless it is or `limit` are.
+    /// A domain is registered, unless it is registered already or `limit` domains are.
     DomainRegistered { record: DomainRecord, limit: u32 },
     /// The record of a registered domain is replaced.
     DomainUpdated { record: DomainRecord },
     /// A domain is removed.
     DomainRemoved { name: DomainName },
-    /// A webhook is registered unless the same one is or a limit is reached.
+    /// A webhook is registered, unless an equal one is registered or a limit is reached.
     WebhookRegistered { record: Box<WebhookRecord>, limits: WebhookLimits },
-    /// A webhook is deleted with all that is its.
+    /// A webhook is deleted with its events and its delivery log.
     WebhookDeleted { id: WebhookId },
-    /// Those of `webhooks` are deleted that a sweep of `of` is still after.
+    /// Those of `webhooks` that still match `of` are deleted.
     WebhooksSwept { webhooks: Vec<WebhookId>, of: Sweep },
-    /// Attempts to tell webhooks of events were made.
+    /// Attempts to deliver events were made.
     Attempted { attempts: Vec<AttemptRecord> },
-    /// Ended events are due again, as many as the outbox had room for at that moment: at most those that the log shows.
+    /// Ended events that the delivery log shows are due again, as far as the outbox has room for them.
     Replayed { webhook: WebhookId, which: Replay, now: Timestamp, outbox: OutboxLimits },
-    /// An event that was waiting in the store that this one is restored from waits here as well: it had found room there.
+    /// An event of a backup is pending here, too. It needs no room: it fitted into the outbox of the other store.
     EventRestored { webhook: WebhookId, email: EmailId, attempts: u32, due_at: Timestamp },
-    /// The oldest events of a webhook end: all of them where it is disabled, else those of Emails that expired before.
+    /// The oldest events of a webhook end: all if it is disabled, otherwise those whose Emails expired before `expired_by`.
     EventsEnded { webhook: WebhookId, expired_by: Timestamp },
-    /// A message that lived in another store lives here: those Emails of it that are `living`, under the sequence numbers
-    /// that they had, which count from `sequence` on for its first recipient. Its octets are the record's content.
-    Restored { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, sequence: u64, living: Vec<EmailId> },
-    /// The message of the record at `from` is here as well, octet for octet, for the pending events that need it there.
+    /// A message of a backup is stored with its `live` Emails. They keep the sequence numbers that they had: `sequence` is
+    /// that of the first recipient, and the others follow. The octets are the record's content.
+    Restored { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, sequence: u64, live: Vec<EmailId> },
+    /// The message at `from` is copied here for the pending events that refer to it.
     Relocated { from: RecordPlace, envelope: Envelope, received_at: Timestamp },
-    /// Emails that expire after `latest` are removed, about `limit` of them: they came while the clock was ahead.
+    /// About `limit` Emails that expire after `latest` are removed. They arrived while the clock was ahead.
     OverlongRemoved { latest: Timestamp, limit: u32 },
 }
 
-/// Which webhooks a sweep is after.
+/// Which webhooks a sweep deletes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Sweep {
-    /// Those of a domain.
+    /// The webhooks of a domain.
     Domain(DomainName),
-    /// Those for which no mail has come since.
+    /// The webhooks without mail since this time.
     IdleSince(Timestamp),
-    /// Those that were registered before and have never had a delivery.
+    /// The evictable webhooks that were registered before this time.
     UnprovenSince(Timestamp),
-    /// Those of an origin.
+    /// The webhooks of an origin.
     Origin(String),
 }
 
 impl Sweep {
-    /// Whether it is after this one.
+    /// Whether the sweep deletes this webhook.
     pub(crate) fn is_after(&self, webhook: &WebhookRecord) -> bool {
         match self {
             Self::Domain(domain) => webhook.mailbox.domain() == domain.as_str(),
             Self::IdleSince(since) => webhook.last_mail_at < *since,
-            Self::UnprovenSince(since) => !webhook.is_proven() && webhook.created_at < *since,
+            Self::UnprovenSince(since) => webhook.is_evictable() && webhook.created_at < *since,
             Self::Origin(origin) => webhook.origin == *origin,
         }
     }
 }
 
-/// What a change did.
+/// The result of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The message is kept, and webhooks are to be told or not; events were dropped to make room or not.
+    /// The message is stored. It may have created events, and may have dropped others.
     Received { has_events: bool, has_dropped: bool },
-    /// The message is not kept: a mailbox or a domain among its recipients is full.
+    /// The message is not stored: a mailbox or a domain among its recipients is full.
     MailboxFull,
-    /// Emails were removed; `more` may be left to remove by the same change again.
+    /// Emails were removed. If `more`, the same change may remove further ones.
     Removed { readable: u64, all: u64, more: bool },
-    /// What became of a registration.
+    /// The result of a domain's registration.
     Registered(Registration),
-    /// Whether the domain was there to be changed.
+    /// Whether the domain was registered.
     Domain(bool),
-    /// What became of a webhook's registration.
+    /// The result of a webhook's registration.
     Webhook(WebhookRegistration),
-    /// Attempts are noted, as far as their events were there; webhooks were disabled by it or not, and `more` may be left to
-    /// end of what waited for these.
-    Noted { has_disabled: bool, more: bool },
-    /// Which ended events are due again.
+    /// The attempts are recorded. They may have disabled webhooks, of which `more` events may have to be ended.
+    Recorded { has_disabled: bool, more: bool },
+    /// The result of a replay of events.
     Replayed(Replayed),
-    /// How many webhooks or events there were to be changed; `more` may be left to change by the same change again.
+    /// How many webhooks or events were changed. If `more`, the same change may change further ones.
     Changed { number: usize, more: bool },
 }
 
 impl Change {
-    /// The message that is its record's content, if it has one: with what envelope, and when it was received.
+    /// The envelope and the time of the message in the record's content, if there is one.
     pub(crate) fn into_message(self) -> Option<(Envelope, Timestamp)> {
         match self {
             Self::Received { envelope, received_at, .. }
@@ -115,7 +114,7 @@ impl Change {
         }
     }
 
-    /// For whom it has a message.
+    /// The recipients of the message in the record's content, if there is one.
     pub(crate) fn recipients(&self) -> Option<&[Recipient]> {
         match self {
             Self::Received { envelope, .. } | Self::Restored { envelope, .. } | Self::Relocated { envelope, .. } => {
@@ -125,7 +124,7 @@ impl Change {
         }
     }
 
-    /// About how much memory it takes while it waits, beside the octets of a message.
+    /// About how many octets of memory the change takes in the queue, without those of a message.
     pub(crate) fn weight_octets(&self) -> usize {
         match self {
             Self::Received { envelope, .. } => {
@@ -140,7 +139,7 @@ impl Change {
         }
     }
 
-    /// Whether the change makes room, so that it must work on a disk that is nearly full.
+    /// Whether the change frees space. Such a change must work on a disk that is nearly full.
     pub(crate) fn frees_space(&self) -> bool {
         matches!(
             self,
@@ -156,14 +155,14 @@ impl Change {
         )
     }
 
-    /// Whether the change, which came to `outcome`, may have ended webhooks, or events that nobody has told.
+    /// Whether the change with this outcome may have ended webhooks, or events without a delivery.
     pub(crate) fn outdates_outbox(&self, outcome: &Outcome) -> bool {
         match self {
             Self::Received { .. } => {
                 !matches!(outcome, Outcome::Received { has_dropped: false, .. } | Outcome::MailboxFull)
             }
-            Self::Attempted { .. } => !matches!(outcome, Outcome::Noted { has_disabled: false, .. }),
-            // One that is registered may have taken the place of another.
+            Self::Attempted { .. } => !matches!(outcome, Outcome::Recorded { has_disabled: false, .. }),
+            // A registration may evict another webhook.
             Self::WebhookRegistered { .. }
             | Self::WebhookDeleted { .. }
             | Self::WebhooksSwept { .. }

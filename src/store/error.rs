@@ -1,27 +1,27 @@
-//! What can go wrong when a store is opened and when it is used.
+//! The errors of opening a store and of using it.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a store could not do what it was asked. Cloned to every caller whose change was in the same group.
+/// Why an operation of the store failed. Every caller whose change was in the same group gets a copy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// The disk is full, or so nearly that the message could not be kept for sure. Nothing changed.
+    /// The disk is full, or has too little room to be sure. Nothing changed.
     #[error("the disk is full")]
     Full,
-    /// The store failed; the text is for the log. Nothing changed; trying again later may work.
+    /// The store failed; the text is for the log. Nothing changed. A retry may work.
     #[error("the store failed: {0}")]
     Failed(String),
-    /// The change may or may not have been made; only a later read can tell.
+    /// The change may or may not have been made. Only a later read can tell.
     #[error("the store failed before the outcome of the change was known")]
     OutcomeUnknown,
     /// The store is closing.
     #[error("the store is closing")]
     Stopping,
-    /// The thread that writes has ended by a defect: nothing can be kept any more until the process starts again.
+    /// The writer thread has panicked. Nothing can be stored until the process starts again.
     #[error("the writer of the store has ended")]
     WriterEnded,
-    /// What is on disk is not what was written there.
+    /// The disk does not hold what was written.
     #[error("segment {segment} of the journal is damaged at offset {offset}")]
     Damaged {
         /// Number of the segment.
@@ -29,7 +29,7 @@ pub enum StoreError {
         /// Octet in its file.
         offset: u64,
     },
-    /// A mailbox or a domain among the recipients has as many Emails as it may. Nothing changed.
+    /// A mailbox or a domain among the recipients has reached its cap. Nothing changed.
     #[error("a mailbox is full")]
     MailboxFull,
     /// The message is larger than the store was opened for.
@@ -41,13 +41,13 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// What an error of the disk means for the change it befell.
+    /// Translates an error of the disk for the caller of a change.
     pub(crate) fn from_io(error: &io::Error) -> Self {
         if is_out_of_space(error) { Self::Full } else { Self::Failed(error.to_string()) }
     }
 }
 
-/// Whether an error of the disk says that there is no room, by the file system or by a quota.
+/// Whether an error of the disk means that the file system or a quota has no room.
 pub(crate) fn is_out_of_space(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
 }
@@ -60,7 +60,7 @@ pub enum OpenError {
     Locked {
         /// The data directory.
         path: PathBuf,
-        /// The process that holds it, where it could be read.
+        /// The process that holds it, if that could be read.
         process: Option<u32>,
     },
     /// Another user owns the data directory.
@@ -106,13 +106,13 @@ pub enum OpenError {
         /// The format that is read.
         known: u32,
     },
-    /// A file that has the name of one of the store's and is none.
+    /// A file has the name of one of the store's files, but another content.
     #[error("{file} is no file of tempmail's")]
     Foreign {
         /// The file.
         file: String,
     },
-    /// What is on disk is not what was acknowledged.
+    /// The journal does not hold what was acknowledged.
     #[error("segment {segment} of the journal is damaged at offset {offset}: {what}")]
     Damaged {
         /// Number of the segment.
@@ -141,7 +141,7 @@ impl OpenError {
         Self::Io { path: path.into(), reason: error.to_string() }
     }
 
-    /// What an error of the disk at one of the store's files means.
+    /// Translates an error of the disk at one of the store's files.
     pub(crate) fn of_file(name: &str, error: &io::Error) -> Self {
         if is_out_of_space(error) {
             return Self::Full { path: name.into() };
@@ -149,7 +149,7 @@ impl OpenError {
         Self::Io { path: name.into(), reason: error.to_string() }
     }
 
-    /// What it means for a store that is open and must open its index again.
+    /// Translates the error for a store in use that reopens its index.
     pub(crate) fn to_store_error(&self) -> StoreError {
         match self {
             Self::Full { .. } => StoreError::Full,
@@ -158,7 +158,7 @@ impl OpenError {
         }
     }
 
-    /// The same error of a disk that knows its files by name only, with the directory that they are in.
+    /// Adds the directory to an error of a disk that knows its files by name only.
     pub(crate) fn within(self, directory: &Path) -> Self {
         match self {
             // An absolute path stays as it is.

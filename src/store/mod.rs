@@ -1,28 +1,33 @@
-//! What is kept: Emails and domains, behind one trait.
+//! The store: Emails, domains and webhooks, behind two traits.
 //!
-//! Owns durability, order, counts and removal. Knows neither SMTP nor HTTP, reads no MIME, and shows no type of the
-//! database below it. The trait is made so that a cluster can stand behind it as well: every method is a whole
-//! intention, ids and times are the caller's, and whether an Email is still readable is decided by `now` when it is read.
+//! The store is responsible for durability, order, counts and removal. It does not know SMTP, HTTP or MIME, and its
+//! interface has no type of its database. A cluster could implement the traits as well: each method is a whole operation,
+//! and callers choose ids and times. Whether an Email is readable depends on the caller's `now`.
 //!
 //! ```text
-//! change      every write, as one value of one enum      outbox    webhooks and their pending events, as a trait
-//! embedded    the store itself: one writer thread, opening, recovery, checkpoints
-//! journal     the truth: groups of records in preallocated segments
-//! index       redb, for questions; `index/tables` has the rows, `index/apply` what a change does to them
-//! disk        all I/O, as one small trait                backup    a store as one file
-//! check       what is damaged                            salvage   a new store from what can be read
+//! mod, outbox   the traits: Store for mail and domains, Outbox for webhooks and their pending events
+//! change        every write, as one enum
+//! embedded      the store in a directory: one writer thread, opening, recovery, checkpoints
+//! journal       the source of truth: groups of records in preallocated segments
+//! index         a redb database that answers questions: index/tables has its tables, index/apply its writes
+//! disk          all I/O, as one small trait
+//! backup        a store as one file
+//! check         finds damage
+//! salvage       makes a new store from what can still be read
 //! ```
 //!
-//! Every write is one `Change`. The same changes in the same order decide the same again, so replay needs nothing else. A
-//! group of changes is appended to the journal with one fdatasync, then applied to the index in one transaction that also
-//! writes the position in the journal up to which the index is complete. A checkpoint makes the index durable: every 32 MB,
-//! after 2 s of quiet, after 15 s of traffic, at the stop. Then segments in which nothing lives are unlinked, and what
-//! somebody deleted is punched out.
+//! Every write is one `Change`. Applying the same changes in the same order always has the same result, so a replay needs
+//! nothing else. The writer appends a group of changes to the journal with one fdatasync. Then it applies the group to the
+//! index in one transaction, which also stores the journal position up to which the index is complete.
 //!
-//! A group that is durable is never given up. If the index fails after the fdatasync, it is opened again and the journal is
-//! replayed onto it; the senders of the group are answered when the index shows it, or not at all. The writer alone syncs the
-//! segment in use, the puncher alone older ones. What a process finds in another one's journal may be in memory only, so it
-//! is written again before anything follows it.
+//! A checkpoint makes the index durable. It happens every 32 MB, after 2 s of quiet, after 15 s of traffic, and at the stop.
+//! After a checkpoint, segments without live messages are unlinked, and deleted messages are punched out of the others.
+//!
+//! A durable group is never given up. If the index fails after the fdatasync, the writer reopens it and replays the journal.
+//! Senders get their answer when the index shows the group, or no answer at all.
+//!
+//! Only the writer syncs the segment in use, and only the puncher syncs older ones. The journal of an earlier process may be
+//! in the page cache only. So an opening writes the last group again before anything follows it.
 
 pub mod backup;
 mod change;
@@ -49,212 +54,214 @@ pub use error::{OpenError, StoreError};
 pub use index::Compacted;
 use index::IndexError;
 pub use outbox::{
-    ATTEMPTS_PER_NOTE, DueEvents, Outbox, OutboxLimits, OutboxVersion, Replay, Replayed, Wanted, WebhookFilter,
+    ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxLimits, OutboxVersion, Replay, Replayed, WebhookFilter,
     WebhookPage, WebhookRegistration,
 };
 pub use salvage::{Salvaged, salvage};
 
-/// Which part of a mailbox to list, newest first.
+/// Which Emails of a mailbox to list, newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Leave out the newest `offset` Emails, then give at most `limit`.
-    Offset {
-        /// How many to leave out.
-        offset: u64,
-        /// How many at most.
-        limit: usize,
-    },
-    /// The Emails older than the one with this sequence number, at most `limit`.
-    Before {
-        /// [`Listed::sequence`] of the last Email of the part before.
-        sequence: u64,
-        /// How many at most.
-        limit: usize,
-    },
+pub struct PageRequest {
+    /// How many of the newest Emails to skip.
+    pub offset: u64,
+    /// The most Emails to return.
+    pub limit: usize,
 }
 
-/// A part of a mailbox.
+/// One page of a mailbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MailboxPart {
+pub struct MailboxPage {
     /// Newest first.
     pub emails: Vec<Listed>,
     /// How many readable Emails the whole mailbox holds.
     pub total: u64,
 }
 
-/// What became of a registration.
+/// The result of a domain's registration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Registration {
-    /// The domain was not registered and is now.
+    /// The domain is registered now, and was not before.
     Won,
-    /// It was registered before; nothing changed.
+    /// The domain was registered before. Nothing changed.
     Taken(DomainRecord),
-    /// As many domains as permitted are registered; nothing changed.
+    /// The limit of domains is reached. Nothing changed.
     Full,
 }
 
-/// What one pass of expiry did.
+/// The result of one pass of expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expired {
-    /// How many Emails were removed.
+    /// The number of Emails that were removed.
     pub removed: usize,
-    /// When the next one is due; at or before `now` when the pass stopped at its bound. `None` in an empty store.
+    /// When the next Email expires. At or before `now` if the pass reached its limit, `None` in an empty store.
     pub next_due_at: Option<Timestamp>,
-    /// When the last one is due.
+    /// When the last Email expires.
     pub last_due_at: Option<Timestamp>,
 }
 
 impl Expired {
-    /// A pass that removed nothing from a store whose first and last Emails are due at these times.
+    /// A pass that removed nothing from a store whose first and last Emails expire at these times.
     pub(crate) fn nothing(due: Option<(Timestamp, Timestamp)>) -> Self {
         Self { removed: 0, next_due_at: due.map(|(next, _)| next), last_due_at: due.map(|(_, last)| last) }
     }
 }
 
-/// How much is kept, as far as it is known without counting rows.
+/// Counts that are known without reading every row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoreStats {
-    /// Emails, those included that have expired and wait to be removed.
+    /// Emails, including expired ones that are not removed yet.
     pub emails: u64,
     /// Mailboxes with at least one Email.
     pub mailboxes: u64,
-    /// Messages that are needed, by an Email or by an event; one with several recipients counts once.
+    /// Messages that an Email or an event refers to. A message with several recipients counts once.
     pub messages: u64,
-    /// Octets of these.
+    /// Octets of these messages.
     pub live_octets: u64,
     /// Webhooks.
     pub webhooks: u64,
-    /// Events that wait.
+    /// Pending events.
     pub events: u64,
     /// Segments of the journal.
     pub segments: u64,
-    /// Octets of the files, as the file system counts their length.
+    /// Octets of all files by their length.
     pub disk_octets: u64,
     /// Octets of the index's file.
     pub index_octets: u64,
-    /// Octets of removed segments that a backup, or whoever reads mail, still holds.
+    /// Octets of removed segments that a backup or another reader still has open.
     pub held_octets: u64,
 }
 
-/// What is kept, counted: more than [`StoreStats`], and dearer.
+/// [`StoreStats`], and figures that take longer to find.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Survey {
+pub struct DetailedStats {
     /// Registered domains.
     pub domains: u64,
-    /// Octets of the index's file that no row takes.
+    /// Octets of the index's file that no row uses.
     pub index_free_octets: u64,
     /// When the oldest Email was received.
     pub oldest: Option<Timestamp>,
-    /// When the newest was.
+    /// When the newest Email was received.
     pub newest: Option<Timestamp>,
-    /// The rest.
+    /// The other figures.
     pub stats: StoreStats,
 }
 
-/// A backup on its way, in batches of at most a few hundred Kilobytes or one record; the last record is
-/// [`backup::BackupRecord::End`]. After an error nothing more comes.
+/// A backup as batches of records. A batch has at most a few hundred kilobytes, or one record.
+///
+/// The last record is [`backup::BackupRecord::End`]. The stream ends after an error.
 pub type BackupStream = BoxStream<'static, Result<Vec<BackupItem>, StoreError>>;
 
-/// The operations that the rest of the program needs. Errors are [`StoreError`]'s, for every method.
+/// The operations on mail and domains.
+///
+/// Every method can return any error of [`StoreError`].
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
-    /// Keeps a message: one Email per recipient, all or none.
+    /// Stores a message: one Email for each recipient, all or none.
     ///
-    /// `Ok` means that the message is on disk and visible to every later read. [`StoreError::OutcomeUnknown`] means that
-    /// it may or may not be kept; after any other error it is not. Handing the same ids over again changes nothing.
+    /// `Ok` means that the message is on disk and that every later read shows it. After [`StoreError::OutcomeUnknown`] the
+    /// message may or may not be stored; after any other error it is not. A second call with the same ids changes nothing.
     async fn receive(&self, delivery: Delivery) -> Result<(), StoreError>;
 
-    /// Whether a message of the largest size could be kept now; the error is what [`Store::receive`] would say.
+    /// Checks whether a message of the largest size could be stored now. The error is that of [`Store::receive`].
     fn accepts(&self) -> Result<(), StoreError>;
 
-    /// Whether a message for the last of `mailboxes` would be kept at `now` if it is for the others too, as far as caps on
-    /// mailboxes and domains go; the error is what [`Store::receive`] would say. Costs nothing without caps and else a few
-    /// short reads of the index for each mailbox of that domain; waits for nobody.
-    fn takes(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError>;
+    /// Checks whether the caps permit a message at `now` for the last of `mailboxes`, if it is also for the others.
+    ///
+    /// The error is that of [`Store::receive`]. Without caps this costs nothing. With caps it makes a few short reads for
+    /// each mailbox of the same domain. It never waits.
+    fn check_caps(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError>;
 
-    /// A part of a mailbox and its total, as of `now`. A mailbox that never was is empty.
-    async fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, StoreError>;
+    /// Lists a page of a mailbox with its total, as of `now`. An unknown mailbox is empty.
+    async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError>;
 
-    /// The Email with this id, if it is readable at `now`, without its octets.
+    /// Finds the Email with this id, without its octets, if it is readable at `now`.
     async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError>;
 
-    /// The mailbox and octets of a listed Email; `None` if it is gone by now.
+    /// Loads the envelope and the octets of a listed Email. `None` if it was removed meanwhile.
     async fn load(&self, listed: &Listed) -> Result<Option<StoredEmail>, StoreError>;
 
-    /// Deletes one Email. `false` if there is none that is readable at `now`.
+    /// Deletes one Email. `false` if no Email with this id is readable at `now`.
     async fn delete(&self, id: EmailId, now: Timestamp) -> Result<bool, StoreError>;
 
-    /// Deletes the Emails of a mailbox that were there at the call; how many of them were readable at `now`.
+    /// Deletes the Emails that a mailbox had at the call. Returns how many of them were readable at `now`.
     async fn delete_all(&self, mailbox: &Mailbox, now: Timestamp) -> Result<u64, StoreError>;
 
     /// Removes Emails that have expired by `now`, at most `limit` of them.
     async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError>;
 
-    /// Removes Emails that expire after `latest`, at most `limit` of them; how many.
+    /// Removes Emails that expire after `latest`, at most `limit` of them. Returns how many.
     async fn remove_overlong(&self, latest: Timestamp, limit: usize) -> Result<usize, StoreError>;
 
-    /// Every registered domain, in the order of their names.
+    /// Lists every registered domain, in the order of the names.
     async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError>;
 
-    /// Registers a domain unless it is registered or `limit` domains are. Webhooks of an earlier time go before that.
+    /// Registers a domain, unless it is registered already or `limit` domains are.
+    ///
+    /// Webhooks that the domain had in an earlier registration are deleted first.
     async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError>;
 
-    /// Replaces the record of a registered domain. `false` if it is not registered (any more).
+    /// Replaces the record of a registered domain. `false` if the domain is not registered.
     async fn update_domain(&self, record: DomainRecord) -> Result<bool, StoreError>;
 
-    /// Removes a domain. Its Emails stay until they expire. `false` if it is not registered.
+    /// Removes a domain and its webhooks. Its Emails stay until they expire. `false` if the domain is not registered.
     async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError>;
 
-    /// Whether changes are still being made: `Ok` as soon as whoever makes them has got round to saying so, which is after
-    /// all that was handed over before. Changes nothing.
+    /// Waits until the store has answered every change that was queued before this call. Changes nothing.
+    ///
+    /// This shows that the store still makes changes. A change that waits for room in a full queue may be answered later.
     async fn answers(&self) -> Result<(), StoreError>;
 
-    /// How much is kept. Costs a few reads of the index, and one look at each file.
+    /// Counts what is stored. Costs a few reads of the index, and one look at each file.
     async fn stats(&self) -> Result<StoreStats, StoreError>;
 
-    /// How much is kept, in all detail. Reads every row of mail.
-    async fn survey(&self) -> Result<Survey, StoreError>;
+    /// Counts what is stored in detail. Reads every row of mail.
+    async fn detailed_stats(&self) -> Result<DetailedStats, StoreError>;
 
-    /// Everything that lives: what was there at the call, without what goes before its turn comes. Domains and webhooks
-    /// are from one moment. Dropping the stream ends it.
+    /// Reads all live data as a backup.
+    ///
+    /// It has what the store had at the call, except for mail that is removed before the backup reaches it. Domains and
+    /// webhooks are from one moment. Dropping the stream ends the backup.
     fn backup(&self) -> BackupStream;
 
-    /// Takes no more changes, finishes those at hand, and makes everything durable. Calling it again does nothing.
+    /// Refuses new changes, finishes the submitted ones, and makes everything durable. A second call does nothing.
     async fn close(&self) -> Result<(), StoreError>;
 }
 
 /// Settings of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreOptions {
-    /// How long an Email is readable; applied to what is already there if that shortens its life, for good. `None`, for
-    /// whoever opens the store in passing: every life is left as it is.
+    /// How long an Email is readable.
+    ///
+    /// A shorter retention than before shortens the life of existing Emails for good. `None` changes no existing Email: it
+    /// is for a command that opens the store briefly.
     pub retention: Option<Duration>,
     /// The largest message in octets.
     pub message_octets_max: u64,
     /// Size of a segment of the journal in octets, at least twice `message_octets_max`.
     pub segment_octets: u64,
-    /// How much of the index may be held in memory, in octets.
+    /// The largest part of the index in memory, in octets.
     pub index_cache_octets: usize,
-    /// How much journal may have to be replayed after a crash, in octets: a checkpoint is due after as much.
+    /// A checkpoint is due after this many octets of journal. A start after a crash replays about as much.
     pub checkpoint_octets: u64,
     /// A checkpoint is due after this long without a change.
     pub checkpoint_quiet: Duration,
-    /// How much may wait for webhooks.
+    /// How much may be pending for webhooks.
     pub outbox: OutboxLimits,
-    /// How many Emails a mailbox and a domain may have; what is there already stays.
+    /// How many Emails a mailbox and a domain may have. Existing Emails beyond that stay.
     pub caps: Caps,
 }
 
 impl StoreOptions {
-    /// [`StoreOptions::checkpoint_octets`] unless there is a reason for another.
+    /// The usual value of [`StoreOptions::checkpoint_octets`].
     pub const CHECKPOINT_OCTETS: u64 = 32 << 20;
-    /// [`StoreOptions::checkpoint_quiet`] unless there is a reason for another.
+    /// The usual value of [`StoreOptions::checkpoint_quiet`].
     pub const CHECKPOINT_QUIET: Duration = Duration::from_secs(2);
 
-    /// The options for a process that opens the store for one command: its segments are as small as messages permit, so
-    /// that a look at an inbox does not write megabytes of zeros, and it shortens no life, since it need not know the
-    /// settings of the daemon whose store it is.
+    /// The options for a process that opens the store for one command.
+    ///
+    /// Its segments are as small as messages permit, so that listing an inbox does not write megabytes of zeros. It
+    /// shortens no life, since it may not know the settings of the daemon.
     pub fn for_a_moment(config: &Config) -> Self {
         let options = Self::from_config(config);
         Self {
@@ -264,7 +271,7 @@ impl StoreOptions {
         }
     }
 
-    /// The same, with segments that take a message of `octets` as well.
+    /// These options, with segments that are large enough for a message of `octets`.
     #[must_use]
     pub fn taking(self, octets: u64) -> Self {
         let message_octets_max = self.message_octets_max.max(octets);
@@ -274,7 +281,7 @@ impl StoreOptions {
 
     /// The options that the daemon's settings ask for.
     pub fn from_config(config: &Config) -> Self {
-        // In revision 1 webhooks of an earlier start are kept, but nobody sends their events.
+        // In revision 1 webhooks of an earlier start stay, but nobody sends their events.
         let events_per_webhook = match config.revision {
             Revision::One => 0,
             Revision::Two => config.webhooks.outbox_events_max,

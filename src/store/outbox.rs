@@ -1,7 +1,6 @@
-//! Webhooks and what they have not been told yet, behind one trait.
+//! The outbox: webhooks and their pending events, behind one trait.
 //!
-//! An event is made by the very change that receives its message, so the two are durable together; nothing here is ever
-//! handed from one to the other in memory.
+//! The change that receives a message also creates its events, so that both are durable together.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,28 +14,28 @@ use crate::model::{
     WebhookRecord,
 };
 
-/// What became of a webhook's registration.
+/// The result of a webhook's registration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WebhookRegistration {
-    /// It was not registered and is now.
+    /// The webhook is registered now.
     New,
-    /// One with the same mailbox, URL and secret is registered. If it was disabled it is active again, with no failures;
-    /// else nothing changed.
+    /// A webhook with the same mailbox, URL and secret is registered. If it was disabled, it is active again and its
+    /// failures are forgotten. Otherwise nothing changed.
     Same(Box<WebhookRecord>),
-    /// The mailbox has as many as permitted; nothing changed.
+    /// The mailbox has reached its limit of webhooks. Nothing changed.
     FullForRecipient,
-    /// The registrant has as many as permitted; nothing changed.
+    /// The registrant has reached its limit of webhooks. Nothing changed.
     FullForRegistrant,
-    /// There are as many as permitted in all; nothing changed.
+    /// The limit of all webhooks is reached. Nothing changed.
     Full,
 }
 
 /// Which webhooks to list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WebhookFilter {
-    /// Those of this origin alone, as in [`WebhookRecord::origin`].
+    /// Only webhooks of this origin, as in [`WebhookRecord::origin`].
     pub origin: Option<String>,
-    /// Those of mailboxes of this domain alone.
+    /// Only webhooks of mailboxes of this domain.
     pub domain: Option<DomainName>,
 }
 
@@ -47,48 +46,52 @@ impl WebhookFilter {
     }
 }
 
-/// Some of all webhooks.
+/// One page of the list of all webhooks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WebhookPage {
     /// In the order of their ids.
     pub webhooks: Vec<WebhookRecord>,
-    /// Where the next page begins behind; `None` if this is the last one. There may be a next page though this one is empty.
+    /// The next page begins after this id; `None` on the last page. A page may be empty and still have a next one.
     pub next: Option<WebhookId>,
 }
 
 /// Which ended events of a webhook to send again.
+///
+/// Only events in the delivery log whose Email still exists can be sent again.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Replay {
-    /// This one.
+    /// This event.
     Event(EventId),
-    /// Those that were not delivered by the last line of each: given up, or tried in vain when their webhook was disabled.
+    /// Events whose last attempt failed: they were given up, or ended when their webhook was disabled.
     Failed,
-    /// Those that were attempted at this time or later.
+    /// Events with an attempt at this time or later.
     Since(Timestamp),
 }
 
-/// What a replay came to.
+/// The result of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
-    /// Events that wait again.
+    /// Events that are pending again.
     pub replayed: usize,
-    /// Events that were meant and found no room in the outbox. They are as before and can be replayed later.
+    /// Events that did not fit into the outbox. They can be replayed later.
     pub no_room: usize,
 }
 
-/// The most events of a webhook that never had a delivery.
+/// The most events of a webhook without a delivery.
 const UNPROVEN_EVENTS_MAX: u32 = 20;
-/// The most octets of their messages, unless it is a single one.
+/// The most octets of their messages, unless there is only one event.
 const UNPROVEN_OCTETS_MAX: u64 = 1 << 20;
-/// All such webhooks together have this part of the outbox, and the others the rest.
+/// One part in this many of the outbox is for all webhooks without a delivery, the rest for the others.
 const UNPROVEN_PART: u64 = 8;
 
-/// How much may wait for webhooks. A webhook beyond its own bounds drops its oldest events. Beyond the bound of all, one does
-/// of the registrant or origin that holds most; webhooks that never had a delivery have less room, which is theirs alone.
-/// The log of whoever drops says so.
+/// How much may be pending for webhooks.
+///
+/// A webhook beyond its own limits drops its oldest events. Beyond the limit of all webhooks, the registrant or origin with
+/// the largest usage drops events. Webhooks without a delivery have a small part of the outbox to themselves. The delivery
+/// log of a webhook records each dropped event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct OutboxLimits {
-    /// Events of one webhook; 0 where nobody sends any: then none begins.
+    /// Events of one webhook. With 0 no event is created.
     pub events_per_webhook: u32,
     /// Octets of the messages of one webhook's events.
     pub octets_per_webhook: u64,
@@ -97,11 +100,11 @@ pub struct OutboxLimits {
 }
 
 impl OutboxLimits {
-    /// Room for whatever has found some elsewhere.
+    /// No limits: for events that fitted into the outbox of another store.
     pub(super) const UNBOUNDED: Self =
         Self { events_per_webhook: u32::MAX, octets_per_webhook: u64::MAX, octets: u64::MAX };
 
-    /// What a webhook may hold, and all together that are proven as it is, or unproven.
+    /// The limits of one proven or unproven webhook; the total is that of all webhooks of its kind.
     pub(super) fn of(self, is_proven: bool) -> Self {
         let of_unproven = self.octets / UNPROVEN_PART;
         if self == Self::UNBOUNDED {
@@ -124,71 +127,74 @@ impl Default for OutboxLimits {
     }
 }
 
-/// Which of the events that wait for a webhook to read.
+/// Which pending events of a webhook to read.
 #[derive(Clone, Debug)]
-pub struct Wanted {
-    /// Those that are due at this time, and all that were not tried yet.
+pub struct DueQuery {
+    /// Read retries that are due at this time or before, and every event without an attempt.
     pub due_by: Timestamp,
-    /// And those due later than this: so far ahead no time was set, so it was before the clock was put back.
+    /// Read retries that are due after this time, too. No retry is scheduled so far ahead, so the clock was set back.
     pub due_after: Timestamp,
-    /// But these, by [`PendingEvent::sequence`].
+    /// Leave these events out, by [`PendingEvent::sequence`].
     pub without: HashSet<u64>,
-    /// How many at most.
+    /// The most events to read.
     pub limit: usize,
 }
 
-/// A webhook and events that it is to be told, as of one moment.
+/// A webhook and its due events, as of one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueEvents {
     /// The webhook.
     pub webhook: WebhookRecord,
     /// In the order in which they became due.
     pub events: Vec<PendingEvent>,
-    /// Others are due that were wanted.
+    /// More events are due than the limit permitted to read.
     pub has_more: bool,
-    /// When the first of those that are not due yet will be, unless others are due before.
+    /// When the next event becomes due that is not due yet.
     pub next_due_at: Option<Timestamp>,
-    /// Until when the webhook is to be sent nothing, if that is later than [`Wanted::due_by`]: its receiver asked for it.
+    /// The webhook gets no request before this time, because its receiver asked for that. Later than [`DueQuery::due_by`].
     pub rests_until: Option<Timestamp>,
 }
 
-/// How many attempts are noted at once at most: what is written down of so many, each with its kilobyte of a response, must
-/// fit where the smallest message does.
-pub const ATTEMPTS_PER_NOTE: usize = 32;
+/// The most attempts that one call records.
+///
+/// Their records, each with a kilobyte of a response, must fit where the smallest message fits.
+pub const ATTEMPTS_PER_RECORD: usize = 32;
 
-/// A moment at which the outbox was read: see [`Outbox::is_current`].
+/// A version of the outbox, for [`Outbox::is_current`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutboxVersion(pub(super) u64);
 
-/// The operations on webhooks. Errors are [`StoreError`]'s, for every method.
+/// The operations on webhooks and their events.
+///
+/// Every method can return any error of [`StoreError`].
 #[async_trait]
 pub trait Outbox: Send + Sync + 'static {
-    /// Registers a webhook unless one with the same mailbox, URL and secret is, or a limit is reached.
+    /// Registers a webhook, unless one with the same mailbox, URL and secret is registered or a limit is reached.
     async fn register_webhook(
         &self,
         record: WebhookRecord,
         limits: WebhookLimits,
     ) -> Result<WebhookRegistration, StoreError>;
 
-    /// The webhooks of a mailbox, in the order of their registration.
+    /// Lists the webhooks of a mailbox, in the order of their registration.
     async fn webhooks(&self, mailbox: &Mailbox) -> Result<Vec<WebhookRecord>, StoreError>;
 
-    /// The webhook with this id.
+    /// Finds the webhook with this id.
     async fn webhook(&self, id: WebhookId) -> Result<Option<WebhookRecord>, StoreError>;
 
-    /// Deletes a webhook with its events and its log, many events in steps. `false` if there is none.
+    /// Deletes a webhook with its events and its delivery log, in steps if it has many events. `false` if there is none.
     async fn delete_webhook(&self, id: WebhookId) -> Result<bool, StoreError>;
 
-    /// Deletes the webhooks for which no mail has come since `idle_since`; how many.
+    /// Deletes the webhooks whose mailboxes had no mail since `idle_since`. Returns how many.
     async fn delete_idle_webhooks(&self, idle_since: Timestamp) -> Result<usize, StoreError>;
 
-    /// Deletes the webhooks that were registered before `registered_before` and have never had a delivery; how many.
+    /// Deletes evictable webhooks that were registered before `registered_before`. Returns how many.
     async fn delete_unproven_webhooks(&self, registered_before: Timestamp) -> Result<usize, StoreError>;
 
-    /// Deletes the webhooks of an origin; how many.
+    /// Deletes the webhooks of an origin. Returns how many.
     async fn delete_webhooks_of_origin(&self, origin: String) -> Result<usize, StoreError>;
 
-    /// Webhooks of all mailboxes that `filter` lets through, in the order of their ids, behind `after`; about `limit` at most.
+    /// Lists the webhooks of all mailboxes that match `filter`, in the order of their ids, after `after`; about `limit`.
     async fn all_webhooks(
         &self,
         filter: WebhookFilter,
@@ -196,42 +202,50 @@ pub trait Outbox: Send + Sync + 'static {
         limit: usize,
     ) -> Result<WebhookPage, StoreError>;
 
-    /// The webhooks that have events waiting, each with the time at which its next attempt is due; `None` where one waits
-    /// for its first attempt, which is due whatever the clock says.
-    async fn lanes(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError>;
+    /// Lists the webhooks with pending events, each with the time of its next attempt.
+    ///
+    /// The time is `None` if an event had no attempt yet: such an event is due whatever the clock says.
+    async fn pending_webhooks(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError>;
 
-    /// The webhook and the events that it is to be told; `None` if there is no such webhook or it is disabled.
-    async fn due_events(&self, webhook: WebhookId, wanted: Wanted) -> Result<Option<DueEvents>, StoreError>;
+    /// Reads a webhook and its due events. `None` if there is no such webhook, or it is disabled.
+    async fn due_events(&self, webhook: WebhookId, query: DueQuery) -> Result<Option<DueEvents>, StoreError>;
 
-    /// What [`Outbox::is_current`] is asked of what is read from here on. Costs next to nothing and does not wait.
+    /// The version of the outbox for reads from now on. Cheap, and never waits.
     fn version(&self) -> OutboxVersion;
 
-    /// Whether what was read at `version` still holds: no webhook was deleted or disabled since, and no event ended other
-    /// than by [`Outbox::record_attempts`] for itself. What was answered to whoever changed it is seen here. `false` may
-    /// also be said where nothing changed. Costs next to nothing and does not wait.
+    /// Whether what was read at `version` is still true. Cheap, and never waits.
+    ///
+    /// It is true unless a webhook was deleted or disabled since, or an event ended other than by its own
+    /// [`Outbox::record_attempts`]. A change shows here before its caller is answered. The result may be `false` although
+    /// nothing changed.
     fn is_current(&self, version: OutboxVersion) -> bool;
 
-    /// Whether the event still waits: it ends with its last attempt, with its webhook, when that is disabled, and when it is
-    /// dropped.
+    /// Whether an event is still pending.
+    ///
+    /// An event ends with its last attempt, with its webhook, when the webhook is disabled, and when it is dropped.
     async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError>;
 
-    /// The Email of an event, also after it was deleted or has expired; `None` once the event has ended.
+    /// Loads the Email of an event, even if it was deleted or has expired. `None` once the event has ended.
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError>;
 
-    /// Notes attempts, all or none: in the log, at the webhook, and at the event, which ends or is due again. Noting one for
-    /// an event or webhook that is gone does nothing. At most [`ATTEMPTS_PER_NOTE`].
+    /// Records attempts, all or none, at most [`ATTEMPTS_PER_RECORD`].
+    ///
+    /// Each attempt goes into the delivery log and into the record of its webhook. Its event ends or is due again. An
+    /// attempt of an event or webhook that is gone changes nothing.
     async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError>;
 
-    /// The same for one.
+    /// Records one attempt.
     async fn record_attempt(&self, attempt: AttemptRecord) -> Result<(), StoreError> {
         self.record_attempts(vec![attempt]).await
     }
 
-    /// Ends events that nobody is told any more; how many. Those of disabled webhooks end when these are disabled, unless
-    /// that was cut off; here end as well those whose Email expired before `expired_by`, for where nobody sends events.
+    /// Ends events that nobody will deliver, and returns how many.
+    ///
+    /// These are events of disabled webhooks, and events whose Email expired before `expired_by`. A webhook's events end
+    /// when it is disabled, but a crash may leave some.
     async fn end_events(&self, expired_by: Timestamp) -> Result<usize, StoreError>;
 
-    /// The log of a webhook, newest first, the last `limit` lines without those that are older than 30 days at `now`.
+    /// Reads the last `limit` records of a webhook's delivery log, newest first, without those older than 30 days at `now`.
     async fn attempts(
         &self,
         webhook: WebhookId,
@@ -239,11 +253,11 @@ pub trait Outbox: Send + Sync + 'static {
         now: Timestamp,
     ) -> Result<Vec<AttemptRecord>, StoreError>;
 
-    /// Makes ended events due again at `now`, and the webhook active if there are any. Only events whose Email is still
-    /// there and that [`Outbox::attempts`] shows can be sent again. The oldest mail comes first, and what finds no room is
-    /// passed over: no event is dropped for it.
+    /// Makes ended events due again at `now`, and the webhook active if there are any.
+    ///
+    /// The oldest mail comes first. An event that does not fit into the outbox is skipped: no event is dropped for it.
     async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<Replayed, StoreError>;
 
-    /// Is told, from time to time and never reliably, that there are new events.
+    /// A hint that there are new events. It may be lost.
     fn outbox_hint(&self) -> Arc<Notify>;
 }

@@ -1,10 +1,11 @@
-//! Going on without what is damaged.
+//! Salvage: a new store from what a damaged one still has.
 //!
-//! A new store is filled with what can still be read, and takes the place of the damaged one, whose files are kept aside
-//! as they are. Where the index can be read, it says what lives, which domains, webhooks and events there are; what the
-//! journal has beyond it is done again; events of Emails that were deleted or have expired are left behind. Where it
-//! can't, the whole journal is done again: what was deleted is deleted again as far as the records of that are there, and
-//! domains and webhooks are those whose records are.
+//! The new store replaces the damaged one, whose files are moved aside unchanged. If the index is readable, the new store
+//! gets the live Emails, domains, webhooks and events of the index. Then it gets the later changes of the journal. Events of
+//! deleted or expired Emails are lost.
+//!
+//! If the index is not readable, the new store gets every change of the journal. Deletions, domains and webhooks are lost
+//! if their records are gone.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -20,23 +21,23 @@ use super::journal::{Position, SegmentFiles, Step, WalkedContent};
 use super::{OpenError, OutboxLimits, StoreError, StoreOptions};
 use crate::model::Caps;
 
-/// A message that the journal may hold: the settings may have permitted larger ones once.
+/// The largest message that the journal may hold. Earlier settings may have permitted larger messages than today's.
 const MESSAGE_OCTETS: u64 = 128 << 20;
 
-/// What a salvage did.
+/// The result of a salvage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Salvaged {
-    /// What was wrong.
+    /// The damage.
     pub report: CheckReport,
-    /// What the index said lives and could be read; `None` where the index could not.
+    /// What was copied by the index. `None` if the index is not readable.
     pub kept: Option<BackupCounts>,
-    /// Changes of the journal that were done again.
+    /// How many changes of the journal were applied again.
     pub replayed: u64,
-    /// Where the files of the damaged store are.
+    /// The directory of the damaged store's files.
     pub aside: PathBuf,
 }
 
-/// Replaces the damaged store in `directory` by what of it can be read. Until the end nothing of it is touched.
+/// Replaces the damaged store in `directory` by what can be read of it. No file of it changes before the end.
 pub fn salvage(
     directory: Arc<Directory>,
     options: &StoreOptions,
@@ -63,7 +64,7 @@ fn fill(
     let mut loader = None;
     let (kept, from) = match &index {
         Some(index) => {
-            let counts = living(index, disk, |item| {
+            let counts = copy_live(index, disk, |item| {
                 if let BackupRecord::Store { secret } = item.record {
                     loader = Some(Loader::begin(staged, options, secret).map_err(to_store_error)?);
                 }
@@ -82,7 +83,7 @@ fn fill(
     Ok((kept, replayed))
 }
 
-fn living(
+fn copy_live(
     index: &Index,
     disk: &Arc<dyn Disk>,
     mut emit: impl FnMut(BackupItem) -> Result<(), StoreError>,
@@ -94,19 +95,19 @@ fn living(
     Source { read: &read, files: &files, damage: Damage::IsLeftOut, emit: &mut emit }.run()
 }
 
-/// What takes a change with the number of its group and its content.
+/// Takes a change with the number of its group and its content.
 type TakeChange<'t> = &'t mut dyn FnMut(u64, Change, &[u8]) -> Result<(), StoreError>;
 
-/// The changes of the journal that are done again, from a position on.
+/// The changes of the journal that are applied again, from a position on.
 struct Replay {
     files: SegmentFiles,
     from: Position,
-    /// The groups that deletions of mailboxes name, and the highest number that an Email has before each in the new store.
+    /// The groups that deletions of mailboxes name, each with the last sequence number before it in the new store.
     numbers: BTreeMap<u64, u64>,
 }
 
 impl Replay {
-    /// Looks through the journal for the groups that its changes name.
+    /// Finds the groups that deletions of mailboxes name.
     fn of(files: SegmentFiles, from: Position) -> Result<Self, OpenError> {
         let mut replay = Self { files, from, numbers: BTreeMap::new() };
         let mut numbers = BTreeMap::new();
@@ -120,7 +121,7 @@ impl Replay {
         Ok(replay)
     }
 
-    /// Hands over every change that reads back.
+    /// Calls `take` for every readable change.
     fn each(&self, take: TakeChange<'_>) -> Result<(), OpenError> {
         for number in self.files.numbers().into_iter().filter(|number| *number >= self.from.segment) {
             let failed =
@@ -138,7 +139,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Does all of them again; how many.
+    /// Applies all changes again. Returns how many.
     fn run(mut self, loader: &mut Loader) -> Result<u64, OpenError> {
         let mut numbers = std::mem::take(&mut self.numbers);
         let mut awaited: VecDeque<u64> = numbers.keys().copied().collect();
@@ -157,12 +158,14 @@ impl Replay {
     }
 }
 
-/// A change as it is done again in another store, in which what came before group `from` has its old numbers. `numbers` are
-/// the highest of Emails before the groups that changes name, those before `from` together.
+/// Adapts a change to the new store. `None` if it is not applied.
+///
+/// Emails from before group `from` have their old sequence numbers there. `numbers` has the last number in the new store
+/// before each group that a deletion of a mailbox names.
 fn again(change: Change, from: u64, numbers: &BTreeMap<u64, u64>) -> Option<Change> {
     Some(match change {
         Change::Received { envelope, received_at, expires_at, outbox, .. } => {
-            // Rather one Email too many than one too few, and as many events, unless nobody was told of any.
+            // One Email or event too many is better than one too few. But no event is created where nobody sends any.
             let outbox = if outbox.events_per_webhook == 0 { outbox } else { OutboxLimits::UNBOUNDED };
             Change::Received { envelope, received_at, expires_at, caps: Caps::default(), outbox }
         }
@@ -174,7 +177,7 @@ fn again(change: Change, from: u64, numbers: &BTreeMap<u64, u64>) -> Option<Chan
         Change::Replayed { webhook, which, now, .. } => {
             Change::Replayed { webhook, which, now, outbox: OutboxLimits::UNBOUNDED }
         }
-        // Its Emails are gone, and the events that needed it are lost with the index.
+        // The Emails of the message are gone, and its events are lost with the index.
         Change::Relocated { .. } => return None,
         other => other,
     })

@@ -10,11 +10,11 @@ use tokio::sync::oneshot;
 use super::counters::Counters;
 use super::outcome::{ErrorClass, Verdict as Answered};
 use super::schedule::RETRY_AFTER_MAX;
-use super::{Busy, Caller, Event, EventEmail, Outcome, Prepared, Schedule, Signer, Target, prepare};
+use super::{Caller, Event, EventEmail, Outcome, Prepared, Schedule, Signer, Target, prepare};
 use crate::clock::Clock;
 use crate::mime::Parser;
 use crate::model::{AttemptRecord, EventId, PendingEvent, RoleAddresses, Timestamp, Verdict, WebhookId, WebhookRecord};
-use crate::store::{ATTEMPTS_PER_NOTE, DueEvents, Outbox, StoreError, Wanted};
+use crate::store::{ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, StoreError};
 
 /// How long an event rests when the store can't be read or written.
 pub(super) const STORE_PAUSE: Duration = Duration::from_secs(1);
@@ -72,12 +72,11 @@ pub(super) enum Attempted {
     Called(Timestamp, Outcome),
     /// The event ends without a call, for this reason.
     Ended(&'static str),
-    /// The event waits no more.
+    /// The event is no longer pending.
     Gone,
-    /// The address was called as often as permitted.
-    Busy(Busy),
-    /// The event can't be read; its webhook rests for so long.
-    Unreadable(Duration),
+    /// The event can't be attempted now: its address was called as often as permitted, or the store can't be read. It is
+    /// attempted again after so long.
+    Deferred(Duration),
 }
 
 impl Delivery {
@@ -85,9 +84,9 @@ impl Delivery {
     pub(super) async fn read(
         &self,
         webhook: WebhookId,
-        wanted: Wanted,
+        query: DueQuery,
     ) -> Result<Option<(Arc<Receiver>, DueEvents)>, StoreError> {
-        let Some(due) = self.outbox.due_events(webhook, wanted).await? else { return Ok(None) };
+        let Some(due) = self.outbox.due_events(webhook, query).await? else { return Ok(None) };
         Ok(self.receiver(&due.webhook).map(|receiver| (Arc::new(receiver), due)))
     }
 
@@ -126,7 +125,7 @@ impl Delivery {
         match self.request(claim, at).await {
             Ok(Ok(prepared)) => match self.caller.call(prepared).await {
                 Ok(outcome) => Attempted::Called(at, outcome),
-                Err(busy) => Attempted::Busy(busy),
+                Err(busy) => Attempted::Deferred(busy.wait),
             },
             Ok(Err(instead)) => instead,
             Err(StoreError::Damaged { .. }) => Attempted::Ended(AttemptRecord::DAMAGED),
@@ -134,7 +133,7 @@ impl Delivery {
                 if error != StoreError::Stopping {
                     tracing::error!(webhook = %claim.event.webhook, %error, "an event could not be read; trying again");
                 }
-                Attempted::Unreadable(STORE_PAUSE)
+                Attempted::Deferred(STORE_PAUSE)
             }
         }
     }
@@ -206,10 +205,10 @@ impl Delivery {
         }
     }
 
-    /// Notes at most [`ATTEMPTS_PER_NOTE`] attempts, however long the store can't: the receivers must not be called again and
+    /// Notes at most [`ATTEMPTS_PER_RECORD`] attempts, however long the store can't: the receivers must not be called again and
     /// again meanwhile.
     pub(super) async fn note(&self, attempts: Vec<AttemptRecord>) {
-        debug_assert!(attempts.len() <= ATTEMPTS_PER_NOTE);
+        debug_assert!(attempts.len() <= ATTEMPTS_PER_RECORD);
         loop {
             match self.outbox.record_attempts(attempts.clone()).await {
                 Ok(()) | Err(StoreError::Stopping) => return,

@@ -15,9 +15,9 @@ use hyper::header::{HOST, RETRY_AFTER};
 use hyper::{Method, Request, Response};
 use tokio::time::{Instant, timeout_at};
 
-use super::addresses::Addresses;
+use super::address_limits::{AddressLimits, Busy, Permit};
 use super::connection::{Connection, Pool};
-use super::dial::{Dial, DialError, Dialled, Gate, Turn};
+use super::dial::{Dial, DialError, Dialled};
 use super::guard::Guard;
 use super::outcome::{ErrorClass, Outcome, RESPONSE_OCTETS_KEPT, cut, kept};
 use super::request::Prepared;
@@ -46,14 +46,6 @@ pub struct CallerSettings {
     pub per_address_per_minute: usize,
     /// An address that has answered no 2xx yet gets one attempt at a time, a few a minute and a few MB a minute.
     pub has_probation: bool,
-}
-
-/// No attempt was made: every address has been called as often as permitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("called too often within this minute")]
-pub struct Busy {
-    /// When one of them may be called again.
-    pub wait: Duration,
 }
 
 impl Default for CallerSettings {
@@ -103,9 +95,8 @@ impl Caller {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, CallerError> {
         let tls = tls::client_config()?.into();
-        let addresses = Addresses::new(settings.per_address_per_minute, settings.has_probation);
-        let gate = Gate::new(addresses, Arc::clone(&clock));
-        let dial = Dial { guard: Arc::clone(&guard), resolver, tls, timeout: settings.connect_timeout, gate };
+        let limits = AddressLimits::new(settings.per_address_per_minute, settings.has_probation, Arc::clone(&clock));
+        let dial = Dial { guard: Arc::clone(&guard), resolver, tls, timeout: settings.connect_timeout, limits };
         Ok(Self { settings, guard, clock, dial, pool: Pool::default() })
     }
 
@@ -147,10 +138,10 @@ impl Caller {
         let asked = timeout_at(deadline, self.ask(&target, request(prepared))).await;
         let asked = asked
             .map_err(|_| Unmade::Failed { class: ErrorClass::Timeout, detail: "no response in time".to_owned() })?;
-        let (turn, connection, response) = asked?;
+        let (permit, connection, response) = asked?;
         let status = response.status().as_u16();
         if response.status().is_success() {
-            turn.prove();
+            permit.prove();
         }
         let asks = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let retry_after = asks.filter(|_| matches!(status, 429 | 503)).and_then(|it| retry_after(it, self.clock.now()));
@@ -168,28 +159,28 @@ impl Caller {
             if self.guard.check_dialled(connection.address()).is_err() {
                 continue;
             }
-            let turn = match self.dial.gate.begin(connection.address()) {
-                Ok(turn) => turn,
+            let permit = match self.dial.limits.begin(connection.address()) {
+                Ok(permit) => permit,
                 Err(busy) => {
                     self.pool.put(target.origin(), connection, self.clock.boot());
                     return Err(Unmade::Busy(busy));
                 }
             };
-            match send(turn, connection, request).await {
+            match send(permit, connection, request).await {
                 Ok(asked) => return Ok(asked),
                 Err(Unanswered { unsent: Some(unsent), .. }) => request = unsent,
                 Err(Unanswered { error, .. }) => return Err(error.into()),
             }
         }
         // In a box, since it takes much room and is rarely needed.
-        let Dialled { stream, turn } = Box::pin(self.dial.connect(target)).await?;
-        let connection = Connection::begin(stream, turn.address).await?;
-        send(turn, connection, request).await.map_err(|unanswered| unanswered.error.into())
+        let Dialled { stream, permit } = Box::pin(self.dial.connect(target)).await?;
+        let connection = Connection::begin(stream, permit.address).await?;
+        send(permit, connection, request).await.map_err(|unanswered| unanswered.error.into())
     }
 }
 
 /// A request that was answered, so far as its header section.
-type Asked = (Turn, Connection, Response<Incoming>);
+type Asked = (Permit, Connection, Response<Incoming>);
 
 /// No answer to a request.
 struct Unanswered {
@@ -198,11 +189,11 @@ struct Unanswered {
     unsent: Option<Request<Full<Bytes>>>,
 }
 
-async fn send(turn: Turn, mut connection: Connection, request: Request<Full<Bytes>>) -> Result<Asked, Unanswered> {
+async fn send(permit: Permit, mut connection: Connection, request: Request<Full<Bytes>>) -> Result<Asked, Unanswered> {
     let octets = request.body().size_hint().exact().unwrap_or_default();
-    turn.send(usize::try_from(octets).unwrap_or(usize::MAX).saturating_add(HEAD_OCTETS));
+    permit.send(usize::try_from(octets).unwrap_or(usize::MAX).saturating_add(HEAD_OCTETS));
     match connection.ask(request).await {
-        Ok(response) => Ok((turn, connection, response)),
+        Ok(response) => Ok((permit, connection, response)),
         Err(mut failed) => {
             let unsent = failed.take_message();
             Err(Unanswered { error: failed.into_error(), unsent })

@@ -4,7 +4,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::select_ok;
@@ -15,11 +15,9 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use url::Host;
 
-use super::addresses::Addresses;
-use super::call::Busy;
+use super::address_limits::{AddressLimits, Busy, Permit};
 use super::guard::{Guard, Refused, loopbacks};
 use super::target::{Target, is_localhost};
-use crate::clock::Clock;
 use crate::dns::{Failure, Resolver};
 
 /// The most addresses of one family that are dialled for one connection: a name with thousands must not make us knock at
@@ -37,54 +35,7 @@ pub(super) struct Dial {
     pub(super) tls: TlsConnector,
     /// How long the DNS, TCP and TLS may take together.
     pub(super) timeout: Duration,
-    pub(super) gate: Gate,
-}
-
-/// What lets attempts at an address begin, be it dialled for them or not.
-#[derive(Clone)]
-pub(super) struct Gate {
-    addresses: Arc<Mutex<Addresses>>,
-    clock: Arc<dyn Clock>,
-}
-
-/// An attempt at an address; it ends when this is dropped.
-pub(super) struct Turn {
-    gate: Gate,
-    pub(super) address: SocketAddr,
-}
-
-impl Gate {
-    pub(super) fn new(addresses: Addresses, clock: Arc<dyn Clock>) -> Self {
-        Self { addresses: Arc::new(Mutex::new(addresses)), clock }
-    }
-
-    /// Begins an attempt at `address`, or says when there may be one.
-    pub(super) fn begin(&self, address: SocketAddr) -> Result<Turn, Busy> {
-        self.addresses().begin(address, self.clock.boot())?;
-        Ok(Turn { gate: self.clone(), address })
-    }
-
-    fn addresses(&self) -> MutexGuard<'_, Addresses> {
-        self.addresses.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Turn {
-    /// Notes that so many octets are sent.
-    pub(super) fn send(&self, octets: usize) {
-        self.gate.addresses().send(self.address, octets, self.gate.clock.boot());
-    }
-
-    /// Notes that a 2xx was answered.
-    pub(super) fn prove(&self) {
-        self.gate.addresses().prove(self.address);
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        self.gate.addresses().end(self.address);
-    }
+    pub(super) limits: AddressLimits,
 }
 
 /// What a request is written to: TCP, with TLS over it or without.
@@ -92,10 +43,10 @@ pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// A stream, and the attempt that it was opened for.
+/// A stream, and the permit for the attempt that it was opened for.
 pub(super) struct Dialled {
     pub(super) stream: Box<dyn Stream>,
-    pub(super) turn: Turn,
+    pub(super) permit: Permit,
 }
 
 /// Why there is no connection.
@@ -132,15 +83,15 @@ impl Dial {
 
     async fn open(&self, target: &Target) -> Result<Dialled, DialError> {
         let addresses = self.addresses(target).await?;
-        let (stream, turn) = self.dial(&addresses).await?;
+        let (stream, permit) = self.dial(&addresses).await?;
         // A request is written in one piece, and its answer is waited for.
         stream.set_nodelay(true).map_err(DialError::Tcp)?;
         if !target.is_tls() {
-            return Ok(Dialled { stream: Box::new(stream), turn });
+            return Ok(Dialled { stream: Box::new(stream), permit });
         }
         let name = server_name(target).map_err(DialError::Tls)?;
         let stream = self.tls.connect(name, stream).await.map_err(DialError::Tls)?;
-        Ok(Dialled { stream: Box::new(stream), turn })
+        Ok(Dialled { stream: Box::new(stream), permit })
     }
 
     /// The addresses of `target` that may be dialled, at most four of each family, those of IPv6 first.
@@ -182,34 +133,34 @@ impl Dial {
     }
 
     /// The first connection that comes about: with IPv6, or else with IPv4, which waits for that a little.
-    async fn dial(&self, addresses: &[SocketAddr]) -> Result<(TcpStream, Turn), DialError> {
+    async fn dial(&self, addresses: &[SocketAddr]) -> Result<(TcpStream, Permit), DialError> {
         let (v6, v4) = addresses.split_at(addresses.partition_point(SocketAddr::is_ipv6));
         if v6.is_empty() || v4.is_empty() {
-            return self.dial_in_turn(addresses).await;
+            return self.dial_each(addresses).await;
         }
-        let mut first = Box::pin(self.dial_in_turn(v6));
+        let mut first = Box::pin(self.dial_each(v6));
         match timeout(HEAD_START, &mut first).await {
             Ok(Ok(dialled)) => Ok(dialled),
-            Ok(Err(_)) => self.dial_in_turn(v4).await,
-            Err(_) => select_ok([first, Box::pin(self.dial_in_turn(v4))]).await.map(|(dialled, _)| dialled),
+            Ok(Err(_)) => self.dial_each(v4).await,
+            Err(_) => select_ok([first, Box::pin(self.dial_each(v4))]).await.map(|(dialled, _)| dialled),
         }
     }
 
     /// Dials one after another; each has its share of the time for connecting. What is left out because it was called as often
     /// as permitted is what is told if no other fails.
-    async fn dial_in_turn(&self, addresses: &[SocketAddr]) -> Result<(TcpStream, Turn), DialError> {
+    async fn dial_each(&self, addresses: &[SocketAddr]) -> Result<(TcpStream, Permit), DialError> {
         let share = self.timeout / u32::try_from(addresses.len().max(1)).unwrap_or(u32::MAX);
         let (mut failed, mut soonest) = (None, None::<Busy>);
         for address in addresses {
-            let turn = match self.gate.begin(*address) {
-                Ok(turn) => turn,
+            let permit = match self.limits.begin(*address) {
+                Ok(permit) => permit,
                 Err(busy) => {
                     soonest = Some(soonest.map_or(busy, |known| Busy { wait: known.wait.min(busy.wait) }));
                     continue;
                 }
             };
             match timeout(share, TcpStream::connect(address)).await {
-                Ok(Ok(stream)) => return Ok((stream, turn)),
+                Ok(Ok(stream)) => return Ok((stream, permit)),
                 Ok(Err(error)) => failed = Some(error),
                 Err(_) => failed = Some(io::ErrorKind::TimedOut.into()),
             }
@@ -233,7 +184,6 @@ fn server_name(target: &Target) -> io::Result<ServerName<'static>> {
 mod tests {
     use async_trait::async_trait;
 
-    use super::super::addresses;
     use super::super::guard::GuardSettings;
     use super::*;
     use crate::dns::{Addresses, MxAnswer};
@@ -267,7 +217,7 @@ mod tests {
             resolver: Arc::new(Fixed(answer)),
             tls: crate::tls::client_config().expect("TLS").into(),
             timeout: Duration::from_millis(20),
-            gate: Gate::new(addresses::Addresses::new(1000, true), Arc::new(crate::clock::SystemClock)),
+            limits: AddressLimits::new(1000, true, Arc::new(crate::clock::SystemClock)),
         }
     }
 
@@ -340,15 +290,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_address_that_nobody_answers_at_leaves_the_others_their_turn() {
+    async fn an_address_without_an_answer_leaves_time_for_the_others() {
         let open = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let open = open.local_addr().map(|address| (open, address)).expect("bound address");
         // Nobody listens at the same port of these.
         let closed = ["[::1]", "127.0.0.9"].map(|host| format!("{host}:{}", open.1.port()).parse().expect("address"));
         let dial = Dial { timeout: Duration::from_secs(30), ..dial(None) };
-        let (connected, turn) =
+        let (connected, permit) =
             dial.dial(&[closed[0], closed[1], open.1]).await.unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!((connected.peer_addr().expect("connected"), turn.address), (open.1, open.1));
+        assert_eq!((connected.peer_addr().expect("connected"), permit.address), (open.1, open.1));
         assert!(dial.dial(&closed).await.is_err());
         assert!(dial.dial(&[]).await.is_err());
     }

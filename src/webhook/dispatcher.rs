@@ -13,12 +13,12 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::attempt::{Attempted, Claim, Delivery, STORE_PAUSE};
-use super::outcome::{Outcome, Verdict as Answered};
-use super::queue::{End, EventKey, Page, Queue, Reading, Standing};
+use super::outcome::{ErrorClass, Outcome, Verdict as Answered};
+use super::queue::{Answer, Ended, EventKey, Page, PageRequest, Queue};
 use super::schedule::RETRY_AFTER_MAX;
 use crate::expiry::StepDetector;
 use crate::model::{AttemptRecord, Timestamp, Verdict, WebhookId};
-use crate::store::{ATTEMPTS_PER_NOTE, StoreError, Wanted};
+use crate::store::{ATTEMPTS_PER_RECORD, DueQuery, StoreError};
 
 /// The longest time between two looks at the whole outbox, and the shortest: mail that comes in by the thousand makes no more
 /// looks than this.
@@ -30,8 +30,6 @@ const LOOK_PAUSES: u32 = 4;
 const NOTES_MAX: usize = 4;
 /// How long attempts in flight may take once the service stops. Those that are cut off are made again.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long a webhook rests whose attempt panicked.
-const PANIC_PAUSE: Duration = Duration::from_secs(5);
 
 /// Sends events until `shutdown` is cancelled, so many at once that are not slow; begins with what the last process left.
 /// While `guard` says that the time of day can't be relied on, none ends by it.
@@ -70,8 +68,6 @@ struct Worker {
     queue: Queue,
     guard: StepDetector,
     may_end: bool,
-    /// Events past their end by a clock that can't be relied on.
-    late: Vec<Claim>,
     /// What is to be recorded.
     ended: Vec<(EventKey, AttemptRecord)>,
     looks: JoinSet<Looked>,
@@ -93,7 +89,6 @@ impl Worker {
             queue: Queue::new(in_flight_max),
             guard,
             may_end: false,
-            late: Vec::new(),
             ended: Vec::new(),
             looks: JoinSet::new(),
             reads: JoinSet::new(),
@@ -113,43 +108,35 @@ impl Worker {
     /// Starts what there is to do.
     fn start(&mut self) {
         self.may_end = self.guard.may_remove(self.delivery.clock.now(), self.now());
-        if self.may_end {
-            let now = self.now();
-            for claim in std::mem::take(&mut self.late) {
-                self.queue.again(claim, now);
-            }
-        }
         for key in self.queue.wake(self.now()) {
             self.under_way.remove(&key);
         }
         self.start_look();
-        while let Some(reading) = self.queue.next_reading() {
+        while let Some(request) = self.queue.next_page() {
             let delivery = Arc::clone(&self.delivery);
-            self.reads.spawn(async move { read(&delivery, reading).await });
+            self.reads.spawn(async move { read(&delivery, request).await });
         }
-        while let Some(claim) = self.queue.next(self.now()) {
+        while let Some(claim) = self.queue.next_claim(self.now()) {
             self.start_attempt(claim);
         }
         self.start_notes();
     }
 
     fn start_attempt(&mut self, claim: Claim) {
-        if self.delivery.is_late(&claim.event) {
-            if self.may_end {
-                return self.end((claim, Attempted::Ended(AttemptRecord::TOO_LATE)));
-            }
-            self.queue.end(key(&claim), End::Undecided, self.now());
-            return self.late.push(claim);
+        // While the clock can't be relied on, an event that seems late is sent like any other.
+        if self.may_end && self.delivery.is_late(&claim.event) {
+            return self.end((claim, Attempted::Ended(AttemptRecord::TOO_LATE)));
         }
         let delivery = Arc::clone(&self.delivery);
         let (handle, is_cut_off) = oneshot::channel::<()>();
         self.under_way.insert(key(&claim), handle);
         self.attempts.spawn(async move {
-            // A panic is this event's alone, and its turn is given back. The receiver may have been called.
+            // A panic fails this attempt alone. The receiver may have been called, so it counts like any other failure.
+            let at = delivery.clock.now();
             let attempted = AssertUnwindSafe(delivery.attempt_until(&claim, is_cut_off)).catch_unwind().await;
             let attempted = attempted.unwrap_or_else(|_| {
-                tracing::error!(webhook = %claim.event.webhook, "an attempt ended early");
-                Attempted::Unreadable(PANIC_PAUSE)
+                tracing::error!(webhook = %claim.event.webhook, "an attempt panicked; the event is retried");
+                Attempted::Called(at, Outcome::unanswered(ErrorClass::Other, Duration::ZERO, "internal error"))
             });
             (claim, attempted)
         });
@@ -158,27 +145,26 @@ impl Worker {
     fn end(&mut self, (claim, attempted): (Claim, Attempted)) {
         let key = key(&claim);
         self.under_way.remove(&key);
-        let end = match attempted {
+        let ended = match attempted {
             Attempted::Called(at, outcome) => {
-                let standing = standing(&outcome);
+                let answer = answer(&outcome);
                 let record = self.delivery.record(&claim.event, at, outcome, self.may_end);
                 self.ended.push((key, record));
-                End::Called(standing)
+                Ended::Called(answer)
             }
             Attempted::Ended(why) => {
                 self.ended.push((key, self.delivery.record_end(&claim.event, why)));
-                End::Uncalled
+                Ended::Uncalled
             }
-            Attempted::Gone => End::Gone,
-            Attempted::Busy(busy) => End::OriginRests(claim, busy.wait),
-            Attempted::Unreadable(rest) => End::WebhookRests(claim, rest),
+            Attempted::Gone => Ended::Gone,
+            Attempted::Deferred(wait) => Ended::Deferred(claim, wait),
         };
-        self.queue.end(key, end, self.now());
+        self.queue.end(key, ended, self.now());
     }
 
     fn start_notes(&mut self) {
         while !self.ended.is_empty() && self.notes.len() < NOTES_MAX {
-            let batch = self.ended.drain(..self.ended.len().min(ATTEMPTS_PER_NOTE));
+            let batch = self.ended.drain(..self.ended.len().min(ATTEMPTS_PER_RECORD));
             let (keys, records): (Vec<_>, Vec<_>) = batch.unzip();
             // What is tried again is looked for when it is due.
             let due = records.iter().filter_map(|record| match record.verdict {
@@ -209,7 +195,7 @@ impl Worker {
         self.delivery.caller.close_idle();
         (self.looked_at, self.look_at) = (Instant::now(), Instant::now() + LOOK_EVERY_MAX);
         let outbox = Arc::clone(&self.delivery.outbox);
-        self.looks.spawn(async move { outbox.lanes().await });
+        self.looks.spawn(async move { outbox.pending_webhooks().await });
     }
 
     fn looked(&mut self, looked: Looked) {
@@ -221,7 +207,7 @@ impl Worker {
                 for (webhook, due_at) in lanes {
                     match due_at.filter(|due_at| !self.is_due(*due_at)) {
                         Some(due_at) => self.look_when_due(due_at),
-                        None => self.queue.find(webhook, self.now()),
+                        None => self.queue.add_webhook(webhook, self.now()),
                     }
                 }
             }
@@ -249,7 +235,7 @@ impl Worker {
         if let Some(due_at) = read.next_due_at {
             self.look_when_due(due_at);
         }
-        self.queue.fill(read.webhook, read.page, self.now());
+        self.queue.add_page(read.webhook, read.page, self.now());
     }
 
     fn wakes_at(&self) -> Instant {
@@ -276,13 +262,13 @@ impl Worker {
     }
 }
 
-async fn read(delivery: &Delivery, Reading { webhook, without, limit }: Reading) -> Read {
+async fn read(delivery: &Delivery, PageRequest { webhook, without, limit }: PageRequest) -> Read {
     let now = delivery.clock.now();
-    let wanted = Wanted { due_by: now, due_after: now.plus(delivery.schedule.longest()), without, limit };
+    let wanted = DueQuery { due_by: now, due_after: now.plus(delivery.schedule.longest()), without, limit };
     match delivery.read(webhook, wanted).await {
         Ok(Some((receiver, due))) => {
-            let rest = due.rests_until.map(|until| until.since(now)).filter(|rest| *rest <= RETRY_AFTER_MAX);
-            let page = Page { receiver, events: due.events, has_more: due.has_more, rest };
+            let back_off = due.rests_until.map(|until| until.since(now)).filter(|wait| *wait <= RETRY_AFTER_MAX);
+            let page = Page { receiver, events: due.events, has_more: due.has_more, back_off };
             Read { webhook, page: Some(page), next_due_at: due.next_due_at }
         }
         Ok(None) | Err(StoreError::Stopping) => Read { webhook, page: None, next_due_at: None },
@@ -295,13 +281,13 @@ async fn read(delivery: &Delivery, Reading { webhook, without, limit }: Reading)
     }
 }
 
-/// What an answer says of who gave it. A status below 500 is about the webhook: the server is well.
-fn standing(outcome: &Outcome) -> Standing {
+/// What an outcome says of the receiver. A status below 500 is about the webhook: the origin works.
+fn answer(outcome: &Outcome) -> Answer {
     let verdict = outcome.verdict();
-    Standing {
+    Answer {
         is_delivered: verdict == Answered::Delivered,
-        is_of_origin: outcome.status.is_none_or(|status| status >= 500),
-        rest: match verdict {
+        is_origin_failure: outcome.status.is_none_or(|status| status >= 500),
+        back_off: match verdict {
             Answered::Retry { after } => after.map(|after| after.min(RETRY_AFTER_MAX)),
             Answered::Delivered | Answered::Gone => None,
         },

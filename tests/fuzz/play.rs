@@ -32,7 +32,7 @@ impl Policy for Anybody {
 
     fn memory(&self, octets: u64) -> Result<Share, Reply> {
         // Each message has a budget of its own, twice its size at least, in which a share may grow.
-        Ok(Budget::new(2 * MESSAGE_OCTETS_MAX.max(octets) + 1024).share(octets).expect("room"))
+        Ok(Budget::new(2 * MESSAGE_OCTETS_MAX.max(octets) + 1024).reserve(None, octets).expect("room"))
     }
 }
 

@@ -3,12 +3,12 @@
 //!
 //! Each subject has a file, which also holds the struct that its settings fill and their defaults.
 
-mod bounds;
 mod domains;
 mod http;
 mod policy;
 mod service;
 mod smtp;
+mod smtp_client;
 mod store;
 mod tls;
 mod webhook;
@@ -47,7 +47,7 @@ pub struct Subject {
 pub const SUBJECTS: [Subject; 9] = [
     Subject { title: "Service", settings: service::SETTINGS },
     Subject { title: "SMTP", settings: smtp::SETTINGS },
-    Subject { title: "Limits of an SMTP client", settings: bounds::SETTINGS },
+    Subject { title: "Limits of an SMTP client", settings: smtp_client::SETTINGS },
     Subject { title: "Mail that is refused", settings: policy::SETTINGS },
     Subject { title: "TLS for SMTP", settings: tls::SETTINGS },
     Subject { title: "HTTP", settings: http::SETTINGS },

@@ -1,6 +1,7 @@
 //! Settings of SMTP.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use ipnet::IpNet;
 
@@ -8,8 +9,7 @@ use super::{GB, KB, MB, both_loopbacks, each, one, texts};
 use crate::config::parse::{domain_name, endpoint, file_mode, listen_address, listen_addresses, network, smtp_auth};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_size};
-use crate::config::{Endpoint, SmtpBounds};
-use crate::config::{SMTP_RECIPIENTS_MAX, SmtpAuth};
+use crate::config::{Endpoint, SmtpAuth};
 use crate::model::{DomainName, DomainPattern, LocalPartPattern};
 
 /// What the receiver of mail is set to.
@@ -35,14 +35,16 @@ pub struct SmtpConfig {
     pub bodies_octets_max: u64,
     /// The longest line of a message after DATA in octets, CRLF included.
     pub text_line_octets_max: u64,
-    /// The most recipients of one message.
-    pub recipients_max: usize,
-    /// The most Received fields of a message.
-    pub hops_max: usize,
     /// AUTH on SMTP and SMTPS.
     pub auth: SmtpAuth,
-    /// What one client may use.
-    pub bounds: SmtpBounds,
+    /// The most connections at once of one client.
+    pub connections_per_client_max: usize,
+    /// The most new connections of one client in a minute.
+    pub connections_per_minute_max: usize,
+    /// Networks whose clients are exempt from the limits of one client.
+    pub exempt: Vec<IpNet>,
+    /// How long a client may be silent, take for a command line, or take to read the replies.
+    pub timeout: Duration,
     /// Networks whose clients are refused.
     pub refused_clients: Vec<IpNet>,
     /// Domains whose reverse-paths are refused.
@@ -64,15 +66,20 @@ impl Default for SmtpConfig {
             connections_max: 1_000,
             bodies_octets_max: 256 * MB,
             text_line_octets_max: 128 * KB,
-            recipients_max: SMTP_RECIPIENTS_MAX,
-            hops_max: 100,
             auth: SmtpAuth::default(),
-            bounds: SmtpBounds::default(),
+            connections_per_client_max: 50,
+            connections_per_minute_max: 600,
+            exempt: loopback(),
+            timeout: Duration::from_mins(5),
             refused_clients: Vec::new(),
             refused_senders: Vec::new(),
             accepted_local_parts: Vec::new(),
         }
     }
+}
+
+fn loopback() -> Vec<IpNet> {
+    ["127.0.0.0/8", "::1/128"].iter().filter_map(|network| network.parse().ok()).collect()
 }
 
 /// In the order in which help lists them.
@@ -138,7 +145,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "smtp-body-budget",
         Shape::One,
         "SIZE",
-        "Memory for all messages that are coming in over SMTP, 1MB to 1024GB, at least max-message-size",
+        "Memory for all incoming messages, 1MB to 1024GB, at least max-message-size; one client may use a quarter",
         |c, v| one(v, |t| value::size(t, MB..=1024 * GB)).map(|octets| c.smtp.bodies_octets_max = octets),
         |c| vec![show_size(c.smtp.bodies_octets_max)],
     ),
@@ -149,22 +156,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Longest line of a message after DATA, 1KB to 50MB; RFC 5321 asks for 1,000 octets",
         |c, v| one(v, |t| value::size(t, KB..=50 * MB)).map(|octets| c.smtp.text_line_octets_max = octets),
         |c| vec![show_size(c.smtp.text_line_octets_max)],
-    ),
-    Setting::new(
-        "max-recipients",
-        Shape::One,
-        "N",
-        "Maximum recipients of one message, 1 to 100; RFC 5321 asks for 100",
-        |c, v| one(v, |t| value::number(t, 1..=SMTP_RECIPIENTS_MAX)).map(|n| c.smtp.recipients_max = n),
-        |c| vec![c.smtp.recipients_max.to_string()],
-    ),
-    Setting::new(
-        "max-hops",
-        Shape::One,
-        "N",
-        "Maximum Received fields of a message, 1 to 1000; one with more is in a loop and refused",
-        |c, v| one(v, |t| value::number(t, 1..=1000)).map(|n| c.smtp.hops_max = n),
-        |c| vec![c.smtp.hops_max.to_string()],
     ),
     Setting::new(
         "smtp-auth",

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::http::Api;
 use crate::http::problem::Problem;
 use crate::model::Timestamp;
-use crate::store::Survey;
+use crate::store::DetailedStats;
 
 /// `oldest` and `newest` are null where there is no mail.
 #[derive(Debug, Serialize)]
@@ -31,29 +31,29 @@ pub(super) struct StatsJson {
     newest: Option<String>,
 }
 
-impl From<Survey> for StatsJson {
-    fn from(survey: Survey) -> Self {
-        let stats = survey.stats;
+impl From<DetailedStats> for StatsJson {
+    fn from(detailed: DetailedStats) -> Self {
+        let stats = detailed.stats;
         Self {
             messages: stats.messages,
             emails: stats.emails,
             mailboxes: stats.mailboxes,
-            domains: survey.domains,
+            domains: detailed.domains,
             webhooks: stats.webhooks,
             events: stats.events,
             segments: stats.segments,
             live_octets: stats.live_octets,
             disk_octets: stats.disk_octets,
             index_octets: stats.index_octets,
-            index_free_octets: survey.index_free_octets,
+            index_free_octets: detailed.index_free_octets,
             held_octets: stats.held_octets,
-            oldest: survey.oldest.map(Timestamp::to_interface),
-            newest: survey.newest.map(Timestamp::to_interface),
+            oldest: detailed.oldest.map(Timestamp::to_interface),
+            newest: detailed.newest.map(Timestamp::to_interface),
         }
     }
 }
 
 /// Answers with the numbers.
 pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatsJson>, Problem> {
-    Ok(Json(api.store.survey().await?.into()))
+    Ok(Json(api.store.detailed_stats().await?.into()))
 }

@@ -136,7 +136,7 @@ fn the_other_commands_are_read() {
 }
 
 #[test]
-fn the_size_of_a_chunk_is_read_whole_or_not_at_all() {
+fn the_size_of_a_chunk_is_read_strictly() {
     for (line, octets, is_last) in [
         ("BDAT 0", 0, false),
         ("bdat 5 last", 5, true),
@@ -168,7 +168,7 @@ fn parameters_of_extensions_are_read() {
 }
 
 #[test]
-fn each_dialect_has_its_greetings_and_what_it_offers() {
+fn each_dialect_has_its_greetings_and_extensions() {
     let lmtp = Dialect { service: Service::Lmtp, ..PLAIN };
     let lhlo = Command::Greeting(Greeting::Lhlo, "client.test".into());
     assert_eq!(super::parse(b"LHLO client.test", lmtp), Ok(lhlo));

@@ -1,4 +1,4 @@
-//! Headers as the specification has them, broken ones, and any cut of either.
+//! Headers of the specification and broken ones, cut anywhere.
 
 use proptest::prelude::*;
 
@@ -21,11 +21,11 @@ fn tcp6(tail: &[u8]) -> Vec<u8> {
     v2_of(0x21, 0x21, &[&addresses, tail].concat())
 }
 
-fn at(ip: &str) -> Client {
-    Client::At(ip.parse().expect("an address"))
+fn at(ip: &str) -> Source {
+    Source::Address(ip.parse().expect("an address"))
 }
 
-fn good() -> Vec<(Vec<u8>, Client)> {
+fn good() -> Vec<(Vec<u8>, Source)> {
     let longest =
         "PROXY UNKNOWN ffff:f...f:ffff ffff:f...f:ffff 65535 65535 and whatever else there is, up to 107 octets ..";
     assert_eq!(longest.len() + 2, V1_OCTETS_MAX);
@@ -36,21 +36,21 @@ fn good() -> Vec<(Vec<u8>, Client)> {
         (b"PROXY TCP4 192.0.2.7 198.51.100.1 0 0\r\n".to_vec(), at("192.0.2.7")),
         (b"PROXY TCP6 2001:db8::7 2001:db8::1 51234 25\r\n".to_vec(), at("2001:db8::7")),
         (b"PROXY TCP6 ::ffff:192.0.2.7 ::1 1 25\r\n".to_vec(), at("192.0.2.7")),
-        (b"PROXY UNKNOWN\r\n".to_vec(), Client::OfSocket),
-        (b"PROXY UNKNOWN ffff:: ffff:: 65535 65535\r\n".to_vec(), Client::OfSocket),
-        (format!("{longest}\r\n").into_bytes(), Client::OfSocket),
+        (b"PROXY UNKNOWN\r\n".to_vec(), Source::OfSocket),
+        (b"PROXY UNKNOWN ffff:: ffff:: 65535 65535\r\n".to_vec(), Source::OfSocket),
+        (format!("{longest}\r\n").into_bytes(), Source::OfSocket),
         (tcp4(b""), at("192.0.2.7")),
         (tcp4(b"\x03\0\x04abcd\x04\0\0"), at("192.0.2.7")),
         (tcp4(&[4; V2_OCTETS_MAX - 28]), at("192.0.2.7")),
         (tcp6(b""), at("2001:db8::7")),
         (tcp6(b"\x02\0\x04name"), at("2001:db8::7")),
         (v2_of(0x21, 0x21, &[&mapped.octets()[..], &[0; 20]].concat()), at("192.0.2.7")),
-        (v2_of(0x21, 0x31, &[b'/'; 216]), Client::OfSocket),
-        (v2_of(0x21, 0x00, b""), Client::OfSocket),
-        (v2_of(0x21, 0x00, b"anything"), Client::OfSocket),
-        (v2_of(0x20, 0x00, b""), Client::OfSocket),
-        (v2_of(0x20, 0x11, &[192, 0, 2, 7, 198, 51, 100, 1, 0, 1, 0, 25]), Client::OfSocket),
-        (v2_of(0x20, 0x99, b"whatever"), Client::OfSocket),
+        (v2_of(0x21, 0x31, &[b'/'; 216]), Source::OfSocket),
+        (v2_of(0x21, 0x00, b""), Source::OfSocket),
+        (v2_of(0x21, 0x00, b"anything"), Source::OfSocket),
+        (v2_of(0x20, 0x00, b""), Source::OfSocket),
+        (v2_of(0x20, 0x11, &[192, 0, 2, 7, 198, 51, 100, 1, 0, 1, 0, 25]), Source::OfSocket),
+        (v2_of(0x20, 0x99, b"whatever"), Source::OfSocket),
     ]
 }
 
@@ -103,7 +103,7 @@ fn bad() -> Vec<Vec<u8>> {
     bad
 }
 
-/// Reads as a connection does, each time no more than was asked for and no more than `cut` gives; what was used.
+/// Reads as a connection does: each time at most as many octets as are missing and as `cut` gives. The octets used.
 fn play(stream: &[u8], mut cut: impl FnMut(usize) -> usize) -> (Result<Progress, Malformed>, usize) {
     let mut used = 0;
     loop {
@@ -122,7 +122,7 @@ fn play(stream: &[u8], mut cut: impl FnMut(usize) -> usize) -> (Result<Progress,
 }
 
 #[test]
-fn each_header_gives_its_client_and_not_an_octet_more() {
+fn each_header_gives_its_client_and_reads_no_octet_more() {
     for (header, client) in good() {
         let stream = [&header, &b"EHLO client.test\r\n"[..]].concat();
         let shown = header.escape_ascii().to_string();
@@ -132,7 +132,7 @@ fn each_header_gives_its_client_and_not_an_octet_more() {
 }
 
 #[test]
-fn what_is_no_header_is_refused_within_bounds() {
+fn a_broken_header_is_refused_within_bounds() {
     for header in bad() {
         let stream = [&header, &b"EHLO client.test\r\nMAIL FROM:<>\r\n"[..]].concat();
         let (ended, used) = play(&stream, |octets| octets);
@@ -142,7 +142,7 @@ fn what_is_no_header_is_refused_within_bounds() {
 }
 
 #[test]
-fn what_cannot_become_a_header_is_refused_at_its_first_octet() {
+fn octets_that_cannot_become_a_header_are_refused_at_the_first_wrong_one() {
     for start in [&b"E"[..], b"\x16", b"P\x00", b"PROXYX", b"\r\n\n", b"\n"] {
         assert_eq!(read(start), Err(Malformed), "{}", start.escape_ascii());
     }
@@ -150,7 +150,7 @@ fn what_cannot_become_a_header_is_refused_at_its_first_octet() {
 }
 
 #[test]
-fn half_a_header_is_none() {
+fn an_incomplete_header_needs_more_octets() {
     for (header, _) in good() {
         for end in 0..header.len().min(300) {
             assert!(matches!(read(&header[..end]), Ok(Progress::Needs(_))), "{}", header[..end].escape_ascii());

@@ -1,15 +1,14 @@
-//! What each command does, those of a transaction excepted.
+//! What each command does, except those of a transaction.
 
-use super::{Client, Session, State};
+use super::{ClientName, Session, State};
 use crate::model::Greeting;
 use crate::smtp::auth::Progress;
 use crate::smtp::command::Command;
 use crate::smtp::reply::Reply;
-use crate::smtp::session::End;
 
 impl Session<'_> {
-    /// Does what a command says; `None` if its reply comes later or has been said.
-    pub(super) fn obey(&mut self, command: Command) -> Option<Reply> {
+    /// Executes a command. `None`: its reply comes later or is written already.
+    pub(super) fn execute(&mut self, command: Command) -> Option<Reply> {
         let done = match command {
             Command::Greeting(greeting, name) => Ok(self.greet(greeting, name)),
             Command::Mail(mail) => self.mail(mail),
@@ -21,7 +20,7 @@ impl Session<'_> {
             }
             Command::BdatOfUnknownSize => {
                 self.answer(&Reply::CHUNK_SYNTAX);
-                self.end(&Reply::OUT_OF_STEP, End::OutOfStep);
+                self.answer(&Reply::OUT_OF_SYNC);
                 return None;
             }
             Command::StartTls => self.start_tls(),
@@ -31,7 +30,7 @@ impl Session<'_> {
                 Ok(Reply::OK)
             }
             Command::Noop => Ok(Reply::OK),
-            Command::Vrfy => Ok(Reply::NOT_TOLD),
+            Command::Vrfy => Ok(Reply::NOT_VERIFIED),
             Command::Help => Ok(Reply::help(self.dialect, self.tls.is_some())),
             Command::Quit => Ok(Reply::BYE),
         };
@@ -39,9 +38,9 @@ impl Session<'_> {
     }
 
     fn greet(&mut self, greeting: Greeting, name: String) -> Reply {
-        // RFC 5321 section 4.1.4: as if RSET had come.
+        // RFC 5321 section 4.1.4: a greeting implies RSET.
         self.transaction = None;
-        self.client = Some(Client { name, greeting });
+        self.client_name = Some(ClientName { name, greeting });
         match greeting {
             Greeting::Helo => Reply::helo(&self.settings.hostname),
             Greeting::Ehlo | Greeting::Lhlo => {
@@ -62,7 +61,7 @@ impl Session<'_> {
     }
 
     fn auth(&mut self, begun: Result<Progress, Reply>) -> Result<Reply, Reply> {
-        if self.client.is_none() {
+        if self.client_name.is_none() {
             return Err(Reply::greeting_first(self.dialect.is_lmtp()));
         }
         if self.is_authenticated {
@@ -74,7 +73,7 @@ impl Session<'_> {
         Ok(self.authenticate(begun?))
     }
 
-    /// Goes on with an exchange.
+    /// Continues an exchange of AUTH.
     pub(super) fn authenticate(&mut self, progress: Progress) -> Reply {
         match progress {
             Progress::Challenge(exchange) => {

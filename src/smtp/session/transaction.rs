@@ -1,42 +1,40 @@
-//! From MAIL to the end of the message.
+//! A transaction: from MAIL to the end of the message.
 
 use std::mem;
 
-use super::{AtStore, Message, Session, State};
+use super::{Message, Session, State, Storing};
 use crate::model::{Address, Protocol};
-use crate::smtp::body::Body;
-use crate::smtp::chunk::Chunk;
+use crate::smtp::body::{Body, Chunk};
 use crate::smtp::command::Mail;
+use crate::smtp::content::{TextLines, count_hops};
 use crate::smtp::data::Decoder;
-use crate::smtp::hops;
 use crate::smtp::path::ForwardPath;
 use crate::smtp::reply::Reply;
-use crate::smtp::text::TextLines;
 
-/// What MAIL began.
+/// A transaction that MAIL has begun.
 pub(super) struct Transaction {
     mail: Mail,
     recipients: Vec<Address>,
-    /// What the chunks so far came to; a refusal stands for those that follow.
+    /// The message from the chunks so far; a refusal applies to all later chunks.
     chunks: Option<Result<Body, Reply>>,
 }
 
 impl Transaction {
-    /// How much memory is set aside for what has come in chunks.
-    pub(super) fn held_octets(&self) -> u64 {
-        self.chunks.iter().flatten().map(Body::held_octets).sum()
+    /// How much memory the chunks so far reserve, in octets.
+    pub(super) fn reserved_octets(&self) -> u64 {
+        self.chunks.iter().flatten().map(Body::reserved_octets).sum()
     }
 }
 
 impl Session<'_> {
     pub(super) fn mail(&mut self, mail: Mail) -> Result<Reply, Reply> {
-        if self.client.is_none() {
+        if self.client_name.is_none() {
             return Err(Reply::greeting_first(self.dialect.is_lmtp()));
         }
         if self.transaction.is_some() {
             return Err(Reply::NESTED_MAIL);
         }
-        if self.is_over {
+        if self.refuses_transactions {
             return Err(Reply::LIFE_OVER);
         }
         if mail.size_octets.is_some_and(|size| size > self.settings.message_octets_max) {
@@ -50,7 +48,7 @@ impl Session<'_> {
 
     pub(super) fn rcpt(&mut self, path: ForwardPath, is_ascii: bool) -> Result<Reply, Reply> {
         let transaction = self.transaction.as_mut().ok_or(Reply::MAIL_FIRST)?;
-        // A part of the message is there, and it was not for this recipient.
+        // The first chunk has arrived already, for the recipients before it.
         if transaction.chunks.is_some() {
             return Err(Reply::MESSAGE_BEGUN);
         }
@@ -65,15 +63,15 @@ impl Session<'_> {
                 self.policy.recipient(&address, &transaction.recipients)?;
                 address
             }
-            // RFC 5321 section 4.5.1: received without asking, by the administrator of this host.
+            // RFC 5321 section 4.5.1: always accepted, for the administrator of this host.
             ForwardPath::Postmaster(local_part) => {
                 Address::new(&local_part, self.settings.hostname.clone()).map_err(|_| Reply::RECIPIENT_SYNTAX)?
             }
             ForwardPath::AddressLiteral => return Err(Reply::ADDRESS_LITERAL),
         };
         transaction.recipients.push(address);
-        if transaction.recipients.len() > self.recipients_most {
-            self.recipients_most = transaction.recipients.len();
+        if transaction.recipients.len() > self.recipients_since_stored_max {
+            self.recipients_since_stored_max = transaction.recipients.len();
             self.progress += 1;
         }
         Ok(Reply::RECIPIENT_OK)
@@ -87,7 +85,7 @@ impl Session<'_> {
         if transaction.recipients.is_empty() {
             return Err(Reply::NO_RECIPIENTS);
         }
-        // RFC 3030 section 3: lines mean nothing in such a message, so no dot on a line can end it.
+        // RFC 3030 section 3: such a message has no lines, so no line with a dot can end it.
         if transaction.mail.is_binary {
             return Err(Reply::BINARY_NEEDS_BDAT);
         }
@@ -98,7 +96,7 @@ impl Session<'_> {
         Ok(Reply::SEND_DATA)
     }
 
-    /// Whatever is wrong is said after the octets of the chunk, which come in any case (RFC 3030 section 2).
+    /// Begins a chunk. A refusal follows after its octets, which the client sends in any case (RFC 3030 section 2).
     pub(super) fn bdat(&mut self, octets: u64, is_last: bool) {
         let body = self.body_for(octets, is_last);
         self.state = State::Chunk(Chunk::new(octets, is_last, body));
@@ -114,7 +112,7 @@ impl Session<'_> {
             None if transaction.recipients.is_empty() => Err(Reply::NO_RECIPIENTS),
             None if is_too_large(0) => Err(Reply::message_too_large(octets_max)),
             None => {
-                // The only chunk tells the size by itself.
+                // A message of a single chunk has the size of that chunk.
                 let size_octets = if is_last { Some(octets) } else { transaction.mail.size_octets };
                 let share = self.policy.memory(size_octets.unwrap_or(octets_max).max(octets))?;
                 Ok(Body::new(share, size_octets, octets_max))
@@ -122,7 +120,7 @@ impl Session<'_> {
         }
     }
 
-    /// Ends a chunk, and the message if it was the last; `None` if it has been answered.
+    /// Ends a chunk, and the message after the last chunk. `None`: the reply is written already.
     pub(super) fn end_of_chunk(&mut self) -> Option<Message> {
         let State::Chunk(chunk) = mem::replace(&mut self.state, State::Command) else { return None };
         if chunk.is_last() {
@@ -137,20 +135,20 @@ impl Session<'_> {
         None
     }
 
-    /// Ends what DATA began; `None` if it has been answered.
+    /// Ends the message after DATA. `None`: it is refused, and the reply is written already.
     pub(super) fn end_of_data(&mut self) -> Option<Message> {
         let State::Data(_, _, body) = mem::replace(&mut self.state, State::Command) else { return None };
         self.end_of_message(Ok(body))
     }
 
-    /// Ends the transaction; `None` if its message is refused and that has been answered.
+    /// Ends the transaction. `None`: its message is refused, and the reply is written already.
     fn end_of_message(&mut self, body: Result<Body, Reply>) -> Option<Message> {
         let transaction = self.transaction.take();
-        // RFC 2033 section 4.2: one reply for each recipient that was accepted.
+        // RFC 2033 section 4.2: one reply for each accepted recipient.
         let recipients = transaction.as_ref().map_or(0, |transaction| transaction.recipients.len());
         let replies = if self.dialect.is_lmtp() { recipients.max(1) } else { 1 };
         let whole = body.and_then(Body::finish).and_then(|(raw, share)| {
-            let is_loop = hops::count(&raw) > self.settings.hops_max;
+            let is_loop = count_hops(&raw) > self.settings.hops_max;
             if is_loop { Err(Reply::TOO_MANY_HOPS) } else { Ok((raw, share)) }
         });
         let (raw, share) = match whole {
@@ -161,8 +159,8 @@ impl Session<'_> {
             }
         };
         let Transaction { mail, recipients, .. } = transaction?;
-        let client = self.client.as_ref()?;
-        self.at_store = Some(AtStore { _share: share, replies });
+        let client = self.client_name.as_ref()?;
+        self.storing = Some(Storing { _share: share, replies });
         Some(Message {
             helo: client.name.clone(),
             protocol: Protocol {

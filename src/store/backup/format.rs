@@ -5,8 +5,8 @@
 //! record  | crc 4 | meta length 4 | content length 4 | content crc 4 | meta (a BackupRecord) | content |
 //! ```
 //!
-//! The first record is `Store`, the last `End`, which counts the others: without it the file was cut short. Mail comes
-//! before webhooks, so that restoring it tells nobody.
+//! The first record is `Store`. The last is `End`, which counts the others; a file without it was cut short. Mail comes
+//! before webhooks, so that restoring mail creates no events.
 
 use bytes::{Buf, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
@@ -19,50 +19,50 @@ use crate::store::journal::{RECORD_HEADER_OCTETS, RecordHead, decode_meta, encod
 const FORMAT: u32 = 4;
 const MAGIC: [u8; 16] = *b"tempmail-backup\n";
 const HEADER_OCTETS: usize = 24;
-/// What a record takes at most beside the message: an envelope of 100 recipients is below 96 KB.
+/// The largest record without its message. An envelope of 100 recipients is below 96 KB.
 const META_OCTETS_MAX: usize = 1 << 20;
 
-/// One thing that a backup holds. The order of the variants is part of the format: new ones go to the end.
+/// One record of a backup. The order of the variants is part of the format, so a new one goes to the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BackupRecord {
     /// The store that was backed up.
     Store {
-        /// What its events are named under, so that they keep their ids.
+        /// The key of its hashes, under which events keep their ids.
         secret: [u8; 16],
     },
     /// A registered domain.
     Domain(DomainRecord),
-    /// A message, in the order of the journal; its octets are the content.
+    /// A message, in the order of the journal. Its octets are the content.
     Mail {
-        /// As it was received, with all recipients.
+        /// The envelope as received, with all recipients.
         envelope: Envelope,
         /// When it was received.
         received_at: Timestamp,
         /// The first millisecond in which it is no longer readable.
         expires_at: Timestamp,
-        /// The number of its first recipient's Email; those of the others count on from it. They order a mailbox.
+        /// The sequence number of the first recipient's Email. Those of the others follow.
         sequence: u64,
-        /// The Emails of it that were there.
-        living: Vec<EmailId>,
+        /// The Emails that were not deleted.
+        live: Vec<EmailId>,
     },
     /// A webhook, with its secret.
     Webhook(Box<WebhookRecord>),
-    /// An event that a webhook had not been told.
+    /// A pending event.
     Event {
-        /// Whom to tell.
+        /// The webhook that gets it.
         webhook: WebhookId,
-        /// Of which Email.
+        /// The Email that it is about.
         email: EmailId,
-        /// Attempts made.
+        /// The number of attempts so far.
         attempts: u32,
-        /// When the next was due.
+        /// When the next attempt is due.
         due_at: Timestamp,
     },
-    /// The end, with the numbers of what came before.
+    /// The end, with the counts of the records before it.
     End(BackupCounts),
 }
 
-/// How much a backup holds.
+/// What a backup holds, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BackupCounts {
@@ -81,14 +81,14 @@ pub struct BackupCounts {
 }
 
 impl BackupCounts {
-    /// Counts a record with its content.
+    /// Counts one record.
     pub fn count(&mut self, item: &BackupItem) {
         match &item.record {
             BackupRecord::Store { .. } | BackupRecord::End(_) => {}
             BackupRecord::Domain(_) => self.domains += 1,
-            BackupRecord::Mail { living, .. } => {
+            BackupRecord::Mail { live, .. } => {
                 self.messages += 1;
-                self.emails += living.len() as u64;
+                self.emails += live.len() as u64;
                 self.octets += item.content.len() as u64;
             }
             BackupRecord::Webhook(_) => self.webhooks += 1,
@@ -97,7 +97,7 @@ impl BackupCounts {
     }
 }
 
-/// A record with its content, which only mail has.
+/// A record with its content. Only mail has content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupItem {
     /// The record.
@@ -112,10 +112,10 @@ impl From<BackupRecord> for BackupItem {
     }
 }
 
-/// Why a backup can't be read.
+/// Why a backup cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BackupError {
-    /// It does not begin as a backup does.
+    /// The file does not begin as a backup does.
     #[error("this is no backup of tempmail")]
     NotABackup,
     /// A newer version of the program wrote it.
@@ -126,24 +126,24 @@ pub enum BackupError {
         /// The format found.
         found: u32,
     },
-    /// It has no end.
+    /// The file has no end record.
     #[error("the backup is cut short: {octets} octets are there, and its end is not among them")]
     CutShort {
-        /// Octets that there are.
+        /// Octets of the file.
         octets: u64,
     },
-    /// What is there is not what was written.
+    /// The file does not hold what was written.
     #[error("the backup is damaged at offset {offset}")]
     Damaged {
         /// Octet in the file.
         offset: u64,
     },
-    /// The file can't be read.
+    /// The file cannot be read.
     #[error("{0}")]
     Io(String),
 }
 
-/// What a file begins with.
+/// The header of a file.
 pub fn header() -> Bytes {
     let mut out = Vec::with_capacity(HEADER_OCTETS);
     out.extend_from_slice(&MAGIC);
@@ -153,7 +153,7 @@ pub fn header() -> Bytes {
     out.into()
 }
 
-/// Records as they follow it.
+/// Encodes records, which follow the header.
 pub fn encode(items: &[BackupItem]) -> Result<Bytes, StoreError> {
     let mut out = Vec::new();
     for item in items {
@@ -170,7 +170,7 @@ pub struct BackupDecoder {
     /// Where `octets` begins in the file.
     offset: u64,
     has_header: bool,
-    /// Set once the end was read and is right.
+    /// The counts of the end record, once it was read and matches.
     counts: Option<BackupCounts>,
     counted: BackupCounts,
     is_begun: bool,
@@ -187,7 +187,7 @@ impl BackupDecoder {
         self.octets.extend_from_slice(octets);
     }
 
-    /// The next record that is there whole; `None` when more octets are needed. The end is not given out.
+    /// Decodes the next record. `None` if more octets are needed. The end record is checked and not returned.
     pub fn next_item(&mut self) -> Result<Option<BackupItem>, BackupError> {
         if !self.has_header && !self.read_header()? {
             return Ok(None);

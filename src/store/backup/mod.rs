@@ -1,8 +1,8 @@
-//! A backup: the living state of a store as a stream of records, in a file format of its own.
+//! A backup: the live data of a store as a stream of records, in a file format of its own.
 //!
-//! Mail is read off the journal in its order, and of each message the index is asked which Emails live *after* its octets
-//! were read: what lives then was whole when it was read, since nothing is taken off the disk before it is dead. So a
-//! backup holds nothing back, neither the writer nor the space of what goes meanwhile.
+//! A backup reads messages in the order of the journal. *After* it has read the octets of a message, it asks the index which
+//! of its Emails are live. A message that is live then was whole when it was read, since only unreferenced octets leave the
+//! disk. So a backup blocks neither the writer nor the removal of mail.
 
 mod format;
 mod restore;

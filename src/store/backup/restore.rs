@@ -1,4 +1,4 @@
-//! From a backup to a store.
+//! Restoring a store from a backup.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -16,19 +16,20 @@ const READ_OCTETS: usize = 256 << 10;
 /// Why a backup was not restored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RestoreError {
-    /// The backup can't be read.
+    /// The backup cannot be read.
     #[error("{0}")]
     Backup(#[from] BackupError),
-    /// The new store can't be made.
+    /// The new store cannot be created.
     #[error("{0}")]
     Open(#[from] OpenError),
-    /// The new store can't be filled.
+    /// The new store cannot be filled.
     #[error("{0}")]
     Store(#[from] StoreError),
 }
 
-/// Reads a backup from end to end: how much it holds, and the octets of its largest message. `progress` is told how many
-/// octets were read.
+/// Reads a whole backup. Returns its counts and the octets of its largest message.
+///
+/// `progress` gets the number of octets read so far.
 pub fn verify(file: &mut dyn Read, progress: &mut dyn FnMut(u64)) -> Result<(BackupCounts, u64), BackupError> {
     let mut largest = 0;
     let counts = read(file, progress, &mut |item| {
@@ -38,8 +39,9 @@ pub fn verify(file: &mut dyn Read, progress: &mut dyn FnMut(u64)) -> Result<(Bac
     Ok((counts, largest))
 }
 
-/// Fills an empty disk with the store of a backup that was [verified](verify). Events only if asked for: their endpoints
-/// would be called again.
+/// Creates the store of a [verified](verify) backup on an empty disk.
+///
+/// Events are restored only `with_events`, since their endpoints may have got them already.
 pub fn restore(
     file: &mut dyn Read,
     disk: &Arc<dyn Disk>,
@@ -59,12 +61,12 @@ pub fn restore(
             _ => Ok(()),
         }
     })?;
-    // The decoder takes no file without the record of its store.
+    // The decoder refuses a file without a `Store` record.
     loader.ok_or(BackupError::NotABackup)?.finish()?;
     Ok(if with_events { counts } else { BackupCounts { events: 0, ..counts } })
 }
 
-/// Does again what a record says.
+/// Adds a record to the new store.
 pub(in crate::store) fn load(loader: &mut Loader, item: BackupItem) -> Result<(), StoreError> {
     let BackupItem { record, content } = item;
     match record {
@@ -76,9 +78,9 @@ pub(in crate::store) fn load(loader: &mut Loader, item: BackupItem) -> Result<()
         BackupRecord::Event { webhook, email, attempts, due_at } => {
             loader.push(Change::EventRestored { webhook, email, attempts, due_at }, &[])
         }
-        BackupRecord::Mail { envelope, received_at, expires_at, sequence, living } => {
-            // The envelope stays whole, since it shows in the message's trace; who deleted their Email doesn't get it back.
-            loader.push(Change::Restored { envelope, received_at, expires_at, sequence, living }, &content)
+        BackupRecord::Mail { envelope, received_at, expires_at, sequence, live } => {
+            // The envelope stays whole for the message's trace, but a deleted Email does not come back.
+            loader.push(Change::Restored { envelope, received_at, expires_at, sequence, live }, &content)
         }
     }
 }

@@ -1,37 +1,37 @@
-//! Reading the living state off a store, in use or not.
+//! Reading the live data of a store, which may be in use.
 
 use super::{BackupCounts, BackupItem, BackupRecord};
-use crate::store::index::{IndexError, Living, View};
+use crate::store::index::{IndexError, LiveEmails, View};
 use crate::store::journal::{Position, SegmentFiles, Step, Walk, WalkedContent, WalkedRecord, segment_name};
 use crate::store::{OpenError, StoreError};
 
-/// Events that are read at once.
+/// How many events one read returns.
 const EVENTS_AT_ONCE: usize = 1_000;
 
-/// What to do about a message that lives and does not read back.
+/// What to do about a live message that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Damage {
-    /// Stop there.
+    /// Stop with an error.
     Stops,
-    /// Go on without it.
+    /// Continue without the message.
     IsLeftOut,
 }
 
-/// What asks a view of the index.
+/// A read of the index.
 pub(crate) type Question<'q> = &'q mut dyn FnMut(&View) -> Result<(), IndexError>;
 
-/// A store to be read, and who takes what it holds.
+/// A store that is read, and the receiver of its records.
 pub(crate) struct Source<'a> {
-    /// Has a question answered by a view of the index that lasts as long as the answer.
+    /// Runs a read on a view of the index that lasts no longer than the read.
     pub(crate) read: &'a dyn Fn(Question<'_>) -> Result<(), StoreError>,
-    /// The segments, asked for once the index has said up to where it is complete.
+    /// Lists the segments. It is called after the position of the index is known.
     pub(crate) files: &'a dyn Fn() -> Result<SegmentFiles, OpenError>,
     pub(crate) damage: Damage,
     pub(crate) emit: &'a mut dyn FnMut(BackupItem) -> Result<(), StoreError>,
 }
 
 impl Source<'_> {
-    /// Hands over everything that lives, and its end.
+    /// Emits all live data and the end record.
     pub(crate) fn run(mut self) -> Result<BackupCounts, StoreError> {
         let mut counts = BackupCounts::default();
         let mut start = None;
@@ -45,13 +45,13 @@ impl Source<'_> {
             self.put(&mut counts, BackupRecord::Domain(domain).into())?;
         }
         let files = (self.files)().map_err(|error| StoreError::Failed(error.to_string()))?;
-        // A header that can't be read hides whatever lives in its segment.
+        // A damaged header hides all messages of its segment.
         for number in files.damaged.iter().filter(|number| **number <= position.segment) {
             self.damaged(*number, 0)?;
         }
-        let alive = self.segments_alive()?;
-        // Whatever lived before the files were looked for and lives still was among them.
-        for number in alive.into_iter().filter(|number| *number <= position.segment && !files.has(*number)) {
+        let live = self.live_segments()?;
+        // A segment that was live before the files were listed, and still is, must be among them.
+        for number in live.into_iter().filter(|number| *number <= position.segment && !files.has(*number)) {
             self.damaged(number, 0)?;
         }
         for number in files.numbers().into_iter().filter(|number| *number <= position.segment) {
@@ -65,17 +65,17 @@ impl Source<'_> {
         Ok(counts)
     }
 
-    fn segments_alive(&self) -> Result<Vec<u64>, StoreError> {
-        let mut alive = Vec::new();
+    fn live_segments(&self) -> Result<Vec<u64>, StoreError> {
+        let mut live = Vec::new();
         (self.read)(&mut |view| {
-            alive = view.segments_alive()?;
+            live = view.live_segments()?;
             Ok(())
         })?;
-        Ok(alive)
+        Ok(live)
     }
 
     fn is_alive(&self, segment: u64) -> Result<bool, StoreError> {
-        Ok(self.segments_alive()?.contains(&segment))
+        Ok(self.live_segments()?.contains(&segment))
     }
 
     fn put(&mut self, counts: &mut BackupCounts, item: BackupItem) -> Result<(), StoreError> {
@@ -92,7 +92,7 @@ impl Source<'_> {
     ) -> Result<(), StoreError> {
         let failed = |error: std::io::Error| StoreError::Failed(format!("{}: {error}", segment_name(number)));
         let Some(mut walk) = files.walk(number).map_err(failed)? else {
-            // Nothing lives in a segment that has been removed meanwhile.
+            // A segment that was removed meanwhile has no live message.
             return if self.is_alive(number)? { self.damaged(number, 0) } else { Ok(()) };
         };
         let is_behind = |offset: u64| number == until.segment && offset >= u64::from(until.offset);
@@ -123,15 +123,14 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// Whether anything lives behind the last group that reads back. A segment whose successor is gone does not say where
-    /// it ends.
+    /// Whether a live message lies after the last readable group. Without its successor, the end of a segment is not known.
     fn is_cut_short(&self, number: u64, walk: &Walk) -> Result<bool, StoreError> {
         if walk.is_at_end().map_err(|error| StoreError::from_io(&error))? {
             return Ok(false);
         }
         let mut is_cut_short = false;
         (self.read)(&mut |view| {
-            is_cut_short = view.lives_behind(number, walk.offset())?;
+            is_cut_short = view.has_live_mail_behind(number, walk.offset())?;
             Ok(())
         })?;
         Ok(is_cut_short)
@@ -147,18 +146,18 @@ impl Source<'_> {
     fn record(&mut self, record: WalkedRecord, counts: &mut BackupCounts) -> Result<(), StoreError> {
         let WalkedRecord { change, place, content } = record;
         let Some((envelope, received_at)) = change.into_message() else { return Ok(()) };
-        let mut living = None;
-        // The octets have been read by now; see the module's page for why in this order.
+        let mut live = None;
+        // The octets were read before; the module's page explains this order.
         (self.read)(&mut |view| {
-            living = view.living(&envelope, place)?;
+            live = view.live_emails(&envelope, place)?;
             Ok(())
         })?;
-        let Some(living) = living else { return Ok(()) };
+        let Some(live) = live else { return Ok(()) };
         let WalkedContent::Whole(content) = content else {
             return self.damaged(place.segment, u64::from(place.offset));
         };
-        let Living { emails, sequence, expires_at } = living;
-        let record = BackupRecord::Mail { envelope, received_at, expires_at, sequence, living: emails };
+        let LiveEmails { emails, sequence, expires_at } = live;
+        let record = BackupRecord::Mail { envelope, received_at, expires_at, sequence, live: emails };
         self.put(counts, BackupItem { record, content })
     }
 

@@ -1,4 +1,4 @@
-//! What a check finds wrong.
+//! The findings of a check.
 
 use serde::Serialize;
 
@@ -8,28 +8,28 @@ use serde::Serialize;
 pub enum FindingKind {
     /// There is a journal and no index.
     IndexMissing,
-    /// redb can't read its file, or not all of it.
+    /// redb cannot read the whole file of the index.
     IndexDamaged,
-    /// A segment's header is not valid: none of it can be read.
+    /// A segment's header is not valid, so that none of it can be read.
     SegmentHeader,
-    /// A segment that is needed is not there.
+    /// A segment with live messages is missing.
     SegmentMissing,
-    /// Octets of a segment are no group of records, though one was there.
+    /// Octets of a segment where a group was are not a group.
     Group,
-    /// A record's header does not read back.
+    /// The header of a record is damaged.
     Record,
-    /// A record's content does not read back, and no Email needs it.
+    /// The content of a record that no Email refers to is damaged.
     Content,
     /// An Email has no whole record.
     Email,
-    /// An event that waits has no whole record.
+    /// A pending event has no whole record.
     Event,
     /// Rows of the index contradict each other.
     Rows,
 }
 
 impl FindingKind {
-    /// The word for it, as in JSON.
+    /// The name in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::IndexMissing => "index-missing",
@@ -46,17 +46,17 @@ impl FindingKind {
     }
 }
 
-/// One thing that is wrong.
+/// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// What kind of thing.
+    /// The kind of damage.
     pub kind: FindingKind,
-    /// The segment of the journal; `None` for what is in the index alone.
+    /// The segment of the journal; `None` for damage of the index alone.
     pub segment: Option<u64>,
     /// The octet in the segment's file.
     pub offset: Option<u64>,
-    /// A sentence for a person.
+    /// A sentence for the operator.
     pub detail: String,
 }
 

@@ -1,7 +1,7 @@
-//! Checking a store that nobody has open: what its files hold, and whether they agree. Nothing is written.
+//! The check of a store that nobody has open. It writes nothing.
 //!
-//! The journal is walked record by record, the index is read table by table, and what each says of the other is compared.
-//! The index may be behind the journal, as after a crash; what it has yet to be told is checked for itself alone.
+//! The check reads every record of the journal and every table of the index, and compares them. The index may be behind the
+//! journal, as after a crash. Records after its position are checked on their own.
 
 mod finding;
 
@@ -14,15 +14,15 @@ use super::index::{Audit, Index, View};
 use super::journal::{Position, SegmentFiles, Step, WalkedContent, WalkedRecord};
 use super::{OpenError, StoreOptions};
 
-/// The most findings that a report lists; the others are counted.
+/// The most findings that a report lists. Further ones are counted.
 const FINDINGS_MAX: usize = 10_000;
 
-/// What a check came to.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
-    /// What is wrong, at most 10,000 of it.
+    /// The first 10,000 findings.
     pub findings: Vec<Finding>,
-    /// How much more is.
+    /// The number of further findings.
     pub unlisted: u64,
     /// Segments that were read.
     pub segments: u64,
@@ -54,9 +54,10 @@ impl CheckReport {
     }
 }
 
-/// Checks the store on `disk`, which nobody else has open. `progress` is told how many octets of how many were read.
+/// Checks the store on `disk`, which nobody else has open.
 ///
-/// An error means that nothing could be checked: another format, no store, an unreadable directory.
+/// `progress` gets the octets read so far, and all octets. An error means that nothing could be checked: the format is
+/// another one, there is no store, or the directory is unreadable.
 pub fn check(
     disk: &Arc<dyn Disk>,
     options: &StoreOptions,
@@ -94,7 +95,7 @@ pub fn check(
     Ok(report)
 }
 
-/// The index, if redb finds it as it wrote it: what an unsound one says is not worth comparing.
+/// Returns the index if redb's own check finds no damage. A damaged index is not worth comparing.
 fn sound(mut index: Index, report: &mut CheckReport) -> Option<Index> {
     let reason = match index.is_sound() {
         Ok(true) => return Some(index),
@@ -105,7 +106,7 @@ fn sound(mut index: Index, report: &mut CheckReport) -> Option<Index> {
     None
 }
 
-/// Segments that must be there: where something lives, and all from the index's position on.
+/// Reports missing segments: those with live messages, and those from the index's position on.
 fn missing(files: &SegmentFiles, position: Position, audit: Option<&Audit>, report: &mut CheckReport) {
     let Some(audit) = audit else { return };
     let last = files.numbers().last().copied().unwrap_or(0);
@@ -154,7 +155,7 @@ impl Walked<'_, '_> {
                 Step::Group { number: group, offset, records, broken_at } => {
                     let is_whole = broken_at.is_none()
                         && records.iter().all(|record| matches!(record.content, WalkedContent::Whole(_)));
-                    // The index never got to it, and nothing says that it was ever durable.
+                    // The group is after the index's position, and no later header says that it was durable.
                     if !is_whole && group >= self.position.group && walk.may_be_torn().map_err(failed)? {
                         continue;
                     }
@@ -170,7 +171,7 @@ impl Walked<'_, '_> {
         Ok(())
     }
 
-    /// A segment that ends before the index does has lost its end.
+    /// Reports a segment that ends before the index's position.
     fn short(&mut self, number: u64, end: u64) {
         let is_short = number == self.position.segment && end < u64::from(self.position.offset);
         if self.audit.is_some() && is_short {
@@ -186,7 +187,7 @@ impl Walked<'_, '_> {
                 Some(audit) => audit.record(record)?,
                 None => false,
             };
-            // What lives there is named by its own finding; what was deleted may be half punched out.
+            // A live message has a finding of its own, and a deleted one may be half punched out.
             if matches!(record.content, WalkedContent::Damaged) && !is_named {
                 let (segment, offset) = (record.place.segment, u64::from(record.place.offset));
                 let what = "the content of a record is not what was written";

@@ -12,11 +12,11 @@ use super::{Disk, DiskFile};
 use crate::store::OpenError;
 use crate::store::error::is_out_of_space;
 
-/// Name of the file whose lock says who holds the directory.
+/// The name of the file that is locked while a process holds the directory.
 pub(super) const LOCK_NAME: &str = "lock";
-/// How much is written at once where zeros are.
+/// How many zeros are written at once.
 const ZEROS_OCTETS: usize = 1 << 20;
-/// What `st_blocks` counts in (stat(2)).
+/// The unit of `st_blocks`, see stat(2).
 const STAT_BLOCK_OCTETS: u64 = 512;
 /// Only the owner may enter the directory, read and write its files.
 const DIRECTORY_MODE: u32 = 0o700;
@@ -27,12 +27,12 @@ const FILE_MODE: u32 = 0o600;
 pub struct Directory {
     path: PathBuf,
     handle: File,
-    /// Held open for its lock.
+    /// Open for its lock.
     _lock: File,
 }
 
 impl Directory {
-    /// Makes the directory with its parents if it is missing, for the owner alone; durable when this returns.
+    /// Creates the directory and its parents if they are missing, for the owner alone. They are durable on return.
     pub fn create(path: &Path) -> Result<(), OpenError> {
         let missing: Vec<&Path> =
             path.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
@@ -44,9 +44,9 @@ impl Directory {
             .map_err(|error| OpenError::from_io(path, &error))
     }
 
-    /// Opens and locks a directory that exists, and carries out what a replacement of its store left to be done.
+    /// Opens and locks an existing directory, and finishes an interrupted replacement of its store.
     ///
-    /// [`OpenError::Locked`] names the process that holds it; [`OpenError::NotOurs`] says that another user owns it.
+    /// [`OpenError::Locked`] names the process that holds the directory. [`OpenError::NotOurs`] names its owner.
     pub fn lock(path: &Path) -> Result<Self, OpenError> {
         let from_io = |error: io::Error| OpenError::from_io(path, &error);
         let handle = File::open(path).map_err(from_io)?;
@@ -63,21 +63,21 @@ impl Directory {
                 return Err(from_io(error.into()));
             }
             let mut text = String::new();
-            // The number is a courtesy; without it the refusal still stands.
+            // The process id is a courtesy and may be missing.
             let _ = lock.read_to_string(&mut text);
             return Err(OpenError::Locked { path: path.into(), process: text.trim().parse().ok() });
         }
-        // An older directory may be open to others; what is inside is private.
+        // Somebody may have made the directory with a wider mode, but its content is private.
         handle.set_permissions(Permissions::from_mode(DIRECTORY_MODE)).map_err(from_io)?;
         lock.set_len(0).map_err(from_io)?;
         lock.seek(SeekFrom::Start(0)).map_err(from_io)?;
-        // A full disk must not keep the store from opening: deleting is what makes room.
+        // A full disk must not prevent opening: deletion frees space.
         let _ = write!(lock, "{}", std::process::id());
         super::staging::settle(path).map_err(from_io)?;
         Ok(Self { path: path.into(), handle, _lock: lock })
     }
 
-    /// Where it is.
+    /// The path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -148,7 +148,7 @@ impl DiskFile for File {
         let before = DiskFile::size(self)?;
         match rustix::fs::fallocate(self, FallocateFlags::empty(), 0, octets).map_err(io::Error::from) {
             Err(error) if is_out_of_space(&error) => {
-                // Some of it may have been there.
+                // Undo a partial extension.
                 Self::set_len(self, before)?;
                 Err(error)
             }
@@ -157,8 +157,8 @@ impl DiskFile for File {
     }
 
     fn allocate(&self, octets: u64) -> io::Result<()> {
-        // Where it is not supported the zeros below do the work alone; it only keeps the file in one piece. Where there is
-        // no room they would just fill the disk to the last octet before they fail as well.
+        // This keeps the file in one piece where it is supported. Without room it stops here, since the zeros below would
+        // first fill the disk.
         if let Err(error) = rustix::fs::fallocate(self, FallocateFlags::empty(), 0, octets).map_err(io::Error::from)
             && is_out_of_space(&error)
         {

@@ -1,8 +1,8 @@
 //! The disk under the store: one directory of flat files, as one small trait.
 //!
-//! Journal and index do all their I/O through it, so that tests can record, tear and break every operation. A name is a
-//! plain file name. What was written may be lost in a crash until [`DiskFile::sync`] has returned; a file that was created,
-//! renamed or removed may come back or be gone until [`Disk::sync_dir`] has.
+//! The journal and the index do all their I/O through it, so that tests can record, tear and break every operation. Names
+//! are plain file names. A crash may lose writes until [`DiskFile::sync`] has returned. It may undo the creation or removal
+//! of a file until [`Disk::sync_dir`] has returned.
 
 mod directory;
 pub(in crate::store) mod staging;
@@ -16,54 +16,54 @@ pub use staging::{CLOCK_NAME, OldFiles};
 
 /// A directory that one process holds.
 pub trait Disk: Debug + Send + Sync + 'static {
-    /// The names of all files.
+    /// Lists the names of all files.
     fn list(&self) -> io::Result<Vec<String>>;
 
-    /// Makes an empty file and opens it; fails if there is one.
+    /// Creates and opens an empty file. Fails if the file exists.
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
 
-    /// Opens a file for reading and writing; fails if there is none.
+    /// Opens a file for reading and writing. Fails if it does not exist.
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
 
-    /// Removes a file. An open one can be read on.
+    /// Removes a file. If it is open, it can still be read.
     fn remove(&self, name: &str) -> io::Result<()>;
 
     /// Makes creations and removals durable.
     fn sync_dir(&self) -> io::Result<()>;
 
-    /// How many octets can still be written.
+    /// The octets that can still be written.
     fn free_octets(&self) -> io::Result<u64>;
 }
 
 /// An open file.
 pub trait DiskFile: Debug + Send + Sync {
-    /// Its length in octets.
+    /// The length in octets.
     fn size(&self) -> io::Result<u64>;
 
-    /// Octets of the disk's blocks that it takes. A disk that does not say counts its length.
+    /// The octets of the disk's blocks that the file uses. The default is its length.
     fn used_octets(&self) -> io::Result<u64> {
         self.size()
     }
 
-    /// Cuts it, or lengthens it with zeros.
+    /// Truncates the file, or extends it with zeros.
     fn set_len(&self, octets: u64) -> io::Result<()>;
 
-    /// Lengthens it with zeros, for which the blocks are taken where the file system can: writing there needs no space.
+    /// Extends the file with zeros. Their blocks are reserved if the file system supports it, so that later writes succeed.
     fn grow(&self, octets: u64) -> io::Result<()>;
 
-    /// Lengthens it to `octets` zeros that are really written, so that later writes need neither space nor the file
-    /// system's own journal.
+    /// Extends the file to `octets` and writes zeros there, so that later writes need neither space nor the file system's
+    /// own journal.
     fn allocate(&self, octets: u64) -> io::Result<()>;
 
     /// Writes all of `data` at `offset`.
     fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()>;
 
-    /// Fills `out` from `offset`; an error if the file ends before.
+    /// Fills `out` from `offset`. Fails if the file ends before.
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()>;
 
-    /// Makes everything written and the length durable.
+    /// Makes all writes and the length durable.
     fn sync(&self) -> io::Result<()>;
 
-    /// Gives the blocks of a range back; it reads as zeros afterwards. Where the file system can't, zeros are written.
+    /// Frees the blocks of a range, which then reads as zeros. Writes zeros if the file system cannot free them.
     fn punch(&self, offset: u64, octets: u64) -> io::Result<()>;
 }

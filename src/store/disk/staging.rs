@@ -1,8 +1,8 @@
-//! A store in the place of another, all or nothing.
+//! Replacing a store by another, all or nothing.
 //!
-//! The new one is made in a directory inside the data directory, since the parent is often somebody else's. When it is
-//! complete and durable, renaming that directory is the moment from which it counts. What remains (the old files go, the
-//! new ones move up) is carried out by whoever locks the data directory, as often as it takes.
+//! The new store is built in a directory inside the data directory, since the parent often belongs to another user. When it
+//! is complete and durable, one rename of that directory makes it the store. The rest is finished by the next process that
+//! locks the data directory: it removes the old files and moves the new ones up.
 
 use std::fs;
 use std::io;
@@ -12,30 +12,29 @@ use super::directory::{Directory, LOCK_NAME};
 use crate::store::OpenError;
 use crate::store::{index, journal};
 
-/// Where a store is being made. Left behind by a process that was killed; of no worth. The name is nobody else's, since it
-/// is removed without a question, as the next three are.
+/// A new store that is being built. It is removed if its process was killed, and so has a name that no other program uses.
 const STAGING: &str = ".tempmail-staging";
-/// It is complete and counts; the old files are to be removed.
+/// A complete new store whose old files are to be removed.
 const REPLACING: &str = ".tempmail-replacing";
-/// The same, and the old files are to be kept aside.
+/// A complete new store whose old files are to be moved aside.
 const SAVING: &str = ".tempmail-replacing-keeping";
-/// The old files are gone; these are to move up.
+/// The new files after the old ones have gone. They are to move up.
 const ARRIVING: &str = ".tempmail-arriving";
-/// What the daemon knows of the clock that the mail of this store was received by. It says nothing of another's.
+/// The daemon's file about the clock by which this store's mail was received. It is not valid for another store.
 pub const CLOCK_NAME: &str = "clock";
-/// Where old files are kept aside, with a number behind it.
+/// Prefix of a directory of old files. A number follows.
 const KEPT: &str = "damaged-";
 
-/// What becomes of the files of the store that is replaced.
+/// What happens to the files of the replaced store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OldFiles {
-    /// They are removed.
+    /// The files are removed.
     Go,
-    /// They are moved into a directory `damaged-N` of the data directory.
+    /// The files move into a directory `damaged-N` of the data directory.
     AreKept,
 }
 
-/// Whether a file of the data directory is the store's.
+/// Whether a file of the data directory belongs to the store.
 fn is_of_store(name: &str) -> bool {
     name == index::NAME || journal::segment_number(name).is_some()
 }
@@ -49,17 +48,17 @@ fn sync(path: &Path) -> io::Result<()> {
     fs::File::open(path)?.sync_all()
 }
 
-/// Whether a directory holds a store, or one that only has to move up.
+/// Whether a directory holds a store, or a new one that only has to move up.
 pub(in crate::store) fn is_there(path: &Path) -> bool {
     [index::NAME, REPLACING, SAVING, ARRIVING].iter().any(|name| path.join(name).exists())
 }
 
-/// Carries out what a replacement left to be done. The caller holds the lock.
+/// Finishes an interrupted replacement. The caller holds the lock.
 pub(super) fn settle(path: &Path) -> io::Result<()> {
     settle_by(path, &mut sync)
 }
 
-/// The same with another way to make a directory durable.
+/// Finishes an interrupted replacement with a given function that makes a directory durable.
 fn settle_by(path: &Path, sync: &mut dyn FnMut(&Path) -> io::Result<()>) -> io::Result<()> {
     remove_all(&path.join(STAGING))?;
     let arriving = path.join(ARRIVING);
@@ -79,7 +78,7 @@ fn settle_by(path: &Path, sync: &mut dyn FnMut(&Path) -> io::Result<()>) -> io::
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        // A file that has moved must be found in one of the two, whenever the power goes.
+        // After a power cut each moved file must be in one of the two directories.
         if let (Some(kept), OldFiles::AreKept) = (&kept, old) {
             sync(kept)?;
         }
@@ -104,7 +103,7 @@ fn remove_all(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The newest directory of old files.
+/// Finds the newest directory of old files.
 fn last_kept(path: &Path) -> io::Result<Option<PathBuf>> {
     Ok(kept_numbers(path)?.into_iter().max().map(|number| path.join(format!("{KEPT}{number}"))))
 }
@@ -115,13 +114,13 @@ fn kept_numbers(path: &Path) -> io::Result<Vec<u64>> {
 }
 
 impl Directory {
-    /// Whether the store's files are here.
+    /// Whether the directory holds files of a store.
     pub fn holds_store(&self) -> Result<bool, OpenError> {
         let files = store_files(self.path()).map_err(|error| OpenError::from_io(self.path(), &error))?;
         Ok(!files.is_empty())
     }
 
-    /// An empty directory in which a store can be made that is to replace the one here.
+    /// Creates an empty directory for a new store that is to replace this one.
     pub fn stage(&self) -> Result<Self, OpenError> {
         let path = self.path().join(STAGING);
         remove_all(&path).map_err(|error| OpenError::from_io(&path, &error))?;
@@ -129,15 +128,16 @@ impl Directory {
         Self::lock(&path)
     }
 
-    /// Removes what [`Directory::stage`] made.
+    /// Removes the directory of [`Directory::stage`].
     pub fn discard(&self) {
         if let Err(error) = remove_all(&self.path().join(STAGING)) {
             tracing::warn!(%error, "an unfinished store was left behind");
         }
     }
 
-    /// Puts the store that was made, which nobody has open any more, in the place of the one here: where the old files
-    /// are, if they are kept. After an error the old one counts, or the new one, and nothing in between.
+    /// Replaces this store by the staged one, which must be closed. Returns the directory of the old files if they stay.
+    ///
+    /// After an error either the old or the new store is valid.
     pub fn replace(&self, old: OldFiles) -> io::Result<Option<PathBuf>> {
         let (path, staged) = (self.path(), self.path().join(STAGING));
         let (marker, kept) = match old {
@@ -183,7 +183,7 @@ mod tests {
         names.iter().map(|name| ((*name).into(), what.into())).collect()
     }
 
-    /// The first `steps` of a replacement, as a kill leaves them; `None` where there are not so many.
+    /// Does the first `steps` of a replacement, as a kill would leave them. `None` if there are fewer steps.
     fn replaced_up_to(steps: usize, old: OldFiles, path: &Path) -> Option<()> {
         let kept = path.join("damaged-1");
         write(path, &OLD, "old");
@@ -237,7 +237,7 @@ mod tests {
         }
     }
 
-    /// What a directory has lost durably the other one has durably.
+    /// A file that one directory has durably lost must be durable in the other.
     #[test]
     fn old_files_that_are_kept_are_durable_where_they_went_before_they_are_gone_where_they_were() {
         let dir = tempfile::tempdir().expect("directory");

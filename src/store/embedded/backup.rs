@@ -1,4 +1,4 @@
-//! Backing up and counting an embedded store while it is in use.
+//! Backups and detailed counts of a store in use.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -8,44 +8,44 @@ use futures_util::stream;
 use tokio::sync::mpsc;
 
 use super::EmbeddedStore;
-use super::shared::Shared;
+use super::state::StoreState;
 use crate::model::Timestamp;
 use crate::store::backup::{BackupItem, Damage, Source};
 use crate::store::index::{IndexError, TABLES, View};
 use crate::store::journal::SegmentFiles;
-use crate::store::{BackupStream, Store, StoreError, Survey};
+use crate::store::{BackupStream, DetailedStats, Store, StoreError};
 
-/// A batch is handed over once its messages have this many octets, or it has this many records.
+/// A batch is sent once its messages have this many octets, or it has this many records.
 const BATCH_OCTETS: usize = 256 << 10;
 const BATCH_RECORDS: usize = 256;
-/// Batches that wait for whoever takes them.
+/// The most batches that wait for their reader.
 const BATCHES_WAITING: usize = 2;
 
-/// A backup that a thread of its own reads, no faster than it is taken.
-pub(super) fn stream(shared: Arc<Shared>) -> BackupStream {
+/// Starts a backup. A thread of its own reads the store, no faster than the stream is read.
+pub(super) fn stream(state: Arc<StoreState>) -> BackupStream {
     let (sender, receiver) = mpsc::channel(BATCHES_WAITING);
     let reader = sender.clone();
     tokio::task::spawn_blocking(move || {
         let mut batch = Batch { sender: reader, items: Vec::new(), octets: 0 };
-        let read = AssertUnwindSafe(|| run(&shared, &mut batch).and_then(|()| batch.send()));
-        // Whoever takes it must see that it is not all.
+        let read = AssertUnwindSafe(|| run(&state, &mut batch).and_then(|()| batch.send()));
+        // After a panic the reader of the stream must see that the backup is not complete.
         let done = catch_unwind(read).unwrap_or_else(|_| Err(StoreError::Failed("a backup's reader panicked".into())));
         if let Err(error) = done {
-            // Whoever went away does not want to know.
+            // This fails only if the reader of the stream has gone.
             let _ = sender.blocking_send(Err(error));
         }
     });
     stream::unfold(receiver, |mut receiver| async move { Some((receiver.recv().await?, receiver)) }).boxed()
 }
 
-fn run(shared: &Shared, batch: &mut Batch) -> Result<(), StoreError> {
-    let read = |ask: &mut dyn FnMut(&View) -> Result<(), IndexError>| shared.read(|view| ask(view));
-    let files = || SegmentFiles::of(shared.segments());
+fn run(state: &StoreState, batch: &mut Batch) -> Result<(), StoreError> {
+    let read = |ask: &mut dyn FnMut(&View) -> Result<(), IndexError>| state.read(|view| ask(view));
+    let files = || SegmentFiles::of(state.segments());
     let source = Source { read: &read, files: &files, damage: Damage::Stops, emit: &mut |item| batch.take(item) };
     source.run().map(|_| ())
 }
 
-/// Records that are handed over together.
+/// A batch of records.
 struct Batch {
     sender: mpsc::Sender<Result<Vec<BackupItem>, StoreError>>,
     items: Vec<BackupItem>,
@@ -62,15 +62,15 @@ impl Batch {
     fn send(&mut self) -> Result<(), StoreError> {
         self.octets = 0;
         let items = std::mem::take(&mut self.items);
-        // Nobody takes it any more: that ends the reading.
+        // An error ends the backup, since the reader of the stream has gone.
         self.sender.blocking_send(Ok(items)).map_err(|_| StoreError::Stopping)
     }
 }
 
 impl EmbeddedStore {
-    /// A survey in many reads, none of which lasts long; dropped, it ends with the one under way.
-    pub(super) async fn survey_in_pieces(&self) -> Result<Survey, StoreError> {
-        let counted = self.read(View::count).await?;
+    /// Counts in many short reads. Dropping the future ends it with the current read.
+    pub(super) async fn count_in_steps(&self) -> Result<DetailedStats, StoreError> {
+        let domains = self.read(View::domain_count).await?;
         let mut used_octets = 0;
         for octets in TABLES {
             used_octets += self.read(octets).await?;
@@ -86,8 +86,8 @@ impl EmbeddedStore {
             next = rest;
         }
         let stats = self.stats().await?;
-        Ok(Survey {
-            domains: counted.domains,
+        Ok(DetailedStats {
+            domains,
             index_free_octets: stats.index_octets.saturating_sub(used_octets),
             oldest,
             newest,

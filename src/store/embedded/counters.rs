@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use super::EmbeddedStore;
 use crate::model::{Count, Counts, Durations, Stopwatch};
-use crate::store::index::Tally;
+use crate::store::index::GroupCounts;
 
-/// What the store did since it was opened, and what waits for its writer now.
+/// What the store did since it was opened, and how many changes are queued now.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     commits: Stopwatch,
     queued: AtomicU64,
     deleted: AtomicU64,
     expired: AtomicU64,
-    made_way: AtomicU64,
+    evicted: AtomicU64,
     relocated: AtomicU64,
     events_dropped: AtomicU64,
     webhooks_disabled: AtomicU64,
@@ -23,12 +23,12 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// A group was committed: from when it was taken to when its senders could be answered.
+    /// Counts a committed group with the time from its first change to its answers.
     pub(super) fn committed(&self, took: Duration) {
         self.commits.note(took);
     }
 
-    /// Counts a change that waits for the writer until what is returned is dropped.
+    /// Counts a queued change until the returned value is dropped.
     pub(super) fn queued(self: &Arc<Self>) -> Queued {
         self.queued.fetch_add(1, Ordering::Relaxed);
         Queued(Arc::clone(self))
@@ -38,12 +38,12 @@ impl Counters {
         self.index_reopened.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn add(&self, tally: &Tally) {
-        let Tally { deleted, expired, made_way, relocated, events_dropped, webhooks_disabled } = tally;
+    pub(super) fn add(&self, counts: &GroupCounts) {
+        let GroupCounts { deleted, expired, evicted, relocated, events_dropped, webhooks_disabled } = counts;
         for (counter, count) in [
             (&self.deleted, deleted),
             (&self.expired, expired),
-            (&self.made_way, made_way),
+            (&self.evicted, evicted),
             (&self.relocated, relocated),
             (&self.events_dropped, &events_dropped.values().sum()),
             (&self.webhooks_disabled, webhooks_disabled),
@@ -53,7 +53,7 @@ impl Counters {
     }
 }
 
-/// A change that waits.
+/// A queued change.
 #[derive(Debug)]
 pub(super) struct Queued(Arc<Counters>);
 
@@ -65,13 +65,13 @@ impl Drop for Queued {
 
 impl Counts for EmbeddedStore {
     fn read(&self) -> Vec<Count> {
-        let counters = self.shared.counters();
+        let counters = self.state.counters();
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         vec![
             Count::one("queued", read(&counters.queued)),
             Count::labelled("removed", "deleted", read(&counters.deleted)),
             Count::labelled("removed", "expired", read(&counters.expired)),
-            Count::labelled("removed", "madeWay", read(&counters.made_way)),
+            Count::labelled("removed", "madeWay", read(&counters.evicted)),
             Count::one("relocated", read(&counters.relocated)),
             Count::one("eventsDropped", read(&counters.events_dropped)),
             Count::one("webhooksDisabled", read(&counters.webhooks_disabled)),
@@ -80,6 +80,6 @@ impl Counts for EmbeddedStore {
     }
 
     fn durations(&self) -> Vec<Durations> {
-        vec![self.shared.counters().commits.read("commit")]
+        vec![self.state.counters().commits.read("commit")]
     }
 }

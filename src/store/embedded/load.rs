@@ -1,4 +1,4 @@
-//! Filling a store with known changes, many to an fdatasync: what a restore does in place of a writer.
+//! Filling a new store: a restore applies many changes with one fdatasync, without a writer thread.
 
 use std::sync::Arc;
 
@@ -12,27 +12,28 @@ use crate::store::{OpenError, StoreError, StoreOptions};
 const GROUP_OCTETS: u64 = 4 << 20;
 const GROUP_CHANGES: usize = 1024;
 
-/// A new store that is being filled. Nobody else knows of it.
+/// A new store that is being filled. Nobody else has it open.
 #[derive(Debug)]
 pub(crate) struct Loader {
     opened: Opened,
-    /// How many octets a group may have before its last record.
+    /// The most octets of a group before its last record.
     room: u64,
     group: Group,
     changes: Vec<Change>,
 }
 
 impl Loader {
-    /// Makes a store on an empty disk, under the secret of the one that it stands in for. `options` must be for the largest
-    /// message to come.
+    /// Creates a store on an empty disk, with the secret of the store that it replaces.
+    ///
+    /// `options` must permit the largest message to come.
     pub(crate) fn begin(disk: &Arc<dyn Disk>, options: &StoreOptions, secret: [u8; 16]) -> Result<Self, OpenError> {
-        // How long mail is kept is for the daemon to say, at its next start.
+        // The daemon applies its retention at its next start.
         let options = StoreOptions { retention: None, ..*options };
         let opened = open::create(disk, &options, secret)?;
         Ok(Self { opened, room: group_room(&options).min(GROUP_OCTETS), group: Group::new(), changes: Vec::new() })
     }
 
-    /// Adds a change; it is made at the latest by [`Loader::finish`].
+    /// Adds a change. It is applied with its group, at the latest by [`Loader::finish`].
     pub(crate) fn push(&mut self, change: Change, content: &[u8]) -> Result<(), StoreError> {
         if self.group.octets() as u64 > self.room || self.changes.len() == GROUP_CHANGES {
             self.flush()?;
@@ -42,7 +43,7 @@ impl Loader {
         Ok(())
     }
 
-    /// The highest sequence number given so far, 0 before the first.
+    /// Applies the changes so far and returns the highest sequence number, 0 before the first.
     pub(crate) fn last_sequence(&mut self) -> Result<u64, StoreError> {
         self.flush()?;
         let read = self.opened.index.view().and_then(|view| view.last_sequence());
@@ -64,10 +65,10 @@ impl Loader {
     /// Makes everything durable.
     pub(crate) fn finish(mut self) -> Result<(), StoreError> {
         self.flush()?;
-        // Messages may come in another order than their numbers', as a salvage does older changes again.
+        // Messages may have come out of order, so what is known of each mailbox's expiries is computed again.
         self.opened.index.measure_mailboxes().map_err(|error| error.to_store_error())?;
         let checkpoint = self.opened.index.checkpoint().map_err(|error| error.to_store_error())?;
-        // Whoever deleted their Email of a message before the backup left nothing of it here, unless others have it.
+        // A message that came without a live Email must not stay on the disk.
         let in_use = self.opened.journal.in_use();
         let punched = self.opened.journal.segments().punch(&checkpoint.deleted, in_use);
         self.opened.journal.sync(in_use).map_err(|error| StoreError::from_io(&error))?;

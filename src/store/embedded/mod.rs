@@ -1,9 +1,22 @@
-//! The embedded store: journal and index, tied together by one writer thread.
+//! The embedded store: a directory with a journal and an index, and one writer thread.
+//!
+//! ```text
+//! mod, outbox          the traits Store and Outbox
+//! queue, writer        the way of a change: queue, group, journal, index, answer
+//! state                what the writer and the readers share
+//! open, load           opening a store, filling a new one
+//! checkpoint           making the index durable; punching removes deleted messages after it
+//! segment_compaction   copies messages of pending events out of mostly free segments
+//! recovery             reopens an index that failed
+//! index_headroom       makes sure that the index can grow
+//! backup               backups and detailed counts of a store in use
+//! counters             counters for metrics; drop_warnings logs dropped events
+//! ```
 
 mod backup;
 mod checkpoint;
 mod counters;
-mod drops;
+mod drop_warnings;
 mod index_headroom;
 mod load;
 mod open;
@@ -11,8 +24,8 @@ mod outbox;
 mod punching;
 mod queue;
 mod recovery;
-mod relocation;
-mod shared;
+mod segment_compaction;
+mod state;
 mod writer;
 
 use std::path::Path;
@@ -23,68 +36,70 @@ use bytes::Bytes;
 
 pub(super) use load::Loader;
 use queue::Queue;
-use shared::Shared;
+use state::StoreState;
 
 use super::change::{Change, Outcome, Sweep};
 use super::disk::{self, Directory, Disk};
 use super::index::{View, record_place};
 use super::journal::RecordPlace;
 use super::{
-    BackupStream, Compacted, Expired, IndexError, MailboxPart, OpenError, Part, Registration, Store, StoreError,
-    StoreOptions, StoreStats, Survey,
+    BackupStream, Compacted, DetailedStats, Expired, IndexError, MailboxPage, OpenError, PageRequest, Registration,
+    Store, StoreError, StoreOptions, StoreStats,
 };
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
-/// How many Emails one change of [`Store::delete_all`] removes.
+/// The most Emails that one change of [`Store::delete_all`] removes.
 const DELETE_STEP: u32 = 1000;
 
-/// The store that lives in a directory of this machine, held by this process alone.
+/// A store in a directory of this machine, which this process has locked.
 #[derive(Debug)]
 pub struct EmbeddedStore {
-    shared: Arc<Shared>,
+    state: Arc<StoreState>,
     queue: Queue,
 }
 
 impl EmbeddedStore {
-    /// Whether a directory holds a store. Opens nothing.
+    /// Whether a directory holds a store. Opens no file.
     pub fn is_in(path: &Path) -> bool {
         disk::staging::is_there(path)
     }
 
-    /// Opens the store in a directory that exists, or makes one there if it is empty. Blocks on the disk.
+    /// Opens the store in an existing directory, or creates one if the directory is empty. Blocks on the disk.
     pub fn open(path: &Path, options: &StoreOptions) -> Result<Self, OpenError> {
         Self::open_on(Arc::new(Directory::lock(path)?), options).map_err(|error| error.within(path))
     }
 
-    /// Opens the store on any disk. Blocks on it.
+    /// Opens the store on any disk. Blocks on the disk.
     pub fn open_on(disk: Arc<dyn Disk>, options: &StoreOptions) -> Result<Self, OpenError> {
         let opened = open::open(&disk, options)?;
         let (sender, messages) = mpsc::channel();
-        let shared = Arc::new(Shared::new(&opened, *options, sender.clone()));
-        let queue = writer::start(Arc::clone(&shared), opened, sender, messages)?;
-        Ok(Self { shared, queue })
+        let state = Arc::new(StoreState::new(&opened, *options, sender.clone()));
+        let queue = writer::start(Arc::clone(&state), opened, sender, messages)?;
+        Ok(Self { state, queue })
     }
 
-    /// Gives free pages of the index of a stopped store back to the file system. Blocks on the disk, for about as long as
-    /// reading and writing the index takes; opens the store and so replays its journal.
+    /// Compacts the index of a stopped store: gives its free pages back to the file system.
+    ///
+    /// Blocks on the disk, for about as long as reading and writing the index takes. Opening the store replays its journal.
     pub fn compact(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Compacted, OpenError> {
         open::compact(disk, options)
     }
 
-    /// Waits until the thread that writes has ended by a defect, for ever if it never does. From then on nothing is
-    /// accepted and every change is refused with [`StoreError::WriterEnded`]; reads go on. The process should end.
+    /// Waits until the writer thread has panicked.
+    ///
+    /// From then on every change fails with [`StoreError::WriterEnded`]. Reads still work. The process should end.
     pub async fn writer_ended(&self) {
-        self.shared.writer_ended().cancelled().await;
+        self.state.writer_ended().cancelled().await;
     }
 
     async fn change(&self, change: Change, content: Bytes) -> Result<Outcome, StoreError> {
-        if self.shared.writer_ended().is_cancelled() {
+        if self.state.writer_ended().is_cancelled() {
             return Err(StoreError::WriterEnded);
         }
         self.queue.submit(change, content).await
     }
 
-    /// A change that says how many it changed, made as often as it leaves some.
+    /// Repeats a change until nothing is left to change. Returns how many it changed.
     async fn changed(&self, change: Change) -> Result<usize, StoreError> {
         let mut changed = 0;
         loop {
@@ -100,7 +115,7 @@ impl EmbeddedStore {
         }
     }
 
-    /// How many Emails a change removed.
+    /// Makes a change that removes Emails. Returns how many.
     async fn removed(&self, change: Change) -> Result<usize, StoreError> {
         match self.change(change, Bytes::new()).await? {
             Outcome::Removed { all, .. } => Ok(usize::try_from(all).unwrap_or(usize::MAX)),
@@ -118,8 +133,8 @@ impl EmbeddedStore {
         &self,
         read: impl FnOnce(&View) -> Result<T, IndexError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let shared = Arc::clone(&self.shared);
-        blocking(move || shared.read(read)).await
+        let state = Arc::clone(&self.state);
+        blocking(move || state.read(read)).await
     }
 }
 
@@ -136,31 +151,31 @@ async fn blocking<T: Send + 'static>(
 impl Store for EmbeddedStore {
     async fn receive(&self, delivery: Delivery) -> Result<(), StoreError> {
         let Delivery { envelope, raw, received_at, expires_at } = delivery;
-        let limit = self.shared.options().message_octets_max;
+        let limit = self.state.options().message_octets_max;
         if raw.len() as u64 > limit {
             return Err(StoreError::TooLarge { limit });
         }
-        let StoreOptions { caps, outbox, .. } = *self.shared.options();
+        let StoreOptions { caps, outbox, .. } = *self.state.options();
         match self.change(Change::Received { envelope, received_at, expires_at, caps, outbox }, raw).await? {
             Outcome::MailboxFull => Err(StoreError::MailboxFull),
             _ => Ok(()),
         }
     }
 
-    fn takes(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError> {
-        self.shared.takes(mailboxes, now)
+    fn check_caps(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError> {
+        self.state.check_caps(mailboxes, now)
     }
 
     fn accepts(&self) -> Result<(), StoreError> {
-        if self.queue.is_closed() && !self.shared.writer_ended().is_cancelled() {
+        if self.queue.is_closed() && !self.state.writer_ended().is_cancelled() {
             return Err(StoreError::Stopping);
         }
-        self.shared.accepts()
+        self.state.accepts()
     }
 
-    async fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, StoreError> {
+    async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError> {
         let mailbox = mailbox.clone();
-        self.read(move |view| view.list(&mailbox, part, now)).await
+        self.read(move |view| view.list(&mailbox, page, now)).await
     }
 
     async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError> {
@@ -168,13 +183,13 @@ impl Store for EmbeddedStore {
     }
 
     async fn load(&self, listed: &Listed) -> Result<Option<StoredEmail>, StoreError> {
-        let shared = Arc::clone(&self.shared);
+        let state = Arc::clone(&self.state);
         let listed = listed.clone();
-        blocking(move || shared.load(listed)).await
+        blocking(move || state.load(listed)).await
     }
 
     async fn delete(&self, id: EmailId, now: Timestamp) -> Result<bool, StoreError> {
-        // Nothing is written for an id that isn't there: anybody may ask.
+        // An unknown id must not cause a write, since anybody may send one.
         if self.find(id, now).await?.is_none() {
             return Ok(false);
         }
@@ -185,7 +200,7 @@ impl Store for EmbeddedStore {
     }
 
     async fn delete_all(&self, mailbox: &Mailbox, now: Timestamp) -> Result<u64, StoreError> {
-        let part = Part::Offset { offset: 0, limit: 1 };
+        let part = PageRequest { offset: 0, limit: 1 };
         let wanted = mailbox.clone();
         let (total, (through, group)) =
             self.read(move |view| Ok((view.list(&wanted, part, now)?.total, view.last_sequence()?))).await?;
@@ -228,7 +243,7 @@ impl Store for EmbeddedStore {
 
     async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError> {
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        // Webhooks of a time when the domain was fixed, or was just being removed, are not for whoever registers it now.
+        // Webhooks of an earlier registration must not get the mail of the new owner.
         if !self.has_domain(&record.name).await? {
             self.sweep(Sweep::Domain(record.name.clone())).await?;
         }
@@ -249,12 +264,12 @@ impl Store for EmbeddedStore {
         if !self.has_domain(name).await? {
             return Ok(false);
         }
-        // First what hangs on the domain: cut off in between, it must not be left to whoever registers the domain next.
+        // The webhooks go first: after a crash in between, the next owner of the domain must not inherit them.
         self.sweep(Sweep::Domain(name.clone())).await?;
         match self.change(Change::DomainRemoved { name: name.clone() }, Bytes::new()).await? {
             Outcome::Domain(false) => Ok(false),
             Outcome::Domain(true) => {
-                // Those that were registered meanwhile.
+                // Delete webhooks that were registered meanwhile.
                 self.sweep(Sweep::Domain(name.clone())).await?;
                 Ok(true)
             }
@@ -267,32 +282,32 @@ impl Store for EmbeddedStore {
     }
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {
-        let shared = Arc::clone(&self.shared);
-        blocking(move || shared.stats()).await
+        let state = Arc::clone(&self.state);
+        blocking(move || state.stats()).await
     }
 
-    async fn survey(&self) -> Result<Survey, StoreError> {
-        self.survey_in_pieces().await
+    async fn detailed_stats(&self) -> Result<DetailedStats, StoreError> {
+        self.count_in_steps().await
     }
 
     fn backup(&self) -> BackupStream {
-        backup::stream(Arc::clone(&self.shared))
+        backup::stream(Arc::clone(&self.state))
     }
 
     async fn close(&self) -> Result<(), StoreError> {
         self.queue.close().await;
-        if self.shared.writer_ended().is_cancelled() { Err(StoreError::WriterEnded) } else { Ok(()) }
+        if self.state.writer_ended().is_cancelled() { Err(StoreError::WriterEnded) } else { Ok(()) }
     }
 }
 
-impl Shared {
+impl StoreState {
     fn load(&self, listed: Listed) -> Result<Option<StoredEmail>, StoreError> {
         let place = record_place(&listed);
         let content = self.segments().content(place).map_err(|error| StoreError::from_io(&error))?;
         if let Some(content) = content {
             return Ok(Some(StoredEmail { listed, envelope: content.envelope, raw: content.raw }));
         }
-        // Deleted and punched since it was listed, or else what is there is not what was written.
+        // The Email was deleted and punched out meanwhile, or else the record is damaged.
         match self.read(|view| view.find(listed.id, Timestamp::from_millis(i64::MIN)))? {
             None => Ok(None),
             Some(_) => Err(damaged(place)),

@@ -1,4 +1,4 @@
-//! Opening: the index as it stands, the journal replayed onto it, and a segment of its own to go on in.
+//! Opening a store: the index is opened, the journal replayed onto it, and a new segment begun.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::store::index::{self, Checkpoint, Compacted, HashKey, Index};
 use crate::store::journal::{FoundJournal, Journal, Position, least_segment_octets};
 use crate::store::{OpenError, StoreOptions};
 
-/// A store whose index is complete and durable, and whose journal can be written.
+/// An opened store: its index is complete and durable, and its journal can be written.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) index: Arc<Index>,
@@ -24,7 +24,7 @@ pub(super) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Opene
         let index = create_index(disk, options)?;
         return begin(&found, index, options);
     }
-    // Before anything is touched: files of another format are left as they are.
+    // This comes before any write: files of another format must not change.
     if Index::open_untouched(disk, options)?.is_none() {
         return Err(index_missing());
     }
@@ -35,7 +35,7 @@ pub(super) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Opene
     if end.group > start.group {
         tracing::info!(groups = end.group - start.group, "replayed the journal");
     }
-    // Segments without a group bring the index nothing; left behind its position, each opening would leave one more.
+    // The end may be in a later segment without a group. Each opening would leave one more if the position stayed behind.
     if end != start {
         index.set_position(end)?;
     }
@@ -53,13 +53,13 @@ pub(super) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Opene
     Ok(Opened { index: Arc::new(index), journal })
 }
 
-/// Compacts the index of a store that nobody uses, whatever it holds.
+/// Compacts the index of a store that nobody uses, whatever its size.
 pub(super) fn compact(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Compacted, OpenError> {
     let before_octets = octets_of_index(disk)?;
     let Opened { index, journal } = open(disk, options)?;
     let mut index = Arc::into_inner(index).ok_or(OpenError::Index("it is in use".into()))?;
     index.compact()?;
-    // The close saves what a checkpoint would; both together leave the file larger.
+    // Closing the index saves it. A checkpoint before would only make the file larger.
     drop((index, journal));
     Ok(Compacted { before_octets, after_octets: octets_of_index(disk)? })
 }
@@ -72,16 +72,17 @@ fn octets_of_index(disk: &Arc<dyn Disk>) -> Result<u64, OpenError> {
     Index::octets(disk).map_err(|error| OpenError::of_file(index::NAME, &error))
 }
 
-/// Makes a new store on an empty disk, under a known secret.
+/// Creates a new store on an empty disk, with a given secret.
 pub(super) fn create(disk: &Arc<dyn Disk>, options: &StoreOptions, secret: HashKey) -> Result<Opened, OpenError> {
     let index = Index::create_keyed(disk, options, secret)?;
     begin(&FoundJournal::open(Arc::clone(disk))?, index, options)
 }
 
-/// The index of a directory in which nothing was ever kept. One that another process began is made anew: it may be in memory
-/// alone, if that process could not sync it.
+/// Creates the index of a directory without a journal.
+///
+/// An index that another process began is created again, since that process may not have synced it.
 fn create_index(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Index, OpenError> {
-    // What can't be read is not known to be new.
+    // An unreadable index may have belonged to a journal.
     if let Some(index) = Index::open_untouched(disk, options)?
         && index.position()? != Position::START
     {
@@ -99,7 +100,7 @@ fn begin(found: &FoundJournal, index: Index, options: &StoreOptions) -> Result<O
     Ok(Opened { index: Arc::new(index), journal })
 }
 
-/// Applies what the index lacks; where the journal ends.
+/// Applies the groups that the index lacks. Returns the end of the journal.
 fn replay(found: &FoundJournal, index: &Index, from: Position) -> Result<Position, OpenError> {
     found.run(from, |records, end| {
         index.apply(records.iter().map(|record| (&record.change, record.place)), end)?;
@@ -107,15 +108,15 @@ fn replay(found: &FoundJournal, index: &Index, from: Position) -> Result<Positio
     })
 }
 
-/// Removes what the index does not know and is behind its position; a segment that it knows must be there.
+/// Removes segments before the index's position that have no live message. Fails if one with live messages is missing.
 fn remove_unneeded(found: &FoundJournal, checkpoint: &Checkpoint) -> Result<(), OpenError> {
     let segments = found.segments();
-    if let Some(segment) = checkpoint.alive.keys().find(|number| !segments.has(**number)) {
+    if let Some(segment) = checkpoint.live_segments.keys().find(|number| !segments.has(**number)) {
         return Err(OpenError::Damaged { segment: *segment, offset: 0, what: "the segment is missing" });
     }
     for number in segments.numbers() {
-        if number < checkpoint.position.segment && !checkpoint.alive.contains_key(&number) {
-            // It is tried again after the next checkpoint.
+        if number < checkpoint.position.segment && !checkpoint.live_segments.contains_key(&number) {
+            // The next checkpoint tries again.
             if let Err(error) = segments.unlink(number) {
                 tracing::warn!(segment = number, %error, "an empty segment could not be removed");
             }

@@ -1,4 +1,4 @@
-//! Webhooks and their events in the embedded store.
+//! The trait `Outbox` of the embedded store.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use tokio::sync::Notify;
 
-use super::shared::Shared;
+use super::state::StoreState;
 use super::{EmbeddedStore, blocking, damaged, unexpected};
 use crate::model::{
     AttemptRecord, Listed, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
@@ -15,17 +15,17 @@ use crate::model::{
 use crate::store::change::{Change, Outcome, Sweep};
 use crate::store::index::{Due, View, record_place};
 use crate::store::{
-    ATTEMPTS_PER_NOTE, DueEvents, Outbox, OutboxVersion, Replay, Replayed, StoreError, Wanted, WebhookFilter,
+    ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxVersion, Replay, Replayed, StoreError, WebhookFilter,
     WebhookPage, WebhookRegistration,
 };
 
-/// How many webhooks one change deletes at most: each of them ends its events.
+/// The most webhooks that one change of a sweep deletes. Each deletion ends events.
 const SWEEP_STEP: usize = 8;
-/// How many one read looks at.
+/// The most webhooks that one read of a sweep examines.
 const SWEEP_ROWS_READ: usize = 1_000;
-/// How many one read of a list looks at.
+/// The most webhooks that one read of a list examines.
 const LIST_ROWS_READ: usize = 10_000;
-/// Before anything expires.
+/// A time before every expiry.
 const NEVER: Timestamp = Timestamp::from_millis(i64::MIN);
 
 #[async_trait]
@@ -51,7 +51,7 @@ impl Outbox for EmbeddedStore {
     }
 
     async fn delete_webhook(&self, id: WebhookId) -> Result<bool, StoreError> {
-        // Nothing is written for an id that isn't there: anybody may ask.
+        // An unknown id must not cause a write, since anybody may send one.
         if self.webhook(id).await?.is_none() {
             return Ok(false);
         }
@@ -80,21 +80,21 @@ impl Outbox for EmbeddedStore {
         self.read(move |view| view.webhook_page(is_wanted, after, LIST_ROWS_READ, limit)).await
     }
 
-    async fn lanes(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
-        self.read(View::lanes).await
+    async fn pending_webhooks(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
+        self.read(View::pending_webhooks).await
     }
 
-    async fn due_events(&self, webhook: WebhookId, wanted: Wanted) -> Result<Option<DueEvents>, StoreError> {
-        let shared = Arc::clone(&self.shared);
-        blocking(move || shared.due_events(webhook, &wanted)).await
+    async fn due_events(&self, webhook: WebhookId, query: DueQuery) -> Result<Option<DueEvents>, StoreError> {
+        let state = Arc::clone(&self.state);
+        blocking(move || state.due_events(webhook, &query)).await
     }
 
     fn version(&self) -> OutboxVersion {
-        self.shared.outbox_version()
+        self.state.outbox_version()
     }
 
     fn is_current(&self, version: OutboxVersion) -> bool {
-        self.shared.outbox_version() == version
+        self.state.outbox_version() == version
     }
 
     async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError> {
@@ -103,17 +103,17 @@ impl Outbox for EmbeddedStore {
     }
 
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
-        let shared = Arc::clone(&self.shared);
+        let state = Arc::clone(&self.state);
         let event = event.clone();
-        blocking(move || shared.load_event(&event)).await
+        blocking(move || state.load_event(&event)).await
     }
 
     async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
-        debug_assert!(attempts.len() <= ATTEMPTS_PER_NOTE, "{} attempts at once", attempts.len());
+        debug_assert!(attempts.len() <= ATTEMPTS_PER_RECORD, "{} attempts at once", attempts.len());
         match self.change(Change::Attempted { attempts }, Bytes::new()).await? {
-            Outcome::Noted { more: false, .. } => Ok(()),
-            Outcome::Noted { more: true, .. } => {
-                // The attempts are noted: they must not be noted again. What is left goes with the next sweep.
+            Outcome::Recorded { more: false, .. } => Ok(()),
+            Outcome::Recorded { more: true, .. } => {
+                // The attempts are recorded, so this must not fail. The next sweep ends the remaining events.
                 if let Err(error) = self.end_events(NEVER).await {
                     tracing::warn!(%error, "events of a disabled webhook could not be ended yet");
                 }
@@ -141,10 +141,10 @@ impl Outbox for EmbeddedStore {
     }
 
     async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<Replayed, StoreError> {
-        let outbox = self.shared.options().outbox;
+        let outbox = self.state.options().outbox;
         match self.change(Change::Replayed { webhook, which, now, outbox }, Bytes::new()).await? {
             Outcome::Replayed(replayed) => {
-                self.shared.outbox_hint().notify_one();
+                self.state.outbox_hint().notify_one();
                 Ok(replayed)
             }
             other => Err(unexpected(&other)),
@@ -152,12 +152,12 @@ impl Outbox for EmbeddedStore {
     }
 
     fn outbox_hint(&self) -> Arc<Notify> {
-        self.shared.outbox_hint()
+        self.state.outbox_hint()
     }
 }
 
 impl EmbeddedStore {
-    /// Deletes the webhooks that `of` is after, those included that are registered meanwhile behind where it is; how many.
+    /// Deletes the webhooks that match `of`, and returns how many. A webhook that is registered meanwhile may be missed.
     pub(super) async fn sweep(&self, of: Sweep) -> Result<usize, StoreError> {
         let (mut swept, mut after) = (0, None);
         loop {
@@ -176,11 +176,11 @@ impl EmbeddedStore {
     }
 }
 
-impl Shared {
-    fn due_events(&self, webhook: WebhookId, wanted: &Wanted) -> Result<Option<DueEvents>, StoreError> {
-        let read = |view: &View| match view.webhook_at(webhook, wanted.due_by)? {
+impl StoreState {
+    fn due_events(&self, webhook: WebhookId, query: &DueQuery) -> Result<Option<DueEvents>, StoreError> {
+        let read = |view: &View| match view.webhook_at(webhook, query.due_by)? {
             Some((record, rests_until)) if record.status == WebhookStatus::Active => {
-                Ok(Some((record, rests_until, view.due_events(webhook, wanted)?)))
+                Ok(Some((record, rests_until, view.due_events(webhook, query)?)))
             }
             _ => Ok(None),
         };
@@ -189,7 +189,7 @@ impl Shared {
         Ok(Some(DueEvents { webhook, events, has_more, next_due_at, rests_until }))
     }
 
-    /// The Email of an event, if its octets are where they were written.
+    /// Loads the Email of an event. `None` if its record is not readable at the known place.
     fn email(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
         let listed = listed(event);
         let content = self.segments().content(record_place(&listed)).map_err(|error| StoreError::from_io(&error))?;
@@ -205,7 +205,7 @@ impl Shared {
             if let Some(email) = self.email(&event)? {
                 return Ok(Some(email));
             }
-            // The event ended just now, or its message was copied, or else what is there is not what was written.
+            // The event ended meanwhile, or its message was relocated, or else the record is damaged.
             now = place_now()?;
             if now.as_ref() == Some(&event.place) {
                 return Err(damaged(record_place(&listed(&event))));

@@ -1,4 +1,4 @@
-//! The way to the writer: bounded in octets, so that a slow disk is felt by the senders and not by the memory.
+//! The queue of the writer. It is bounded in octets, so that a slow disk delays the senders and does not fill the memory.
 
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Arc, mpsc};
@@ -11,26 +11,26 @@ use super::counters::{Counters, Queued};
 use crate::store::StoreError;
 use crate::store::change::{Change, Outcome};
 
-/// A group takes no further change once it has this many octets.
+/// A group takes no further change when it has this many octets.
 const GROUP_OCTETS_MAX: usize = 4 << 20;
 /// The most changes of a group.
 const GROUP_CHANGES_MAX: usize = 1024;
-/// What waits at most for the writer, in units of [`UNIT_OCTETS`].
+/// The size of the queue in units of [`UNIT_OCTETS`].
 const UNITS_MAX: u32 = 64 << 10;
 const UNIT_OCTETS: usize = 1 << 10;
 
-/// A change on its way, and whom to tell what became of it.
+/// A queued change, and the sender of its answer.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) change: Change,
     pub(super) content: Bytes,
     pub(super) answer: oneshot::Sender<Result<Outcome, StoreError>>,
-    /// Its share of the queue, given back with the job.
-    _share: OwnedSemaphorePermit,
+    /// Its part of the queue, which is free again when the job is dropped.
+    _permit: OwnedSemaphorePermit,
     _queued: Queued,
 }
 
-/// What the writer gets.
+/// A message to the writer.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "nearly every message is a change")]
 pub(super) enum Message {
@@ -38,14 +38,14 @@ pub(super) enum Message {
     Signal(Signal),
 }
 
-/// What the writer is told beside changes.
+/// A message to the writer that is not a change.
 #[derive(Debug)]
 pub(super) enum Signal {
-    /// Say so: what was queued before is done.
+    /// Answer once every change that was queued before is answered.
     Answer(oneshot::Sender<()>),
-    /// A read of the index failed: see whether it must be opened again.
+    /// A read of the index failed, so the index may have to be reopened.
     LookAtIndex,
-    /// Finish, and drop the sender when everything is durable.
+    /// Finish, and drop the sender when everything is durable and all files are closed.
     Close(oneshot::Sender<()>),
 }
 
@@ -68,21 +68,21 @@ impl Queue {
         self.sender.send(message).map_err(|_| StoreError::WriterEnded)
     }
 
-    /// Hands a change over, waits for room if there is none, and then for what became of it.
+    /// Queues a change, after a wait for room if the queue is full, and waits for its outcome.
     ///
-    /// Dropping the future does not take the change back once it was handed over.
+    /// Once the change is queued, dropping the future does not undo it.
     pub(super) async fn submit(&self, change: Change, content: Bytes) -> Result<Outcome, StoreError> {
         let units = u32::try_from(1 + (content.len() + change.weight_octets()) / UNIT_OCTETS)
             .unwrap_or(u32::MAX)
             .min(UNITS_MAX);
-        let share = Arc::clone(&self.room).acquire_many_owned(units).await.map_err(|_| StoreError::Stopping)?;
+        let permit = Arc::clone(&self.room).acquire_many_owned(units).await.map_err(|_| StoreError::Stopping)?;
         let (answer, answered) = oneshot::channel();
-        let job = Job { change, content, answer, _share: share, _queued: self.counters.queued() };
+        let job = Job { change, content, answer, _permit: permit, _queued: self.counters.queued() };
         self.send(Message::Change(job))?;
         answered.await.unwrap_or(Err(StoreError::OutcomeUnknown))
     }
 
-    /// Waits until the writer has done all that was handed over before.
+    /// Waits until the writer has answered every change that was queued before.
     pub(super) async fn answers(&self) -> Result<(), StoreError> {
         let (answer, is_answered) = oneshot::channel();
         self.send(Message::Signal(Signal::Answer(answer)))?;
@@ -93,7 +93,7 @@ impl Queue {
         self.room.is_closed()
     }
 
-    /// Takes no more changes and waits until those at hand are done and durable.
+    /// Refuses new changes and waits until the queued ones are durable.
     pub(super) async fn close(&self) {
         self.room.close();
         let (done, is_done) = oneshot::channel();
@@ -103,8 +103,9 @@ impl Queue {
     }
 }
 
-/// Takes what is queued by now, up to the bounds of a group. A signal ends the group and is returned: it is for after all
-/// that was handed over before.
+/// Takes the queued changes up to the limits of a group.
+///
+/// A signal ends the group and is returned, since it must be handled after every change that was queued before.
 pub(super) fn gather(messages: &Receiver<Message>, jobs: &mut Vec<Job>) -> Option<Signal> {
     let mut octets: usize = jobs.iter().map(|job| job.content.len()).sum();
     while jobs.len() < GROUP_CHANGES_MAX && octets < GROUP_OCTETS_MAX {
@@ -120,9 +121,9 @@ pub(super) fn gather(messages: &Receiver<Message>, jobs: &mut Vec<Job>) -> Optio
     None
 }
 
-/// The one place where the sender of a change learns what became of it.
+/// Answers the sender of a change. No other code does.
 pub(super) fn answer(job: Job, outcome: Result<Outcome, StoreError>) {
-    // Whoever asked may be gone; the change stands all the same.
+    // The sender may have gone. The change is made nevertheless.
     let _ = job.answer.send(outcome);
 }
 
@@ -133,10 +134,11 @@ pub(super) fn answer_all(jobs: Vec<Job>, error: &StoreError) {
 }
 
 impl Drop for Queue {
-    /// Blocks until the writer has let go of the files, for as long as a checkpoint takes: whoever drops a store may open
-    /// it again at once. After [`Queue::close`], which an async caller awaits before, the thread has nothing left to do.
+    /// Blocks until the writer has closed all files, so that the store can be opened again at once.
+    ///
+    /// This takes as long as a checkpoint. An async caller awaits [`Queue::close`] before, after which it returns at once.
     fn drop(&mut self) {
-        // Readers have senders too, so that the writer would wait for messages for ever.
+        // Readers have senders of this channel as well, so closing it would not end the writer.
         let _ = self.send(Message::Signal(Signal::Close(oneshot::channel().0)));
         if let Some(writer) = self.writer.take() {
             let _ = writer.join();

@@ -1,12 +1,12 @@
-//! An index that failed is opened again and the journal replayed onto it, for the group at hand or with growing waits.
+//! Recovery: an index that failed is reopened, and the journal is replayed onto it.
 //!
-//! A group that is durable is never given up. Its senders are answered once the index shows it; if that takes too long they
-//! get no answer, and the group is there when the index is. Until then reads fail.
+//! A durable group is never given up. Its senders are answered once the index shows the group. If that takes too long, they
+//! get no answer, and the index shows the group when it can be opened. Until then reads fail.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::drops;
+use super::drop_warnings;
 use super::open::index_missing;
 use super::writer::Writer;
 use crate::store::change::{Change, Outcome};
@@ -14,17 +14,17 @@ use crate::store::index::{Applied, Index, IndexError};
 use crate::store::journal::{FoundJournal, Position, RecordPlace};
 use crate::store::{OpenError, StoreError};
 
-/// How often an index that failed is opened again before senders are left without an answer, and the wait before each try.
+/// The waits before each attempt to reopen the index, until the senders of a group get no answer.
 const REOPEN_WAITS: [Duration; 4] =
     [Duration::ZERO, Duration::from_millis(50), Duration::from_millis(250), Duration::from_secs(1)];
-/// The first wait before something that failed is tried again while no change asks for it.
+/// The first wait of an idle writer before a retry.
 const RETRY_FIRST: Duration = Duration::from_millis(100);
-/// The longest wait before an index that is away is opened again.
+/// The longest wait before an attempt to reopen the index.
 pub(super) const OPENING_RETRY_MAX: Duration = Duration::from_secs(2);
-/// The longest wait before a checkpoint that failed is tried again: each failure costs a replay.
+/// The longest wait before another checkpoint after a failed one. Each failure costs a replay.
 pub(super) const SAVING_RETRY_MAX: Duration = Duration::from_secs(30);
 
-/// Growing waits between tries.
+/// An exponential backoff.
 #[derive(Debug)]
 pub(super) struct Backoff {
     until: Instant,
@@ -37,12 +37,12 @@ impl Backoff {
         Self { until: Instant::now(), wait: RETRY_FIRST, longest }
     }
 
-    /// When the next try is due.
+    /// When the next attempt is due.
     pub(super) fn until(&self) -> Instant {
         self.until
     }
 
-    /// A try failed: how long to wait now.
+    /// Records a failed attempt. Returns the wait before the next one.
     pub(super) fn failed(&mut self) -> Duration {
         let wait = self.wait;
         self.until = Instant::now() + wait;
@@ -50,20 +50,21 @@ impl Backoff {
         wait
     }
 
-    /// Whether the last try failed.
+    /// Whether the last attempt failed.
     pub(super) fn has_failed(&self) -> bool {
         self.wait > RETRY_FIRST
     }
 
-    /// A try worked.
+    /// Records a successful attempt.
     pub(super) fn worked(&mut self) {
         *self = Self::new(self.longest);
     }
 }
 
 impl Writer {
-    /// Brings a durable group into the index; what each change did. After an error that is not known: the group comes into
-    /// the index when that can be opened again.
+    /// Applies a durable group to the index. Returns the outcome of each change.
+    ///
+    /// After an error the outcomes are unknown. The group is applied when the index can be reopened.
     pub(super) fn apply(
         &mut self,
         changes: &[&Change],
@@ -88,28 +89,27 @@ impl Writer {
     }
 
     fn counted(&mut self, applied: Applied) -> Vec<Outcome> {
-        self.shared.counters().add(&applied.tally);
-        drops::warn(self.drops.note(&applied.tally.events_dropped, Instant::now()));
+        self.state.counters().add(&applied.counts);
+        drop_warnings::warn(self.drop_warnings.add(&applied.counts.events_dropped, Instant::now()));
         applied.outcomes
     }
 
-    /// Opens the index if it is away.
+    /// Reopens the index if it is not open.
     pub(super) fn ensure_index(&mut self) -> Result<(), StoreError> {
-        if self.shared.has_index() {
+        if self.state.has_index() {
             return Ok(());
         }
         self.reopen_index(None).map(|_| ()).inspect_err(|cause| self.make_room_for_index(cause))
     }
 
-    /// Opens an index again that could not be saved, or else after a while. It is not saved again at once.
+    /// Reopens an index whose checkpoint or other write failed. The next checkpoint waits.
     pub(super) fn recover_index(&mut self, error: &IndexError) {
         self.make_room_for_index(&error.to_store_error());
         self.saving.failed();
         self.open_index_anew();
     }
 
-    /// Opens an index that failed again, or else after a while. Each time costs a replay, so that the next one is put off
-    /// further, until a checkpoint works.
+    /// Reopens an index that failed. Each attempt costs a replay, so the backoff grows until a checkpoint succeeds.
     pub(super) fn open_index_anew(&mut self) {
         self.opening.failed();
         if let Err(error) = self.reopen_index(None) {
@@ -117,48 +117,49 @@ impl Writer {
         }
     }
 
-    /// Whoever filled the disk, the index takes up what the journal holds before more mail is taken.
+    /// Gives the space of the next segment to the index if the disk is full.
     fn make_room_for_index(&self, cause: &StoreError) {
         if *cause == StoreError::Full {
             self.journal.give_up_spare();
         }
     }
 
-    /// Opens the index again and replays what it lost; what the changes of group `wanted` did, which is among that.
+    /// Reopens the index and replays what it lost. Returns the result of group `wanted`, which must be among that.
     ///
-    /// After an error the index is away: one that lacks groups must neither be read nor be written.
+    /// After an error the index is not open, since an incomplete index must be neither read nor written.
     fn reopen_index(&mut self, wanted: Option<u64>) -> Result<Applied, StoreError> {
-        self.shared.take_index_away();
+        self.state.detach_index();
         let reopened = self.reopen(wanted);
         if let Err(cause) = &reopened {
-            self.shared.set_trouble(cause.clone());
+            self.state.set_index_failure(cause.clone());
         }
         reopened
     }
 
     fn reopen(&mut self, wanted: Option<u64>) -> Result<Applied, StoreError> {
-        let disk = self.shared.segments().disk();
-        let opened = Index::open(disk, self.shared.options()).and_then(|index| index.ok_or_else(index_missing));
+        let disk = self.state.segments().disk();
+        let opened = Index::open(disk, self.state.options()).and_then(|index| index.ok_or_else(index_missing));
         let index = opened.map_err(|error| error.to_store_error())?;
         match self.catch_up(&index, self.journal.position().group, wanted) {
             Ok(applied) => {
-                self.shared.set_index(Arc::new(index));
+                self.state.set_index(Arc::new(index));
                 Ok(applied)
             }
             Err(error) => {
-                // Nobody may find it half way.
+                // An incomplete index must not write when it is dropped.
                 index.cut_off();
                 Err(error)
             }
         }
     }
 
-    /// Applies the groups before number `end` that an index lacks; what the changes of group `wanted` did. What reads back
-    /// behind them was not made durable, and does not count.
+    /// Applies the groups before number `end` that the index lacks. Returns the result of group `wanted`.
+    ///
+    /// Later groups in the journal are not durable and are not applied.
     fn catch_up(&self, index: &Index, end: u64, wanted: Option<u64>) -> Result<Applied, StoreError> {
         let mut position = index.position().map_err(|error| error.to_store_error())?;
         let mut applied = Applied::default();
-        let caught_up = FoundJournal::open_again(Arc::clone(self.shared.segments().disk())).and_then(|found| {
+        let caught_up = FoundJournal::open_again(Arc::clone(self.state.segments().disk())).and_then(|found| {
             found.run(position, |records, next| {
                 if position.group < end {
                     let of_group = index.apply(records.iter().map(|record| (&record.change, record.place)), next)?;

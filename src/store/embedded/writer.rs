@@ -1,6 +1,6 @@
-//! The writer thread: takes what is queued as one group, makes it durable, applies it, answers.
+//! The writer thread: takes the queued changes as one group, makes them durable, applies them, and answers.
 //!
-//! The commit in flight is the batching window: whatever was queued while it ran is the next group. No timer.
+//! There is no timer: the changes that arrive during one commit are the next group.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -12,45 +12,45 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use super::checkpoint::Unsaved;
-use super::drops::{self, Drops};
+use super::drop_warnings::{self, DropWarnings};
 use super::open::Opened;
 use super::punching::Punching;
 use super::queue::{Job, Message, Queue, Signal, answer, answer_all, gather};
 use super::recovery::{Backoff, OPENING_RETRY_MAX, SAVING_RETRY_MAX};
-use super::shared::Shared;
+use super::state::StoreState;
 use crate::store::change::{Change, Outcome};
-use crate::store::index::{Applied, IndexError, SegmentLife};
+use crate::store::index::{Applied, IndexError, SegmentUsage};
 use crate::store::journal::{AppendError, Group, Journal, RecordPlace, group_room};
 use crate::store::{OpenError, StoreError};
 
-/// How long a close goes on with taking off the disk what was deleted, and waits for readers; the next start does the rest.
+/// How long a close punches deleted messages and waits for readers. The next start punches the rest.
 const CLOSE_PATIENCE: Duration = Duration::from_millis(1500);
-/// What readers have at least.
+/// The shortest time that a close gives to readers.
 const LAST_READERS_GRACE: Duration = Duration::from_millis(200);
 
 /// Starts the writer of an opened store.
 pub(super) fn start(
-    shared: Arc<Shared>,
+    state: Arc<StoreState>,
     opened: Opened,
     sender: Sender<Message>,
     messages: Receiver<Message>,
 ) -> Result<Queue, OpenError> {
     let Opened { index, journal } = opened;
-    let counters = Arc::clone(shared.counters());
-    // The shared state holds the one handle; the writer borrows it per group, so that the index can be reopened.
+    let counters = Arc::clone(state.counters());
+    // Only the state keeps the index, so that it can be replaced when it is reopened.
     drop(index);
     let mut writer = Writer {
-        shared: Arc::clone(&shared),
+        state: Arc::clone(&state),
         journal,
-        // What the last process deleted and did not live to punch out goes with the first checkpoint.
+        // The first checkpoint punches out what the last process deleted and did not punch.
         unsaved: Some(Unsaved::now()),
         punching: Punching::default(),
-        alive: None,
+        live_segments: None,
         opening: Backoff::new(OPENING_RETRY_MAX),
         saving: Backoff::new(SAVING_RETRY_MAX),
         compact_at: None,
         compacted_at: None,
-        drops: Drops::default(),
+        drop_warnings: DropWarnings::default(),
     };
     let thread = std::thread::Builder::new()
         .name("store-writer".into())
@@ -58,62 +58,62 @@ pub(super) fn start(
             let ended = catch_unwind(AssertUnwindSafe(|| writer.run(&messages)));
             if let Err(panic) = &ended {
                 tracing::error!(cause = what_panicked(&**panic), "the writer of the store has ended");
-                shared.writer_ended().cancel();
+                state.writer_ended().cancel();
             }
-            // Whoever waits for the close may open the directory again at once; whoever waits for an answer of a writer that
-            // has ended learns that it is not known.
-            drop((writer, messages, shared));
+            // All files are closed before the waiting close returns, since its caller may open the directory at once. If the
+            // writer panicked, this also drops the queue, so that its senders learn that their outcome is unknown.
+            drop((writer, messages, state));
             drop(ended);
         })
         .map_err(|error| OpenError::Io { path: "the writer thread".into(), reason: error.to_string() })?;
     Ok(Queue::new(sender, counters, thread))
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn what_panicked(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic")
 }
 
-/// Does what the writer is told; whom to tell of the end if that is asked for.
-fn obey(signal: Signal) -> Option<oneshot::Sender<()>> {
+/// Handles a signal. Returns the sender to drop at the end if the signal was a close.
+fn handle(signal: Signal) -> Option<oneshot::Sender<()>> {
     match signal {
         Signal::Close(done) => Some(done),
         Signal::Answer(answer) => {
-            // Nobody waits any more if this fails.
+            // This fails only if the caller has gone.
             let _ = answer.send(());
             None
         }
-        // The writer looks by itself before it waits.
+        // The writer checks the index whenever it becomes idle.
         Signal::LookAtIndex => None,
     }
 }
 
 pub(super) struct Writer {
-    pub(super) shared: Arc<Shared>,
+    pub(super) state: Arc<StoreState>,
     pub(super) journal: Journal,
-    /// What was applied since the last checkpoint.
+    /// The changes since the last checkpoint, if any.
     pub(super) unsaved: Option<Unsaved>,
     pub(super) punching: Punching,
-    /// What the last checkpoint found alive, until it is looked at.
-    pub(super) alive: Option<BTreeMap<u64, SegmentLife>>,
-    /// When an index that could not be opened is opened again.
+    /// The live segments of the last checkpoint, until segment compaction has used them.
+    pub(super) live_segments: Option<BTreeMap<u64, SegmentUsage>>,
+    /// The backoff for opening an index that failed.
     pub(super) opening: Backoff,
-    /// When a checkpoint that failed is tried again.
+    /// The backoff for checkpoints that failed.
     pub(super) saving: Backoff,
-    /// When an index that may be mostly free is compacted, since the disk is short of room.
+    /// When to compact the index, since the disk is nearly full.
     pub(super) compact_at: Option<Instant>,
-    /// When that was tried last.
+    /// When the last compaction was tried.
     pub(super) compacted_at: Option<Instant>,
-    pub(super) drops: Drops,
+    pub(super) drop_warnings: DropWarnings,
 }
 
 impl Writer {
-    /// Works until the store closes; whom to tell when everything is let go of.
+    /// Works until the store closes. Returns the sender to drop when all files are closed.
     fn run(&mut self, messages: &Receiver<Message>) -> Option<oneshot::Sender<()>> {
         let mut closing = None;
         while closing.is_none() {
-            let first = match self.rest_at() {
+            let first = match self.idle_until() {
                 None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(at) => messages.recv_timeout(at.saturating_duration_since(Instant::now())),
             };
@@ -122,10 +122,10 @@ impl Writer {
                     let mut jobs = vec![job];
                     let behind = gather(messages, &mut jobs);
                     self.commit(jobs);
-                    closing = behind.and_then(obey);
+                    closing = behind.and_then(handle);
                 }
-                Ok(Message::Signal(signal)) => closing = obey(signal),
-                Err(RecvTimeoutError::Timeout) => self.rest(),
+                Ok(Message::Signal(signal)) => closing = handle(signal),
+                Err(RecvTimeoutError::Timeout) => self.idle_work(),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             if closing.is_none() && self.is_checkpoint_due() {
@@ -133,37 +133,37 @@ impl Writer {
                 self.relocate();
             }
         }
-        // What slipped into the queue behind the close.
+        // Changes may have entered the queue after the close.
         for message in messages.try_iter() {
             if let Message::Change(job) = message {
                 answer(job, Err(StoreError::Stopping));
             }
         }
-        drops::warn(std::mem::take(&mut self.drops).into_rest());
+        drop_warnings::warn(std::mem::take(&mut self.drop_warnings).into_unreported());
         let deadline = Instant::now() + CLOSE_PATIENCE;
         self.finish(deadline);
-        self.shared.set_trouble(StoreError::Stopping);
-        // What a checkpoint has made durable needs no close.
-        if !self.shared.close_index(deadline.max(Instant::now() + LAST_READERS_GRACE)) {
+        self.state.set_index_failure(StoreError::Stopping);
+        // The last checkpoint has made everything durable, so the index may be closed without a save.
+        if !self.state.close_index(deadline.max(Instant::now() + LAST_READERS_GRACE)) {
             tracing::warn!("a reader held the index; it was closed without being saved once more");
         }
         closing
     }
 
-    /// When there is something to do even if nothing comes in.
-    fn rest_at(&self) -> Option<Instant> {
-        if self.shared.index().is_none_or(|index| index.has_failed()) {
+    /// When there is work even if no message arrives.
+    fn idle_until(&self) -> Option<Instant> {
+        if self.state.index().is_none_or(|index| index.has_failed()) {
             return Some(self.opening.until());
         }
-        let quiet = self.shared.options().checkpoint_quiet;
+        let quiet = self.state.options().checkpoint_quiet;
         let checkpoint_at = self.unsaved.as_ref().map(|_| (Instant::now() + quiet).max(self.saving.until()));
-        let punched_at = self.punching.is_running().then(|| Instant::now() + Punching::LOOK_EVERY);
+        let punched_at = self.punching.is_running().then(|| Instant::now() + Punching::POLL_EVERY);
         [checkpoint_at, punched_at, self.compact_at].into_iter().flatten().min()
     }
 
-    /// What there is to do while nothing comes in.
-    fn rest(&mut self) {
-        if self.shared.index().is_some_and(|index| index.has_failed()) {
+    /// Does the work that is due while no message arrives.
+    fn idle_work(&mut self) {
+        if self.state.index().is_some_and(|index| index.has_failed()) {
             tracing::error!("the index could not be read and is opened again");
             return self.open_index_anew();
         }
@@ -183,9 +183,9 @@ impl Writer {
         }
     }
 
-    /// Commits the changes of `jobs` and answers each: in one group, or in as many as a segment's size makes it.
+    /// Commits the changes of `jobs` and answers each. A segment's size may require several groups.
     fn commit(&mut self, jobs: Vec<Job>) {
-        let room = group_room(self.shared.options());
+        let room = group_room(self.state.options());
         let mut jobs = jobs.into_iter().peekable();
         while jobs.peek().is_some() {
             let mut group = Group::new();
@@ -206,13 +206,13 @@ impl Writer {
         }
         let taken_at = Instant::now();
         let changes: Vec<&Change> = jobs.iter().map(|job| &job.change).collect();
-        match self.keep(group, &changes) {
+        match self.write_group(group, &changes) {
             Ok(outcomes) => {
-                self.shared.counters().committed(taken_at.elapsed());
-                // Before anybody is answered: who has deleted a webhook may rely on it.
-                self.shared.note_outdated(jobs.iter().map(|job| &job.change).zip(&outcomes));
+                self.state.counters().committed(taken_at.elapsed());
+                // This comes before the answers: a caller that has deleted a webhook relies on it.
+                self.state.record_outdated(jobs.iter().map(|job| &job.change).zip(&outcomes));
                 if outcomes.iter().any(|it| matches!(it, Outcome::Received { has_events: true, .. })) {
-                    self.shared.outbox_hint().notify_one();
+                    self.state.outbox_hint().notify_one();
                 }
                 for (job, outcome) in jobs.into_iter().zip(outcomes) {
                     answer(job, Ok(outcome));
@@ -223,24 +223,24 @@ impl Writer {
         }
     }
 
-    /// Makes a group of `changes` durable and visible; what each of them did.
-    pub(super) fn keep(&mut self, mut group: Group, changes: &[&Change]) -> Result<Vec<Outcome>, AppendError> {
+    /// Makes a group of `changes` durable and visible. Returns their outcomes.
+    pub(super) fn write_group(&mut self, mut group: Group, changes: &[&Change]) -> Result<Vec<Outcome>, AppendError> {
         self.ensure_index().map_err(AppendError::Failed)?;
-        self.shared.is_savable(group.frees_space_only()).map_err(AppendError::NoRoom)?;
+        self.state.is_savable(group.frees_space_only()).map_err(AppendError::NoRoom)?;
         self.journal.make_room(&group)?;
         self.find_room_in_index(&group, changes).map_err(AppendError::NoRoom)?;
         let (start, places) = self.journal.append(&mut group)?;
         let unsaved = self.unsaved.get_or_insert_with(Unsaved::now);
         unsaved.octets += group.octets() as u64;
         if self.saving.has_failed() {
-            self.shared.set_unsaved_octets(unsaved.octets);
+            self.state.set_unsaved_octets(unsaved.octets);
         }
         drop(group);
         let outcomes = self.apply(changes, &places, start).map_err(AppendError::Failed)?;
         Ok(outcomes)
     }
 
-    /// Where there is no next segment the changes that free space go on alone.
+    /// Commits only the changes that free space, since there is no room for the others.
     fn commit_freeing(&mut self, jobs: Vec<Job>, cause: &StoreError) {
         let (freeing, others): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.change.frees_space());
         if others.is_empty() {
@@ -253,7 +253,7 @@ impl Writer {
     }
 
     pub(super) fn apply_once(&self, changes: &[&Change], places: &[RecordPlace]) -> Result<Applied, IndexError> {
-        let index = self.shared.index().ok_or(IndexError::Corrupt("the index is not open"))?;
+        let index = self.state.index().ok_or(IndexError::Corrupt("the index is not open"))?;
         index.apply(changes.iter().copied().zip(places.iter().copied()), self.journal.position())
     }
 }

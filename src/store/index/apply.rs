@@ -1,4 +1,4 @@
-//! Applying a group of changes: the only place where the index is written while it is in use.
+//! Applying a group of changes. Nothing else changes the rows of a store in use.
 
 use std::collections::BTreeMap;
 use std::ops::RangeBounds;
@@ -6,17 +6,16 @@ use std::ops::RangeBounds;
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
-use super::alive::Alive;
-use super::decode::{decode_domain, decode_head, decode_mail};
-use super::emails_of::EmailsOf;
+use super::applied::GroupCounts;
+use super::domain_counts::DomainCounts;
+use super::keys::{HashKey, MailKey, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of};
 use super::outbox::Outbox;
-use super::room::ENDS_MAX;
-use super::shares::{Shares, Sharing};
-use super::tables::{
-    DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, EventRow, HashKey, HeadRow, IDS, MAIL, META, META_STATE, MailKey, MailRow,
-    PUNCHES, State, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of,
-};
-use super::tally::Tally;
+use super::outbox_limits::ENDS_MAX;
+use super::refcounts::{RefCount, RefCounts};
+use super::rows::{EventRow, HeadRow, IndexState, MailRow};
+use super::rows::{decode_domain, decode_head, decode_mail};
+use super::segment_usage::SegmentUsages;
+use super::tables::{DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, IDS, MAIL, META, META_STATE, PUNCHES};
 use crate::model::{DomainRecord, EmailId, Envelope, Mailbox, Timestamp};
 use crate::store::change::{Change, Outcome};
 use crate::store::journal::{Position, RecordPlace};
@@ -28,33 +27,33 @@ pub(super) struct Apply<'t> {
     pub(super) mail: Table<'t, &'static MailKey, &'static [u8]>,
     pub(super) ids: Table<'t, &'static [u8; 16], &'static MailKey>,
     pub(super) expiry: Table<'t, (u64, u64), &'static [u8]>,
-    pub(super) shares: Shares<'t>,
-    pub(super) alive: Alive<'t>,
+    pub(super) refcounts: RefCounts<'t>,
+    pub(super) segment_usage: SegmentUsages<'t>,
     punches: Table<'t, (u64, u32), (u32, u32)>,
     domains: Table<'t, &'static str, &'static [u8]>,
-    pub(super) emails_of: EmailsOf<'t>,
+    pub(super) domain_counts: DomainCounts<'t>,
     pub(super) outbox: Outbox<'t>,
     pub(super) hash_key: HashKey,
-    /// Those of the change.
+    /// The outbox limits of the current change.
     pub(super) limits: OutboxLimits,
-    /// Events that the change may still end beside those that it is about.
+    /// How many further events the current change may end.
     pub(super) ends_left: u32,
-    /// It has dropped some to make room.
+    /// Whether the current change has dropped events to make room.
     pub(super) has_dropped: bool,
-    pub(super) state: State,
-    pub(super) tally: Tally,
-    /// The group's new keys by the second in which they expire.
+    pub(super) state: IndexState,
+    pub(super) counts: GroupCounts,
+    /// The group's new keys of mail, by the second in which they expire.
     expiring: BTreeMap<u64, Vec<MailKey>>,
 }
 
-/// How far a removal goes.
+/// Why an Email is removed, which decides what happens to its octets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Removal {
-    /// Somebody asked for it: the octets leave the disk.
+    /// Somebody deleted it: the octets are punched out.
     Delete,
-    /// The same for one more Email that needs the room.
-    MakeWay,
-    /// The octets go with their segment.
+    /// A cap evicts it for a new Email: the octets are punched out.
+    Evict,
+    /// It has expired: the octets go with their segment.
     Expire,
 }
 
@@ -70,36 +69,36 @@ impl<'t> Apply<'t> {
             mail: transaction.open_table(MAIL)?,
             ids: transaction.open_table(IDS)?,
             expiry: transaction.open_table(EXPIRY)?,
-            shares: Shares::open(transaction)?,
-            alive: Alive::open(transaction)?,
+            refcounts: RefCounts::open(transaction)?,
+            segment_usage: SegmentUsages::open(transaction)?,
             punches: transaction.open_table(PUNCHES)?,
             domains: transaction.open_table(DOMAINS)?,
-            emails_of: EmailsOf::open(transaction)?,
+            domain_counts: DomainCounts::open(transaction)?,
             outbox: Outbox::open(transaction, hash_key)?,
             hash_key,
             limits: OutboxLimits::UNBOUNDED,
             ends_left: ENDS_MAX,
             has_dropped: false,
             state,
-            tally: Tally::default(),
+            counts: GroupCounts::default(),
             expiring: BTreeMap::new(),
         })
     }
 
-    /// Writes what the group leaves behind, and that the index is complete up to `position`; what the group did.
-    pub(super) fn finish(mut self, position: Position) -> Result<Tally, IndexError> {
+    /// Writes the collected rows of the group and the new position. Returns the group's counts.
+    pub(super) fn finish(mut self, position: Position) -> Result<GroupCounts, IndexError> {
         if position.group != self.state.position().group + 1 {
             return Err(IndexError::Corrupt("it lacks the groups before"));
         }
         self.flush_expiring()?;
         self.outbox.logs.flush(&mut self.outbox.webhooks)?;
         self.outbox.webhooks.flush()?;
-        self.shares.flush()?;
-        self.emails_of.flush()?;
-        self.alive.flush()?;
+        self.refcounts.flush()?;
+        self.domain_counts.flush()?;
+        self.segment_usage.flush()?;
         self.state.set_position(position);
         self.meta.insert(META_STATE, &self.state.encode()?[..])?;
-        Ok(self.tally)
+        Ok(self.counts)
     }
 
     pub(super) fn change(&mut self, change: &Change, place: RecordPlace) -> Result<Outcome, IndexError> {
@@ -111,7 +110,7 @@ impl<'t> Apply<'t> {
                     self.punch(place)?;
                     return Ok(Outcome::Received { has_events: false, has_dropped: false });
                 }
-                if !self.make_way(envelope, caps, *received_at, place)? {
+                if !self.evict_for(envelope, caps, *received_at, place)? {
                     return Ok(Outcome::MailboxFull);
                 }
                 let has_events = self.receive(envelope, *received_at, *expires_at, place)?;
@@ -140,7 +139,7 @@ impl<'t> Apply<'t> {
                 Ok(Outcome::Changed { number, more })
             }
             Change::WebhooksSwept { webhooks, of } => self.sweep_webhooks(webhooks, of),
-            Change::Attempted { attempts } => self.note_attempts(attempts),
+            Change::Attempted { attempts } => self.record_attempts(attempts),
             Change::Replayed { webhook, which, now, outbox } => {
                 self.limits = *outbox;
                 self.replay(*webhook, which, *now)
@@ -149,8 +148,8 @@ impl<'t> Apply<'t> {
                 self.restore_event(*webhook, *email, *attempts, *due_at)
             }
             Change::EventsEnded { webhook, expired_by } => self.end_events(*webhook, *expired_by),
-            Change::Restored { envelope, received_at, expires_at, sequence, living } => {
-                self.restore(envelope, (*received_at, *expires_at), *sequence, living, place)
+            Change::Restored { envelope, received_at, expires_at, sequence, live } => {
+                self.restore(envelope, (*received_at, *expires_at), *sequence, live, place)
             }
             Change::OverlongRemoved { latest, limit } => {
                 self.remove_expiring((expiry_second(*latest) + 1, 0).., *limit as usize)
@@ -159,7 +158,7 @@ impl<'t> Apply<'t> {
         }
     }
 
-    /// Whether it is a message once more; some of its Emails may have been deleted meanwhile.
+    /// Whether the message was received before. Some of its Emails may have been deleted since.
     pub(super) fn is_known(&self, envelope: &Envelope) -> Result<bool, IndexError> {
         for recipient in &envelope.recipients {
             if self.ids.get(&recipient.id.octets())?.is_some() {
@@ -169,7 +168,7 @@ impl<'t> Apply<'t> {
         Ok(false)
     }
 
-    /// Whether webhooks are to be told.
+    /// Stores a new message. Returns whether it created events.
     fn receive(
         &mut self,
         envelope: &Envelope,
@@ -180,23 +179,23 @@ impl<'t> Apply<'t> {
         if envelope.recipients.is_empty() {
             return Ok(false);
         }
-        let mut told = Vec::with_capacity(envelope.recipients.len());
+        let mut webhooks = Vec::with_capacity(envelope.recipients.len());
         for recipient in &envelope.recipients {
-            told.push(self.webhooks_to_tell(&recipient.mailbox, received_at)?);
+            webhooks.push(self.webhooks_of(&recipient.mailbox, received_at)?);
         }
         let emails = envelope.recipients.len();
-        let is_shared = emails > 1 || told.iter().any(|webhooks| !webhooks.is_empty());
+        let is_refcounted = emails > 1 || webhooks.iter().any(|webhooks: &Vec<_>| !webhooks.is_empty());
         if emails > 1 {
-            let shares = u32::try_from(emails).unwrap_or(u32::MAX);
-            let sharing = Sharing { shares, was_deleted: false, sequence: self.state.next_sequence };
-            self.shares.begin((place.segment, place.offset), sharing)?;
+            let references = u32::try_from(emails).unwrap_or(u32::MAX);
+            let refcount = RefCount { references, was_deleted: false, sequence: self.state.next_sequence };
+            self.refcounts.begin((place.segment, place.offset), refcount)?;
         }
         let mut has_events = false;
-        self.count_in(place);
-        for (recipient, webhooks) in envelope.recipients.iter().zip(told) {
+        self.count_message(place);
+        for (recipient, webhooks) in envelope.recipients.iter().zip(webhooks) {
             let key = mail_key(mailbox_hash(&self.hash_key, &recipient.mailbox), self.state.next_sequence);
             self.state.next_sequence += 1;
-            let row = MailRow { id: recipient.id, received_at, expires_at, place, is_shared };
+            let row = MailRow { id: recipient.id, received_at, expires_at, place, is_refcounted };
             self.insert_mail(&key, &row, domain_hash(&self.hash_key, recipient.mailbox.domain()))?;
             let event =
                 EventRow { email: recipient.id, attempts: 0, due_at: received_at, received_at, expires_at, place };
@@ -212,13 +211,13 @@ impl<'t> Apply<'t> {
         self.ids.insert(&row.id.octets(), key)?;
         self.expiring.entry(expiry_second(row.expires_at)).or_default().push(*key);
         let mut head = self.head(key)?.unwrap_or(HeadRow::empty(domain));
-        head.note_expiry(row.expires_at);
+        head.record_expiry(row.expires_at);
         head.emails += 1;
         self.state.mailboxes += u64::from(head.emails == 1);
         self.mail.insert(&head_key(key), &head.encode()[..])?;
         self.state.emails += 1;
-        self.alive.add_email(row.place);
-        self.emails_of.add(domain, row.expires_at);
+        self.segment_usage.add_email(row.place);
+        self.domain_counts.add(domain, row.expires_at);
         Ok(())
     }
 
@@ -282,7 +281,7 @@ impl<'t> Apply<'t> {
         }
         let mut all = 0;
         for key in keys {
-            // A row that was deleted before has left its key behind.
+            // The row may have been deleted before, which leaves its key here.
             if let Some(row) = self.row(&key)? {
                 self.remove(&key, &row, Removal::Expire)?;
                 all += 1;
@@ -296,65 +295,67 @@ impl<'t> Apply<'t> {
         self.ids.remove(&row.id.octets())?;
         self.state.emails = self.state.emails.saturating_sub(1);
         match removal {
-            Removal::Delete => self.tally.deleted += 1,
-            Removal::MakeWay => self.tally.made_way += 1,
-            Removal::Expire => self.tally.expired += 1,
+            Removal::Delete => self.counts.deleted += 1,
+            Removal::Evict => self.counts.evicted += 1,
+            Removal::Expire => self.counts.expired += 1,
         }
         let mut head = self.head(key)?.ok_or(IndexError::Corrupt("a mailbox's head is missing"))?;
         head.emails = head.emails.saturating_sub(1);
-        self.alive.remove_email(row.place);
-        self.emails_of.remove(head.domain, row.expires_at);
+        self.segment_usage.remove_email(row.place);
+        self.domain_counts.remove(head.domain, row.expires_at);
         if head.emails == 0 {
             self.mail.remove(&head_key(key))?;
             self.state.mailboxes = self.state.mailboxes.saturating_sub(1);
         } else {
             self.mail.insert(&head_key(key), &head.encode()[..])?;
         }
-        let removal = if row.is_shared { self.release_share(row.place, removal)? } else { Some(removal) };
-        removal.map_or(Ok(()), |removal| self.let_go(row.place, removal))
+        let removal = if row.is_refcounted { self.release_reference(row.place, removal)? } else { Some(removal) };
+        removal.map_or(Ok(()), |removal| self.remove_message(row.place, removal))
     }
 
-    /// Ends the share that an event has in a record.
+    /// Removes the reference of an event.
     pub(super) fn release_event(&mut self, place: RecordPlace) -> Result<(), IndexError> {
-        match self.release_share(place, Removal::Expire)? {
+        match self.release_reference(place, Removal::Expire)? {
             None => Ok(()),
-            // The Email is gone already, and may have been deleted.
-            Some(_) => self.let_go(place, Removal::Delete),
+            // All Emails of the record are gone, and one of them may have been deleted.
+            Some(_) => self.remove_message(place, Removal::Delete),
         }
     }
 
-    /// Gives an event a share in the record of the Email number `sequence`, which is there and known to be shared.
-    pub(super) fn share(&mut self, place: RecordPlace, sequence: u64) -> Result<(), IndexError> {
-        self.shares.add((place.segment, place.offset), sequence)
+    /// Adds the reference of an event to the record of the Email with this sequence number.
+    ///
+    /// The Email must exist, and its row must say that the record has a reference count.
+    pub(super) fn add_reference(&mut self, place: RecordPlace, sequence: u64) -> Result<(), IndexError> {
+        self.refcounts.add((place.segment, place.offset), sequence)
     }
 
-    /// Notes that others than this Email may have a share in its record.
-    pub(super) fn mark_shared(&mut self, key: &MailKey, row: &MailRow) -> Result<(), IndexError> {
-        self.mail.insert(key, &MailRow { is_shared: true, ..*row }.encode()[..])?;
+    /// Writes into the row of an Email that its record has a reference count.
+    pub(super) fn mark_refcounted(&mut self, key: &MailKey, row: &MailRow) -> Result<(), IndexError> {
+        self.mail.insert(key, &MailRow { is_refcounted: true, ..*row }.encode()[..])?;
         Ok(())
     }
 
-    fn let_go(&mut self, place: RecordPlace, removal: Removal) -> Result<(), IndexError> {
-        self.alive.remove_message(place);
+    fn remove_message(&mut self, place: RecordPlace, removal: Removal) -> Result<(), IndexError> {
+        self.segment_usage.remove_message(place);
         self.state.live_octets = self.state.live_octets.saturating_sub(u64::from(place.content));
         if removal == Removal::Expire { Ok(()) } else { self.punch(place) }
     }
 
-    /// Has the octets of a record that nobody needs taken off the disk.
+    /// Has the octets of an unreferenced record punched out after the next checkpoint.
     pub(super) fn punch(&mut self, place: RecordPlace) -> Result<(), IndexError> {
         let RecordPlace { segment, offset, length, content } = place;
         self.punches.insert((segment, offset), (length, content))?;
         Ok(())
     }
 
-    /// Ends a share; how far the removal of the record goes, `None` if other Emails or events still share it.
-    fn release_share(&mut self, place: RecordPlace, removal: Removal) -> Result<Option<Removal>, IndexError> {
-        self.shares.release((place.segment, place.offset), removal)
+    /// Removes a reference. Returns how the record is to be removed, `None` if it has other references.
+    fn release_reference(&mut self, place: RecordPlace, removal: Removal) -> Result<Option<Removal>, IndexError> {
+        self.refcounts.release((place.segment, place.offset), removal)
     }
 
-    /// Counts a message that is new.
-    pub(super) fn count_in(&mut self, place: RecordPlace) {
-        self.alive.add_message(place);
+    /// Counts a new message.
+    pub(super) fn count_message(&mut self, place: RecordPlace) {
+        self.segment_usage.add_message(place);
         self.state.live_octets = self.state.live_octets.saturating_add(u64::from(place.content));
     }
 
@@ -384,7 +385,7 @@ impl<'t> Apply<'t> {
     }
 
     fn put_domain(&mut self, record: &DomainRecord) -> Result<(), IndexError> {
-        let value = postcard::to_stdvec(record).map_err(|_| IndexError::Corrupt("a domain can't be written"))?;
+        let value = postcard::to_stdvec(record).map_err(|_| IndexError::Corrupt("a domain cannot be encoded"))?;
         self.domains.insert(record.name.as_str(), &value[..])?;
         Ok(())
     }

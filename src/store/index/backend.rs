@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::store::disk::DiskFile;
 
-/// The file that the index lives in.
+/// The file of the index.
 #[derive(Debug)]
 pub(super) struct Backend(pub(super) Arc<dyn DiskFile>);
 
@@ -20,7 +20,7 @@ impl redb::StorageBackend for Backend {
     }
 
     fn set_len(&self, len: u64) -> Result<(), io::Error> {
-        // A page that exists can be written, however full the disk is by then.
+        // The blocks are reserved now, so that later writes succeed on a full disk.
         if len > self.0.size()? { self.0.grow(len) } else { self.0.set_len(len) }
     }
 
@@ -38,20 +38,20 @@ impl redb::StorageBackend for Backend {
 pub(super) struct Gate(AtomicBool);
 
 impl Gate {
-    /// From now on every call fails, those under way included that read.
+    /// Makes every further call fail, and current reads as well.
     pub(super) fn shut(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 
     fn check(&self) -> io::Result<()> {
         if self.0.load(Ordering::SeqCst) {
-            return Err(io::Error::other("another index has taken the place of this one"));
+            return Err(io::Error::other("the index was reopened and this copy must not be used"));
         }
         Ok(())
     }
 }
 
-/// A storage that can be taken away from a database which somebody still holds.
+/// A storage that can be cut off from its database while a reader still has that open.
 #[derive(Debug)]
 pub(super) struct Gated<B> {
     pub(super) backend: B,
@@ -66,7 +66,7 @@ impl<B: redb::StorageBackend> redb::StorageBackend for Gated<B> {
 
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), io::Error> {
         self.backend.read(offset, out)?;
-        // Afterwards: what was read meanwhile may be of whoever writes to the file now.
+        // The check comes after the read, which may have seen writes of the reopened index.
         self.gate.check()
     }
 

@@ -1,6 +1,6 @@
-//! Caps on mailboxes and domains: whether one more Email finds room, and which ones make way for it.
+//! Caps on mailboxes and domains: whether there is room for one more Email, and which ones are evicted for it.
 //!
-//! Decided when a message is applied, from the index and the caps in its change alone, so that a replay decides the same.
+//! The decision uses only the index and the caps in the change, so that a replay has the same result.
 
 use std::collections::BTreeSet;
 
@@ -8,34 +8,36 @@ use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::{Apply, Removal};
-use super::decode::{decode_head, decode_mail};
+use super::keys::{MailKey, domain_hash, mail_key, mailbox_hash};
 use super::read::View;
-use super::tables::{HeadRow, MAIL, MailKey, MailRow, domain_hash, mail_key, mailbox_hash};
+use super::rows::{HeadRow, MailRow};
+use super::rows::{decode_head, decode_mail};
+use super::tables::MAIL;
 use crate::model::{Caps, Envelope, Mailbox, Timestamp, WhenFull};
 use crate::store::journal::RecordPlace;
 
-/// Emails of one mailbox that one message drops at most: one that was filled under a higher cap shrinks by steps.
-const DROPS_MAX: u64 = 256;
+/// The most Emails of one mailbox that one message evicts. A mailbox that was filled under a higher cap shrinks in steps.
+const EVICTIONS_MAX: u64 = 256;
 
-/// Where an Email is to go.
+/// The mailbox of a new Email.
 struct Place {
     mailbox: [u8; 16],
     domain: [u8; 16],
-    /// How many of the mailbox's oldest Emails make way for it.
-    drops: u64,
+    /// How many of the mailbox's oldest Emails are evicted.
+    evictions: u64,
 }
 
-/// The tables that the decision is made from.
-struct Room<'a, M> {
+/// The data for the decision.
+struct Decision<'a, M> {
     mail: &'a M,
-    /// The Emails of a domain that have not expired, exactly where they are at least so many.
+    /// Counts the unexpired Emails of a domain. The count is exact if it is at least the given number.
     unexpired: &'a dyn Fn([u8; 16], u64) -> Result<u64, IndexError>,
     caps: &'a Caps,
     now: Timestamp,
 }
 
-impl<M: ReadableTable<&'static MailKey, &'static [u8]>> Room<'_, M> {
-    /// Whether there is room in every place, and what has to make way for that.
+impl<M: ReadableTable<&'static MailKey, &'static [u8]>> Decision<'_, M> {
+    /// Decides whether there is room in every mailbox, and how many Emails are evicted for that.
     fn decide(&self, places: &mut [Place]) -> Result<bool, IndexError> {
         Ok(self.decide_mailboxes(places)? && self.decide_domains(places)?)
     }
@@ -46,7 +48,7 @@ impl<M: ReadableTable<&'static MailKey, &'static [u8]>> Room<'_, M> {
             return Ok(true);
         }
         for place in places {
-            // Most mailboxes are far from full: then there is no need to know which of their Emails have expired.
+            // Most mailboxes are not full even with their expired Emails.
             if head(self.mail, place.mailbox)?.is_none_or(|head| head.emails < cap) {
                 continue;
             }
@@ -54,13 +56,13 @@ impl<M: ReadableTable<&'static MailKey, &'static [u8]>> Room<'_, M> {
             if over > 0 && self.caps.when_full == WhenFull::Reject {
                 return Ok(false);
             }
-            place.drops = over.min(DROPS_MAX);
+            place.evictions = over.min(EVICTIONS_MAX);
         }
         Ok(true)
     }
 
-    /// In a full domain each mailbox makes way for its own mail alone. Where a domain has more than it may, as it was filled
-    /// under a higher cap, its mailboxes shrink by what is too much.
+    /// In a full domain each mailbox evicts its own Emails for its own mail. If a domain was filled under a higher cap, its
+    /// mailboxes also evict the excess.
     fn decide_domains(&self, places: &mut [Place]) -> Result<bool, IndexError> {
         let cap = u64::from(self.caps.emails_per_domain);
         if cap == 0 {
@@ -70,9 +72,9 @@ impl<M: ReadableTable<&'static MailKey, &'static [u8]>> Room<'_, M> {
         for domain in domains {
             let mut of_domain: Vec<&mut Place> = places.iter_mut().filter(|place| place.domain == domain).collect();
             let new = of_domain.len() as u64;
-            let dropped = |places: &[&mut Place]| places.iter().map(|place| place.drops).sum::<u64>();
+            let evicted = |places: &[&mut Place]| places.iter().map(|place| place.evictions).sum::<u64>();
             let emails = (self.unexpired)(domain, cap.saturating_sub(new))?;
-            let mut over = (emails + new).saturating_sub(dropped(&of_domain)).saturating_sub(cap);
+            let mut over = (emails + new).saturating_sub(evicted(&of_domain)).saturating_sub(cap);
             if over > 0 && self.caps.when_full == WhenFull::Reject {
                 return Ok(false);
             }
@@ -81,24 +83,25 @@ impl<M: ReadableTable<&'static MailKey, &'static [u8]>> Room<'_, M> {
                 if over == 0 {
                     break;
                 }
-                let own = u64::from(place.drops == 0);
-                let there = readable(self.mail, place.mailbox, self.now)?.min(DROPS_MAX).saturating_sub(place.drops);
-                let drops = there.min(over).min(own + too_many);
-                place.drops += drops;
-                over -= drops;
-                too_many -= too_many.min(drops.saturating_sub(own));
+                let own = u64::from(place.evictions == 0);
+                let there =
+                    readable(self.mail, place.mailbox, self.now)?.min(EVICTIONS_MAX).saturating_sub(place.evictions);
+                let evictions = there.min(over).min(own + too_many);
+                place.evictions += evictions;
+                over -= evictions;
+                too_many -= too_many.min(evictions.saturating_sub(own));
             }
-            if over > 0 && new > dropped(&of_domain) {
+            if over > 0 && new > evicted(&of_domain) {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// The oldest readable Emails of a place, as many as make way.
+    /// Reads the Emails of a mailbox that are evicted: the oldest readable ones.
     fn oldest(&self, place: &Place) -> Result<Vec<(MailKey, MailRow)>, IndexError> {
         let mut oldest = Vec::new();
-        if place.drops == 0 {
+        if place.evictions == 0 {
             return Ok(oldest);
         }
         for row in self.mail.range::<&MailKey>(&mail_key(place.mailbox, 1)..=&mail_key(place.mailbox, u64::MAX))? {
@@ -107,7 +110,7 @@ impl<M: ReadableTable<&'static MailKey, &'static [u8]>> Room<'_, M> {
             if row.expires_at > self.now {
                 oldest.push((*key.value(), row));
             }
-            if oldest.len() as u64 == place.drops {
+            if oldest.len() as u64 == place.evictions {
                 break;
             }
         }
@@ -116,26 +119,26 @@ impl<M: ReadableTable<&'static MailKey, &'static [u8]>> Room<'_, M> {
 }
 
 impl Apply<'_> {
-    /// Removes what the caps make a message replace; `false` if there is no room for it, and then its octets go.
-    pub(super) fn make_way(
+    /// Evicts Emails for a new message as the caps demand. `false` if there is no room, and then its octets are punched out.
+    pub(super) fn evict_for(
         &mut self,
         envelope: &Envelope,
         caps: &Caps,
         now: Timestamp,
         place: RecordPlace,
     ) -> Result<bool, IndexError> {
-        let Some(leaving) = self.making_way(envelope, caps, now)? else {
+        let Some(evicted) = self.to_evict(envelope, caps, now)? else {
             self.punch(place)?;
             return Ok(false);
         };
-        for (key, row) in leaving {
-            self.remove(&key, &row, Removal::MakeWay)?;
+        for (key, row) in evicted {
+            self.remove(&key, &row, Removal::Evict)?;
         }
         Ok(true)
     }
 
-    /// What has to be removed so that a message received at `now` finds room; `None` if it finds none.
-    fn making_way(
+    /// Finds the Emails to evict for a message at `now`. `None` if there is no room.
+    fn to_evict(
         &self,
         envelope: &Envelope,
         caps: &Caps,
@@ -144,44 +147,44 @@ impl Apply<'_> {
         if !caps.are_set() {
             return Ok(Some(Vec::new()));
         }
-        let unexpired = |domain, enough| self.emails_of.unexpired(domain, now, enough);
-        let room = Room { mail: &self.mail, unexpired: &unexpired, caps, now };
+        let unexpired = |domain, enough| self.domain_counts.unexpired(domain, now, enough);
+        let decision = Decision { mail: &self.mail, unexpired: &unexpired, caps, now };
         let mut places: Vec<Place> =
             envelope.recipients.iter().map(|recipient| place(&self.hash_key, &recipient.mailbox)).collect();
-        if !room.decide(&mut places)? {
+        if !decision.decide(&mut places)? {
             return Ok(None);
         }
-        let mut leaving = Vec::new();
+        let mut evicted = Vec::new();
         for place in &places {
-            leaving.extend(room.oldest(place)?);
+            evicted.extend(decision.oldest(place)?);
         }
-        Ok(Some(leaving))
+        Ok(Some(evicted))
     }
 }
 
 impl View {
-    /// Whether there is room for one more Email in the last of `mailboxes` beside one in each of the others.
-    pub(crate) fn takes(&self, mailboxes: &[Mailbox], caps: &Caps, now: Timestamp) -> Result<bool, IndexError> {
+    /// Whether there is room for an Email in the last of `mailboxes`, if each of the others gets one as well.
+    pub(crate) fn has_room(&self, mailboxes: &[Mailbox], caps: &Caps, now: Timestamp) -> Result<bool, IndexError> {
         let Some((last, others)) = mailboxes.split_last() else { return Ok(true) };
-        // A mailbox makes way for as much as comes, and has one Email of a message however often it is named.
-        let makes_way = caps.when_full == WhenFull::DropOldest && caps.emails_per_domain == 0;
-        if makes_way || others.contains(last) {
+        // Eviction always makes room in a mailbox. A mailbox that is named twice gets one Email.
+        let evicts = caps.when_full == WhenFull::DropOldest && caps.emails_per_domain == 0;
+        if evicts || others.contains(last) {
             return Ok(true);
         }
         let mail = self.transaction.open_table(MAIL)?;
         let unexpired = |domain, enough| self.unexpired(domain, now, enough);
-        let room = Room { mail: &mail, unexpired: &unexpired, caps, now };
+        let decision = Decision { mail: &mail, unexpired: &unexpired, caps, now };
         let of_domain: BTreeSet<&Mailbox> = match caps.emails_per_domain {
             0 => BTreeSet::from([last]),
             _ => mailboxes.iter().filter(|mailbox| mailbox.domain() == last.domain()).collect(),
         };
         let mut places: Vec<Place> = of_domain.into_iter().map(|mailbox| place(&self.hash_key, mailbox)).collect();
-        room.decide(&mut places)
+        decision.decide(&mut places)
     }
 }
 
 fn place(secret: &super::HashKey, mailbox: &Mailbox) -> Place {
-    Place { mailbox: mailbox_hash(secret, mailbox), domain: domain_hash(secret, mailbox.domain()), drops: 0 }
+    Place { mailbox: mailbox_hash(secret, mailbox), domain: domain_hash(secret, mailbox.domain()), evictions: 0 }
 }
 
 fn head(
@@ -191,7 +194,7 @@ fn head(
     mail.get(&mail_key(mailbox, 0))?.map(|row| decode_head(row.value())).transpose()
 }
 
-/// The mailbox's count less its rows that have expired by `now` and wait to be removed.
+/// Counts the Emails of a mailbox that are readable at `now`.
 pub(super) fn readable(
     mail: &impl ReadableTable<&'static MailKey, &'static [u8]>,
     mailbox: [u8; 16],

@@ -1,30 +1,32 @@
-//! Giving free pages of the index back to the file system, while nothing else uses the store.
+//! Compaction of the index: giving its free pages back to the file system, while nothing else uses the index.
 
 use redb::{Database, Durability, ReadTransaction, ReadableDatabase, ReadableTableMetadata, TableDefinition};
 
-use super::tables::{ATTEMPTS, DUE, FRESH_EVENTS, IDS, MAIL, MailRow, TRIED_EVENTS, WEBHOOKS};
+use super::rows::MailRow;
+use super::tables::{ATTEMPTS, DUE, EVENTS, IDS, MAIL, WEBHOOKS};
 use super::{Index, IndexError};
 
-/// An index smaller than this is left as it is.
+/// A smaller index is not compacted.
 const LEAST_OCTETS: u64 = 1 << 20;
-/// One with more octets in its rows is left to a person when the store is opened: a start must not take long, and has to
-/// read and may have to write what is in use. What is free costs nothing.
+/// An index with more octets in its rows is not compacted automatically, since a compaction reads and writes them and would
+/// delay the start. `db compact` does it.
 pub(crate) const AT_START_OCTETS_MAX: u64 = 32 << 20;
 
-/// What a compaction did to the file of the index, in octets.
+/// The effect of a compaction on the file of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compacted {
-    /// Its length before.
+    /// The length before in octets.
     pub before_octets: u64,
-    /// Its length now.
+    /// The length now in octets.
     pub after_octets: u64,
 }
 
 impl Index {
-    /// Compacts an index of `octets` of which more than half is free, unless it is too small to matter or has more than
-    /// about `used_octets_max` in use. Whether it did.
+    /// Compacts an index of `octets` if more than half of it is free, and returns whether it did.
+    ///
+    /// An index that is small, or has more than about `used_octets_max` in use, is not compacted.
     pub(crate) fn compact_if_worthwhile(&mut self, octets: u64, used_octets_max: u64) -> Result<bool, IndexError> {
-        // Counting what is used reads all of that.
+        // Counting the used octets reads all of them, so the cheap checks come first.
         if octets < LEAST_OCTETS
             || octets_of_rows(&self.database)? > used_octets_max
             || used_octets(&self.database)?.saturating_mul(2) > octets
@@ -35,29 +37,29 @@ impl Index {
         Ok(true)
     }
 
-    /// Whether rows take less than a quarter of the `octets` of the file, as far as that is known without reading them.
+    /// Whether rows use less than a quarter of the `octets` of the file, estimated without reading them.
     pub(crate) fn is_sparse(&self, octets: u64) -> bool {
         octets_of_rows(&self.database).is_ok_and(|rows| rows.saturating_mul(4) < octets)
     }
 
-    /// Moves what is used to the front of the file and cuts the file. Reads and writes all of it.
+    /// Moves the used pages to the front of the file and truncates it. Reads and writes all of them.
     pub(crate) fn compact(&mut self) -> Result<(), IndexError> {
-        // One pass moves what it can; what that freed may let the next one move more.
+        // What one pass frees may let the next one move more.
         while self.database.compact()? {}
         Ok(())
     }
 }
 
-/// Octets of the tables that grow with what is kept, at the least, without reading them.
+/// Estimates the least octets of the large tables, without reading them.
 fn octets_of_rows(database: &Database) -> Result<u64, IndexError> {
     const KEY_OCTETS: u64 = 24;
-    /// Of an event, a page of attempts or a webhook; most have more.
+    /// The least octets of an event, a page of a delivery log or a webhook.
     const OTHERS_OCTETS: u64 = 64;
     let transaction = database.begin_read()?;
     let mail = rows(&transaction, MAIL)? * (KEY_OCTETS + MailRow::OCTETS as u64);
     let ids = rows(&transaction, IDS)? * (16 + KEY_OCTETS);
     let due = rows(&transaction, DUE)? * 32;
-    let events = rows(&transaction, FRESH_EVENTS)? + rows(&transaction, TRIED_EVENTS)?;
+    let events = rows(&transaction, EVENTS)?;
     let others = events + rows(&transaction, ATTEMPTS)? + rows(&transaction, WEBHOOKS)?;
     Ok(mail + ids + due + others * (KEY_OCTETS + OTHERS_OCTETS))
 }
@@ -89,12 +91,12 @@ mod tests {
     use crate::store::StoreOptions;
     use crate::store::disk::{Directory, Disk};
     use crate::store::index::TABLES;
+    use crate::store::index::keys::mail_key;
     use crate::store::index::tables::{
-        BY_REGISTRANT, DOMAINS, EMAILS_OF, EXPIRY, MEMBERS, PUNCHES, SEGMENTS, SHARED, UNPROVEN, WEBHOOKS_OF, WEIGHTS,
-        WEIGHTS_OF, mail_key,
+        DOMAIN_COUNTS, DOMAINS, EXPIRY, HOLDER_USAGE, PUNCHES, REFCOUNTS, SEGMENTS, WEBHOOK_SETS,
     };
 
-    /// Keeps the rows of mail whose number is below `kept`, of 50,000.
+    /// An index of 50,000 rows of mail from which those at or above number `kept` were removed.
     fn thinned(disk: &Arc<dyn Disk>, path: &std::path::Path, kept: u64) -> Index {
         let options = StoreOptions::from_config(&Config::of_revision(Revision::Two, path.into()));
         let index = Index::create(disk, &options).expect("create");
@@ -105,14 +107,14 @@ mod tests {
                 for number in 0..50_000 {
                     mail.insert(&mail_key([1; 16], number), &[7; MailRow::OCTETS][..]).expect("insert");
                 }
-                mail.retain(|key, _| is_kept(super::super::tables::sequence_of(key), kept)).expect("retain");
+                mail.retain(|key, _| is_kept(super::super::keys::sequence_of(key), kept)).expect("retain");
             }
             transaction.commit().expect("commit");
         }
         index
     }
 
-    /// Every table, with the number of its rows.
+    /// Lists every table with the number of its rows.
     fn rows_of_tables(index: &Index) -> Vec<(String, u64)> {
         let transaction = index.database.begin_read().expect("read");
         let tables = transaction.list_tables().expect("tables");
@@ -129,22 +131,17 @@ mod tests {
         {
             transaction.open_table(IDS).expect("ids").insert(&[1; 16], &[1; 24]).expect("insert");
             transaction.open_table(EXPIRY).expect("expiry").insert((1, 1), &[1; 24][..]).expect("insert");
-            transaction.open_table(SHARED).expect("shared").insert((1, 1), (1, 1)).expect("insert");
+            transaction.open_table(REFCOUNTS).expect("shared").insert((1, 1), (1, 1)).expect("insert");
             transaction.open_table(SEGMENTS).expect("segments").insert(1, (1, 1, 1)).expect("insert");
             transaction.open_table(PUNCHES).expect("punches").insert((1, 1), (1, 1)).expect("insert");
-            transaction.open_table(EMAILS_OF).expect("emails").insert(&[1; 24], 1).expect("insert");
+            transaction.open_table(DOMAIN_COUNTS).expect("emails").insert(&[1; 24], 1).expect("insert");
             transaction.open_table(DOMAINS).expect("domains").insert("a.example", &[1][..]).expect("insert");
             transaction.open_table(WEBHOOKS).expect("webhooks").insert(&[1; 16], &[1][..]).expect("insert");
-            transaction.open_table(WEBHOOKS_OF).expect("webhooks").insert(&[1; 32], ()).expect("insert");
-            transaction.open_table(FRESH_EVENTS).expect("events").insert(&[1; 24], &[1][..]).expect("insert");
-            transaction.open_table(TRIED_EVENTS).expect("events").insert(&[1; 24], &[1][..]).expect("insert");
+            transaction.open_table(EVENTS).expect("events").insert(&[1; 24], &[1][..]).expect("insert");
             transaction.open_table(DUE).expect("due").insert(&[1; 32], ()).expect("insert");
+            transaction.open_table(WEBHOOK_SETS).expect("sets").insert(&[1; 40], ()).expect("insert");
+            transaction.open_table(HOLDER_USAGE).expect("usage").insert(&[1; 16], 1).expect("insert");
             transaction.open_table(ATTEMPTS).expect("attempts").insert(&[1; 24], &[1][..]).expect("insert");
-            transaction.open_table(BY_REGISTRANT).expect("webhooks").insert(&[1; 32], ()).expect("insert");
-            transaction.open_table(UNPROVEN).expect("webhooks").insert(&[1; 24], ()).expect("insert");
-            transaction.open_table(WEIGHTS_OF).expect("weights").insert(&[1; 16], 1).expect("insert");
-            transaction.open_table(WEIGHTS).expect("weights").insert(&[1; 24], ()).expect("insert");
-            transaction.open_table(MEMBERS).expect("weights").insert(&[1; 40], ()).expect("insert");
         }
         transaction.commit().expect("commit");
         let before = rows_of_tables(&index);

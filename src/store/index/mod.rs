@@ -1,37 +1,55 @@
-//! The index: redb, for the questions. Small rows only; the octets of messages are the journal's.
+//! The index: a redb database with small rows about what the journal holds.
 //!
-//! Every group is applied in one redb transaction that also writes up to which position of the journal the index is
-//! complete, without waiting for the disk. A [checkpoint](Index::checkpoint) makes all of that durable. So the index always
-//! knows what it holds, is never ahead of the synced journal, and everything it lost is replayed.
+//! One redb transaction applies each group of changes and stores the journal position up to which the index is complete.
+//! It does not wait for the disk. A [checkpoint](Index::checkpoint) makes the index durable. So the index is never ahead of
+//! the synced journal, and a replay restores whatever a crash took from it.
+//!
+//! ```text
+//! mod, open, error     the database: opening, applying a group, checkpoints, errors
+//! backend, overlay     redb's storage on a disk, and one that writes to memory only
+//! tables, keys, rows   the layout
+//! apply                what each change does to mail and domains; caps, restore, retention and relocation are parts of it
+//! segment_usage        what is live in each segment
+//! refcounts            how many Emails and events refer to a message
+//! domain_counts        how many Emails each domain has
+//! outbox               what changes do to webhooks: outbox_events, webhook_rows, webhook_sets, delivery_log
+//! outbox_limits        which events are dropped when the outbox is full, by outbox_usage
+//! outbox_replay        ended events that are sent again
+//! read, outbox_reads, backup_reads   what readers ask
+//! audit, audit_sets    the checks of `db check`
+//! compaction           gives free pages back to the file system
+//! ```
 
-mod alive;
 mod apply;
 mod audit;
-mod audit_shares;
+mod audit_sets;
 mod backend;
 mod caps;
 mod compaction;
-mod decode;
-mod emails_of;
-mod events;
-mod lanes;
-mod living;
-mod log;
+
+mod applied;
+mod backup_reads;
+mod delivery_log;
+mod domain_counts;
+mod error;
+mod keys;
 mod outbox;
+mod outbox_events;
+mod outbox_limits;
+mod outbox_reads;
+mod outbox_replay;
+mod outbox_usage;
 mod overlay;
 mod read;
+mod refcounts;
 mod relocation;
-mod replay;
-mod restored;
+mod restore;
 mod retention;
-mod room;
-mod shares;
-mod survey;
+mod rows;
+mod segment_usage;
 mod tables;
-mod tally;
-mod webhook_places;
 mod webhook_rows;
-mod weights;
+mod webhook_sets;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,80 +58,43 @@ use std::time::Duration;
 
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
-pub(crate) use alive::SegmentLife;
+pub(crate) use applied::{Applied, GroupCounts};
 use apply::Apply;
 pub(crate) use audit::Audit;
 use backend::{Backend, Gate, Gated};
+pub(crate) use backup_reads::LiveEmails;
 pub(crate) use compaction::AT_START_OCTETS_MAX;
 pub use compaction::Compacted;
-use emails_of::EmailsOf;
-pub(crate) use lanes::Due;
-pub(crate) use living::Living;
+use domain_counts::DomainCounts;
+pub(crate) use error::IndexError;
+pub(crate) use keys::HashKey;
 use outbox::Outbox;
+pub(crate) use outbox_reads::Due;
 use overlay::Overlay;
-pub(crate) use read::View;
-pub(crate) use survey::TABLES;
+pub(crate) use read::{TABLES, View};
+use rows::IndexState;
+pub(crate) use rows::record_place;
+pub(crate) use segment_usage::SegmentUsage;
 use tables::{
     DOMAINS, EXPIRY, FORMAT, IDS, MAIL, META, META_FORMAT, META_HASH_KEY, META_RETENTION, META_STATE, PUNCHES,
-    SEGMENTS, SHARED, State,
+    REFCOUNTS, SEGMENTS,
 };
-pub(crate) use tables::{HashKey, record_place};
-pub(crate) use tally::Tally;
 
 use super::StoreOptions;
-use super::change::{Change, Outcome};
+use super::change::Change;
 use super::disk::{Disk, DiskFile};
-use super::error::{OpenError, StoreError, is_out_of_space};
+use super::error::OpenError;
 use super::journal::{Position, RecordPlace};
 
 /// The file of the index.
 pub(crate) const NAME: &str = "index.redb";
 
-/// Deleted records that one checkpoint names; the rest is for the next one.
+/// The most deleted records that one checkpoint names. The next one names further ones.
 pub(crate) const DELETED_MAX: usize = 8192;
 /// What a redb database begins with.
 const MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
 
-/// What can go wrong inside the index.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum IndexError {
-    #[error("{0}")]
-    Redb(Box<redb::Error>),
-    #[error("{0}")]
-    Corrupt(&'static str),
-}
-
-impl<E: Into<redb::Error>> From<E> for IndexError {
-    fn from(error: E) -> Self {
-        Self::Redb(Box::new(error.into()))
-    }
-}
-
-impl IndexError {
-    /// Whether the disk failed, now or before.
-    pub(crate) fn is_of_disk(&self) -> bool {
-        matches!(self, Self::Redb(error) if matches!(**error, redb::Error::Io(_) | redb::Error::PreviousIo))
-    }
-
-    /// What the error means for a caller whose change it befell.
-    pub(crate) fn to_store_error(&self) -> StoreError {
-        match self {
-            Self::Redb(error) if matches!(&**error, redb::Error::Io(io) if is_out_of_space(io)) => StoreError::Full,
-            _ => StoreError::Failed(format!("index: {self}")),
-        }
-    }
-}
-
-impl From<IndexError> for OpenError {
-    fn from(error: IndexError) -> Self {
-        match &error {
-            IndexError::Redb(redb) if let redb::Error::Io(io) = &**redb => Self::of_file(NAME, io),
-            _ => Self::Index(error.to_string()),
-        }
-    }
-}
-
-/// The index, open.
+/// An open index.
 #[derive(Debug)]
 pub(crate) struct Index {
     database: Database,
@@ -122,39 +103,30 @@ pub(crate) struct Index {
     gate: Arc<Gate>,
 }
 
-/// What a group did.
-#[derive(Debug, Default)]
-pub(crate) struct Applied {
-    /// Each change of it, in order.
-    pub(crate) outcomes: Vec<Outcome>,
-    /// All of them together.
-    pub(crate) tally: Tally,
-}
-
-/// What a checkpoint leaves to be done with the journal's files.
+/// The result of a checkpoint: what may be removed from the journal's files.
 #[derive(Debug)]
 pub(crate) struct Checkpoint {
-    /// Up to where the journal is not needed for replay any more.
+    /// No replay needs the journal before this position.
     pub(crate) position: Position,
-    /// The segments in which something lives.
-    pub(crate) alive: BTreeMap<u64, SegmentLife>,
-    /// Records whose content was deleted, in the order of the journal, at most [`DELETED_MAX`] of them.
+    /// The segments with live messages.
+    pub(crate) live_segments: BTreeMap<u64, SegmentUsage>,
+    /// Records whose content is to be punched out, in the order of the journal, at most [`DELETED_MAX`].
     pub(crate) deleted: Vec<RecordPlace>,
 }
 
 impl Index {
-    /// Makes the index of a new store, durable when this returns.
+    /// Creates the index of a new store. It is durable on return.
     pub(crate) fn create(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Self, OpenError> {
         Self::create_keyed(disk, options, rand::random())
     }
 
-    /// The same under a known secret: events keep the ids that they had in the store whose secret it was.
+    /// Creates an index with a given secret, under which events keep their ids.
     pub(crate) fn create_keyed(
         disk: &Arc<dyn Disk>,
         options: &StoreOptions,
         hash_key: HashKey,
     ) -> Result<Self, OpenError> {
-        // What a creation that was cut off left behind. The caller has made sure that no journal exists.
+        // An interrupted creation may have left a file. The caller has made sure that there is no journal.
         let _ = disk.remove(NAME);
         let file = disk.create(NAME).map_err(|error| failed(&error))?;
         let gate = Arc::<Gate>::default();
@@ -167,15 +139,15 @@ impl Index {
         Ok(Self { database, hash_key, has_failed: AtomicBool::new(false), gate })
     }
 
-    /// Opens the index of an existing store; `Ok(None)` if there is no file, or one whose creation was cut off. Opening
-    /// may write to the file even if its format is another one: see [`Index::open_untouched`].
+    /// Opens the index of an existing store. `Ok(None)` if there is no file, or its creation was interrupted.
+    ///
+    /// Opening may write to the file even if its format is another one: see [`Index::open_untouched`].
     pub(crate) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Option<Self>, OpenError> {
         let Some(file) = find(disk)? else { return Ok(None) };
         Self::open_backend(Backend(file), options)
     }
 
-    /// The same without writing to the file: what is changed is forgotten. It goes first where nobody knows yet whose
-    /// file it is.
+    /// Opens the index without writing to its file. Changes are lost when it is dropped.
     pub(crate) fn open_untouched(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Option<Self>, OpenError> {
         let Some(file) = find(disk)? else { return Ok(None) };
         let overlay = Overlay::new(file).map_err(|error| failed(&error))?;
@@ -209,22 +181,22 @@ impl Index {
         Ok(Some(Self { database, hash_key, has_failed: AtomicBool::new(false), gate }))
     }
 
-    /// Whether redb finds every page of its file as it wrote it.
+    /// Whether redb's own check finds no damage.
     pub(crate) fn is_sound(&mut self) -> Result<bool, IndexError> {
         Ok(self.database.check_integrity()?)
     }
 
-    /// Length of the index's file.
+    /// The length of the index's file.
     pub(crate) fn octets(disk: &Arc<dyn Disk>) -> std::io::Result<u64> {
         disk.open(NAME)?.size()
     }
 
-    /// Up to where of the journal the index is complete.
+    /// The journal position up to which the index is complete.
     pub(crate) fn position(&self) -> Result<Position, IndexError> {
         Ok(read_state(&self.database)?.position())
     }
 
-    /// Says up to where the index is complete, where no change lies between; durable with the next checkpoint.
+    /// Moves the position over a part of the journal without changes. It is durable with the next checkpoint.
     pub(crate) fn set_position(&self, position: Position) -> Result<(), IndexError> {
         let mut transaction = self.database.begin_write()?;
         transaction.set_durability(Durability::None)?;
@@ -237,31 +209,34 @@ impl Index {
         Ok(transaction.commit()?)
     }
 
-    /// Takes note of an error of the disk that befell a read: from then on redb reads what is in memory alone, until the
-    /// file is opened again. Whether it is the first.
-    pub(crate) fn note_failure(&self) -> bool {
+    /// Records that a read failed at the disk. Returns whether this is the first time.
+    ///
+    /// From then on redb fails every read that needs the disk, until the index is reopened.
+    pub(crate) fn mark_failed(&self) -> bool {
         !self.has_failed.swap(true, Ordering::Relaxed)
     }
 
-    /// Whether a read failed that way.
+    /// Whether a read failed at the disk.
     pub(crate) fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Relaxed)
     }
 
-    /// Takes its file away: another is opened on it. Nothing is written any more, also by whoever drops it last; reads find
-    /// what is in memory, or fail.
+    /// Cuts the index off from its file, before the file is opened again.
+    ///
+    /// Nothing is written any more, even when the index is dropped. Reads find what is in memory, or fail.
     pub(crate) fn cut_off(&self) {
         self.gate.shut();
-        self.note_failure();
+        self.mark_failed();
     }
 
-    /// One consistent view for a reader. It must not outlive the reader's request: it keeps pages from being freed.
+    /// Opens a consistent view for a reader. It must be short-lived, since it keeps pages from being freed.
     pub(crate) fn view(&self) -> Result<View, IndexError> {
         Ok(View::new(self.database.begin_read()?, self.hash_key))
     }
 
-    /// Applies a group, all or nothing. Visible to every view from here on, durable with the next
-    /// checkpoint. An index that lacks the group before takes no further one.
+    /// Applies a group, all or nothing.
+    ///
+    /// Every later view shows it, and the next checkpoint makes it durable. Fails if the index lacks the group before.
     pub(crate) fn apply<'c>(
         &self,
         changes: impl IntoIterator<Item = (&'c Change, RecordPlace)>,
@@ -272,25 +247,25 @@ impl Index {
         let mut apply = Apply::begin(&transaction, self.hash_key)?;
         let outcomes =
             changes.into_iter().map(|(change, place)| apply.change(change, place)).collect::<Result<_, _>>()?;
-        let tally = apply.finish(end)?;
+        let counts = apply.finish(end)?;
         transaction.commit()?;
-        Ok(Applied { outcomes, tally })
+        Ok(Applied { outcomes, counts })
     }
 
-    /// Makes everything applied so far durable, and lets go of the segments in which nothing lives.
+    /// Makes everything applied so far durable, and forgets segments without live messages.
     pub(crate) fn checkpoint(&self) -> Result<Checkpoint, IndexError> {
         let mut transaction = self.database.begin_write()?;
         transaction.set_durability(Durability::Immediate)?;
         transaction.set_quick_repair(true);
         let position = read_state(&self.database)?.position();
-        let mut alive = BTreeMap::new();
+        let mut live_segments = BTreeMap::new();
         let mut deleted = Vec::new();
         {
             let mut segments = transaction.open_table(SEGMENTS)?;
             segments.retain_in(..position.segment, |_, (messages, ..)| messages > 0)?;
             for row in segments.iter()? {
-                let (number, life) = row?;
-                alive.insert(number.value(), SegmentLife::decode(life.value()));
+                let (number, usage) = row?;
+                live_segments.insert(number.value(), SegmentUsage::decode(usage.value()));
             }
             for row in transaction.open_table(PUNCHES)?.iter()?.take(DELETED_MAX) {
                 let (key, value) = row?;
@@ -299,10 +274,10 @@ impl Index {
             }
         }
         transaction.commit()?;
-        Ok(Checkpoint { position, alive, deleted })
+        Ok(Checkpoint { position, live_segments, deleted })
     }
 
-    /// Forgets records whose content is gone from the disk.
+    /// Forgets records whose content was punched out.
     pub(crate) fn punched(&self, places: &[RecordPlace]) -> Result<(), IndexError> {
         let mut transaction = self.database.begin_write()?;
         transaction.set_durability(Durability::None)?;
@@ -315,19 +290,20 @@ impl Index {
         Ok(transaction.commit()?)
     }
 
-    /// Brings every expiry within `retention` of its receipt, if it is shorter than the store had before.
+    /// Shortens the life of every Email to `retention`, if that is shorter than the retention before.
     pub(crate) fn shorten_lives_to(&self, retention: Duration) -> Result<(), IndexError> {
         retention::shorten_lives_to(&self.database, retention)
     }
 
-    /// Measures every mailbox, after Emails were put in out of their order.
+    /// Computes the heads of all mailboxes again, after Emails were added out of order.
     pub(crate) fn measure_mailboxes(&self) -> Result<(), IndexError> {
         retention::measure_mailboxes(&self.database)
     }
 }
 
-/// The file of the index; `None` if there is none, or redb has not begun with it: it writes its magic when all else is
-/// there, and a file that another program wrote begins with something else.
+/// Opens the file of the index. `None` if there is none, or its creation was interrupted.
+///
+/// redb writes its magic number last, so the file of an interrupted creation begins with zeros.
 fn find(disk: &Arc<dyn Disk>) -> Result<Option<Arc<dyn DiskFile>>, OpenError> {
     let names = disk.list().map_err(|error| failed(&error))?;
     if !names.iter().any(|name| name == NAME) {
@@ -358,21 +334,21 @@ fn initialize(database: &Database, hash_key: &HashKey) -> Result<(), IndexError>
         meta.insert(META_FORMAT, &FORMAT.to_le_bytes()[..])?;
         meta.insert(META_HASH_KEY, &hash_key[..])?;
         meta.insert(META_RETENTION, &u64::MAX.to_le_bytes()[..])?;
-        meta.insert(META_STATE, &State::NEW.encode()?[..])?;
+        meta.insert(META_STATE, &IndexState::NEW.encode()?[..])?;
         transaction.open_table(MAIL)?;
         transaction.open_table(IDS)?;
         transaction.open_table(EXPIRY)?;
-        transaction.open_table(SHARED)?;
+        transaction.open_table(REFCOUNTS)?;
         transaction.open_table(SEGMENTS)?;
         transaction.open_table(PUNCHES)?;
         transaction.open_table(DOMAINS)?;
-        EmailsOf::open(&transaction)?;
+        DomainCounts::open(&transaction)?;
         Outbox::open(&transaction, *hash_key)?;
     }
     Ok(transaction.commit()?)
 }
 
-fn read_state(database: &Database) -> Result<State, IndexError> {
+fn read_state(database: &Database) -> Result<IndexState, IndexError> {
     let transaction = database.begin_read()?;
     let meta = transaction.open_table(META)?;
     let row = meta.get(META_STATE)?.ok_or(IndexError::Corrupt("the state row is missing"))?;

@@ -1,17 +1,19 @@
-//! Webhooks and their outbox: the part of applying a group that decides who is told of what.
+//! Applying changes to webhooks and their outbox.
 //!
-//! An event is written by the change that receives its message, and holds a share in the message's record until it ends.
+//! The change that receives a message also creates its events. An event has a reference to the message's record until it
+//! ends.
 
-use redb::{ReadableTable, Table, WriteTransaction};
+use redb::WriteTransaction;
 
 use super::IndexError;
 use super::apply::Apply;
-use super::events::Events;
-use super::log::Logs;
-use super::tables::{EventRow, HashKey, WEBHOOKS_OF, event_id, mailbox_hash, webhook_of, webhook_of_key};
-use super::webhook_places::WebhookPlaces;
+use super::delivery_log::DeliveryLogs;
+use super::keys::{HashKey, event_id};
+use super::outbox_events::Events;
+use super::outbox_usage::usage;
+use super::rows::EventRow;
 use super::webhook_rows::{FAILING_MAX, WebhookRow, WebhookRows};
-use super::weights::{Weights, weight};
+use super::webhook_sets::WebhookSets;
 use crate::model::{
     AttemptRecord, EmailId, EventId, Mailbox, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord,
     WebhookStatus,
@@ -19,61 +21,50 @@ use crate::model::{
 use crate::store::WebhookRegistration;
 use crate::store::change::{Outcome, Sweep};
 
-/// Why a webhook is disabled that has failed for [`FAILING_MAX`], as it is shown.
+/// The reason of a webhook that is disabled after [`FAILING_MAX`] of failures.
 const ALWAYS_FAILING: &str = "nothing but failures for 5 days";
 
 /// The tables of webhooks, open for writing.
 pub(super) struct Outbox<'t> {
     pub(super) webhooks: WebhookRows<'t>,
-    pub(super) of: Table<'t, &'static [u8; 32], ()>,
+    pub(super) sets: WebhookSets<'t>,
     pub(super) events: Events<'t>,
-    pub(super) logs: Logs<'t>,
-    pub(super) places: WebhookPlaces<'t>,
-    pub(super) weights: Weights<'t>,
+    pub(super) logs: DeliveryLogs<'t>,
 }
 
 impl<'t> Outbox<'t> {
-    /// Opens the tables, making those that are missing.
+    /// Opens the tables and creates those that are missing.
     pub(super) fn open(transaction: &'t WriteTransaction, hash_key: HashKey) -> Result<Self, IndexError> {
         Ok(Self {
             webhooks: WebhookRows::open(transaction)?,
-            of: transaction.open_table(WEBHOOKS_OF)?,
+            sets: WebhookSets::open(transaction, hash_key)?,
             events: Events::open(transaction)?,
-            logs: Logs::open(transaction)?,
-            places: WebhookPlaces::open(transaction, hash_key)?,
-            weights: Weights::open(transaction, hash_key)?,
+            logs: DeliveryLogs::open(transaction)?,
         })
     }
 
-    /// A copy, to be changed and [`WebhookRows::put`] back.
+    /// Reads a copy of a row, to be changed and [put back](WebhookRows::put).
     pub(super) fn row(&mut self, id: WebhookId) -> Result<Option<WebhookRow>, IndexError> {
         Ok(self.webhooks.get(id)?.cloned())
-    }
-
-    /// The webhooks of a mailbox.
-    fn of_mailbox(&self, mailbox: [u8; 16]) -> Result<Vec<WebhookId>, IndexError> {
-        let (first, last) = (WebhookId::from_octets([0; 16]), WebhookId::from_octets([255; 16]));
-        let (first, last) = (webhook_of_key(mailbox, first), webhook_of_key(mailbox, last));
-        self.of.range::<&[u8; 32]>(&first..=&last)?.map(|row| Ok(webhook_of(row?.0.value()))).collect()
     }
 }
 
 impl Apply<'_> {
-    /// The webhooks that are to be told of mail for `mailbox` received at `now`. It has come for the others as well.
-    pub(super) fn webhooks_to_tell(&mut self, mailbox: &Mailbox, now: Timestamp) -> Result<Vec<WebhookId>, IndexError> {
-        let mut told = Vec::new();
+    /// The active webhooks of a mailbox with new mail at `now`. Records the mail for all its webhooks.
+    pub(super) fn webhooks_of(&mut self, mailbox: &Mailbox, now: Timestamp) -> Result<Vec<WebhookId>, IndexError> {
+        let mut active = Vec::new();
         if self.state.webhooks == 0 {
-            return Ok(told);
+            return Ok(active);
         }
-        for id in self.outbox.of_mailbox(mailbox_hash(&self.hash_key, mailbox))? {
-            if self.outbox.webhooks.note_mail(id, now)? && self.limits.events_per_webhook > 0 {
-                told.push(id);
+        for id in self.outbox.sets.of_mailbox(mailbox)? {
+            if self.outbox.webhooks.record_mail(id, now)? && self.limits.events_per_webhook > 0 {
+                active.push(id);
             }
         }
-        Ok(told)
+        Ok(active)
     }
 
-    /// Puts an event into the outbox, with a share in its record; `false` if there is no room for it.
+    /// Adds an event to the outbox, after dropping others if need be. `false` if there is no room.
     pub(super) fn add_event(
         &mut self,
         webhook: WebhookId,
@@ -83,7 +74,7 @@ impl Apply<'_> {
         Ok(self.make_room(webhook, sequence, event)? && self.begin_event(webhook, sequence, event)?)
     }
 
-    /// The same where there is room; `false` if there is no such webhook.
+    /// Adds an event for which there is room. `false` if there is no such webhook.
     pub(super) fn begin_event(
         &mut self,
         webhook: WebhookId,
@@ -92,16 +83,16 @@ impl Apply<'_> {
     ) -> Result<bool, IndexError> {
         let Some(mut row) = self.outbox.webhooks.take(webhook)? else { return Ok(false) };
         let octets = u64::from(event.place.content);
-        self.share(event.place, sequence)?;
+        self.add_reference(event.place, sequence)?;
         self.outbox.events.put(webhook, sequence, event)?;
         row.events += 1;
-        let waiting = row.octets + octets;
-        self.weigh(&mut row, waiting)?;
+        let pending = row.octets + octets;
+        self.set_pending_octets(&mut row, pending)?;
         self.outbox.webhooks.put(row);
         Ok(true)
     }
 
-    /// Takes an event out of the outbox; the caller writes `row`.
+    /// Removes an event from the outbox. The caller writes `row`.
     pub(super) fn end_event(
         &mut self,
         row: &mut WebhookRow,
@@ -109,26 +100,28 @@ impl Apply<'_> {
         event: &EventRow,
     ) -> Result<(), IndexError> {
         self.outbox.events.take(row.record.id, sequence, event.email)?;
-        self.settle(row, event)
+        self.count_ended(row, event)
     }
 
-    /// Counts an event out that is no longer in the outbox; the caller writes `row`.
-    fn settle(&mut self, row: &mut WebhookRow, event: &EventRow) -> Result<(), IndexError> {
+    /// Removes an event that has left the outbox from the counts. The caller writes `row`.
+    fn count_ended(&mut self, row: &mut WebhookRow, event: &EventRow) -> Result<(), IndexError> {
         let octets = u64::from(event.place.content);
         row.events = row.events.saturating_sub(1);
-        let waiting = row.octets.saturating_sub(octets);
-        self.weigh(row, waiting)?;
+        let pending = row.octets.saturating_sub(octets);
+        self.set_pending_octets(row, pending)?;
         self.release_event(event.place)
     }
 
-    /// Ends the oldest events while they are `meant`, untold; `true` if some of these may be left for another change. The
-    /// caller writes `row`.
+    /// Ends the oldest events without a delivery, as long as `is_meant` accepts them. The caller writes `row`.
+    ///
+    /// `true` if another change may have to end more.
     fn end_oldest_events(
         &mut self,
         row: &mut WebhookRow,
-        meant: impl Fn(&EventRow) -> bool,
+        is_meant: impl Fn(&EventRow) -> bool,
     ) -> Result<bool, IndexError> {
-        while let Some((sequence, event)) = self.outbox.events.oldest(row.record.id)?.filter(|(_, event)| meant(event))
+        while let Some((sequence, event)) =
+            self.outbox.events.oldest(row.record.id)?.filter(|(_, event)| is_meant(event))
         {
             if self.ends_left == 0 {
                 return Ok(true);
@@ -160,8 +153,7 @@ impl Apply<'_> {
         record: &WebhookRecord,
         limits: WebhookLimits,
     ) -> Result<Outcome, IndexError> {
-        let mailbox = mailbox_hash(&self.hash_key, &record.mailbox);
-        let ids = self.outbox.of_mailbox(mailbox)?;
+        let ids = self.outbox.sets.of_mailbox(&record.mailbox)?;
         for id in &ids {
             if let Some(mut row) = self.outbox.row(*id)?
                 && (&row.record.url, &row.record.secret) == (&record.url, &record.secret)
@@ -179,18 +171,19 @@ impl Apply<'_> {
             return Ok(Outcome::Webhook(WebhookRegistration::FullForRecipient));
         }
         if let Some(registrant) = record.registrant
-            && self.outbox.places.has_as_many(registrant, limits.per_registrant)?
+            && self.outbox.sets.has_at_least(registrant, limits.per_registrant)?
         {
             return Ok(Outcome::Webhook(WebhookRegistration::FullForRegistrant));
         }
         if self.state.webhooks >= u64::from(limits.total) {
-            let Some(oldest) = self.outbox.places.oldest_unproven(limits.unproven_before)? else {
+            let Some(oldest) = self.outbox.sets.first_evictable(limits.unproven_before)? else {
                 return Ok(Outcome::Webhook(WebhookRegistration::Full));
             };
-            self.delete_webhook(oldest)?;
+            if self.delete_webhook(oldest)?.0 == 0 {
+                return Ok(Outcome::Webhook(WebhookRegistration::Full));
+            }
         }
-        self.outbox.places.add(record)?;
-        self.outbox.of.insert(&webhook_of_key(mailbox, record.id), ())?;
+        self.outbox.sets.add(record)?;
         self.outbox.webhooks.put(WebhookRow {
             record: record.clone(),
             events: 0,
@@ -203,7 +196,7 @@ impl Apply<'_> {
         Ok(Outcome::Webhook(WebhookRegistration::New))
     }
 
-    /// How many were deleted; `true` if it has too many events to be deleted by one change.
+    /// Deletes a webhook. Returns how many were deleted, and whether another change must end more of its events first.
     pub(super) fn delete_webhook(&mut self, id: WebhookId) -> Result<(usize, bool), IndexError> {
         let Some(mut row) = self.outbox.row(id)? else { return Ok((0, false)) };
         if self.end_oldest_events(&mut row, |_| true)? {
@@ -211,15 +204,13 @@ impl Apply<'_> {
             return Ok((0, true));
         }
         self.outbox.logs.remove(id)?;
-        let mailbox = mailbox_hash(&self.hash_key, &row.record.mailbox);
-        self.outbox.of.remove(&webhook_of_key(mailbox, id))?;
-        self.outbox.places.remove(&row.record)?;
+        self.outbox.sets.remove(&row.record)?;
         self.outbox.webhooks.remove(id)?;
         self.state.webhooks = self.state.webhooks.saturating_sub(1);
         Ok((1, false))
     }
 
-    /// Deletes those of `webhooks` that are still what a sweep is after.
+    /// Deletes those of `webhooks` that still match `of`.
     pub(super) fn sweep_webhooks(&mut self, webhooks: &[WebhookId], of: &Sweep) -> Result<Outcome, IndexError> {
         let mut swept = 0;
         for id in webhooks {
@@ -234,29 +225,30 @@ impl Apply<'_> {
         Ok(Outcome::Changed { number: swept, more: false })
     }
 
-    pub(super) fn note_attempts(&mut self, attempts: &[AttemptRecord]) -> Result<Outcome, IndexError> {
+    pub(super) fn record_attempts(&mut self, attempts: &[AttemptRecord]) -> Result<Outcome, IndexError> {
         let (mut has_disabled, mut more) = (false, false);
         for attempt in attempts {
-            if let Some(is_more) = self.note_attempt(attempt)? {
+            if let Some(is_more) = self.record_attempt(attempt)? {
                 (has_disabled, more) = (true, more | is_more);
             }
         }
-        Ok(Outcome::Noted { has_disabled, more })
+        Ok(Outcome::Recorded { has_disabled, more })
     }
 
-    /// `Some` if that disabled the webhook: whether events of it are left to be ended. Does nothing where the webhook is gone,
-    /// and notes no more than a rest where the event is, or has the attempt already: whoever was not told that it is noted
-    /// notes it again.
-    fn note_attempt(&mut self, attempt: &AttemptRecord) -> Result<Option<bool>, IndexError> {
+    /// Records an attempt. Returns `Some` if it disabled the webhook, with whether more events must be ended.
+    ///
+    /// Nothing is recorded if the webhook is gone. If the event is gone or has this attempt already, only the requested pause
+    /// is recorded: a caller that got no answer records the attempt again.
+    fn record_attempt(&mut self, attempt: &AttemptRecord) -> Result<Option<bool>, IndexError> {
         let Some(mut row) = self.outbox.webhooks.take(attempt.webhook)? else { return Ok(None) };
-        row.note_rest(attempt);
+        row.record_pause(attempt);
         if let Some(email) = attempt.email {
             let Some(event) = self.outbox.events.take(attempt.webhook, attempt.sequence, email)? else {
                 self.outbox.webhooks.put(row);
                 return Ok(None);
             };
             match attempt.verdict {
-                Verdict::Delivered | Verdict::GivenUp => self.settle(&mut row, &event)?,
+                Verdict::Delivered | Verdict::GivenUp => self.count_ended(&mut row, &event)?,
                 Verdict::Retry(_) if attempt.number <= event.attempts => {
                     self.outbox.events.put(attempt.webhook, attempt.sequence, &event)?;
                     self.outbox.webhooks.put(row);
@@ -269,7 +261,7 @@ impl Apply<'_> {
             }
         }
         let mut disables = attempt.disables.clone();
-        // A test tells of the receiver, but not of what it has had of mail.
+        // A test request is in the log, but is neither a delivery nor a failure.
         match attempt.verdict {
             _ if attempt.email.is_none() || !attempt.was_made() => {}
             Verdict::Delivered => {
@@ -286,7 +278,7 @@ impl Apply<'_> {
         }
         let mut more = None;
         if let Some(reason) = disables {
-            self.tally.webhooks_disabled += u64::from(row.record.status == WebhookStatus::Active);
+            self.counts.webhooks_disabled += u64::from(row.record.status == WebhookStatus::Active);
             row.record.status = WebhookStatus::Disabled(reason);
             more = Some(self.end_oldest_events(&mut row, |_| true)?);
         }
@@ -295,21 +287,23 @@ impl Apply<'_> {
         Ok(more)
     }
 
-    /// Notes that a receiver took an event at `at`; the caller writes `row`.
+    /// Records a delivery at `at`. The caller writes `row`.
     fn prove(&mut self, row: &mut WebhookRow, at: Timestamp) -> Result<(), IndexError> {
         let was_proven = row.record.is_proven();
-        row.record.last_delivery_at = Some(at);
         if was_proven {
+            row.record.last_delivery_at = Some(at);
             return Ok(());
         }
         self.state.unproven_octets = self.state.unproven_octets.saturating_sub(row.octets);
-        self.outbox.places.prove(&row.record)?;
-        self.outbox.weights.change(&row.record, 0, weight(row))
+        self.outbox.sets.change_usage(&row.record, usage(row), 0)?;
+        row.record.last_delivery_at = Some(at);
+        self.outbox.sets.remove_evictable(&row.record)?;
+        self.outbox.sets.change_usage(&row.record, 0, usage(row))
     }
 
-    /// Adds a line to the log, which is written and trimmed when the group ends; the caller writes `row`.
-    pub(super) fn log(&mut self, row: &mut WebhookRow, line: &AttemptRecord) -> Result<(), IndexError> {
-        self.outbox.logs.add(self.state.next_attempt, line)?;
+    /// Adds a record to the delivery log, which is written and trimmed at the end of the group. The caller writes `row`.
+    pub(super) fn log(&mut self, row: &mut WebhookRow, record: &AttemptRecord) -> Result<(), IndexError> {
+        self.outbox.logs.add(self.state.next_attempt, record)?;
         self.state.next_attempt += 1;
         row.attempts += 1;
         Ok(())

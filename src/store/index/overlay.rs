@@ -1,6 +1,6 @@
-//! redb's storage over a file that is only read: what redb writes stays in memory and is forgotten.
+//! A storage for redb over a file that is only read: writes stay in memory.
 //!
-//! redb writes to a file by opening it. A look at an index that may be damaged, or of another format, must not.
+//! redb writes to a file when it opens it. A check of an index that may be damaged, or have another format, must not.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -11,7 +11,7 @@ use crate::store::disk::DiskFile;
 
 const PAGE_OCTETS: u64 = 4096;
 
-/// A file, and what was written over it.
+/// A file with the writes over it.
 #[derive(Debug)]
 pub(super) struct Overlay {
     file: Arc<dyn DiskFile>,
@@ -21,7 +21,7 @@ pub(super) struct Overlay {
 #[derive(Debug)]
 struct Written {
     octets: u64,
-    /// How much of the file shows through: the least that it was cut to.
+    /// The part of the file that is visible: the shortest length that was set.
     shown: u64,
     pages: BTreeMap<u64, Vec<u8>>,
 }
@@ -36,7 +36,7 @@ impl Overlay {
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the file has of a range, zeros behind its end.
+    /// Reads a range of the file, with zeros after its visible part.
     fn read_file(&self, shown: u64, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let there = usize::try_from(shown.saturating_sub(offset)).map_or(out.len(), |there| there.min(out.len()));
         out[there..].fill(0);
@@ -44,7 +44,7 @@ impl Overlay {
     }
 }
 
-/// The parts of a range by page: number, where in the page, and where in the range.
+/// Splits a range by page: the number of the page, the offset in it, and the part of the range.
 fn parts(offset: u64, length: usize) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
     let narrow = |octets: u64| usize::try_from(octets).unwrap_or(usize::MAX);
     let mut done = 0;

@@ -1,16 +1,45 @@
-//! What readers ask of the index. Every function is one short read transaction.
+//! Reads of mail, domains and counts. A view is for one short read.
 
-use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
+use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata, TableDefinition};
 
 use super::IndexError;
 use super::caps::readable;
-use super::decode::{decode_domain, decode_mail};
+use super::keys::{HashKey, MailKey, mail_key, mailbox_hash, sequence_of};
+use super::rows::{IndexState, MailRow, decode_domain, decode_mail};
 use super::tables::{
-    DOMAINS, EXPIRY, FRESH_EVENTS, HashKey, IDS, MAIL, META, META_STATE, MailKey, MailRow, SEGMENTS, State,
-    TRIED_EVENTS, mail_key, mailbox_hash,
+    ATTEMPTS, DOMAIN_COUNTS, DOMAINS, DUE, EVENTS, EXPIRY, HOLDER_USAGE, IDS, MAIL, META, META_STATE, PUNCHES,
+    REFCOUNTS, SEGMENTS, WEBHOOK_SETS, WEBHOOKS,
 };
 use crate::model::{DomainRecord, EmailId, Listed, Mailbox, Timestamp};
-use crate::store::{MailboxPart, Part, StoreStats};
+use crate::store::{MailboxPage, PageRequest, StoreStats};
+
+/// The most rows of mail that one read counts, since a reopening of the index waits for readers.
+const ROWS_AT_ONCE: usize = 20_000;
+
+/// The times of receipt of the oldest and the newest of some Emails.
+pub(crate) type Span = (Timestamp, Timestamp);
+
+/// Counts the octets of the file that a table uses. Reads its pages.
+pub(crate) type TableOctets = fn(&View) -> Result<u64, IndexError>;
+
+/// One function for each table.
+pub(crate) const TABLES: [TableOctets; 15] = [
+    |view| view.octets(META),
+    |view| view.octets(MAIL),
+    |view| view.octets(IDS),
+    |view| view.octets(EXPIRY),
+    |view| view.octets(REFCOUNTS),
+    |view| view.octets(SEGMENTS),
+    |view| view.octets(PUNCHES),
+    |view| view.octets(DOMAIN_COUNTS),
+    |view| view.octets(DOMAINS),
+    |view| view.octets(WEBHOOKS),
+    |view| view.octets(EVENTS),
+    |view| view.octets(DUE),
+    |view| view.octets(ATTEMPTS),
+    |view| view.octets(WEBHOOK_SETS),
+    |view| view.octets(HOLDER_USAGE),
+];
 
 /// One consistent view of the index.
 pub(crate) struct View {
@@ -23,21 +52,18 @@ impl View {
         Self { transaction, hash_key }
     }
 
-    pub(crate) fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, IndexError> {
+    pub(crate) fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, IndexError> {
         let hash = mailbox_hash(&self.hash_key, mailbox);
         let total = readable(&self.transaction.open_table(MAIL)?, hash, now)?;
-        let (newest, skip, limit) = match part {
-            Part::Offset { offset, limit } => (u64::MAX, offset, limit),
-            Part::Before { sequence, limit } => (sequence.saturating_sub(1), 0, limit),
-        };
-        // Without this a page far past the end would walk the whole mailbox.
-        if total == 0 || skip >= total || newest == 0 {
-            return Ok(MailboxPart { emails: Vec::new(), total });
+        let PageRequest { offset, limit } = page;
+        // Without this check a page far past the end would read the whole mailbox.
+        if offset >= total {
+            return Ok(MailboxPage { emails: Vec::new(), total });
         }
         let table = self.transaction.open_table(MAIL)?;
         let mut emails = Vec::with_capacity(limit.min(1024));
-        let mut to_skip = skip;
-        for row in table.range::<&MailKey>(&mail_key(hash, 1)..=&mail_key(hash, newest))?.rev() {
+        let mut to_skip = offset;
+        for row in table.range::<&MailKey>(&mail_key(hash, 1)..=&mail_key(hash, u64::MAX))?.rev() {
             if emails.len() == limit {
                 break;
             }
@@ -52,7 +78,7 @@ impl View {
             }
             emails.push(row.listed(key.value()));
         }
-        Ok(MailboxPart { emails, total })
+        Ok(MailboxPage { emails, total })
     }
 
     pub(crate) fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, IndexError> {
@@ -69,14 +95,14 @@ impl View {
         }
     }
 
-    /// When the first Emails are due to be removed, and when the last; `None` if there are none.
+    /// When the first Email expires, and when the last. `None` if there are none.
     pub(crate) fn due(&self) -> Result<Option<(Timestamp, Timestamp)>, IndexError> {
         let table = self.transaction.open_table(EXPIRY)?;
         let due = table.first()?.zip(table.last()?);
         Ok(due.map(|((first, _), (last, _))| (start_of(first.value().0), start_of(last.value().0))))
     }
 
-    /// The highest sequence number given so far, and the number of the group that gives the next one.
+    /// The highest sequence number so far, and the number of the next group.
     pub(crate) fn last_sequence(&self) -> Result<(u64, u64), IndexError> {
         let state = self.state()?;
         Ok((state.next_sequence.saturating_sub(1), state.position().group))
@@ -87,19 +113,46 @@ impl View {
         table.iter()?.map(|row| decode_domain(row?.1.value())).collect()
     }
 
-    /// Counts of what is alive, from as many rows as there are segments; the sizes of files are not the index's to know.
+    /// Counts what is stored, without the sizes of files. Reads as many rows as there are segments.
     pub(crate) fn stats(&self) -> Result<StoreStats, IndexError> {
-        let State { emails, mailboxes, live_octets, webhooks, .. } = self.state()?;
+        let IndexState { emails, mailboxes, live_octets, webhooks, .. } = self.state()?;
         let mut messages = 0;
         for segment in self.transaction.open_table(SEGMENTS)?.iter()? {
             messages += segment?.1.value().0;
         }
-        let events =
-            self.transaction.open_table(FRESH_EVENTS)?.len()? + self.transaction.open_table(TRIED_EVENTS)?.len()?;
+        let events = self.transaction.open_table(EVENTS)?.len()?;
         Ok(StoreStats { emails, mailboxes, messages, live_octets, webhooks, events, ..StoreStats::default() })
     }
 
-    pub(super) fn state(&self) -> Result<State, IndexError> {
+    /// Counts the registered domains.
+    pub(crate) fn domain_count(&self) -> Result<u64, IndexError> {
+        Ok(self.transaction.open_table(DOMAINS)?.len()?)
+    }
+
+    /// The times of receipt of some Emails from the key `from` on, and where to continue, `None` at the end.
+    pub(crate) fn received(&self, from: MailKey) -> Result<(Option<Span>, Option<MailKey>), IndexError> {
+        let mut span: Option<Span> = None;
+        for (nth, row) in self.transaction.open_table(MAIL)?.range::<&MailKey>(&from..)?.enumerate() {
+            let (key, row) = row?;
+            if nth == ROWS_AT_ONCE {
+                return Ok((span, Some(*key.value())));
+            }
+            if sequence_of(key.value()) == 0 {
+                continue;
+            }
+            let row = decode_mail(row.value())?;
+            let (oldest, newest) = span.unwrap_or((row.received_at, row.received_at));
+            span = Some((oldest.min(row.received_at), newest.max(row.received_at)));
+        }
+        Ok((span, None))
+    }
+
+    fn octets<K: redb::Key, V: redb::Value>(&self, table: TableDefinition<K, V>) -> Result<u64, IndexError> {
+        let stats = self.transaction.open_table(table)?.stats()?;
+        Ok(stats.stored_bytes() + stats.metadata_bytes() + stats.fragmented_bytes())
+    }
+
+    pub(super) fn state(&self) -> Result<IndexState, IndexError> {
         let table = self.transaction.open_table(META)?;
         let row = table.get(META_STATE)?.ok_or(IndexError::Corrupt("the state row is missing"))?;
         postcard::from_bytes(row.value()).map_err(|_| IndexError::Corrupt("the state row does not read"))

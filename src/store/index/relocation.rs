@@ -1,102 +1,102 @@
-//! Messages of which only pending events are left, and what has to follow such a message to another place.
+//! Relocation: a message to which only pending events refer is copied, and its events then refer to the copy.
 
 use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::Apply;
-use super::events::event_in;
+use super::keys::{HashKey, SetKey, WebhookKey, webhook_key};
+use super::outbox_events::event_in;
 use super::read::View;
-use super::shares::Sharing;
-use super::tables::{
-    EventRow, FRESH_EVENTS, HashKey, LaneKey, SHARED, TRIED_EVENTS, WEBHOOKS_OF, lane_key, mailbox_hash, webhook_of,
-    webhook_of_key,
-};
-use crate::model::{Recipient, WebhookId};
+use super::refcounts::RefCount;
+use super::rows::EventRow;
+use super::tables::{EVENTS, REFCOUNTS, WEBHOOK_SETS};
+use super::webhook_sets::webhooks_of;
+use crate::model::Recipient;
 use crate::store::change::Outcome;
 use crate::store::journal::RecordPlace;
 
-/// The tables that tell, open for reading or for writing.
+/// The tables from which the events of a record are found, open for reading or for writing.
 struct Tables<'a, W, E> {
-    webhooks_of: &'a W,
-    events: [&'a E; 2],
-    secret: &'a HashKey,
+    sets: &'a W,
+    events: &'a E,
+    hash_key: &'a HashKey,
 }
 
 impl<W, E> Tables<'_, W, E>
 where
-    W: ReadableTable<&'static [u8; 32], ()>,
-    E: ReadableTable<&'static LaneKey, &'static [u8]>,
+    W: ReadableTable<&'static SetKey, ()>,
+    E: ReadableTable<&'static WebhookKey, &'static [u8]>,
 {
-    /// The events that need the record at `place` of a message for `recipients`; `None` if anything else does as well.
+    /// Finds the events that refer to the record at `place` of a message for `recipients`.
+    ///
+    /// `None` if anything else refers to the record, or nothing does.
     fn events(
         &self,
         recipients: &[Recipient],
         place: RecordPlace,
-        sharing: Option<Sharing>,
-    ) -> Result<Option<Vec<(LaneKey, EventRow)>>, IndexError> {
-        // What an event needs is shared.
-        let Some(sharing) = sharing else { return Ok(None) };
-        let (first, last) = (WebhookId::from_octets([0; 16]), WebhookId::from_octets([255; 16]));
+        refcount: Option<RefCount>,
+    ) -> Result<Option<Vec<(WebhookKey, EventRow)>>, IndexError> {
+        // A record with an event has a reference count.
+        let Some(refcount) = refcount else { return Ok(None) };
         let mut events = Vec::new();
-        for (recipient, sequence) in recipients.iter().zip(sharing.sequence..) {
-            let mailbox = mailbox_hash(self.secret, &recipient.mailbox);
-            let range = webhook_of_key(mailbox, first)..=webhook_of_key(mailbox, last);
-            for row in self.webhooks_of.range::<&[u8; 32]>(range.start()..=range.end())? {
-                let key = lane_key(webhook_of(row?.0.value()), sequence);
+        for (recipient, sequence) in recipients.iter().zip(refcount.sequence..) {
+            for webhook in webhooks_of(self.sets, self.hash_key, &recipient.mailbox)? {
+                let key = webhook_key(webhook, sequence);
                 let event = event_in(self.events, &key)?.filter(|event| event.place == place);
                 events.extend(event.map(|event| (key, event)));
             }
         }
-        Ok((events.len() == sharing.shares as usize).then_some(events))
+        Ok((events.len() == refcount.references as usize).then_some(events))
     }
 }
 
 impl View {
-    /// Where the records of a segment begin that are shared, be it by Emails or by events.
-    pub(crate) fn shared_records(&self, segment: u64) -> Result<Vec<u32>, IndexError> {
-        let table = self.transaction.open_table(SHARED)?;
+    /// Lists the offsets of a segment's records that have a reference count.
+    pub(crate) fn refcounted_records(&self, segment: u64) -> Result<Vec<u32>, IndexError> {
+        let table = self.transaction.open_table(REFCOUNTS)?;
         let rows = table.range((segment, 0)..=(segment, u32::MAX))?;
         rows.map(|row| Ok(row?.0.value().1)).collect()
     }
 
-    /// Whether the record at `place` of a message for `recipients` is needed by events, and by nothing else.
+    /// Whether only events refer to the record at `place` of a message for `recipients`.
     pub(crate) fn is_for_events_alone(&self, recipients: &[Recipient], place: RecordPlace) -> Result<bool, IndexError> {
-        let sharing = self.transaction.open_table(SHARED)?.get((place.segment, place.offset))?;
-        let sharing = sharing.map(|row| Sharing::decode(row.value()));
+        let refcount = self.transaction.open_table(REFCOUNTS)?.get((place.segment, place.offset))?;
+        let refcount = refcount.map(|row| RefCount::decode(row.value()));
         let tables = Tables {
-            webhooks_of: &self.transaction.open_table(WEBHOOKS_OF)?,
-            events: [&self.transaction.open_table(FRESH_EVENTS)?, &self.transaction.open_table(TRIED_EVENTS)?],
-            secret: &self.hash_key,
+            sets: &self.transaction.open_table(WEBHOOK_SETS)?,
+            events: &self.transaction.open_table(EVENTS)?,
+            hash_key: &self.hash_key,
         };
-        Ok(tables.events(recipients, place, sharing)?.is_some())
+        Ok(tables.events(recipients, place, refcount)?.is_some())
     }
 }
 
 impl Apply<'_> {
-    /// Has the events that need the record at `from` need its copy at `to`. If anything else needs the record, or nothing
-    /// does any more, the copy goes.
+    /// Makes the events of the record at `from` refer to its copy at `to`.
+    ///
+    /// If anything else refers to the record, or nothing does any more, the copy is removed instead.
     pub(super) fn relocate(
         &mut self,
         recipients: &[Recipient],
         from: RecordPlace,
         to: RecordPlace,
     ) -> Result<Outcome, IndexError> {
-        let sharing = self.shares.get((from.segment, from.offset))?;
+        let refcount = self.refcounts.get((from.segment, from.offset))?;
         let tables =
-            Tables { webhooks_of: &self.outbox.of, events: self.outbox.events.tables(), secret: &self.hash_key };
-        let Some(events) = tables.events(recipients, from, sharing)? else {
+            Tables { sets: &self.outbox.sets.table, events: self.outbox.events.table(), hash_key: &self.hash_key };
+        let Some(events) = tables.events(recipients, from, refcount)? else {
             self.punch(to)?;
             return Ok(Outcome::Changed { number: 0, more: false });
         };
         for (key, event) in events {
-            self.outbox.events.write(&key, &EventRow { place: to, ..event })?;
+            self.outbox.events.update(&key, &EventRow { place: to, ..event })?;
         }
-        self.shares.relocate((from.segment, from.offset), (to.segment, to.offset))?;
-        self.alive.remove_message(from);
-        self.alive.add_message(to);
-        // Its segment may stay for others.
+        self.refcounts.relocate((from.segment, from.offset), (to.segment, to.offset))?;
+        self.segment_usage.remove_message(from);
+        self.segment_usage.add_message(to);
+        // The old segment may stay for other messages.
         self.punch(from)?;
-        self.tally.relocated += 1;
+        self.counts.relocated += 1;
         Ok(Outcome::Changed { number: 1, more: false })
     }
 }

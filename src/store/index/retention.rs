@@ -1,23 +1,22 @@
-//! What a changed retention does to mail that is already there.
+//! The effect of a changed retention on existing mail.
 //!
-//! A shorter one shortens every life to it, once, when the store is opened; so an expiry in the index is always the one in
-//! effect, and a longer retention later brings nothing back.
+//! A shorter retention shortens the life of every Email once, when the store is opened. So the expiry in the index is always
+//! the one in effect, and a longer retention brings nothing back.
 
 use std::time::Duration;
 
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
 use super::IndexError;
-use super::decode::{decode_head, decode_mail};
-use super::emails_of::EmailsOf;
-use super::tables::{
-    EXPIRY, EXPIRY_ROW_KEYS, HeadRow, MAIL, META, META_RETENTION, MailKey, MailRow, expiry_second, head_key,
-    sequence_of,
-};
+use super::domain_counts::DomainCounts;
+use super::keys::{MailKey, expiry_second, head_key, sequence_of};
+use super::rows::{HeadRow, MailRow};
+use super::rows::{decode_head, decode_mail};
+use super::tables::{EXPIRY, EXPIRY_ROW_KEYS, MAIL, META, META_RETENTION};
 
-/// Rows of expiry that one transaction rewrites.
+/// The most rows of expiry that one transaction rewrites.
 const ROWS_PER_TRANSACTION: usize = 256;
-/// Heads of mailboxes that one transaction rewrites.
+/// The most heads of mailboxes that one transaction rewrites.
 const HEADS_PER_TRANSACTION: usize = 4096;
 
 pub(super) fn shorten_lives_to(database: &Database, retention: Duration) -> Result<(), IndexError> {
@@ -40,7 +39,7 @@ pub(super) fn shorten_lives_to(database: &Database, retention: Duration) -> Resu
     Ok(transaction.commit()?)
 }
 
-/// Measures all mailboxes anew.
+/// Computes the heads of all mailboxes again.
 pub(super) fn measure_mailboxes(database: &Database) -> Result<(), IndexError> {
     let mut from = [0; 24];
     while let Some(next) = measure_some(database, from)? {
@@ -56,7 +55,7 @@ fn kept_retention(database: &Database) -> Result<u64, IndexError> {
     Ok(millis.unwrap_or(u64::MAX))
 }
 
-/// Rewrites the rows of expiry from `from` on, a bounded number of them; where to go on, `None` at the end.
+/// Rewrites a bounded number of rows of expiry from `from` on. Returns where to continue, `None` at the end.
 fn shorten_some(database: &Database, from: (u64, u64), retention: Duration) -> Result<Option<(u64, u64)>, IndexError> {
     let mut transaction = database.begin_write()?;
     transaction.set_durability(Durability::None)?;
@@ -64,7 +63,7 @@ fn shorten_some(database: &Database, from: (u64, u64), retention: Duration) -> R
     {
         let mut expiry = transaction.open_table(EXPIRY)?;
         let mut mail = transaction.open_table(MAIL)?;
-        let mut emails_of = EmailsOf::open(&transaction)?;
+        let mut domain_counts = DomainCounts::open(&transaction)?;
         let mut rows: Vec<((u64, u64), Vec<MailKey>)> = Vec::new();
         for row in expiry.range(from..)?.take(ROWS_PER_TRANSACTION) {
             let (key, keys) = row?;
@@ -80,9 +79,9 @@ fn shorten_some(database: &Database, from: (u64, u64), retention: Duration) -> R
                 let Some(mut row) = row else { continue };
                 let head = mail.get(&head_key(mail_key))?.and_then(|row| HeadRow::decode(row.value()));
                 let head = head.ok_or(IndexError::Corrupt("a mailbox's head is missing"))?;
-                emails_of.remove(head.domain, row.expires_at);
+                domain_counts.remove(head.domain, row.expires_at);
                 row.expires_at = row.expires_at.min(row.received_at.plus(retention));
-                emails_of.add(head.domain, row.expires_at);
+                domain_counts.add(head.domain, row.expires_at);
                 second = second.max(expiry_second(row.expires_at));
                 mail.insert(mail_key, &row.encode()[..])?;
             }
@@ -90,14 +89,15 @@ fn shorten_some(database: &Database, from: (u64, u64), retention: Duration) -> R
                 move_row(&mut expiry, key, second, &keys)?;
             }
         }
-        emails_of.flush()?;
+        domain_counts.flush()?;
     }
     transaction.commit()?;
     Ok(next)
 }
 
-/// Measures the mailboxes from the one with the head `from` on anew, a bounded number of them; where to go on, `None` at the
-/// end. Lives were shortened by different amounts, so neither the latest expiry nor the disorder is what it was.
+/// Computes a bounded number of heads again, from `from` on. Returns where to continue, `None` at the end.
+///
+/// Lives were shortened by different amounts, so the latest expiry and the disorder have changed.
 fn measure_some(database: &Database, from: MailKey) -> Result<Option<MailKey>, IndexError> {
     let mut transaction = database.begin_write()?;
     transaction.set_durability(Durability::None)?;
@@ -117,7 +117,7 @@ fn measure_some(database: &Database, from: MailKey) -> Result<Option<MailKey>, I
                 heads.push((key, HeadRow { emails: head.emails, ..HeadRow::empty(head.domain) }));
             } else if let Some((_, head)) = heads.last_mut() {
                 let row = decode_mail(row.value())?;
-                head.note_expiry(row.expires_at);
+                head.record_expiry(row.expires_at);
             }
         }
         for (key, head) in heads {
@@ -128,7 +128,7 @@ fn measure_some(database: &Database, from: MailKey) -> Result<Option<MailKey>, I
     Ok(next)
 }
 
-/// Moves a row of expiry to an earlier second, where a row with the same first sequence can't be: sequences are unique.
+/// Moves a row of expiry to an earlier second. No row with the same first sequence number can be there.
 fn move_row(
     expiry: &mut redb::Table<'_, (u64, u64), &'static [u8]>,
     from: (u64, u64),

@@ -1,4 +1,4 @@
-//! The rows of webhooks. While a group is applied each is read once and written once, however many changes touch it.
+//! Rows of webhooks. While a group is applied, each row is read once and written once, however many changes use it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,46 +10,48 @@ use super::IndexError;
 use super::tables::WEBHOOKS;
 use crate::model::{AttemptRecord, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 
-/// A webhook that has had nothing but failures for so long is disabled.
+/// A webhook is disabled after this time with nothing but failures.
 pub(super) const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
-/// Of the time between two failures no more counts: nobody called, or the clock was wrong. The longest wait between two
-/// attempts is a day and a fifth.
+/// The most of the time between two failures that counts as failing. The longest wait between two attempts is a day and a
+/// fifth, so in a longer time there was no attempt, or the clock was wrong.
 const IDLE_MAX: Duration = Duration::from_hours(48);
-/// So much later than another an attempt is noted at most that was over before.
-const NOTED_LATE_MAX: Duration = Duration::from_mins(1);
+/// The longest time by which an attempt is recorded after a later one.
+const RECORDED_LATE_MAX: Duration = Duration::from_mins(1);
 
-/// A webhook, and how much waits for it.
+/// A webhook with the counts of its pending events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct WebhookRow {
     pub(super) record: WebhookRecord,
-    /// Events in the outbox.
+    /// Pending events.
     pub(super) events: u32,
     /// Octets of their messages.
     pub(super) octets: u64,
-    /// Lines of the log.
+    /// Records in the delivery log.
     pub(super) attempts: u32,
-    /// When the last attempt was made that failed.
+    /// When the last failed attempt was made.
     pub(super) failed_at: Option<Timestamp>,
-    /// The latest time that its receiver asked for before which it is sent nothing.
+    /// The latest time before which the receiver has asked for no request.
     pub(super) rests_until: Option<Timestamp>,
 }
 
 impl WebhookRow {
-    /// Notes until when the receiver asked for a rest at an attempt that failed, if it did, before the failure is noted. Of
-    /// several attempts at a time the latest such time counts.
-    pub(super) fn note_rest(&mut self, attempt: &AttemptRecord) {
+    /// Records the pause that the receiver asked for at a failed attempt, before the failure itself is recorded.
+    ///
+    /// Of several attempts at a time the latest pause counts.
+    pub(super) fn record_pause(&mut self, attempt: &AttemptRecord) {
         let ended_at = attempt.at.plus(Duration::from_millis(attempt.duration_millis));
-        self.rests_until = self.rests_at(ended_at).max(attempt.rests_until);
+        self.rests_until = self.paused_until(ended_at).max(attempt.rests_until);
     }
 
-    /// Until when it is sent nothing, as of `now`. Where that is well before the last failure the clock was put back since,
-    /// and nobody waits for a time that was set by the clock before.
-    pub(super) fn rests_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let is_set_back = self.failed_at.is_some_and(|failed_at| failed_at > now.plus(NOTED_LATE_MAX));
+    /// Until when the webhook gets no request, as of `now`.
+    ///
+    /// If `now` is well before the last failure, the clock was set back, and a pause by the old clock does not count.
+    pub(super) fn paused_until(&self, now: Timestamp) -> Option<Timestamp> {
+        let is_set_back = self.failed_at.is_some_and(|failed_at| failed_at > now.plus(RECORDED_LATE_MAX));
         self.rests_until.filter(|until| *until > now && !is_set_back)
     }
 
-    /// Notes an attempt that failed; for how long all have by then.
+    /// Records a failed attempt. Returns for how long all attempts have failed.
     pub(super) fn failing_for(&mut self, at: Timestamp) -> Duration {
         let idle = self.failed_at.map_or(Duration::ZERO, |last| at.since(last)).saturating_sub(IDLE_MAX);
         let since = self.record.failing_since.map_or(at, |since| since.plus(idle)).min(at);
@@ -58,63 +60,65 @@ impl WebhookRow {
     }
 }
 
-/// The table of webhooks, open for writing, and what the group has seen of it.
+/// The table of webhooks, open for writing, with the rows that the group has used.
 pub(super) struct WebhookRows<'t> {
     table: Table<'t, &'static [u8; 16], &'static [u8]>,
-    seen: BTreeMap<WebhookId, Seen>,
+    used: BTreeMap<WebhookId, Used>,
 }
 
-struct Seen {
-    /// `None` if there is none.
+struct Used {
+    /// `None` if there is no such webhook.
     row: Option<WebhookRow>,
-    /// The table does not hold it yet.
-    is_new: bool,
+    /// Whether the row must be written.
+    is_changed: bool,
 }
 
 impl<'t> WebhookRows<'t> {
-    /// Opens the table, making it if it is missing.
+    /// Opens the table and creates it if it is missing.
     pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
-        Ok(Self { table: transaction.open_table(WEBHOOKS)?, seen: BTreeMap::new() })
+        Ok(Self { table: transaction.open_table(WEBHOOKS)?, used: BTreeMap::new() })
     }
 
     pub(super) fn get(&mut self, id: WebhookId) -> Result<Option<&WebhookRow>, IndexError> {
-        if !self.seen.contains_key(&id) {
+        if !self.used.contains_key(&id) {
             let row = self.table.get(&id.octets())?.map(|row| postcard::from_bytes(row.value()));
-            let row = row.transpose().map_err(|_| IndexError::Corrupt("a webhook does not read"))?;
-            self.seen.insert(id, Seen { row, is_new: false });
+            let row = row.transpose().map_err(|_| IndexError::Corrupt("a webhook cannot be decoded"))?;
+            self.used.insert(id, Used { row, is_changed: false });
         }
-        Ok(self.seen.get(&id).and_then(|seen| seen.row.as_ref()))
+        Ok(self.used.get(&id).and_then(|used| used.row.as_ref()))
     }
 
-    /// Notes that mail has come for a webhook; whether it is to be told.
-    pub(super) fn note_mail(&mut self, id: WebhookId, at: Timestamp) -> Result<bool, IndexError> {
+    /// Records new mail for a webhook. Returns whether the webhook is active.
+    pub(super) fn record_mail(&mut self, id: WebhookId, at: Timestamp) -> Result<bool, IndexError> {
         self.get(id)?;
-        let Some(Seen { row: Some(row), is_new }) = self.seen.get_mut(&id) else { return Ok(false) };
+        let Some(Used { row: Some(row), is_changed }) = self.used.get_mut(&id) else { return Ok(false) };
         row.record.last_mail_at = row.record.last_mail_at.max(at);
-        *is_new = true;
+        *is_changed = true;
         Ok(row.record.status == WebhookStatus::Active)
     }
 
-    /// Takes a row out, to be changed and put back: until then there is none.
+    /// Takes a row, to be changed and put back. Until then the webhook does not exist.
     pub(super) fn take(&mut self, id: WebhookId) -> Result<Option<WebhookRow>, IndexError> {
         self.get(id)?;
-        Ok(self.seen.get_mut(&id).and_then(|seen| seen.row.take()))
+        Ok(self.used.get_mut(&id).and_then(|used| used.row.take()))
     }
 
     pub(super) fn put(&mut self, row: WebhookRow) {
-        self.seen.insert(row.record.id, Seen { row: Some(row), is_new: true });
+        self.used.insert(row.record.id, Used { row: Some(row), is_changed: true });
     }
 
     pub(super) fn remove(&mut self, id: WebhookId) -> Result<(), IndexError> {
         self.table.remove(&id.octets())?;
-        self.seen.insert(id, Seen { row: None, is_new: false });
+        self.used.insert(id, Used { row: None, is_changed: false });
         Ok(())
     }
 
-    /// Writes what was put.
+    /// Writes the changed rows.
     pub(super) fn flush(&mut self) -> Result<(), IndexError> {
-        for row in std::mem::take(&mut self.seen).into_values().filter(|seen| seen.is_new).filter_map(|seen| seen.row) {
-            let value = postcard::to_stdvec(&row).map_err(|_| IndexError::Corrupt("a webhook can't be written"))?;
+        for row in
+            std::mem::take(&mut self.used).into_values().filter(|used| used.is_changed).filter_map(|used| used.row)
+        {
+            let value = postcard::to_stdvec(&row).map_err(|_| IndexError::Corrupt("a webhook cannot be encoded"))?;
             self.table.insert(&row.record.id.octets(), &value[..])?;
         }
         Ok(())
@@ -150,11 +154,11 @@ mod tests {
         WebhookRow { record, events: 0, octets: 0, attempts: 0, failed_at: None, rests_until: None }
     }
 
-    /// Notes failures that began then and took a second, each with the time that its receiver asked for.
+    /// Records failures that began at these times and took a second, each with the end of the pause asked for.
     fn after(failures: &[(i64, Option<i64>)]) -> WebhookRow {
         let mut row = row();
         for (began, rests_until) in failures {
-            row.note_rest(&AttemptRecord {
+            row.record_pause(&AttemptRecord {
                 webhook: row.record.id,
                 event: EventId::from_octets([2; 16]),
                 email: None,
@@ -175,31 +179,35 @@ mod tests {
     }
 
     #[test]
-    fn a_webhook_rests_until_the_latest_time_that_was_asked_for() {
+    fn a_webhook_is_paused_until_the_latest_time_that_was_asked_for() {
         for (failures, now, rests_until) in [
             (&[(10, None)][..], 11, None),
             (&[(10, Some(70))], 11, Some(70)),
             (&[(10, Some(70))], 69, Some(70)),
             (&[(10, Some(70))], 70, None),
-            // At the same time.
+            // At the same time:
             (&[(10, Some(70)), (10, Some(20))], 11, Some(70)),
             (&[(10, Some(20)), (10, Some(70))], 11, Some(70)),
             (&[(11, Some(70)), (10, None)], 12, Some(70)),
-            // Noted before one that was over before.
+            // Recorded before an attempt that had ended before:
             (&[(15, Some(70)), (10, None)], 16, Some(70)),
-            // Later.
+            // Later:
             (&[(10, Some(70)), (80, Some(90))], 81, Some(90)),
             (&[(10, Some(70)), (80, None)], 81, None),
         ] {
-            assert_eq!(after(failures).rests_at(at(now)), rests_until.map(at), "{failures:?} at {now}");
+            assert_eq!(after(failures).paused_until(at(now)), rests_until.map(at), "{failures:?} at {now}");
         }
     }
 
     #[test]
-    fn nobody_rests_by_a_clock_that_was_put_back_since() {
-        let rests_at = |failures, now| after(failures).rests_at(at(now));
-        assert_eq!(rests_at(&[(1000, Some(1060))], 500), None);
-        assert_eq!(rests_at(&[(1000, Some(1060)), (500, Some(510))], 502), Some(at(510)), "the clock is right again");
-        assert_eq!(rests_at(&[(1000, Some(1060)), (500, None)], 502), None);
+    fn a_pause_by_a_clock_that_was_set_back_since_does_not_count() {
+        let paused_until = |failures, now| after(failures).paused_until(at(now));
+        assert_eq!(paused_until(&[(1000, Some(1060))], 500), None);
+        assert_eq!(
+            paused_until(&[(1000, Some(1060)), (500, Some(510))], 502),
+            Some(at(510)),
+            "the clock is right again"
+        );
+        assert_eq!(paused_until(&[(1000, Some(1060)), (500, None)], 502), None);
     }
 }

@@ -1,7 +1,7 @@
-//! The journal: the truth of the store, as groups of records in preallocated segments.
+//! The journal: the source of truth, as groups of records in preallocated segments.
 //!
-//! Owns the layout on disk and the rule of when a segment may be written: once anything about it is in doubt (an open, a
-//! failed append, a failed sync) it is never written again, and the header of the next one says up to where it counts.
+//! A segment is never written again after an opening, a failed append or a failed sync. The header of the next segment
+//! says where its valid part ends.
 
 mod record;
 mod replay;
@@ -29,20 +29,20 @@ use super::change::Change;
 use super::disk::DiskFile;
 use super::error::{OpenError, StoreError};
 
-/// Room at the end of the last segment that only changes which free space may use.
+/// The end of the last segment that is reserved for changes that free space.
 const FREEING_RESERVE_OCTETS: u64 = 1 << 20;
-/// What a record takes at most beside the message: an envelope of 100 recipients, each address twice and at its longest.
+/// The largest record without its message: an envelope of 100 recipients with the longest addresses, each twice.
 const RECORD_OVERHEAD_OCTETS: u64 = 96 << 10;
 
-/// What the first segment of a process has room for beside its last record: it is made while a start waits for it.
+/// The size of a process's first segment, beside its last record. It is small because the start waits for it.
 const FIRST_ROOM_OCTETS: u64 = 16 << 20;
 
-/// A place between two groups. Ordered as the journal is.
+/// A position between two groups. Positions are ordered as in the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Position {
     pub(crate) segment: u64,
     pub(crate) offset: u32,
-    /// Number of the group that begins here.
+    /// The number of the group that begins here.
     pub(crate) group: u64,
 }
 
@@ -51,14 +51,14 @@ impl Position {
     pub(crate) const START: Self = Self { segment: 1, offset: GROUPS_START, group: 1 };
 }
 
-/// Where a record is.
+/// The place of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct RecordPlace {
     pub(crate) segment: u64,
     pub(crate) offset: u32,
     /// Octets of the whole record.
     pub(crate) length: u32,
-    /// Octets of its content, at its end.
+    /// Octets of its content, which is at its end.
     pub(crate) content: u32,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn segment_name(number: u64) -> String {
     format!("journal-{number:016}")
 }
 
-/// The number of the segment that a file holds; `None` for another file.
+/// The number of the segment with this file name. `None` for other files.
 pub(crate) fn segment_number(name: &str) -> Option<u64> {
     let digits = name.strip_prefix("journal-")?;
     (digits.len() == 16).then(|| digits.parse().ok())?
@@ -78,17 +78,17 @@ pub(crate) fn least_segment_octets(message_octets_max: u64) -> u64 {
     u64::from(GROUPS_START) + GROUP_HEADER_OCTETS as u64 + message_octets_max + RECORD_OVERHEAD_OCTETS
 }
 
-/// Octets of the segment that a process begins with, and begins with again when one could not be made. Every group fits.
+/// The size of a process's first segment, and of the first one after a failure. Every group fits into it.
 fn first_segment_octets(options: &StoreOptions) -> u64 {
     options.segment_octets.min(least_segment_octets(options.message_octets_max) + FIRST_ROOM_OCTETS)
 }
 
-/// Octets that a group may have before its last record, so that it fits into every segment.
+/// The most octets of a group before its last record, so that the group fits into every segment.
 pub(crate) fn group_room(options: &StoreOptions) -> u64 {
     first_segment_octets(options).saturating_sub(least_segment_octets(options.message_octets_max))
 }
 
-/// Octets of a group that is being put together.
+/// A group that is being encoded.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
     octets: Vec<u8>,
@@ -101,7 +101,7 @@ impl Group {
         Self { octets: vec![0; GROUP_HEADER_OCTETS], records: Vec::new(), frees_space_only: true }
     }
 
-    /// Adds a record. On an error the group is as it was.
+    /// Adds a record. After an error the group is unchanged.
     pub(crate) fn push(&mut self, change: &Change, content: &[u8]) -> Result<(), StoreError> {
         let start = self.octets.len();
         if let Err(error) = encode_record(change, content, &mut self.octets) {
@@ -117,7 +117,7 @@ impl Group {
         self.octets.len()
     }
 
-    /// Whether all of it makes room.
+    /// Whether all changes free space.
     pub(crate) fn frees_space_only(&self) -> bool {
         self.frees_space_only
     }
@@ -137,26 +137,26 @@ impl Group {
     }
 }
 
-/// The end of the journal that is written.
+/// The segment in use.
 #[derive(Debug)]
 struct Active {
     number: u64,
     file: Arc<dyn DiskFile>,
     salt: u64,
-    /// Where the next group goes: everything before it is durable.
+    /// The offset of the next group. Everything before it is durable.
     end: u32,
-    /// What was allocated.
+    /// The allocated size.
     octets: u64,
-    /// In doubt: never to be written again.
+    /// Its state is in doubt, so it is never written again.
     is_sealed: bool,
 }
 
 /// Why a group is not in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AppendError {
-    /// There is no room for it. Nothing was written, and a smaller group, or one that only frees space, may still fit.
+    /// There is no room. Nothing was written. A smaller group, or one that only frees space, may fit.
     NoRoom(StoreError),
-    /// Writing it failed.
+    /// The write failed.
     Failed(StoreError),
 }
 
@@ -168,19 +168,19 @@ impl From<AppendError> for StoreError {
     }
 }
 
-/// The journal, held by the one thread that writes it.
+/// The journal. Only the writer thread has it.
 #[derive(Debug)]
 pub(crate) struct Journal {
     segments: Segments,
     active: Active,
     next_group: u64,
     spare: Spare,
-    /// No segment is smaller, but for one on a full disk.
+    /// The smallest size of a segment, except on a full disk.
     first_octets: u64,
 }
 
 impl Journal {
-    /// Goes on behind `end`, in a segment of its own. `end` is where replay stopped, or [`Position::START`].
+    /// Continues the journal after `end` in a new segment. `end` is where replay stopped, or [`Position::START`].
     pub(crate) fn begin(
         segments: Segments,
         end: Position,
@@ -199,7 +199,7 @@ impl Journal {
                 offset: u64::from(end.offset),
                 what: "the segment is missing",
             })?;
-            // Replay has just found that it ends there. On a full disk this makes the room for its successor.
+            // Replay has just found this end. On a full disk the truncation makes room for the next segment.
             seal(end.segment, &*file, end.offset);
             predecessor_end = u64::from(end.offset);
         }
@@ -212,7 +212,7 @@ impl Journal {
         Ok(Self { segments, active, next_group: end.group, spare, first_octets })
     }
 
-    /// Where the next group goes.
+    /// The position of the next group.
     pub(crate) fn position(&self) -> Position {
         Position { segment: self.active.number, offset: self.active.end, group: self.next_group }
     }
@@ -226,15 +226,15 @@ impl Journal {
         self.spare.view()
     }
 
-    /// Whether the segment in use has room for a group without a new one.
+    /// Whether a group fits into the segment in use.
     fn fits(&self, octets: u64) -> bool {
         u64::from(self.active.end) + octets <= self.active.octets
     }
 
-    /// Writes a group and makes it durable: where it begins, which may be in a new segment, and where its records are.
+    /// Writes a group and makes it durable. Returns its position, which may be in a new segment, and those of its records.
     ///
-    /// After an error the group is not in the journal and never will be, except when that holds
-    /// [`StoreError::OutcomeUnknown`], when the next start decides.
+    /// After an error the group is not in the journal and never will be. But after [`StoreError::OutcomeUnknown`] the next
+    /// start decides.
     pub(crate) fn append(&mut self, group: &mut Group) -> Result<(Position, Vec<RecordPlace>), AppendError> {
         self.make_room(group)?;
         let start = self.position();
@@ -253,8 +253,9 @@ impl Journal {
         Ok((start, group.places(start.segment, at)))
     }
 
-    /// Cuts off the group at `offset`, whose write or sync failed: the next segment's header, durable, says that it does not
-    /// count. The answer is `cause`, or [`StoreError::OutcomeUnknown`] if not even that can be written.
+    /// Cuts off the group at `offset`, whose write or sync failed, by a durable header of the next segment.
+    ///
+    /// Returns `cause`, or [`StoreError::OutcomeUnknown`] if that header cannot be written.
     fn cut_off(&mut self, offset: u32, cause: StoreError) -> StoreError {
         self.active.end = offset;
         self.active.is_sealed = true;
@@ -267,7 +268,7 @@ impl Journal {
         }
     }
 
-    /// Goes on in a new segment if the one in use has no room for a group, as [`Journal::append`] does.
+    /// Continues in a new segment if a group does not fit into the one in use.
     pub(crate) fn make_room(&mut self, group: &Group) -> Result<(), AppendError> {
         let octets = group.octets.len() as u64;
         if u64::from(GROUPS_START) + octets > self.first_octets {
@@ -296,8 +297,9 @@ impl Journal {
         self.active.number
     }
 
-    /// Makes durable what others did to a segment that was in use then, such as punching. An error is one about all that was
-    /// written to it: every group in it is durable, and nothing more goes into it.
+    /// Makes the changes of others to a segment durable, such as punched holes.
+    ///
+    /// If the sync of the segment in use fails, no further group goes into that segment. Its groups are durable already.
     pub(crate) fn sync(&mut self, segment: u64) -> io::Result<()> {
         if segment == self.active.number {
             return self.active.file.sync().inspect_err(|_| self.active.is_sealed = true);
@@ -305,13 +307,15 @@ impl Journal {
         self.segments.file(segment)?.map_or(Ok(()), |file| file.sync())
     }
 
-    /// Lets the index have the room of the next segment.
+    /// Gives the space of the next segment to the index.
     pub(crate) fn give_up_spare(&self) {
         self.spare.give_up();
     }
 
-    /// Goes on in the next segment. On an error the segment in use is as it was, unless the next one's header may be on the
-    /// disk: that says where this one ends, so nothing more may go into it.
+    /// Continues in the next segment.
+    ///
+    /// After an error the segment in use is unchanged. But if the next one's header may be on the disk, the segment in use
+    /// is sealed, since that header says where it ends.
     fn roll(&mut self) -> io::Result<()> {
         let number = self.active.number + 1;
         let file = self.spare.take(number, self.active.is_sealed)?;
@@ -330,7 +334,7 @@ impl Journal {
     }
 }
 
-/// Makes a file segment `number`, the one in use: its header is durable before any group goes in.
+/// Makes a file the segment in use. Its header is durable before the first group.
 fn activate(file: Arc<dyn DiskFile>, number: u64, predecessor_end: u64, first_group: u64) -> io::Result<Active> {
     let salt = rand::random();
     let header = SegmentHeader { number, salt, predecessor_end, first_group };
@@ -340,8 +344,7 @@ fn activate(file: Arc<dyn DiskFile>, number: u64, predecessor_end: u64, first_gr
     Ok(Active { number, file, salt, end: GROUPS_START, octets, is_sealed: false })
 }
 
-/// Cuts a segment to what counts. That is known without it, from the successor's header or from replay, so nothing hangs on
-/// it.
+/// Truncates a segment to its valid part. A failure is harmless: the next header or replay knows the end as well.
 fn seal(number: u64, file: &dyn DiskFile, end: u32) {
     if let Err(error) = file.set_len(u64::from(end)) {
         tracing::warn!(segment = number, %error, "a full segment could not be cut to its end");

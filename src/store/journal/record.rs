@@ -6,7 +6,7 @@
 //! record   | crc 4 | meta length 4 | content length 4 | content crc 4 | meta (a Change) | content (octets of a message) |
 //! ```
 //!
-//! A record's first CRC covers its header and meta, so content can be punched out and the record still read.
+//! A record's first CRC covers its header and meta, so that they stay readable after the content was punched out.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,32 +15,32 @@ use crate::store::change::Change;
 
 /// The format that this version writes and reads.
 pub(crate) const FORMAT: u32 = 8;
-/// Where the first group of a segment begins: the header has a disk sector of its own.
+/// The offset of a segment's first group. The header has a disk sector of its own.
 pub(crate) const GROUPS_START: u32 = 512;
 pub(super) const GROUP_HEADER_OCTETS: usize = 32;
 pub(in crate::store) const RECORD_HEADER_OCTETS: usize = 16;
 const MAGIC: [u8; 8] = *b"tempmail";
 const SEGMENT_HEADER_OCTETS: usize = 52;
 
-/// The first sector of a segment. Once it is durable, the predecessor counts up to `predecessor_end` and no further.
+/// The first sector of a segment. Once it is durable, the predecessor is valid up to `predecessor_end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SegmentHeader {
     pub(super) number: u64,
-    /// Random, so that nothing a peer sends can pass for a group header.
+    /// A random number, so that no message can contain a valid group header.
     pub(super) salt: u64,
     pub(super) predecessor_end: u64,
     pub(super) first_group: u64,
 }
 
-/// What the first sector of a file turned out to be.
+/// The first sector of a segment's file as read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FirstSector {
-    /// Zeros: allocated ahead of need and never used.
+    /// Zeros: the segment was allocated and never used.
     Blank,
     Header(SegmentHeader),
-    /// Written by a version with another format.
+    /// A version with another format wrote it.
     Format(u32),
-    /// Zeros before what was written: the header was there.
+    /// Zeros before a group: the header is gone.
     Lost,
     Damaged,
 }
@@ -81,7 +81,7 @@ impl SegmentHeader {
     }
 }
 
-/// What stands before the records of a group.
+/// The header of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GroupHeader {
     pub(super) number: u64,
@@ -105,7 +105,7 @@ impl GroupHeader {
         out
     }
 
-    /// `None` if this is no group header of the segment with `salt`.
+    /// Decodes a header. `None` if it is not one of the segment with `salt`.
     pub(super) fn decode(octets: &[u8], salt: u64) -> Option<Self> {
         let octets = octets.get(..GROUP_HEADER_OCTETS)?;
         if u64_at(octets, 0) != salt || crc32c::crc32c(&octets[..28]) != u32_at(octets, 28) {
@@ -120,7 +120,7 @@ impl GroupHeader {
     }
 }
 
-/// A record as read back.
+/// A decoded record.
 #[derive(Debug)]
 pub(super) struct Record<'a> {
     pub(super) change: Change,
@@ -129,7 +129,7 @@ pub(super) struct Record<'a> {
     pub(super) length: usize,
 }
 
-/// What a record's header says of what follows it.
+/// The lengths and the content's CRC in a record's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::store) struct RecordHead {
     meta_octets: usize,
@@ -138,7 +138,7 @@ pub(in crate::store) struct RecordHead {
 }
 
 impl RecordHead {
-    /// Reads a header without a look at what it says.
+    /// Decodes a header without checking it.
     pub(in crate::store) fn decode(header: &[u8; RECORD_HEADER_OCTETS]) -> Self {
         Self {
             meta_octets: u32_at(header, 4) as usize,
@@ -147,7 +147,7 @@ impl RecordHead {
         }
     }
 
-    /// Where the content begins in the record.
+    /// The offset of the content in the record.
     pub(in crate::store) fn content_start(&self) -> usize {
         RECORD_HEADER_OCTETS.saturating_add(self.meta_octets)
     }
@@ -183,8 +183,7 @@ pub(in crate::store) fn encode_record(
     Ok(())
 }
 
-/// The head and meta of the record at the start of `octets`, whatever became of its content; `None` if they do not read
-/// back.
+/// Decodes the header and meta of the record at the start of `octets`, whatever its content is. `None` if they are damaged.
 pub(in crate::store) fn decode_meta<M: DeserializeOwned>(octets: &[u8]) -> Option<(RecordHead, M)> {
     let head = RecordHead::decode(octets.first_chunk()?);
     let written = octets.get(4..head.content_start())?;
@@ -194,7 +193,7 @@ pub(in crate::store) fn decode_meta<M: DeserializeOwned>(octets: &[u8]) -> Optio
     Some((head, postcard::from_bytes(&octets[RECORD_HEADER_OCTETS..head.content_start()]).ok()?))
 }
 
-/// The record at the start of `octets`; `None` if it does not read back whole.
+/// Decodes the record at the start of `octets`. `None` if any part is damaged.
 pub(super) fn decode_record(octets: &[u8]) -> Option<Record<'_>> {
     let (head, change) = decode_meta(octets)?;
     let content = octets.get(head.content_start()..head.length())?;

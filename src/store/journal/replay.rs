@@ -1,7 +1,7 @@
-//! Reading the journal again from where the index stands.
+//! Replay: reading the journal from the position of the index.
 //!
-//! A group that does not read back is either *torn* (it was never acknowledged: nothing after it was ever known to be
-//! durable) or *damage* (something later says that it had been durable). Torn ends are left behind; damage stops.
+//! An unreadable group is either *torn* or *damaged*. It is damaged if a later header says that it was durable. Then replay
+//! stops with an error. Otherwise it is torn: nobody got an answer for it, and the journal ends there.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -22,31 +22,32 @@ pub(crate) struct ReplayedRecord {
     pub(crate) place: RecordPlace,
 }
 
-/// The journal as it was found, before anything is written.
+/// The journal as found on the disk.
 #[derive(Debug)]
 pub(crate) struct FoundJournal {
     segments: Segments,
     headers: BTreeMap<u64, SegmentHeader>,
-    /// Numbers of files that were made ahead of need and never used.
+    /// The numbers of segments that were made in advance and never used.
     blank: Vec<u64>,
-    /// Another process wrote it, of which it is not known what it had synced.
+    /// Whether another process wrote the journal, so that it is not known what was synced.
     is_of_another: bool,
 }
 
 impl FoundJournal {
-    /// Opens the segments of a directory that another process left behind.
+    /// Opens the journal that another process wrote.
     pub(crate) fn open(disk: Arc<dyn Disk>) -> Result<Self, OpenError> {
         let (segments, headers, blank) = Segments::open(disk)?;
         Ok(Self { segments, headers, blank, is_of_another: true })
     }
 
-    /// Reads the segments again that this process writes, all of whose groups it has synced.
+    /// Opens the journal that this process writes. All its groups are synced.
     pub(crate) fn open_again(disk: Arc<dyn Disk>) -> Result<Self, OpenError> {
         Ok(Self { is_of_another: false, ..Self::open(disk)? })
     }
 
-    /// Removes the files that were made ahead of need, so that the index has their room while it takes the replay. One
-    /// that can't be removed is replaced when its number is wanted.
+    /// Removes unused segments, so that the index has their space during the replay.
+    ///
+    /// A file that cannot be removed is replaced when its number is next.
     pub(crate) fn remove_blank(&self) {
         for number in &self.blank {
             if let Err(error) = self.segments.unlink(*number) {
@@ -64,7 +65,7 @@ impl FoundJournal {
         &self.segments
     }
 
-    /// Hands every group from `position` on to `apply`, with the position behind it; where the journal ends.
+    /// Calls `apply` for every group from `position` on, with the position after it. Returns the end of the journal.
     pub(crate) fn run<E: From<OpenError>>(
         &self,
         position: Position,
@@ -83,7 +84,7 @@ impl FoundJournal {
         }
     }
 
-    /// The header of the segment after `number`; an error if there are later ones but not that.
+    /// The header of the segment after `number`. Fails if that segment is missing but later ones exist.
     fn successor(&self, number: u64) -> Result<Option<&SegmentHeader>, OpenError> {
         let Some((found, header)) = self.headers.range(number + 1..).next() else { return Ok(None) };
         if *found != number + 1 {
@@ -104,8 +105,8 @@ impl FoundJournal {
             return Err(damaged(start, "the segment is missing").into());
         };
         if self.is_of_another {
-            // The kernel may show what the last process could not sync, or did not live to: the pages of a failed sync count
-            // as written, and another sync does nothing for them. What is built on, the header first, is written anew.
+            // The page cache may show what the last process did not sync. After a failed sync its pages count as clean, so
+            // another sync would not write them. Therefore the header and the last group are written again.
             file.write_at(0, &header.encode()).and_then(|()| file.sync()).map_err(io)?;
         }
         let size = file.size().map_err(io)?;
@@ -118,15 +119,15 @@ impl FoundJournal {
             let group = group_octets(&*file, header.salt, position, end).map_err(io)?;
             let Some(records) = group.as_deref().and_then(|octets| read_group(octets, header.salt, position)) else {
                 let rest = u64::from(position.offset)..end;
-                // A segment that has a successor counts to the octet that the successor names.
+                // A segment with a successor is valid up to the octet that the successor names.
                 if counts_up_to.is_some() || was_durable(&*file, header.salt, rest).map_err(io)? {
-                    return Err(damaged(position, "a group that had been durable does not read back").into());
+                    return Err(damaged(position, "a durable group cannot be read").into());
                 }
                 return Ok(position);
             };
             let octets = group.unwrap_or_default();
             let next = u64::from(position.offset) + octets.len() as u64;
-            // The same holds for a group that no later header calls synced.
+            // No later header says that this group was synced.
             let is_in_doubt = self.is_of_another && counts_up_to.is_none();
             if is_in_doubt && header_at(&*file, header.salt, next, end).map_err(io)?.is_none() {
                 file.write_at(u64::from(position.offset), &octets).and_then(|()| file.sync()).map_err(io)?;
@@ -143,7 +144,7 @@ fn damaged(at: Position, what: &'static str) -> OpenError {
     OpenError::Damaged { segment: at.segment, offset: u64::from(at.offset), what }
 }
 
-/// The octets of the group at a position, as many as its header says; `None` if there is no header or they are not there.
+/// Reads the octets of the group at a position. `None` if there is no header or the group is not complete.
 fn group_octets(file: &dyn DiskFile, salt: u64, at: Position, end: u64) -> io::Result<Option<Vec<u8>>> {
     let start = u64::from(at.offset);
     let Some(header) = header_at(file, salt, start, end)? else { return Ok(None) };
@@ -156,7 +157,7 @@ fn group_octets(file: &dyn DiskFile, salt: u64, at: Position, end: u64) -> io::R
     Ok(Some(octets))
 }
 
-/// The records of the group that `octets` are; `None` if any part does not read back.
+/// Decodes the records of a group. `None` if any part is damaged.
 fn read_group(group: &[u8], salt: u64, at: Position) -> Option<Vec<ReplayedRecord>> {
     let header = GroupHeader::decode(group, salt)?;
     if header.number != at.group || header.synced > at.offset {
@@ -180,7 +181,7 @@ fn read_group(group: &[u8], salt: u64, at: Position) -> Option<Vec<ReplayedRecor
     (start == group.len()).then_some(records)
 }
 
-/// Whether a group header in the `rest` of a segment says that the octets at its start had been durable.
+/// Whether a group header in the `rest` of a segment says that the octets at its start were durable.
 fn was_durable(file: &dyn DiskFile, salt: u64, rest: Range<u64>) -> io::Result<bool> {
     let start = rest.start;
     Ok(find_header(file, salt, rest, |_, header| u64::from(header.synced) > start)?.is_some())

@@ -1,4 +1,4 @@
-//! Looking for groups among octets of which it is not known what they are.
+//! The search for group headers in a damaged or unknown part of a segment.
 
 use std::io;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use crate::store::disk::DiskFile;
 /// How much is read at once.
 const READ_OCTETS: usize = 1 << 20;
 
-/// The header at `at`, if one with this salt reads back there and ends by `end`.
+/// Reads the group header at `at`. `None` if there is none with this salt, or it ends after `end`.
 pub(super) fn header_at(file: &dyn DiskFile, salt: u64, at: u64, end: u64) -> io::Result<Option<GroupHeader>> {
     if at + GROUP_HEADER_OCTETS as u64 > end {
         return Ok(None);
@@ -19,7 +19,7 @@ pub(super) fn header_at(file: &dyn DiskFile, salt: u64, at: u64, end: u64) -> io
     Ok(GroupHeader::decode(&octets, salt))
 }
 
-/// The first place in a range of a file where a header with this salt reads back that is wanted, given its place.
+/// Finds the first header with this salt in a range of a file that `is_wanted` accepts.
 pub(super) fn find_header(
     file: &dyn DiskFile,
     salt: u64,
@@ -38,7 +38,7 @@ pub(super) fn find_header(
                 return Ok(Some(at));
             }
         }
-        // The next piece begins with the last octets of this one: a salt may lie across.
+        // The next piece begins with the last octets of this one, since a salt may lie across the border.
         start += (length as u64).saturating_sub(7).max(1);
     }
     Ok(None)

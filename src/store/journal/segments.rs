@@ -1,6 +1,6 @@
-//! The segments that exist, readable from any thread.
+//! The set of segments, which any thread may read.
 //!
-//! A store may have thousands of them, so that a file is opened when it is read and few stay open.
+//! A store may have thousands of segments, so a file is opened when it is read, and few files stay open.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -14,10 +14,10 @@ use crate::model::{Envelope, Timestamp};
 use crate::store::disk::{Disk, DiskFile};
 use crate::store::error::OpenError;
 
-/// Files that stay open for the next read, beside the one that is written.
+/// The most files that stay open for the next read, beside the segment in use.
 const OPEN_MAX: usize = 64;
 
-/// The segments by number. Cheap to clone; all clones are one set.
+/// The segments by number. Clones share one set.
 #[derive(Clone, Debug)]
 pub(crate) struct Segments {
     disk: Arc<dyn Disk>,
@@ -26,15 +26,15 @@ pub(crate) struct Segments {
 
 #[derive(Debug, Default)]
 struct Files {
-    /// Each with its file, as long as somebody has it open.
+    /// Each segment with its file, if that is open.
     known: BTreeMap<u64, Option<Weak<dyn DiskFile>>>,
-    /// Those that stay open, the one that was used last at the end.
+    /// The files that stay open. The last one was used last.
     recent: VecDeque<(u64, Arc<dyn DiskFile>)>,
-    /// Removed files that somebody may still read.
+    /// Removed files that a reader may still have open.
     removed: Vec<Weak<dyn DiskFile>>,
 }
 
-/// The segments that were ever in use, their headers, and the numbers of those that never were.
+/// The segments that were ever in use, their headers, and the numbers of unused ones.
 pub(super) type FoundSegments = (Segments, BTreeMap<u64, SegmentHeader>, Vec<u64>);
 
 /// A message as the journal holds it.
@@ -46,7 +46,7 @@ pub(crate) struct Content {
     pub(crate) raw: Bytes,
 }
 
-/// Whether anything was written where the first group of a segment begins.
+/// Whether anything was written at the place of a segment's first group.
 pub(super) fn is_group_behind(file: &dyn DiskFile, size: u64) -> io::Result<bool> {
     let mut group = [0; GROUP_HEADER_OCTETS];
     if size >= u64::from(GROUPS_START) + GROUP_HEADER_OCTETS as u64 {
@@ -56,7 +56,7 @@ pub(super) fn is_group_behind(file: &dyn DiskFile, size: u64) -> io::Result<bool
 }
 
 impl Files {
-    /// Keeps a file open for the next read, in place of the one whose last use is longest ago.
+    /// Keeps a file open for the next read, and closes the least recently used one beyond the limit.
     fn keep(&mut self, number: u64, file: Arc<dyn DiskFile>) {
         self.known.insert(number, Some(Arc::downgrade(&file)));
         self.recent.retain(|(kept, _)| *kept != number);
@@ -68,14 +68,13 @@ impl Files {
 }
 
 impl Segments {
-    /// The segments of a directory that have these numbers. Opens nothing.
+    /// The segments of a directory with these numbers. Opens no file.
     pub(super) fn of(disk: Arc<dyn Disk>, numbers: impl IntoIterator<Item = u64>) -> Self {
         let files = Files { known: numbers.into_iter().map(|number| (number, None)).collect(), ..Files::default() };
         Self { disk, files: Arc::new(Mutex::new(files)) }
     }
 
-    /// Finds every segment of the directory that was ever in use. With each comes its header; then
-    /// the numbers of those that were never in use.
+    /// Finds the segments of a directory and reads their headers.
     pub(super) fn open(disk: Arc<dyn Disk>) -> Result<FoundSegments, OpenError> {
         let failed = OpenError::of_file;
         let names = disk.list().map_err(|error| failed("the data directory", &error))?;
@@ -85,7 +84,7 @@ impl Segments {
             let damaged = |what| OpenError::Damaged { segment: number, offset: 0, what };
             let file = match disk.open(name) {
                 Ok(file) => file,
-                // The spare, which is being made anew at this moment. Any other that lacks is missed later.
+                // This may be the spare, which is being made again. Replay reports any other missing segment.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(failed(name, &error)),
             };
@@ -108,12 +107,12 @@ impl Segments {
         &self.disk
     }
 
-    /// A panic elsewhere leaves the set whole.
+    /// Locks the set. A panic of another thread leaves it whole.
     fn files(&self) -> MutexGuard<'_, Files> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The file of a segment; `None` if there is no such segment, or none any more.
+    /// Opens the file of a segment. `None` if there is no such segment.
     pub(crate) fn file(&self, number: u64) -> io::Result<Option<Arc<dyn DiskFile>>> {
         {
             let mut files = self.files();
@@ -148,7 +147,7 @@ impl Segments {
         self.files().keep(number, file);
     }
 
-    /// Removes the file of a segment. Whoever reads it at the moment can finish. After an error it can be tried again.
+    /// Removes the file of a segment. Its current readers can finish. After an error the call can be repeated.
     pub(crate) fn unlink(&self, number: u64) -> io::Result<()> {
         match self.disk.remove(&segment_name(number)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -162,14 +161,13 @@ impl Segments {
         Ok(())
     }
 
-    /// Octets of the disk's blocks that removed segments take, since somebody still reads them.
+    /// The octets of the disk's blocks that removed segments use, since readers still have them open.
     pub(crate) fn held_octets(&self) -> u64 {
         let removed: Vec<_> = self.files().removed.iter().filter_map(Weak::upgrade).collect();
         removed.iter().filter_map(|file| file.used_octets().ok()).sum()
     }
 
-    /// Reads the message at `place`: one read. `Ok(None)` if what is there is not the record that was written, or the
-    /// segment is gone.
+    /// Reads the message at `place` in one read. `Ok(None)` if the record is damaged or the segment is gone.
     pub(crate) fn content(&self, place: RecordPlace) -> io::Result<Option<Content>> {
         let Some(file) = self.file(place.segment)? else { return Ok(None) };
         let mut octets = vec![0; place.length as usize];
@@ -183,7 +181,7 @@ impl Segments {
         Ok(Some(Content { place, envelope, received_at, raw: Bytes::from(octets).slice(content_start..) }))
     }
 
-    /// Where the record at an offset of a segment ends, by its header; `None` if the segment is gone or ends before.
+    /// Reads the extent of the record at an offset from its header. `None` if the segment is gone or ends before.
     pub(crate) fn place_at(&self, segment: u64, offset: u32) -> io::Result<Option<RecordPlace>> {
         let Some(file) = self.file(segment)? else { return Ok(None) };
         let mut header = [0; RECORD_HEADER_OCTETS];
@@ -196,9 +194,10 @@ impl Segments {
         Ok(length.ok().zip(content.ok()).map(|(length, content)| RecordPlace { segment, offset, length, content }))
     }
 
-    /// Gives the disk back the contents of the records at `places`, which are sorted: those for which it is done, durable
-    /// for every segment but `in_use`. Whoever writes that one has to sync it, since the result of a sync is about all
-    /// that was written. Header and meta of each record stay, so that they can be read on.
+    /// Punches out the contents of the records at `places`, which are sorted. Returns those for which it worked.
+    ///
+    /// The holes are durable, except in segment `in_use`. Only the writer may sync that segment, since an error of the sync
+    /// concerns every write to it. Header and meta of each record stay readable.
     pub(crate) fn punch(&self, places: &[RecordPlace], in_use: u64) -> Vec<RecordPlace> {
         let mut done = Vec::with_capacity(places.len());
         for places in places.chunk_by(|one, next| one.segment == next.segment) {
@@ -221,7 +220,7 @@ impl Segments {
     }
 }
 
-/// What the first sector of a segment's file turned out to be.
+/// Reads the first sector of a segment's file.
 pub(super) fn read_header(file: &dyn DiskFile) -> io::Result<FirstSector> {
     let mut sector = [0; GROUPS_START as usize];
     let size = file.size()?;
@@ -229,7 +228,7 @@ pub(super) fn read_header(file: &dyn DiskFile) -> io::Result<FirstSector> {
         file.read_at(0, &mut sector)?;
     }
     match SegmentHeader::decode(&sector) {
-        // A header is durable before a group follows it.
+        // A header is durable before the first group, so a group without a header means damage.
         FirstSector::Blank if is_group_behind(file, size)? => Ok(FirstSector::Lost),
         found => Ok(found),
     }
@@ -255,7 +254,7 @@ mod tests {
         }
         assert_eq!(segments.files().recent.len(), OPEN_MAX);
         let again = segments.file(1).expect("open").expect("a file");
-        assert!(Arc::ptr_eq(&first, &again), "what is read all the time stays open");
+        assert!(Arc::ptr_eq(&first, &again), "a file that is read all the time stays open");
     }
 
     #[test]

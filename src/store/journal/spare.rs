@@ -1,4 +1,4 @@
-//! The next segment, made ahead of need by a thread of its own, so that no sender waits for it.
+//! The spare: the next segment, which a thread of its own makes in advance, so that no sender waits for it.
 
 use std::io;
 use std::ops::RangeInclusive;
@@ -13,28 +13,27 @@ use crate::store::StoreError;
 use crate::store::disk::{Disk, DiskFile};
 use crate::store::error::is_out_of_space;
 
-/// How long to wait before a segment that could not be made is tried again.
+/// The wait before a failed segment is tried again.
 const RETRY_EVERY: Duration = Duration::from_millis(500);
-/// What the journal makes do with on a full disk when it has no segment to write to: enough to delete, which is what makes
-/// room.
+/// The smallest segment on a full disk. It is enough for deletions, which free space.
 const LEAST_OCTETS: u64 = 128 << 10;
-/// By how much each segment may be larger than the one before, so that it is made sooner than that is full.
+/// The largest factor between two segments, so that the next one is ready before the one in use is full.
 const GROWTH: u64 = 4;
 
-/// The segment that will be used next.
+/// The handle of the spare.
 #[derive(Debug)]
 pub(crate) struct Spare {
     maker: Arc<Maker>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Makes segments; what its thread, the journal and those who ask about room have in common.
+/// The maker of segments, which its thread, the journal and the readers of [`SpareView`] share.
 #[derive(Debug)]
 struct Maker {
     disk: Arc<dyn Disk>,
-    /// From the first segment to those that are made when all is well.
+    /// The sizes of segments: the first one's, and the largest.
     octets: RangeInclusive<u64>,
-    /// Room that must be left on the disk beside the spare: the index's.
+    /// Octets that must stay free on the disk for the index.
     reserved_octets: AtomicU64,
     state: Mutex<State>,
     changed: Condvar,
@@ -42,13 +41,13 @@ struct Maker {
 
 #[derive(Debug)]
 enum State {
-    /// The segment with this number is wanted; a small one will do if `makes_do`.
+    /// The segment with this number is wanted. If `makes_do`, a small one is enough.
     Wanted {
         number: u64,
         makes_do: bool,
     },
     Ready(u64, Arc<dyn DiskFile>),
-    /// The segment with this number could not be made yet.
+    /// The last attempt to make the segment with this number failed.
     Failing(u64, SpareFailure),
     Stopped,
 }
@@ -56,7 +55,7 @@ enum State {
 /// Why there is no next segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SpareFailure {
-    /// There is no room; else the disk failed.
+    /// The disk has no room. Otherwise it failed.
     pub(crate) is_full: bool,
     pub(crate) reason: String,
 }
@@ -66,23 +65,23 @@ impl SpareFailure {
         Self { is_full: is_out_of_space(error), reason: error.to_string() }
     }
 
-    /// What it means for whoever needs the room.
+    /// Translates the failure for the caller of a change.
     pub(crate) fn to_store_error(&self) -> StoreError {
         if self.is_full { StoreError::Full } else { StoreError::Failed(self.reason.clone()) }
     }
 }
 
 impl Maker {
-    /// A panic elsewhere leaves the state whole: every change of it is one assignment.
+    /// Locks the state. A panic of another thread leaves it whole, since every change of it is one assignment.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn make(&self, number: u64, octets: u64) -> io::Result<Arc<dyn DiskFile>> {
         let name = segment_name(number);
-        // What an attempt that failed left behind.
+        // A failed attempt may have left the file.
         let _ = self.disk.remove(&name);
-        // An attempt that can't succeed would take the last room from the index, each time for a moment.
+        // An attempt that cannot succeed would take the last room from the index for a moment.
         if self.disk.free_octets()? < octets {
             return Err(io::ErrorKind::StorageFull.into());
         }
@@ -95,7 +94,7 @@ impl Maker {
         Ok(file)
     }
 
-    /// The same for a store in use, which must keep what is reserved.
+    /// Makes a segment if that leaves the reserved octets free.
     fn make_beside_reserve(&self, number: u64, octets: u64) -> io::Result<Arc<dyn DiskFile>> {
         let needed = octets.saturating_add(self.reserved_octets.load(Ordering::Relaxed));
         if self.disk.free_octets()? < needed {
@@ -104,7 +103,7 @@ impl Maker {
         self.make(number, octets)
     }
 
-    /// The one without which nothing can be deleted.
+    /// Makes a segment of any size, without which nothing could be deleted.
     fn make_any(&self, number: u64, octets: u64) -> io::Result<Arc<dyn DiskFile>> {
         match self.make_beside_reserve(number, octets) {
             Err(error) if is_out_of_space(&error) => self.make(number, LEAST_OCTETS.min(octets)),
@@ -112,7 +111,7 @@ impl Maker {
         }
     }
 
-    /// The number of the segment to make next, and whether a small one will do; `None` when the store closes.
+    /// Waits for the number of the next segment, and whether a small one is enough. `None` when the store closes.
     fn next_wanted(&self) -> Option<(u64, bool)> {
         let mut state = self.state();
         loop {
@@ -138,10 +137,10 @@ impl Maker {
         while let Some((number, makes_do)) = self.next_wanted() {
             let attempt =
                 || if makes_do { self.make_any(number, octets) } else { self.make_beside_reserve(number, octets) };
-            // A panic costs this attempt; whoever waits for the segment would else wait for ever.
+            // A panic must only fail this attempt, or the writer would wait for ever.
             let made = catch_unwind(AssertUnwindSafe(attempt));
             let made = made.unwrap_or_else(|_| Err(io::Error::other("making the next segment panicked")));
-            // After a failure somebody waits again.
+            // After a failure the writer may be waiting, so the next segment is small again.
             let grown = octets.saturating_mul(GROWTH).min(*self.octets.end());
             octets = if made.is_ok() { grown } else { *self.octets.start() };
             let mut state = self.state();
@@ -161,7 +160,7 @@ impl Maker {
 }
 
 impl Spare {
-    /// Starts to make segment `number`, which and each after a failure has the least of `octets`; they grow from there.
+    /// Starts the thread and makes segment `number`. It has the least of `octets`, and later ones grow to the largest.
     pub(super) fn start(disk: Arc<dyn Disk>, octets: RangeInclusive<u64>, number: u64) -> io::Result<Self> {
         let maker = Arc::new(Maker {
             disk,
@@ -177,8 +176,9 @@ impl Spare {
         Ok(Self { maker, thread: Some(thread) })
     }
 
-    /// Takes segment `number` when it is made, and has the one after it made. An error if it can't be made now, be it as a
-    /// small one if `makes_do`.
+    /// Takes segment `number`, waits for it if need be, and orders the one after it.
+    ///
+    /// Fails if the segment cannot be made now. If `makes_do`, a small one is enough.
     pub(super) fn take(&self, number: u64, makes_do: bool) -> io::Result<Arc<dyn DiskFile>> {
         let mut state = self.maker.state();
         if makes_do && matches!(*state, State::Failing(..)) {
@@ -207,13 +207,13 @@ impl Spare {
         }
     }
 
-    /// Gives back the number of a segment whose file turned out to be unusable: it is made anew.
+    /// Orders segment `number` again, since its file was unusable.
     pub(super) fn again(&self, number: u64) {
         *self.maker.state() = State::Wanted { number, makes_do: false };
         self.maker.changed.notify_all();
     }
 
-    /// Gives the room of the spare to the index, which has none. It is made anew once there is room for both.
+    /// Removes the spare, so that the index can use its space. It is made again once there is room for both.
     pub(super) fn give_up(&self) {
         let mut state = self.maker.state();
         if let State::Ready(number, _) = &*state {
@@ -229,7 +229,7 @@ impl Spare {
         }
     }
 
-    /// What a look at the spare says about taking more mail.
+    /// A view of the spare for other threads.
     pub(crate) fn view(&self) -> SpareView {
         SpareView(Arc::clone(&self.maker))
     }
@@ -245,12 +245,12 @@ impl Drop for Spare {
     }
 }
 
-/// Tells from any thread whether the next segment can be had.
+/// A view of the spare that any thread may use.
 #[derive(Clone, Debug)]
 pub(crate) struct SpareView(Arc<Maker>);
 
 impl SpareView {
-    /// `None` while it is there or being made.
+    /// Why there is no spare. `None` while it is ready or being made.
     pub(crate) fn failure(&self) -> Option<SpareFailure> {
         match &*self.0.state() {
             State::Failing(_, failure) => Some(failure.clone()),
@@ -258,7 +258,7 @@ impl SpareView {
         }
     }
 
-    /// How many octets the spare has, none while it is not there.
+    /// The octets of the spare, 0 while there is none.
     pub(crate) fn octets(&self) -> u64 {
         match &*self.0.state() {
             State::Ready(_, file) => file.size().unwrap_or(0),
@@ -266,7 +266,7 @@ impl SpareView {
         }
     }
 
-    /// How much room the next spare must leave on the disk.
+    /// Sets how many octets the next spare must leave free on the disk.
     pub(crate) fn reserve(&self, octets: u64) {
         self.0.reserved_octets.store(octets, Ordering::Relaxed);
     }

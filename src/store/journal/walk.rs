@@ -1,7 +1,7 @@
-//! A walk over the journal as it lies on the disk: every record, whole or not, and what can't be read between them.
+//! A walk over the journal on the disk: every record, whole or not, and the gaps between them.
 //!
-//! Replay wants every group whole and stops where one is not. A walk goes on: contents that were punched out are no
-//! damage, and behind a place that doesn't read back it looks for the next group.
+//! Replay stops at the first damaged group, but a walk continues. For a walk, contents that were punched out are no damage,
+//! and after a damaged place it searches for the next group.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,25 +17,26 @@ use crate::store::change::Change;
 use crate::store::disk::{Disk, DiskFile};
 use crate::store::error::OpenError;
 
-/// The segments that were ever in use, with their headers. A file is opened when its turn comes, so that what is removed
-/// meanwhile leaves the disk.
+/// The segments that were ever in use, with their headers.
+///
+/// A file is opened when its turn comes, so that a segment that is removed meanwhile leaves the disk.
 #[derive(Debug)]
 pub(crate) struct SegmentFiles {
     segments: Segments,
     headers: BTreeMap<u64, SegmentHeader>,
-    /// Those whose header is not valid.
+    /// The segments whose header is not valid.
     pub(crate) damaged: Vec<u64>,
 }
 
 impl SegmentFiles {
-    /// Looks through a directory. Of another format is an error, damage is none.
+    /// Reads the headers in a directory. Another format is an error, but damage is not.
     pub(crate) fn in_directory(disk: &Arc<dyn Disk>) -> Result<Self, OpenError> {
         let names = disk.list().map_err(|error| failed("the data directory", &error))?;
         let numbers = names.iter().filter_map(|name| segment_number(name));
         Self::of(&Segments::of(Arc::clone(disk), numbers))
     }
 
-    /// Those of a store in use. A segment that goes meanwhile is left out: nothing lives in it.
+    /// Reads the headers of a store in use. A segment that is removed meanwhile is left out, since it has no live message.
     pub(crate) fn of(segments: &Segments) -> Result<Self, OpenError> {
         let mut found = Self { segments: segments.clone(), headers: BTreeMap::new(), damaged: Vec::new() };
         for number in segments.numbers() {
@@ -60,22 +61,22 @@ impl SegmentFiles {
         self.headers.is_empty() && self.damaged.is_empty()
     }
 
-    /// Whether there was such a segment, readable or not.
+    /// Whether there was a segment with this number, readable or not.
     pub(crate) fn has(&self, number: u64) -> bool {
         self.headers.contains_key(&number) || self.damaged.contains(&number)
     }
 
-    /// Octets of a segment's file, 0 once it is removed.
+    /// The octets of a segment's file, 0 once it is removed.
     pub(crate) fn size(&self, number: u64) -> u64 {
         self.segments.file(number).ok().flatten().and_then(|file| file.size().ok()).unwrap_or(0)
     }
 
-    /// Octets of the files.
+    /// The octets of all files.
     pub(crate) fn octets(&self) -> u64 {
         self.headers.keys().map(|number| self.size(*number)).sum()
     }
 
-    /// A walk over a segment from its start; `None` if it is not there any more or its header is not valid.
+    /// Begins a walk over a segment. `None` if the segment is gone or its header is not valid.
     pub(crate) fn walk(&self, number: u64) -> io::Result<Option<Walk>> {
         let Some(header) = self.headers.get(&number) else { return Ok(None) };
         let Some(file) = self.segments.file(number)? else { return Ok(None) };
@@ -102,11 +103,11 @@ pub(crate) struct Walk {
     salt: u64,
     at: u64,
     group: u64,
-    /// Where the segment ends, if its successor says so; else where nothing more reads back.
+    /// Where the segment ends, if its successor says so. Otherwise it ends after its last readable group.
     counts_up_to: Option<u64>,
 }
 
-/// What a walk comes by.
+/// One step of a walk.
 #[derive(Debug)]
 pub(crate) enum Step {
     /// A group.
@@ -115,12 +116,12 @@ pub(crate) enum Step {
         number: u64,
         /// Where it begins.
         offset: u64,
-        /// Its records, as far as they read back.
+        /// Its records, up to the first one with a damaged header.
         records: Vec<WalkedRecord>,
-        /// Where the first record is of which not even the head does; with it goes the rest of the group.
+        /// The offset of the first record with a damaged header. The rest of the group cannot be read.
         broken_at: Option<u64>,
     },
-    /// Octets that are no group, though a group was there.
+    /// Octets that are not a group, although a group was there.
     Gap {
         /// Where they begin.
         from: u64,
@@ -129,7 +130,7 @@ pub(crate) enum Step {
     },
 }
 
-/// A record as it is now.
+/// A record as it is on the disk now.
 #[derive(Debug)]
 pub(crate) struct WalkedRecord {
     pub(crate) change: Change,
@@ -137,24 +138,24 @@ pub(crate) struct WalkedRecord {
     pub(crate) content: Content,
 }
 
-/// The content of a record as it is now.
+/// The content of a record as it is on the disk now.
 #[derive(Debug)]
 pub(crate) enum Content {
-    /// As it was written.
+    /// The content as written.
     Whole(Bytes),
-    /// Zeros: punched out.
+    /// Zeros, since the content was punched out.
     Punched,
-    /// Something else.
+    /// Other octets.
     Damaged,
 }
 
 impl Walk {
-    /// Where the walk is.
+    /// The current offset.
     pub(crate) fn offset(&self) -> u64 {
         self.at
     }
 
-    /// The next step; `None` at the end.
+    /// Does the next step. `None` at the end.
     pub(crate) fn step(&mut self) -> io::Result<Option<Step>> {
         let end = self.end()?;
         if let Some(header) = self.group_at(self.at, end)? {
@@ -175,17 +176,17 @@ impl Walk {
         Ok(self.counts_up_to.unwrap_or(size).min(size))
     }
 
-    /// Whether all of the segment was come by.
+    /// Whether the walk has reached the end of the segment.
     pub(crate) fn is_at_end(&self) -> io::Result<bool> {
         Ok(self.at >= self.end()?)
     }
 
-    /// Whether the group before was the last and may have been cut off while it was written, so that nobody was told of it.
+    /// Whether the group before was the last, so that a crash may have cut it short before anybody got an answer.
     pub(crate) fn may_be_torn(&self) -> io::Result<bool> {
         Ok(self.counts_up_to.is_none() && self.search(self.at, self.file.size()?)?.is_none())
     }
 
-    /// The header of a group at `at` that may follow, and that ends by `end`.
+    /// Reads the header of a possible next group at `at`.
     fn group_at(&self, at: u64, end: u64) -> io::Result<Option<GroupHeader>> {
         let header = header_at(&*self.file, self.salt, at, end)?;
         Ok(header.filter(|header| self.may_follow(at, header, end)))
@@ -218,13 +219,13 @@ impl Walk {
         Ok(Step::Group { number: header.number, offset, records, broken_at })
     }
 
-    /// The first place from `from` on where a group begins.
+    /// Finds the first possible next group from `from` on.
     fn search(&self, from: u64, end: u64) -> io::Result<Option<u64>> {
         find_header(&*self.file, self.salt, from..end, |at, header| self.may_follow(at, header, end))
     }
 }
 
-/// The record at `at` of a group's octets, which begin at `start` of the segment.
+/// Reads the record at `at` in the octets of a group that begin at `start` of the segment.
 fn record_at(octets: &Bytes, at: usize, segment: u64, start: u64) -> Option<WalkedRecord> {
     let (head, change) = decode_meta(octets.get(at..)?)?;
     let range = at + head.content_start()..at.checked_add(head.length())?;

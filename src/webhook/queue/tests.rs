@@ -1,11 +1,13 @@
+use super::origin::{PER_ORIGIN_MAX, UNRECORDED_PER_ORIGIN_MAX};
+use super::slots::SLOW_AFTER;
 use super::*;
 use crate::model::{EmailId, EventId, Place as Octets, Timestamp};
 use crate::webhook::Target;
 
 const NOW: Duration = Duration::from_secs(1000);
-const WELL: Standing = Standing { is_delivered: true, is_of_origin: false, rest: None };
-const REFUSED: Standing = Standing { is_delivered: false, is_of_origin: false, rest: None };
-const FAILED: Standing = Standing { is_delivered: false, is_of_origin: true, rest: None };
+const WELL: Answer = Answer { is_delivered: true, is_origin_failure: false, back_off: None };
+const REFUSED: Answer = Answer { is_delivered: false, is_origin_failure: false, back_off: None };
+const FAILED: Answer = Answer { is_delivered: false, is_origin_failure: true, back_off: None };
 
 fn webhook(number: u8) -> WebhookId {
     WebhookId::from_octets([number; 16])
@@ -27,27 +29,31 @@ fn page(of: u8, origin: u8, is_good: bool, sequences: std::ops::Range<u64>) -> P
     };
     let target = Target::parse(&format!("http://h{origin}.example/{of}")).expect("url");
     let receiver = Arc::new(Receiver::for_test(target, is_good));
-    Page { receiver, events: sequences.map(event).collect(), has_more: false, rest: None }
+    Page { receiver, events: sequences.map(event).collect(), has_more: false, back_off: None }
 }
 
 /// A queue with events of webhooks: for each its number, that of its origin, whether it is good, and how many events.
 fn queue(in_flight_max: usize, webhooks: &[(u8, u8, bool, u64)]) -> Queue {
     let mut queue = Queue::new(in_flight_max);
     for (of, origin, is_good, events) in webhooks {
-        queue.find(webhook(*of), NOW);
-        assert!(queue.next_reading().is_some_and(|reading| reading.webhook == webhook(*of)));
-        queue.fill(webhook(*of), Some(page(*of, *origin, *is_good, 0..*events)), NOW);
+        add(&mut queue, *of, page(*of, *origin, *is_good, 0..*events), NOW);
     }
     queue
 }
 
-fn begin(queue: &mut Queue, now: Duration) -> Vec<EventKey> {
-    std::iter::from_fn(|| queue.next(now)).map(|claim| (claim.event.webhook, claim.event.sequence)).collect()
+fn add(queue: &mut Queue, of: u8, page: Page, now: Duration) {
+    queue.add_webhook(webhook(of), now);
+    assert!(queue.next_page().is_some_and(|request| request.webhook == webhook(of)));
+    queue.add_page(webhook(of), Some(page), now);
 }
 
-fn end(queue: &mut Queue, keys: Vec<EventKey>, standing: Standing, now: Duration) {
+fn begin(queue: &mut Queue, now: Duration) -> Vec<EventKey> {
+    std::iter::from_fn(|| queue.next_claim(now)).map(|claim| (claim.event.webhook, claim.event.sequence)).collect()
+}
+
+fn end(queue: &mut Queue, keys: Vec<EventKey>, answer: Answer, now: Duration) {
     for key in &keys {
-        queue.end(*key, End::Called(standing), now);
+        queue.end(*key, Ended::Called(answer), now);
     }
     queue.recorded(keys, now);
 }
@@ -92,23 +98,57 @@ fn a_webhook_that_is_refused_rests_alone() {
         end(&mut queue, good, WELL, NOW);
     }
     assert!(told >= 5 * PER_ORIGIN_MAX - 2, "{told}");
-    assert_eq!(queue.lanes[&webhook(1)].events.len(), 9 - 2, "two at once, and then it rests");
+    assert_eq!(queue.webhooks[&webhook(1)].events.len(), 9 - 2, "two at once, and then it rests");
+}
+
+/// Anybody can register another URL at an origin that many share.
+#[test]
+fn a_webhook_whose_receiver_answers_does_not_wait_for_others_of_its_origin() {
+    for is_slow in [false, true] {
+        let mut queue = queue(100, &[(2, 1, false, 20)]);
+        let mut now = NOW;
+        for _ in 0..4 {
+            let begun = begin(&mut queue, now);
+            now += SLOW_AFTER;
+            assert_eq!(queue.wake(now), []);
+            if !is_slow {
+                end(&mut queue, begun, FAILED, now);
+            }
+        }
+        assert_eq!(begin(&mut queue, now), [], "it backs off or hangs");
+        add(&mut queue, 1, page(1, 1, true, 0..20), now);
+        for _ in 0..4 {
+            let begun = begin(&mut queue, now);
+            assert!(begun.len() >= PER_ORIGIN_MAX - 1, "{} {is_slow}", begun.len());
+            end(&mut queue, begun, WELL, now);
+        }
+    }
 }
 
 #[test]
-fn slow_attempts_leave_their_places_and_their_origin_begins_no_other() {
-    let hanging: Vec<_> = (1..=50).map(|number| (number, number, true, 5)).collect();
+fn a_webhook_that_is_not_prompt_has_its_turn_beside_one_that_is() {
+    let mut queue = queue(100, &[(1, 1, true, 30), (2, 1, false, 3)]);
+    let mut begun = Vec::new();
+    for _ in 0..4 {
+        let now = begin(&mut queue, NOW);
+        begun.extend(now.clone());
+        end(&mut queue, now, WELL, NOW);
+    }
+    assert_eq!(begun.iter().filter(|(of, _)| *of == webhook(2)).count(), 3);
+}
+
+#[test]
+fn slow_attempts_leave_their_slots_and_their_webhook_begins_no_other() {
+    let hanging: Vec<_> = (1..=49).map(|number| (number, number, true, 5)).collect();
     let mut queue = queue(8, &hanging);
     let mut now = NOW;
-    // One at each, and four at each of the last two: those that are slow begin no other.
-    for attempts in [8, 8, 8, 8, 8, 8, 8, 0] {
+    // One attempt for each. An eighth of the slots is for webhooks that are not prompt.
+    for attempts in [7, 7, 7, 7, 7, 7, 7, 0] {
         assert_eq!(begin(&mut queue, now).len(), attempts);
         now += SLOW_AFTER;
         assert_eq!(queue.wake(now), []);
     }
-    queue.find(webhook(99), now);
-    queue.next_reading().expect("it is read");
-    queue.fill(webhook(99), Some(page(99, 99, false, 0..5)), now);
+    add(&mut queue, 99, page(99, 99, false, 0..5), now);
     assert_eq!(begin(&mut queue, now), [(webhook(99), 0)]);
 }
 
@@ -117,11 +157,9 @@ fn slow_attempts_leave_their_places_and_their_origin_begins_no_other() {
 fn those_that_have_been_slow_for_longest_are_cut_off_when_there_are_too_many() {
     let mut queue = Queue::new(1_000);
     for number in 0..200 {
-        queue.find(webhook(number), NOW);
-        queue.next_reading().expect("it is read");
         let mut page = page(number, number, true, 0..1);
         page.events[0].size_octets = 300 << 10;
-        queue.fill(webhook(number), Some(page), NOW);
+        add(&mut queue, number, page, NOW);
     }
     let (mut begun, mut cut_off, mut now) = (Vec::new(), Vec::new(), NOW);
     while begun.len() < 200 {
@@ -132,11 +170,11 @@ fn those_that_have_been_slow_for_longest_are_cut_off_when_there_are_too_many() {
     }
     assert!(cut_off.len() > 100 && begun.starts_with(&cut_off), "{} were cut off", cut_off.len());
     end(&mut queue, begun, FAILED, now);
-    assert!(!queue.places.has_too_many_slow());
+    assert!(queue.in_flight.is_idle());
 }
 
 #[test]
-fn those_that_are_not_prompt_leave_half_of_the_places_to_those_that_are() {
+fn webhooks_that_are_not_prompt_leave_half_of_the_slots_to_those_that_are() {
     let mut webhooks: Vec<_> = (1..=50).map(|number| (number, number, false, 5)).collect();
     webhooks.push((99, 99, true, 5));
     let mut queue = queue(8, &webhooks);
@@ -155,7 +193,7 @@ fn what_is_unrecorded_has_a_bound_at_each_origin() {
             break;
         }
         for key in &begun {
-            queue.end(*key, End::Called(WELL), NOW);
+            queue.end(*key, Ended::Called(WELL), NOW);
         }
         unrecorded.extend(begun);
     }
@@ -168,34 +206,34 @@ fn what_is_unrecorded_has_a_bound_at_each_origin() {
 fn no_event_is_read_that_is_held_and_little_is_read_of_many() {
     let mut queue = queue(100, &[(1, 1, true, 3)]);
     let begun = begin(&mut queue, NOW);
-    queue.find(webhook(1), NOW);
-    let reading = queue.next_reading().expect("little is in memory");
-    assert_eq!((reading.without.len(), reading.limit), (3, READ_AHEAD_PER_WEBHOOK_MAX));
-    queue.find(webhook(1), NOW);
-    assert!(queue.next_reading().is_none(), "it is being read");
-    queue.fill(webhook(1), None, NOW);
+    queue.add_webhook(webhook(1), NOW);
+    let request = queue.next_page().expect("little is in memory");
+    assert_eq!((request.without.len(), request.limit), (3, READ_AHEAD_PER_WEBHOOK_MAX));
+    queue.add_webhook(webhook(1), NOW);
+    assert!(queue.next_page().is_none(), "it is being read");
+    queue.add_page(webhook(1), None, NOW);
     end(&mut queue, begun, WELL, NOW);
-    queue.end((webhook(1), 7), End::Gone, NOW);
+    queue.end((webhook(1), 7), Ended::Gone, NOW);
     for number in 0..10_000_u32 {
         let mut id = [0; 16];
         id[..4].copy_from_slice(&number.to_be_bytes());
-        queue.find(WebhookId::from_octets(id), NOW);
+        queue.add_webhook(WebhookId::from_octets(id), NOW);
     }
-    assert_eq!(queue.next_reading().map(|reading| reading.limit), Some(1));
+    assert_eq!(queue.next_page().map(|request| request.limit), Some(1));
 }
 
 #[test]
-fn what_rests_for_its_address_is_not_read_again() {
-    let mut queue = queue(100, &[(1, 1, true, 1), (2, 1, true, 1)]);
-    let claim = queue.next(NOW).expect("a turn");
+fn a_deferred_event_is_not_read_again() {
+    let mut queue = queue(100, &[(1, 1, true, 1)]);
+    let claim = queue.next_claim(NOW).expect("a turn");
     let key = (claim.event.webhook, claim.event.sequence);
-    queue.end(key, End::OriginRests(claim, Duration::from_secs(5)), NOW);
+    queue.end(key, Ended::Deferred(claim, Duration::from_secs(5)), NOW);
     assert_eq!(begin(&mut queue, NOW), []);
     assert_eq!(queue.wakes_at(), Some(NOW + SLOW_AFTER), "or what is slow by then");
     let rested = NOW + Duration::from_secs(5);
     assert_eq!(queue.wake(rested), []);
-    assert_eq!(begin(&mut queue, rested).len(), 2);
-    assert!(queue.next_reading().is_none());
+    assert_eq!(begin(&mut queue, rested).len(), 1);
+    assert!(queue.next_page().is_none());
 }
 
 #[test]
@@ -205,7 +243,7 @@ fn what_nothing_is_known_of_is_forgotten() {
     end(&mut queue, begun[..1].to_vec(), FAILED, NOW);
     end(&mut queue, begun[1..].to_vec(), FAILED, NOW);
     queue.forget_idle(NOW);
-    assert_eq!((queue.lanes.len(), queue.origins.len()), (1, 1), "the one that rests");
+    assert_eq!((queue.webhooks.len(), queue.origins.len()), (1, 1), "the one that rests");
     queue.forget_idle(NOW + Duration::from_mins(3));
-    assert_eq!((queue.lanes.len(), queue.origins.len(), queue.under_way.len()), (0, 0, 0));
+    assert_eq!((queue.webhooks.len(), queue.origins.len(), queue.in_flight.is_idle()), (0, 0, true));
 }

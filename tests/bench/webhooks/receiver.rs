@@ -68,12 +68,14 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    pub(crate) fn start(ports: usize, conduct: Conduct) -> Result<Self> {
+    /// A receiver on so many addresses. Each is another host, since the ports of one host share its limits.
+    pub(crate) fn start(hosts: usize, conduct: Conduct) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let seen = Arc::<Seen>::default();
         let mut addresses = Vec::new();
-        for _ in 0..ports {
-            let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
+        for host in (1..=u16::MAX).take(hosts) {
+            let [high, low] = host.to_be_bytes();
+            let listener = runtime.block_on(TcpListener::bind(SocketAddr::from(([127, 1, high, low], 0))))?;
             addresses.push(listener.local_addr()?);
             let seen = Arc::clone(&seen);
             match conduct {

@@ -83,7 +83,7 @@ async fn the_51st_connection_is_turned_away_and_counted() {
     other.expect("220").await;
     other.deliver(TO, "Subject: fine\r\n\r\n").await;
     let status: serde_json::Value = serde_json::from_str(&daemon.tempmail(&["status", "--json"]).stdout).expect("JSON");
-    assert_eq!(status["smtp"]["refused"]["connectionsPerAddress"], 1, "{status}");
+    assert_eq!(status["smtp"]["refused"]["connectionsPerClient"], 1, "{status}");
     assert_eq!(status["smtp"]["messages"], 1, "{status}");
     drop(held);
     daemon.stop();

@@ -85,7 +85,7 @@ async fn each_session_has_one_line_when_it_ends() {
     let reasons: Vec<String> = ended(&daemon, 4).await.iter().map(|line| line["reason"].to_string()).collect();
     let mut sorted = reasons.clone();
     sorted.sort_unstable();
-    assert_eq!(sorted, ["\"gone\"", "\"quit\"", "\"stopping\"", "\"too many errors\""], "{reasons:?}");
+    assert_eq!(sorted, ["\"gone\"", "\"quit\"", "\"stopping\"", "\"tooManyErrors\""], "{reasons:?}");
 }
 
 /// Every place of a dialog has a word that is looked for in the log afterwards: of the mail, of who sends and who receives
@@ -118,7 +118,7 @@ async fn no_line_names_a_recipient_a_sender_content_or_a_secret_however_much_is_
 #[tokio::test]
 async fn no_line_of_the_log_has_credentials() {
     let dir = tempfile::tempdir().expect("directory");
-    let alone = ["--limit-exempt", "none", "--max-smtp-connections-per-address", "1"];
+    let alone = ["--limit-exempt", "none", "--max-smtp-connections-per-client", "1"];
     let args = [&["-vv", "--smtp-auth", "accept-any"], &alone[..]].concat();
     let daemon = Binary::serve_with(dir.path(), &args, |command| {
         command.env("RUST_LOG", "trace");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use tempmail::model::Timestamp;
 use tempmail::store::disk::Disk;
-use tempmail::store::{EmbeddedStore, Part, Store, StoreOptions};
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 
 use crate::store::embedded::options;
 use crate::support::counting_disk::CountingDisk;
@@ -43,7 +43,7 @@ fn open(disk: &CountingDisk) -> EmbeddedStore {
 async fn reads(disk: &CountingDisk, address: &str, total: usize) -> u64 {
     let store = open(disk);
     let before = disk.reads();
-    let part = store.list(&mailbox(address), Part::Offset { offset: 0, limit: 20 }, NOW).await.expect("list");
+    let part = store.list(&mailbox(address), PageRequest { offset: 0, limit: 20 }, NOW).await.expect("list");
     assert_eq!((part.emails.len(), part.total), (20, total as u64));
     for listed in &part.emails {
         store.load(listed).await.expect("load").expect("an Email");

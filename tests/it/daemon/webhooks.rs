@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Endpoint, Revision};
-use tempmail::model::{Timestamp, WebhookId, WebhookLimits, WebhookRecord};
+use tempmail::model::{Registrant, Timestamp, WebhookId, WebhookLimits, WebhookRecord};
 use tempmail::store::{Outbox, WebhookRegistration};
 
 use super::clock::let_expiry_work;
@@ -84,13 +84,20 @@ async fn a_webhook_without_mail_goes_and_one_with_mail_stays() {
 async fn a_webhook_without_a_delivery_goes_after_two_days_and_one_that_had_one_stays() {
     let server = TestServer::start().await;
     let start = server.clock.now();
-    let useful = WebhookRecord { last_delivery_at: Some(start), ..webhook(TO, "https://useful.example/") };
+    let registrant = Some(Registrant::of([192, 0, 2, 1].into()));
+    let stranger = |url| WebhookRecord { registrant, ..webhook(TO, url) };
+    let useful = WebhookRecord { last_delivery_at: Some(start), ..stranger("https://useful.example/") };
     let useful_id = useful.id;
     server.store().register_webhook(useful, LIMITS).await.expect("register");
-    let useless = register(&server, "https://useless.example/", start.plus(DAY)).await;
+    let administrators = register(&server, "https://administrator.example/", start).await;
+    let useless = WebhookRecord { last_mail_at: start.plus(DAY), ..stranger("https://useless.example/") };
+    let useless_id = useless.id;
+    server.store().register_webhook(useless, LIMITS).await.expect("register");
     assert_eq!(http::total(server.http(), TO).await, 0);
-    goes_after(&server, 2 * DAY + PAUSE, useless).await;
-    assert!(server.store().webhook(useful_id).await.expect("read").is_some());
+    goes_after(&server, 2 * DAY + PAUSE, useless_id).await;
+    for id in [useful_id, administrators] {
+        assert!(server.store().webhook(id).await.expect("read").is_some());
+    }
     server.stop().await;
 }
 
@@ -117,7 +124,7 @@ async fn where_no_events_are_sent_those_that_wait_end_past_their_grace_and_not_b
     let id = register(&server, &sink.url("/hook"), server.clock.now()).await;
     server.send(TO, "waits", "").await;
     let server = server.restart(|config| config.revision = Revision::One).await;
-    let waiting = async || server.store().lanes().await.expect("lanes").len();
+    let waiting = async || server.store().pending_webhooks().await.expect("pending webhooks").len();
     server.clock.advance(PAUSE);
     let_expiry_work(&server).await;
     let before = server.clock.now();

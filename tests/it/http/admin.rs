@@ -114,16 +114,16 @@ async fn the_status_says_what_runs_here() {
 async fn the_stats_say_how_much_is_kept() {
     let api = TestApi::new();
     api.receive(&["ann@example.test", "bob@example.test"], "12345").await;
-    let survey = async || api.store.survey().await.expect("survey");
+    let detailed = async || api.store.detailed_stats().await.expect("survey");
     let shown = async || api.administrator("GET", "/api/admin/stats", "").await.json();
-    let (survey, shown) = while_steady(survey, shown).await;
-    let received_at = survey.oldest.expect("mail").to_interface();
+    let (detailed, shown) = while_steady(detailed, shown).await;
+    let received_at = detailed.oldest.expect("mail").to_interface();
     assert_eq!(
         shown,
         json!({
             "messages": 1, "emails": 2, "mailboxes": 2, "domains": 0, "webhooks": 0, "events": 0,
-            "segments": survey.stats.segments, "liveOctets": 5, "diskOctets": survey.stats.disk_octets,
-            "indexOctets": survey.stats.index_octets, "indexFreeOctets": survey.index_free_octets,
+            "segments": detailed.stats.segments, "liveOctets": 5, "diskOctets": detailed.stats.disk_octets,
+            "indexOctets": detailed.stats.index_octets, "indexFreeOctets": detailed.index_free_octets,
             "heldOctets": 0,
             "oldest": received_at, "newest": received_at,
         })

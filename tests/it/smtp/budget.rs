@@ -1,16 +1,19 @@
-//! The memory for messages that are coming in, over real sockets.
+//! The memory for incoming messages, over real sockets.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use super::{TestReceiver, from};
+use tempmail::smtp::Service;
+
+use super::{TestReceiver, from, until_checked};
 use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until;
 
 const KB: u64 = 1 << 10;
 const TO: &str = "bob@example.test";
 
-/// A receiver of messages of up to 100 KB with memory for 250 KB.
+/// A receiver for messages of up to 100 KB, with memory for 250 KB.
 async fn receiver(store: FaultyStore) -> TestReceiver {
     TestReceiver::start(store, |settings| {
         settings.message_octets_max = 100 * KB;
@@ -19,12 +22,12 @@ async fn receiver(store: FaultyStore) -> TestReceiver {
     .await
 }
 
-/// A peer that has said everything up to RCPT; `parameters` are those of MAIL.
+/// A peer that has sent all commands up to RCPT; `parameters` are those of MAIL.
 async fn ready(receiver: &TestReceiver, parameters: &str) -> SmtpPeer {
     ready_from(Ipv4Addr::LOCALHOST, receiver, parameters).await
 }
 
-/// The same at an address of loopback.
+/// Like [`ready`], from any address of loopback.
 async fn ready_from(client: Ipv4Addr, receiver: &TestReceiver, parameters: &str) -> SmtpPeer {
     let mut peer = from(client, receiver.address).await;
     peer.expect("220").await;
@@ -39,7 +42,7 @@ fn lines(octets: u64) -> String {
 }
 
 #[tokio::test]
-async fn a_message_without_its_memory_is_refused_before_it_is_sent_and_taken_later() {
+async fn a_message_without_memory_is_refused_at_data_and_accepted_later() {
     let receiver = receiver(FaultyStore::open()).await;
     let mut first = ready(&receiver, "").await;
     let mut second = ready(&receiver, " SIZE=102400").await;
@@ -51,7 +54,7 @@ async fn a_message_without_its_memory_is_refused_before_it_is_sent_and_taken_lat
     receiver.until_counted("refused", "memory", 1).await;
     small.command("DATA", "354").await;
     small.command(".", "250 2.0.0").await;
-    // The transaction is still there; nothing was lost by asking.
+    // The refusal does not end the transaction.
     third.command("DATA", "452 4.3.1").await;
     first.send(lines(100 * KB)).await;
     first.command(".", "250 2.0.0").await;
@@ -62,7 +65,7 @@ async fn a_message_without_its_memory_is_refused_before_it_is_sent_and_taken_lat
 }
 
 #[tokio::test]
-async fn a_message_at_the_store_has_its_memory_until_it_is_answered() {
+async fn a_message_reserves_its_memory_until_the_store_has_answered() {
     let receiver = receiver(FaultyStore::gated()).await;
     let mut peers = Vec::new();
     for _ in 0..2 {
@@ -84,14 +87,14 @@ async fn a_message_at_the_store_has_its_memory_until_it_is_answered() {
 }
 
 #[tokio::test]
-async fn a_size_that_lies_takes_no_more_than_is_left() {
+async fn a_message_larger_than_its_size_gets_only_the_memory_that_is_left() {
     let receiver = receiver(FaultyStore::open()).await;
-    // While there is room, the message is taken for what it is.
+    // While there is room, the message is accepted.
     let mut liar = ready(&receiver, " SIZE=1").await;
     liar.command("DATA", "354").await;
     liar.send(lines(90 * KB)).await;
     liar.command(".", "250 2.0.0").await;
-    // Where there is none, it is refused at its end, and the session goes on in step.
+    // Without room it is refused at its end, and the session goes on.
     let mut first = ready(&receiver, "").await;
     let mut second = ready(&receiver, "").await;
     first.command("DATA", "354").await;
@@ -100,7 +103,7 @@ async fn a_size_that_lies_takes_no_more_than_is_left() {
     liar.command("DATA", "354").await;
     liar.send(lines(90 * KB)).await;
     liar.command(".", "452 4.3.1").await;
-    // Its memory came back when it was refused.
+    // The refusal has released its memory.
     let mut small = ready(&receiver, " SIZE=51200").await;
     small.command("DATA", "354").await;
     small.command(".", "250 2.0.0").await;
@@ -111,73 +114,70 @@ async fn a_size_that_lies_takes_no_more_than_is_left() {
 }
 
 #[tokio::test]
-async fn a_client_that_vanishes_gives_its_memory_back() {
+async fn a_client_that_disconnects_releases_its_memory() {
     let receiver = receiver(FaultyStore::open()).await;
     for _ in 0..10 {
         let mut peer = ready(&receiver, "").await;
-        // A session that has not noticed yet may hold its memory for a moment.
-        while !peer.try_exchange("DATA\r\n").await.starts_with("354") {}
+        // The session before may hold its memory for a moment.
+        until("memory is free", async || peer.try_exchange("DATA\r\n").await.starts_with("354")).await;
         peer.send(lines(50 * KB)).await;
     }
     assert_eq!(receiver.stop().await.kept(), []);
 }
 
 #[tokio::test]
-async fn an_address_has_a_part_of_the_memory_and_a_network_another() {
+async fn a_client_has_a_part_of_the_memory() {
     let receiver = TestReceiver::bounded(|settings| {
         settings.message_octets_max = 100 * KB;
         settings.bodies_octets_max = 1000 * KB;
-        settings.bounds.bodies_octets_per_address_max = 250 * KB;
-        settings.bounds.bodies_octets_per_network_max = 450 * KB;
+        settings.bodies_octets_per_client_max = 250 * KB;
     })
     .await;
-    let [greedy, neighbour, third] = [1, 2, 3].map(|host| Ipv4Addr::new(127, 0, 1, host));
-    let mut held = Vec::new();
-    // Nobody says a size and nobody sends anything.
+    let [greedy, neighbour] = [1, 2].map(|host| Ipv4Addr::new(127, 0, 1, host));
+    let mut peers = Vec::new();
+    // No client announces a size or sends anything.
     for (client, command, reply) in [
         (greedy, "DATA", "354"),
         (greedy, "BDAT 1\r\n", "250"),
-        (greedy, "DATA", "452 4.3.1 Too many messages of your address"),
-        (greedy, "BDAT 1\r\n", "452 4.3.1 Too many messages of your address"),
+        (greedy, "DATA", "452 4.3.1 Too many messages from your address"),
+        (greedy, "BDAT 1\r\n", "452 4.3.1 Too many messages from your address"),
         (neighbour, "DATA", "354"),
         (neighbour, "DATA", "354"),
-        (third, "DATA", "452 4.3.1 Too many messages of your network"),
-        (Ipv4Addr::new(127, 0, 2, 1), "DATA", "354"),
     ] {
         let mut peer = ready_from(client, &receiver, "").await;
         peer.command(command, reply).await;
-        held.push(peer);
+        peers.push(peer);
     }
-    // Who says how little it is has room.
+    // A client that announces a small size has room.
     ready_from(greedy, &receiver, " SIZE=20480").await.command("DATA", "354").await;
-    receiver.until_counted("refused", "memoryPerAddress", 2).await;
-    receiver.until_counted("refused", "memoryPerNetwork", 1).await;
+    receiver.until_counted("refused", "memoryPerClient", 2).await;
     assert_eq!(receiver.count("refused", "memory"), 0);
-    // What came back is another's.
-    held[0].command(".", "250 2.0.0").await;
-    held[2].command("DATA", "354").await;
+    // Memory that one message releases is free for another.
+    peers[0].command(".", "250 2.0.0").await;
+    peers[2].command("DATA", "354").await;
 }
 
 #[tokio::test]
-async fn while_memory_is_scarce_who_holds_it_without_need_loses_it_soon_and_nobody_else() {
-    let receiver = TestReceiver::start(FaultyStore::open(), |settings| {
+async fn while_memory_is_scarce_a_client_that_reserves_it_without_need_is_ended_soon_and_no_other() {
+    let (receiver, clock) = TestReceiver::with_clock(Service::Smtp, None, |settings| {
         settings.message_octets_max = 100 * KB;
         settings.bodies_octets_max = 400 * KB;
-        settings.bounds.stress_timeout = Duration::from_millis(200);
+        settings.bodies_octets_per_client_max = 400 * KB;
     })
     .await;
     let mut idle = ready(&receiver, "").await;
     let mut silent = ready(&receiver, "").await;
     silent.command("DATA", "354").await;
+    clock.advance(Duration::from_secs(1));
     let mut others = Vec::new();
     for _ in 0..2 {
         let mut other = ready(&receiver, "").await;
         other.command("DATA", "354").await;
         others.push(other);
     }
-    // With three quarters nobody is in a hurry.
-    silent.expect_silence().await;
-    silent.expect_silence().await;
+    // With three quarters reserved, memory is not scarce.
+    until_checked(&clock).await;
+    assert_eq!(receiver.count("ended", "stressed"), 0);
     let mut chunked = ready(&receiver, "").await;
     chunked.send("BDAT 5\r\nhello").await;
     chunked.expect("250").await;

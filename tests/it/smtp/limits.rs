@@ -1,4 +1,4 @@
-//! What one client may have and take, over real sockets.
+//! The limits and timeouts of one client, over real sockets.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -7,15 +7,17 @@ use tempmail::smtp::{Service, SmtpSettings};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
-use super::{TestReceiver, from};
+use super::{TestReceiver, from, until_checked};
 use crate::support::certificates::kept;
 use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until;
 
 const TO: &str = "bob@example.test";
+const MINUTE: Duration = Duration::from_mins(1);
 
 #[tokio::test]
-async fn the_51st_connection_of_an_address_is_turned_away_and_another_address_is_served() {
+async fn the_51st_connection_of_a_client_is_refused_and_another_client_is_served() {
     let receiver = TestReceiver::bounded(|_| ()).await;
     let greedy = Ipv4Addr::new(127, 0, 1, 1);
     let mut peers = Vec::new();
@@ -27,32 +29,19 @@ async fn the_51st_connection_of_an_address_is_turned_away_and_another_address_is
     let mut peer = from(greedy, receiver.address).await;
     peer.expect("421 4.7.0 Too many connections from your address").await;
     peer.expect_closed().await;
-    receiver.until_counted("refused", "connectionsPerAddress", 1).await;
+    receiver.until_counted("refused", "connectionsPerClient", 1).await;
     let mut other = from(Ipv4Addr::new(127, 0, 1, 2), receiver.address).await;
     other.expect("220").await;
     other.deliver(TO, "hi\r\n").await;
     peers.pop().expect("a peer").command("QUIT", "221").await;
-    // Its place comes back a moment after the last word.
-    while !from(greedy, receiver.address).await.reply().await.starts_with("220") {}
+    // The connection stops counting a moment after its last reply.
+    let connects = async || from(greedy, receiver.address).await.reply().await.starts_with("220");
+    until("the client may connect again", connects).await;
 }
 
 #[tokio::test]
-async fn a_network_and_a_minute_have_their_limits() {
-    let receiver = TestReceiver::bounded(|settings| settings.bounds.connections_per_network_max = 3).await;
-    let mut peers = Vec::new();
-    for host in 1..=3 {
-        let mut peer = from(Ipv4Addr::new(127, 0, 1, host), receiver.address).await;
-        peer.expect("220").await;
-        peers.push(peer);
-    }
-    from(Ipv4Addr::new(127, 0, 1, 4), receiver.address)
-        .await
-        .expect("421 4.7.0 Too many connections from your net")
-        .await;
-    from(Ipv4Addr::new(127, 0, 2, 1), receiver.address).await.expect("220").await;
-    receiver.until_counted("refused", "connectionsPerNetwork", 1).await;
-
-    let receiver = TestReceiver::bounded(|settings| settings.bounds.connections_per_minute_max = 3).await;
+async fn a_minute_has_so_many_new_connections_of_a_client() {
+    let receiver = TestReceiver::bounded(|settings| settings.connections_per_minute_max = 3).await;
     for _ in 0..3 {
         from(Ipv4Addr::new(127, 0, 1, 1), receiver.address).await.expect("220").await;
     }
@@ -62,10 +51,10 @@ async fn a_network_and_a_minute_have_their_limits() {
 }
 
 #[tokio::test]
-async fn behind_a_proxy_the_real_client_is_counted() {
+async fn behind_a_proxy_the_limits_apply_to_the_named_client() {
     let receiver = TestReceiver::bounded(|settings| {
         settings.proxy_from = vec!["127.0.0.0/8".parse().expect("a network")];
-        settings.bounds.connections_per_address_max = 1;
+        settings.connections_per_client_max = 1;
     })
     .await;
     let mut peers = Vec::new();
@@ -78,11 +67,11 @@ async fn behind_a_proxy_the_real_client_is_counted() {
 }
 
 #[tokio::test]
-async fn before_a_handshake_nothing_is_said() {
+async fn before_a_handshake_no_reply_is_sent() {
     let (tls, connector, _dir) = kept();
     let change = |settings: &mut SmtpSettings| {
-        settings.bounds.exempt = Vec::new();
-        settings.bounds.connections_per_address_max = 1;
+        settings.exempt = Vec::new();
+        settings.connections_per_client_max = 1;
     };
     let receiver = TestReceiver::of(Service::Smtps, Some(tls), FaultyStore::open(), change).await;
     let mut first = SmtpPeer::connect(receiver.address).await.secure(&connector).await.expect("a handshake");
@@ -91,27 +80,28 @@ async fn before_a_handshake_nothing_is_said() {
 }
 
 #[tokio::test]
-async fn octet_by_octet_no_command_lasts_beyond_its_time() {
-    let receiver = TestReceiver::bounded(|settings| settings.bounds.command_timeout = Duration::from_millis(200)).await;
+async fn a_command_that_arrives_octet_by_octet_has_one_deadline() {
+    let (receiver, clock) = TestReceiver::with_clock(Service::Smtp, None, |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
-    let reply = loop {
-        // Each octet is well within the time for silence.
-        let reply = peer.try_octet(b'x', Duration::from_millis(20)).await;
-        if let Some(reply) = reply {
-            break reply;
-        }
-    };
-    assert!(reply.starts_with("421 4.4.2 The command"), "{reply}");
+    for _ in 0..4 {
+        peer.send("x").await;
+        until_checked(&clock).await;
+        clock.advance(MINUTE);
+    }
+    until_checked(&clock).await;
+    assert_eq!(receiver.count("ended", "slowCommand"), 0);
+    clock.advance(MINUTE);
+    peer.expect("421 4.4.2 The command").await;
     receiver.until_counted("ended", "slowCommand", 1).await;
 }
 
 #[tokio::test]
-async fn who_does_not_read_the_replies_is_not_waited_for() {
+async fn a_client_that_does_not_read_its_replies_is_ended() {
     let short = Duration::from_millis(200);
-    let calm = |settings: &mut SmtpSettings| settings.bounds.reply_timeout = short;
+    let calm = |settings: &mut SmtpSettings| settings.client_timeout = short;
     let stressed = |settings: &mut SmtpSettings| {
         settings.connections_max = 1;
-        settings.bounds.stress_timeout = short;
+        settings.stress_timeout = short;
     };
     for (receiver, end) in
         [(TestReceiver::bounded(calm).await, "repliesUnread"), (TestReceiver::bounded(stressed).await, "stressed")]
@@ -128,17 +118,14 @@ async fn who_does_not_read_the_replies_is_not_waited_for() {
 async fn the_time_for_reading_replies_is_not_taken_from_the_next_command() {
     // What is read at once, and answered in one piece.
     const GREETINGS: usize = 80;
-    let short = Duration::from_millis(300);
-    let receiver = TestReceiver::bounded(|settings| {
-        settings.bounds.idle_timeout = short;
-        settings.bounds.command_timeout = short;
-    })
-    .await;
+    let almost = Duration::from_secs(9);
+    let change = |settings: &mut SmtpSettings| settings.client_timeout = Duration::from_secs(10);
+    let (receiver, clock) = TestReceiver::with_clock(Service::Smtp, None, change).await;
     let (read, mut write) = TcpStream::connect(receiver.address).await.expect("connect").into_split();
     let mut lines = BufReader::new(read).lines();
     assert!(lines.next_line().await.expect("read").is_some_and(|line| line.starts_with("220")));
     let (mut said, mut sent) = (receiver.count("replies", "2yz"), 0);
-    // Until the server waits for its replies to be read, for longer than a command may take.
+    // Until the server waits for its replies to be read.
     let answered = async |said| {
         while receiver.count("replies", "2yz") == said {
             tokio::task::yield_now().await;
@@ -147,62 +134,73 @@ async fn the_time_for_reading_replies_is_not_taken_from_the_next_command() {
     loop {
         write.write_all(&b"EHLO x\r\n".repeat(GREETINGS)).await.expect("write");
         sent += GREETINGS;
-        if tokio::time::timeout(short * 2, answered(said)).await.is_err() {
+        if tokio::time::timeout(Duration::from_millis(500), answered(said)).await.is_err() {
             break;
         }
         said = receiver.count("replies", "2yz");
     }
-    write.write_all(b"QUIT\r\n").await.expect("write");
-    let mut greetings = 0;
-    while let Some(line) = lines.next_line().await.expect("read") {
-        assert!(line.starts_with('2'), "{line}");
-        greetings += usize::from(line == "250 HELP");
+    clock.advance(almost);
+    for greeting in 0..sent {
+        while lines.next_line().await.expect("read").expect("a greeting") != "250 HELP" {}
+        // The last octets before which the server may have been blocked; from now on it waits for a command.
+        if greeting == sent - 1 {
+            clock.advance(almost);
+        }
     }
-    assert_eq!(greetings, sent);
+    until_checked(&clock).await;
+    write.write_all(b"QUIT\r\n").await.expect("write");
+    assert_eq!(lines.next_line().await.expect("read").as_deref(), Some("221 2.0.0 Bye"));
     receiver.until_counted("ended", "quit", 1).await;
 }
 
 #[tokio::test]
-async fn a_client_that_says_nothing_is_not_waited_for() {
-    let receiver = TestReceiver::bounded(|settings| settings.bounds.idle_timeout = Duration::from_millis(200)).await;
+async fn a_silent_client_is_ended() {
+    let (receiver, clock) = TestReceiver::with_clock(Service::Smtp, None, |_| ()).await;
     let mut silent = SmtpPeer::greeted(receiver.address).await;
-    silent.expect("421 4.4.2 Nothing came").await;
-    silent.expect_closed().await;
-    receiver.until_counted("ended", "idle", 1).await;
+    let mut in_data = SmtpPeer::greeted(receiver.address).await;
+    in_data.begin_data(TO).await;
+    in_data.send("half").await;
+    until_checked(&clock).await;
+    clock.advance(MINUTE * 5);
+    for peer in [&mut silent, &mut in_data] {
+        peer.expect("421 4.4.2 Nothing arrived").await;
+        peer.expect_closed().await;
+    }
+    receiver.until_counted("ended", "idle", 2).await;
+    assert_eq!(receiver.stop().await.kept(), []);
 }
 
 #[tokio::test]
 async fn a_message_below_the_rate_is_ended_and_one_that_keeps_it_is_not() {
-    let receiver = TestReceiver::bounded(|settings| {
-        settings.bounds.message_timeout = Duration::from_millis(200);
-        settings.bounds.rate_min = 1000;
-    })
-    .await;
+    let change = |settings: &mut SmtpSettings| settings.message_octets_max = 1 << 20;
+    let (receiver, clock) = TestReceiver::with_clock(Service::Smtp, None, change).await;
     let mut slow = SmtpPeer::greeted(receiver.address).await;
     slow.begin_data(TO).await;
     let mut quick = SmtpPeer::greeted(receiver.address).await;
     quick.begin_data(TO).await;
-    let reply = loop {
-        quick.send([b'x'; 998]).await;
-        quick.send("\r\n").await;
-        let reply = slow.try_octet(b'x', Duration::from_millis(20)).await;
-        if let Some(reply) = reply {
-            break reply;
-        }
-    };
-    assert!(reply.starts_with("421 4.4.2 The message"), "{reply}");
+    for _ in 0..10 {
+        slow.send("x").await;
+        // More than 500 octets a second.
+        quick.send(format!("{}\r\n", "x".repeat(998)).repeat(40)).await;
+        until_checked(&clock).await;
+        assert_eq!(receiver.count("ended", "slowMessage"), 0);
+        clock.advance(MINUTE);
+    }
+    slow.expect("421 4.4.2 The message").await;
     receiver.until_counted("ended", "slowMessage", 1).await;
     quick.command(".", "250 2.0.0").await;
     assert_eq!(receiver.stop().await.kept().len(), 1);
 }
 
 #[tokio::test]
-async fn no_transaction_begins_when_the_life_of_its_session_is_over() {
-    let receiver = TestReceiver::bounded(|settings| settings.bounds.session_life = Duration::from_millis(100)).await;
+async fn no_transaction_begins_at_the_maximum_age_of_a_session() {
+    let change = |settings: &mut SmtpSettings| settings.session_timeout = MINUTE;
+    let (receiver, clock) = TestReceiver::with_clock(Service::Smtp, None, change).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data(TO).await;
-    peer.expect_silence().await;
-    // In one write: nothing is read between the two transactions.
+    clock.advance(MINUTE);
+    until_checked(&clock).await;
+    // In one write, so that the server reads nothing between the two transactions.
     peer.send(format!(".\r\nMAIL FROM:<>\r\nRCPT TO:<{TO}>\r\nDATA\r\n")).await;
     peer.expect("250 2.0.0").await;
     peer.expect("421 4.4.2 The session").await;
@@ -210,10 +208,10 @@ async fn no_transaction_begins_when_the_life_of_its_session_is_over() {
     receiver.until_counted("ended", "lifeOver", 1).await;
 }
 
-/// What comes behind the last word is read for a moment: else the connection would be reset, and the word could be lost.
+/// Octets behind the last reply are read for a moment. Else the connection would be reset, and the reply could be lost.
 #[tokio::test]
-async fn the_last_word_is_not_lost_to_a_client_that_goes_on() {
-    let receiver = TestReceiver::bounded(|settings| settings.bounds.idle_timeout = Duration::from_millis(200)).await;
+async fn the_last_reply_is_not_lost_to_a_client_that_sends_on() {
+    let receiver = TestReceiver::bounded(|settings| settings.client_timeout = Duration::from_millis(200)).await;
     for (says, hears) in [("BDAT x\r\n", "501 5.5.4"), ("NOOP\r\n", "250 2.0.0")] {
         let mut peer = SmtpPeer::greeted(receiver.address).await;
         peer.send(says).await;
@@ -227,11 +225,13 @@ async fn the_last_word_is_not_lost_to_a_client_that_goes_on() {
 }
 
 #[tokio::test]
-async fn a_session_ends_of_age_between_transactions_only() {
-    let receiver = TestReceiver::bounded(|settings| settings.bounds.session_life = Duration::from_millis(100)).await;
+async fn a_session_at_its_maximum_age_ends_between_transactions_only() {
+    let change = |settings: &mut SmtpSettings| settings.session_timeout = MINUTE;
+    let (receiver, clock) = TestReceiver::with_clock(Service::Smtp, None, change).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data(TO).await;
-    peer.expect_silence().await;
+    clock.advance(MINUTE);
+    until_checked(&clock).await;
     peer.send(".\r\n").await;
     peer.expect("250 2.0.0").await;
     peer.expect("421 4.4.2 The session").await;
@@ -242,7 +242,7 @@ async fn a_session_ends_of_age_between_transactions_only() {
 #[tokio::test]
 async fn errors_have_their_limit_and_refusals_their_counters() {
     let receiver = TestReceiver::bounded(|settings| {
-        settings.bounds.errors_max = 4;
+        settings.errors_max = 4;
         settings.message_octets_max = 1024;
         settings.recipients_max = 1;
         settings.hops_max = 1;

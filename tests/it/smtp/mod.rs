@@ -4,9 +4,9 @@ mod application;
 mod budget;
 mod clients;
 mod differential;
+mod eviction;
 mod extensions;
 mod limits;
-mod places;
 mod policy;
 mod postfix;
 mod proxied;
@@ -21,18 +21,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tempmail::clock::SystemClock;
+use tempmail::clock::{Clock, SystemClock};
 use tempmail::config::{Config, Revision};
 use tempmail::domains::DomainTable;
-use tempmail::model::{Count, Counts};
-use tempmail::smtp::{Counters, Entrance, Listener, Receiver, Service, SmtpSettings, serve};
+use tempmail::model::{Count, Counts, Timestamp};
+use tempmail::smtp::{Counters, Listener, Receiver, Service, ServiceListener, SmtpSettings, serve};
 use tempmail::tls::Keeper;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::support::clock::SetClock;
 use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until;
 
 /// A receiver for example.test on a port of its own.
 struct TestReceiver {
@@ -48,8 +50,19 @@ impl TestReceiver {
         Self::of(Service::Smtp, None, store, change).await
     }
 
-    /// The same for any service, with a certificate or without.
+    /// Like [`Self::start`], for any service, with or without a certificate.
     async fn of(
+        service: Service,
+        tls: Option<Arc<Keeper>>,
+        store: FaultyStore,
+        change: impl FnOnce(&mut SmtpSettings),
+    ) -> Self {
+        Self::at(Arc::new(SystemClock), service, tls, store, change).await
+    }
+
+    /// Like [`Self::of`], with any clock.
+    async fn at(
+        clock: Arc<dyn Clock>,
         service: Service,
         tls: Option<Arc<Keeper>>,
         store: FaultyStore,
@@ -60,51 +73,69 @@ impl TestReceiver {
         change(&mut settings);
         let store = Arc::new(store);
         let domains = DomainTable::new(vec!["example.test".parse().expect("pattern")]);
-        let receiver = Receiver::new(settings, store.clone(), domains, Arc::new(SystemClock)).with_tls(tls);
+        let receiver = Receiver::new(settings, store.clone(), domains, clock).with_tls(tls);
         let counters = Arc::<Counters>::default();
         let receiver = receiver.counting(Arc::clone(&counters));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
         let address = listener.local_addr().expect("address");
         let shutdown = CancellationToken::new();
-        let entrance = Entrance { listener: Listener::Tcp(listener), service };
-        let serving = tokio::spawn(serve(vec![entrance], Arc::new(receiver), shutdown.clone()));
+        let listening = ServiceListener { listener: Listener::Tcp(listener), service };
+        let serving = tokio::spawn(serve(vec![listening], Arc::new(receiver), shutdown.clone()));
         Self { address, store, counters, shutdown, serving }
     }
 
-    /// The same without exempt networks.
+    /// A receiver without exempt networks whose clock only its test moves, and that clock.
+    async fn with_clock(
+        service: Service,
+        tls: Option<Arc<Keeper>>,
+        change: impl FnOnce(&mut SmtpSettings),
+    ) -> (Self, Arc<SetClock>) {
+        let clock = Arc::new(SetClock::at(Timestamp::from_millis(1_000_000)));
+        let change = |settings: &mut SmtpSettings| {
+            settings.exempt = Vec::new();
+            // In real time, a session checks its deadline so often.
+            settings.stress_timeout = Duration::from_millis(20);
+            change(settings);
+        };
+        (Self::at(clock.clone(), service, tls, FaultyStore::open(), change).await, clock)
+    }
+
+    /// A receiver without exempt networks.
     async fn bounded(change: impl FnOnce(&mut SmtpSettings)) -> Self {
         let change = |settings: &mut SmtpSettings| {
-            settings.bounds.exempt = Vec::new();
+            settings.exempt = Vec::new();
             change(settings);
         };
         Self::start(FaultyStore::open(), change).await
     }
 
-    /// How often something was counted, of a family with a label.
+    /// The value of a counter; `label` tells it from others of its name.
     fn count(&self, name: &str, label: impl Into<Option<&'static str>>) -> u64 {
         let label = label.into();
         let is_it = |count: &&Count| count.name == name && count.label() == label;
         self.counters.read().iter().find(is_it).expect(name).value
     }
 
-    /// Waits until something was counted so often: a session is counted a moment after its last word.
+    /// Waits until a counter has this value. A session is counted a moment after its last reply.
     async fn until_counted(&self, name: &str, label: impl Into<Option<&'static str>>, value: u64) {
         let label = label.into();
-        let counted = async {
-            while self.count(name, label) != value {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        };
-        let last = || format!("{name} {label:?} is {}", self.count(name, label));
-        tokio::time::timeout(Duration::from_secs(20), counted).await.unwrap_or_else(|_| panic!("{}", last()));
+        let shown = std::fmt::from_fn(|f| write!(f, "{name} {label:?} is {}, not {value}", self.count(name, label)));
+        until(shown, async || self.count(name, label) == value).await;
     }
 
-    /// Stops it; afterwards no session is left.
+    /// Stops the receiver and waits until all sessions have ended.
     async fn stop(self) -> Arc<FaultyStore> {
         self.shutdown.cancel();
         self.serving.await.expect("serve returns");
         self.store
     }
+}
+
+/// Waits until sessions have read their clock a few times, which they do when they have read something and when they
+/// check their deadlines.
+async fn until_checked(clock: &SetClock) {
+    let looks = clock.looks();
+    until("the deadlines are checked", async || clock.looks() > looks + 5).await;
 }
 
 /// Connects from an address of loopback.

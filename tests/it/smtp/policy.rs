@@ -23,7 +23,7 @@ async fn a_refused_client_gets_554_in_place_of_the_greeting() {
         let policy = refused.clone();
         let receiver = TestReceiver::of(service, None, FaultyStore::open(), |settings| settings.policy = policy).await;
         let mut peer = SmtpPeer::connect(receiver.address).await;
-        assert_eq!(peer.reply().await, "554 5.7.1 No mail is taken from this network");
+        assert_eq!(peer.reply().await, "554 5.7.1 No mail is accepted from this network");
         peer.expect_closed().await;
     }
     let others =
@@ -39,7 +39,7 @@ async fn a_refused_sender_gets_550_and_the_session_goes_on() {
     peer.command("EHLO client.test", "250").await;
     for sender in ["ann@spam.example", "ANN@Spam.Example", "ann@a.bulk.example"] {
         let reply = peer.command(&format!("MAIL FROM:<{sender}>"), "550").await;
-        assert_eq!(reply, "550 5.7.1 No mail is taken from this domain");
+        assert_eq!(reply, "550 5.7.1 No mail is accepted from this domain");
         peer.command("RCPT TO:<bob@example.test>", "503 5.5.1").await;
     }
     for sender in ["", "ann@bulk.example", "ann@example.com", "ann@[192.0.2.1]"] {
@@ -59,7 +59,7 @@ async fn a_local_part_that_is_not_listed_gets_550_and_postmaster_never() {
         let reply = peer.command(&format!("RCPT TO:<{recipient}>"), "550").await;
         assert_eq!(reply, "550 5.1.1 No mail is received for this local part");
     }
-    // Who is asked for is no secret of a domain that is not served.
+    // A domain that is not served gets the same reply for each local part.
     peer.command("RCPT TO:<bob@other.test>", "550 5.1.2").await;
     for recipient in ["test-1@example.test", "\"ANN\"@Example.Test", "PostMaster@example.test", "postmaster"] {
         peer.command(&format!("RCPT TO:<{recipient}>"), "250 2.1.5").await;
@@ -98,7 +98,7 @@ async fn a_mailbox_that_was_filled_meanwhile_gets_452_at_the_end() {
 }
 
 #[tokio::test]
-async fn where_the_oldest_makes_way_nobody_is_refused() {
+async fn with_drop_oldest_a_full_mailbox_accepts_mail() {
     let caps = Caps { emails_per_mailbox: 1, when_full: WhenFull::DropOldest, ..Caps::default() };
     let receiver = TestReceiver::start(FaultyStore::with_caps(caps), |_| ()).await;
     for _ in 0..3 {
@@ -107,7 +107,7 @@ async fn where_the_oldest_makes_way_nobody_is_refused() {
 }
 
 #[tokio::test]
-async fn an_answer_that_the_store_cannot_give_is_no_mailbox_that_is_full() {
+async fn an_unknown_state_of_the_mailbox_is_decided_at_the_end() {
     let caps = Caps { emails_per_mailbox: 1, ..Caps::default() };
     let receiver = TestReceiver::start(FaultyStore::with_caps(caps), |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;

@@ -1,4 +1,4 @@
-//! Behind a proxy: who the client is, and who may say so.
+//! Behind a proxy: which client a connection is for, and which peer may name it.
 
 use std::fmt::Write;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -13,6 +13,7 @@ use crate::support::certificates::kept;
 use crate::support::faulty_store::FaultyStore;
 use crate::support::programs;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until_some;
 
 /// An address that `HAProxy` does not connect from by itself.
 const CLIENT: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 9);
@@ -25,7 +26,7 @@ fn trusting(settings: &mut SmtpSettings) {
 }
 
 #[tokio::test]
-async fn the_header_tells_the_client() {
+async fn the_header_names_the_client() {
     for (header, client) in [
         (V1, "192.0.2.7"),
         (V2, "192.0.2.7"),
@@ -52,7 +53,7 @@ async fn a_client_behind_a_proxy_waits_for_the_greeting_as_well() {
 }
 
 #[tokio::test]
-async fn octet_by_octet_it_is_the_same_header() {
+async fn a_header_may_arrive_octet_by_octet() {
     let receiver = TestReceiver::start(FaultyStore::open(), trusting).await;
     for header in [V1, V2] {
         let mut peer = SmtpPeer::connect(receiver.address).await;
@@ -67,7 +68,7 @@ async fn octet_by_octet_it_is_the_same_header() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_tells_nothing_is_told_nothing() {
+async fn without_a_valid_header_the_connection_closes_without_a_reply() {
     let change = |settings: &mut SmtpSettings| {
         trusting(settings);
         settings.proxy_timeout = Duration::from_millis(50);
@@ -86,7 +87,7 @@ async fn a_proxy_that_tells_nothing_is_told_nothing() {
 }
 
 #[tokio::test]
-async fn nobody_else_may_say_who_the_client_is() {
+async fn no_other_peer_may_name_the_client() {
     let change = |settings: &mut SmtpSettings| settings.proxy_from = vec!["192.0.2.0/24".parse().expect("a network")];
     let receiver = TestReceiver::start(FaultyStore::open(), change).await;
     for header in [V1, V2] {
@@ -102,7 +103,7 @@ async fn nobody_else_may_say_who_the_client_is() {
 }
 
 #[tokio::test]
-async fn an_mta_in_front_is_no_proxy() {
+async fn lmtp_has_no_header() {
     let receiver = TestReceiver::of(Service::Lmtp, None, FaultyStore::open(), trusting).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.command("LHLO mta.test", "250").await;
@@ -124,7 +125,7 @@ async fn the_header_comes_before_the_handshake() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn haproxy_tells_its_clients() {
+async fn haproxy_names_its_clients() {
     let Some(haproxy) = programs::find("haproxy", "the PROXY protocol of HAProxy") else { return };
     let receiver = TestReceiver::start(FaultyStore::open(), trusting).await;
     let fronts = [free_port(), free_port()];
@@ -140,15 +141,13 @@ async fn haproxy_tells_its_clients() {
     let mut child =
         Command::new(haproxy).arg("-db").arg("-f").arg(&file).stderr(Stdio::null()).spawn().expect("haproxy");
     for front in fronts {
-        let mut peer = loop {
+        let mut peer = until_some("haproxy listens", async || {
+            assert_eq!(child.try_wait().expect("its state"), None, "haproxy has ended");
             let socket = TcpSocket::new_v4().expect("a socket");
             socket.bind(SocketAddr::from((CLIENT, 0))).expect("bind");
-            match socket.connect(front).await {
-                Ok(stream) => break SmtpPeer::over(stream),
-                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
-            }
-            assert_eq!(child.try_wait().expect("its state"), None, "haproxy has ended");
-        };
+            socket.connect(front).await.ok().map(SmtpPeer::over)
+        })
+        .await;
         peer.expect("220").await;
         peer.deliver("bob@example.test", "hi\r\n").await;
     }
@@ -158,7 +157,7 @@ async fn haproxy_tells_its_clients() {
     assert_eq!(clients, [CLIENT; 2]);
 }
 
-/// A port that nobody has at the moment.
+/// A port that is free at the moment.
 fn free_port() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port")
 }

@@ -61,7 +61,7 @@ async fn expect_one_message(receiver: &TestReceiver, content: &[u8], pieces: &[&
     peer.expect_closed().await;
     let kept = receiver.store.kept().split_off(before);
     assert_eq!(kept.len(), 1, "{:?}", content.escape_ascii().to_string());
-    // A dot behind a true CRLF is transparency and goes; nothing else does.
+    // Only a dot behind a true CRLF is dot-stuffing and is removed.
     let expected = String::from_utf8_lossy(content).replace("\r\n.", "\r\n") + "\r\n";
     assert_eq!(kept[0].raw.escape_ascii().to_string(), expected.as_bytes().escape_ascii().to_string());
     assert_eq!(kept[0].envelope.recipients.len(), 1);
@@ -211,7 +211,7 @@ async fn a_client_that_speaks_before_the_greeting_is_refused() {
         receiver.until_counted("ended", "spokeFirst", 1).await;
     }
     let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
-    // Who waits is served.
+    // A client that waits is served.
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data("bob@example.test").await;
     peer.command(".", "250 2.0.0").await;

@@ -1,4 +1,4 @@
-//! From the end of the data to the answer.
+//! From the end of a message to the reply.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ async fn nothing_is_answered_before_the_store_has_the_message() {
     assert_eq!(receiver.store.kept().len(), 1);
 }
 
-/// The whole way from the socket to the disk: no octet of the reply leaves before the journal's fdatasync has returned.
+/// From the socket to the disk: no octet of the reply leaves before the journal's fdatasync has returned.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_answered_before_the_journal_is_synced() {
     let disk = RecordingDisk::default();
@@ -64,7 +64,7 @@ async fn nothing_is_answered_before_the_journal_is_synced() {
 }
 
 #[tokio::test]
-async fn each_failure_of_the_store_is_told() {
+async fn each_failure_of_the_store_has_its_reply() {
     let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     for (error, reply) in [
@@ -93,7 +93,7 @@ async fn an_unknown_outcome_closes_without_a_reply() {
 }
 
 #[tokio::test]
-async fn a_full_store_is_told_at_mail() {
+async fn a_full_store_refuses_mail_from() {
     let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
     receiver.store.fail_with(Some(StoreError::Full));
     let mut peer = SmtpPeer::greeted(receiver.address).await;
@@ -104,7 +104,7 @@ async fn a_full_store_is_told_at_mail() {
 }
 
 #[tokio::test]
-async fn a_message_over_the_limit_is_refused_and_the_next_is_taken() {
+async fn a_message_over_the_limit_is_refused_and_the_next_is_accepted() {
     let receiver = TestReceiver::start(FaultyStore::open(), |settings| settings.message_octets_max = 100_000).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     let line = format!("{}\r\n", "x".repeat(98));
@@ -150,13 +150,13 @@ async fn a_mailbox_named_twice_gets_one_email() {
 }
 
 #[tokio::test]
-async fn a_client_that_vanishes_amid_data_leaves_nothing() {
+async fn a_client_that_disconnects_within_data_leaves_nothing() {
     let receiver = TestReceiver::start(FaultyStore::open(), |settings| settings.connections_max = 1).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data("bob@example.test").await;
     peer.send("Subject: half\r\n\r\na message\r\n.").await;
     drop(peer);
-    // Somebody else is let in as soon as that session has ended.
+    // Another client is served as soon as that session has ended.
     SmtpPeer::greeted_in_the_end(receiver.address).await;
     assert_eq!(receiver.stop().await.kept(), []);
 }

@@ -18,7 +18,7 @@ async fn start(service: Service, tls: &Arc<Keeper>, change: impl FnOnce(&mut Smt
 }
 
 #[tokio::test]
-async fn starttls_secures_and_forgets() {
+async fn starttls_encrypts_and_forgets() {
     let (tls, connector, _dir) = kept();
     let receiver = start(Service::Smtp, &tls, |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
@@ -40,7 +40,7 @@ async fn starttls_secures_and_forgets() {
 }
 
 #[tokio::test]
-async fn what_is_sent_behind_starttls_in_the_clear_is_never_executed() {
+async fn commands_in_the_clear_behind_starttls_are_never_executed() {
     let (tls, connector, _dir) = kept();
     let receiver = start(Service::Smtp, &tls, |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
@@ -50,7 +50,7 @@ async fn what_is_sent_behind_starttls_in_the_clear_is_never_executed() {
     peer.expect("250").await;
     peer.expect("220 2.0.0").await;
     let mut peer = peer.secure(&connector).await.expect("a handshake");
-    peer.expect_silence().await;
+    // A reply to any of those commands would come before this one.
     peer.command("DATA", "503 5.5.1 Send MAIL").await;
     peer.command("NOOP", "250 2.0.0").await;
     peer.command("QUIT", "221").await;
@@ -59,7 +59,7 @@ async fn what_is_sent_behind_starttls_in_the_clear_is_never_executed() {
 }
 
 #[tokio::test]
-async fn what_is_no_handshake_ends_the_session_and_is_never_executed() {
+async fn octets_that_are_no_handshake_end_the_session() {
     let (tls, connector, _dir) = kept();
     let receiver = start(Service::Smtp, &tls, |settings| settings.connections_max = 1).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
@@ -68,7 +68,7 @@ async fn what_is_no_handshake_ends_the_session_and_is_never_executed() {
     let reply = peer.try_exchange("NOOP\r\n").await;
     assert!(!reply.contains("250"), "{reply:?}");
     drop(peer);
-    // The place is free again, and a handshake that was cut short costs nothing either.
+    // The slot is free again, also after a handshake that was cut short.
     let mut peer = SmtpPeer::greeted_in_the_end(receiver.address).await;
     peer.command("STARTTLS", "220 2.0.0").await;
     peer.send(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc").await;
@@ -80,7 +80,7 @@ async fn what_is_no_handshake_ends_the_session_and_is_never_executed() {
 }
 
 #[tokio::test]
-async fn what_is_pipelined_across_starttls_is_never_executed_wherever_it_is_cut() {
+async fn commands_pipelined_across_starttls_are_never_executed_wherever_they_are_cut() {
     let (tls, connector, _dir) = kept();
     let receiver = start(Service::Smtp, &tls, |_| ()).await;
     let wire = b"STARTTLS\r\nEHLO evil\r\nMAIL FROM:<evil@sender.test>\r\nRCPT TO:<bob@example.test>\r\nDATA\r\n";
@@ -91,7 +91,7 @@ async fn what_is_pipelined_across_starttls_is_never_executed_wherever_it_is_cut(
         let (before, after) = wire.split_at(cut);
         peer.send_cut(&[before, after]).await;
         peer.expect("220 2.0.0").await;
-        // What the server had not read when it began the handshake is no handshake.
+        // The octets that the server reads after STARTTLS are no handshake.
         let Ok(mut peer) = peer.secure(&connector).await else { continue };
         secured += 1;
         peer.send("DATA\r\nQUIT\r\n").await;
@@ -131,7 +131,7 @@ async fn commands_behind_an_unfinished_handshake_are_never_executed() {
 }
 
 #[tokio::test]
-async fn a_handshake_has_its_time() {
+async fn a_handshake_has_a_timeout() {
     let (tls, _, _dir) = kept();
     for service in [Service::Smtp, Service::Smtps] {
         let receiver = start(service, &tls, |settings| settings.handshake_timeout = Duration::from_millis(50)).await;
@@ -155,19 +155,18 @@ async fn stopping_waits_for_no_handshake() {
             peer.expect("220").await;
             peer.command("STARTTLS", "220 2.0.0").await;
         }
-        // It has been taken in by then.
-        peer.expect_silence().await;
+        receiver.until_counted("connections", None, 1).await;
         receiver.stop().await;
         peer.expect_closed().await;
     }
 }
 
 #[tokio::test]
-async fn tls_from_the_first_octet_says_nothing_in_the_clear() {
+async fn with_tls_from_the_first_octet_nothing_is_sent_in_the_clear() {
     let (tls, connector, _dir) = kept();
     let receiver = start(Service::Smtps, &tls, |settings| settings.connections_max = 1).await;
-    let mut peer = SmtpPeer::connect(receiver.address).await;
-    peer.expect_silence().await;
+    let peer = SmtpPeer::connect(receiver.address).await;
+    receiver.until_counted("connections", None, 1).await;
     let mut one_too_many = SmtpPeer::connect(receiver.address).await;
     one_too_many.expect_closed().await;
     let mut peer = peer.secure(&connector).await.expect("a handshake");
@@ -186,7 +185,7 @@ async fn a_client_waits_for_the_greeting_behind_a_handshake_as_well() {
     let receiver = start(Service::Smtps, &tls, |_| ()).await;
     let peer = SmtpPeer::connect(receiver.address).await;
     let mut peer = peer.secure_saying(&connector, "EHLO client.test\r\n").await.expect("a handshake");
-    peer.expect("554 5.5.1 A client waits").await;
+    peer.expect("554 5.5.1 The client must wait").await;
     peer.expect_closed().await;
     receiver.until_counted("ended", "spokeFirst", 1).await;
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rand::RngExt;
 use tempmail::model::{EmailId, Timestamp};
-use tempmail::store::{EmbeddedStore, Part, Store, StoreError};
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreError};
 
 use crate::support::mail::{delivery, mailbox};
 
@@ -21,7 +21,7 @@ pub(super) struct Answers {
 
 impl Answers {
     pub(super) async fn check(&self, store: &EmbeddedStore, when: &str) {
-        let part = Part::Offset { offset: 0, limit: usize::MAX };
+        let part = PageRequest { offset: 0, limit: usize::MAX };
         let part = store.list(&mailbox("a@example.test"), part, NOW).await.expect("list");
         assert_eq!(part.total, part.emails.len() as u64, "{when}");
         let listed: BTreeSet<EmailId> = part.emails.iter().map(|email| email.id).collect();

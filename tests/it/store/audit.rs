@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use redb::{ReadableTable, TableDefinition};
+use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
 use tempmail::model::Timestamp;
 use tempmail::store::check::{FindingKind, check};
 use tempmail::store::{EmbeddedStore, Store};
@@ -12,7 +12,8 @@ use super::outbox::register;
 use crate::support::mail::delivery;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-const WEIGHTS: TableDefinition<&[u8; 24], ()> = TableDefinition::new("weights");
+const WEBHOOK_SETS: TableDefinition<&[u8; 40], ()> = TableDefinition::new("webhook-sets");
+const HOLDER_USAGE: TableDefinition<&[u8; 16], u64> = TableDefinition::new("holder-usage");
 
 fn findings(dir: &Path) -> Vec<String> {
     let disk = super::locked(dir);
@@ -21,9 +22,16 @@ fn findings(dir: &Path) -> Vec<String> {
     report.findings.into_iter().map(|finding| finding.detail).collect()
 }
 
-/// By that table it is found who makes room when the outbox of all is full.
+fn change_index(dir: &Path, change: impl Fn(&WriteTransaction)) {
+    let index = Database::open(dir.join("index.redb")).expect("the index");
+    let transaction = index.begin_write().expect("write");
+    change(&transaction);
+    transaction.commit().expect("commit");
+}
+
+/// The sets decide whose events are dropped when the outbox is full, and which webhooks a mailbox has.
 #[tokio::test]
-async fn a_webhook_that_holds_much_and_is_not_noted_as_one_is_found() {
+async fn a_webhook_that_is_missing_in_a_set_is_found_and_so_is_a_wrong_sum() {
     let dir = tempfile::tempdir().expect("directory");
     let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
     register(&store, "a@example.test", "https://a.example/").await;
@@ -33,15 +41,22 @@ async fn a_webhook_that_holds_much_and_is_not_noted_as_one_is_found() {
     store.close().await.expect("close");
     drop(store);
     assert_eq!(findings(dir.path()), [""; 0]);
-    let index = redb::Database::open(dir.path().join("index.redb")).expect("the index");
-    let transaction = index.begin_write().expect("write");
-    {
-        let mut weights = transaction.open_table(WEIGHTS).expect("table");
-        let key = *weights.first().expect("read").expect("a row").0.value();
-        weights.remove(&key).expect("remove");
+    let index = Database::open(dir.path().join("index.redb")).expect("the index");
+    let table = index.begin_read().expect("read").open_table(WEBHOOK_SETS).expect("table");
+    let keys: Vec<[u8; 40]> = table.iter().expect("rows").map(|row| *row.expect("a row").0.value()).collect();
+    drop((table, index));
+    assert_eq!(keys.len(), 3, "its mailbox, its origin, and the set of origins");
+    for key in keys {
+        change_index(dir.path(), |index| drop(index.open_table(WEBHOOK_SETS).expect("table").remove(&key)));
+        let found = findings(dir.path());
+        assert!(found.len() == 1 && found[0].contains("0 wrong members and lack 1"), "{found:?}");
+        change_index(dir.path(), |index| drop(index.open_table(WEBHOOK_SETS).expect("table").insert(&key, ())));
     }
-    transaction.commit().expect("commit");
-    drop(index);
+    change_index(dir.path(), |index| {
+        let mut sums = index.open_table(HOLDER_USAGE).expect("table");
+        let holder = *sums.first().expect("read").expect("a row").0.value();
+        sums.insert(&holder, 1).expect("insert");
+    });
     let found = findings(dir.path());
-    assert!(found.len() == 1 && found[0].contains("who holds how much"), "{found:?}");
+    assert!(found.len() == 1 && found[0].contains("usage of the outbox"), "{found:?}");
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tempmail::model::{Caps, Delivery, EmailId, Timestamp, WhenFull};
 use tempmail::store::check::check;
 use tempmail::store::disk::Disk;
-use tempmail::store::{EmbeddedStore, Outbox, Part, Store, StoreError, StoreOptions};
+use tempmail::store::{EmbeddedStore, Outbox, PageRequest, Store, StoreError, StoreOptions};
 
 use super::embedded::options;
 use super::outbox::{pending, register};
@@ -39,7 +39,7 @@ fn store(caps: Caps) -> EmbeddedStore {
 
 /// What a mailbox holds that is readable at `now`, the oldest first, by the messages' texts.
 async fn texts(store: &EmbeddedStore, address: &str, now: Timestamp) -> Vec<String> {
-    let part = store.list(&mailbox(address), Part::Offset { offset: 0, limit: 1000 }, now).await.expect("list");
+    let part = store.list(&mailbox(address), PageRequest { offset: 0, limit: 1000 }, now).await.expect("list");
     assert_eq!(part.total, part.emails.len() as u64);
     let mut texts = Vec::new();
     for listed in part.emails.iter().rev() {
@@ -63,7 +63,7 @@ async fn receive(store: &EmbeddedStore, to: &[&str], text: &str) -> Result<(), S
 
 async fn receive_at(store: &EmbeddedStore, to: &[&str], text: &str, now: Timestamp) -> Result<(), StoreError> {
     let mailboxes: Vec<_> = to.iter().map(|to| mailbox(to)).collect();
-    let asked: Result<(), StoreError> = (1..=to.len()).try_for_each(|n| store.takes(&mailboxes[..n], now));
+    let asked: Result<(), StoreError> = (1..=to.len()).try_for_each(|n| store.check_caps(&mailboxes[..n], now));
     let received = store.receive(delivery(to, text.to_owned(), now)).await;
     assert_eq!(asked, received, "{to:?}");
     received
@@ -77,7 +77,7 @@ async fn a_full_mailbox_refuses_until_there_is_room() {
     }
     assert_eq!(receive(&store, &[A], "3").await, Err(StoreError::MailboxFull));
     receive(&store, &[B], "4").await.expect("another mailbox");
-    let part = store.list(&mailbox(A), Part::Offset { offset: 0, limit: 1 }, NOW).await.expect("list");
+    let part = store.list(&mailbox(A), PageRequest { offset: 0, limit: 1 }, NOW).await.expect("list");
     assert!(store.delete(part.emails[0].id, NOW).await.expect("delete"));
     receive(&store, &[A], "5").await.expect("room again");
     assert_eq!(texts(&store, A, NOW).await, ["1", "5"]);
@@ -239,7 +239,7 @@ async fn a_shorter_retention_makes_room_in_a_domain() {
 async fn what_a_session_asks_counts_its_earlier_recipients() {
     let store = store(reject(0, 2));
     receive(&store, &[A], "1").await.expect("room");
-    let takes = |to: &[&str]| store.takes(&to.iter().map(|to| mailbox(to)).collect::<Vec<_>>(), NOW);
+    let takes = |to: &[&str]| store.check_caps(&to.iter().map(|to| mailbox(to)).collect::<Vec<_>>(), NOW);
     assert_eq!(takes(&[B]), Ok(()));
     assert_eq!(takes(&[A, B]), Err(StoreError::MailboxFull));
     assert_eq!(takes(&[A, B, A]), Ok(()), "a mailbox gets one Email of a message");
@@ -310,7 +310,7 @@ async fn no_race_gets_past_a_cap() {
 async fn state(store: &EmbeddedStore) -> BTreeMap<&'static str, Vec<EmailId>> {
     let mut state = BTreeMap::new();
     for address in [A, B, C] {
-        let part = store.list(&mailbox(address), Part::Offset { offset: 0, limit: 1000 }, NOW).await.expect("list");
+        let part = store.list(&mailbox(address), PageRequest { offset: 0, limit: 1000 }, NOW).await.expect("list");
         state.insert(address, part.emails.iter().rev().map(|listed| listed.id).collect());
     }
     state

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, Part, Store, StoreError, StoreOptions};
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreError, StoreOptions};
 
 use super::embedded::options;
 use super::until;
@@ -96,7 +96,7 @@ async fn reads_that_fail_now_and_then_hold_no_checkpoint_back() {
         }
     });
     let list = async || {
-        let part = Part::Offset { offset: 0, limit: 1 };
+        let part = PageRequest { offset: 0, limit: 1 };
         store.list(&mailbox("a@example.test"), part, NOW).await
     };
     for _ in 0..10 {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, Part, Store};
+use tempmail::store::{EmbeddedStore, PageRequest, Store};
 
 use super::embedded::options;
 use crate::support::mail::{delivery, mailbox};
@@ -12,7 +12,7 @@ use crate::support::recording_disk::RecordingDisk;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const DAY: Duration = Duration::from_hours(24);
-const FIRST: Part = Part::Offset { offset: 0, limit: 1 };
+const FIRST: PageRequest = PageRequest { offset: 0, limit: 1 };
 const MAILS: u64 = 3_003;
 
 #[tokio::test]

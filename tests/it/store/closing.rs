@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, Part, Store, StoreOptions};
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 
 use super::embedded::options;
 use crate::support::faulty_disk::{FaultyDisk, Operation};
@@ -34,7 +34,7 @@ async fn a_close_does_not_wait_long_for_a_reader() {
     let gate = disk.hold_next_read_of("index.redb");
     let reading = tokio::spawn({
         let store = Arc::clone(&store);
-        async move { store.list(&mailbox("a@example.test"), Part::Offset { offset: 0, limit: 9 }, NOW).await }
+        async move { store.list(&mailbox("a@example.test"), PageRequest { offset: 0, limit: 9 }, NOW).await }
     });
     let start = Instant::now();
     while !disk.holds_one() {

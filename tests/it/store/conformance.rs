@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tempmail::model::{DomainRecord, DomainStatus, EmailId, Listed, Timestamp};
-use tempmail::store::{Part, Registration, Store};
+use tempmail::store::{PageRequest, Registration, Store};
 
 use crate::support::mail::{delivery, mailbox};
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-const FIRST_PAGE: Part = Part::Offset { offset: 0, limit: 20 };
+const FIRST_PAGE: PageRequest = PageRequest { offset: 0, limit: 20 };
 
-async fn subjects(store: &dyn Store, address: &str, part: Part, now: Timestamp) -> (Vec<String>, u64) {
-    let part = store.list(&mailbox(address), part, now).await.expect("list");
+async fn subjects(store: &dyn Store, address: &str, page: PageRequest, now: Timestamp) -> (Vec<String>, u64) {
+    let part = store.list(&mailbox(address), page, now).await.expect("list");
     let mut raw = Vec::new();
     for listed in &part.emails {
         let email = store.load(listed).await.expect("load").expect("a listed email");
@@ -34,17 +34,12 @@ pub async fn a_mailbox_lists_newest_first_page_by_page(store: Arc<dyn Store>) {
         store.receive(delivery(&["a@example.test"], format!("mail {n}"), at)).await.expect("receive");
     }
     store.receive(delivery(&["b@example.test"], "another's", NOW)).await.expect("receive");
-    let page = |offset, limit| Part::Offset { offset, limit };
+    let page = |offset, limit| PageRequest { offset, limit };
     assert_eq!(subjects(&*store, "a@example.test", page(0, 2), NOW).await, (vec!["mail 4".into(), "mail 3".into()], 5));
     assert_eq!(subjects(&*store, "A@Example.Test", page(4, 2), NOW).await, (vec!["mail 0".into()], 5));
     assert_eq!(subjects(&*store, "a@example.test", page(5, 2), NOW).await, (vec![], 5));
     assert_eq!(subjects(&*store, "a@example.test", page(u64::MAX, 2), NOW).await, (vec![], 5));
     assert_eq!(subjects(&*store, "nobody@example.test", page(0, 2), NOW).await, (vec![], 0));
-
-    let first = store.list(&mailbox("a@example.test"), page(0, 2), NOW).await.expect("list");
-    let sequence = first.emails[1].sequence;
-    let rest = Part::Before { sequence, limit: 20 };
-    assert_eq!(subjects(&*store, "a@example.test", rest, NOW).await.0, ["mail 2", "mail 1", "mail 0"]);
 }
 
 pub async fn a_message_gives_each_recipient_an_email_of_its_own(store: Arc<dyn Store>) {

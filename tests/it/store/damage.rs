@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use tempmail::model::Timestamp;
 use tempmail::store::backup::BackupRecord;
 use tempmail::store::check::{FindingKind, check};
-use tempmail::store::{EmbeddedStore, Part, Store, StoreError, StoreOptions};
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreError, StoreOptions};
 
 use super::embedded;
 use crate::support::mail::{delivery, mailbox};
@@ -104,7 +104,7 @@ async fn damage_at_the_end_of_a_segment_without_a_successor_ends_a_backup_if_som
             receive(&store, to).await;
             if to == B {
                 store.delete_all(&mailbox(B), NOW).await.expect("delete");
-                let part = store.list(&mailbox(A), Part::Offset { offset: 0, limit: 1 }, NOW).await.expect("list");
+                let part = store.list(&mailbox(A), PageRequest { offset: 0, limit: 1 }, NOW).await.expect("list");
                 store.delete(part.emails[0].id, NOW).await.expect("delete");
             }
             store.close().await.expect("close");
@@ -114,7 +114,7 @@ async fn damage_at_the_end_of_a_segment_without_a_successor_ends_a_backup_if_som
         assert!(checked(dir.path()).iter().any(|(kind, ..)| *kind == FindingKind::Email));
         let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
         if !lives {
-            let part = store.list(&mailbox(A), Part::Offset { offset: 0, limit: 9 }, NOW).await.expect("list");
+            let part = store.list(&mailbox(A), PageRequest { offset: 0, limit: 9 }, NOW).await.expect("list");
             assert!(store.delete(part.emails[part.emails.len() - 2].id, NOW).await.expect("delete"));
         }
         let expected = if lives { Err(StoreError::Damaged { segment: 1, offset }) } else { Ok(3) };

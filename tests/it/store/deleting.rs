@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::{join_all, poll_immediate};
 use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, Part, Store, StoreOptions};
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 
 use super::embedded::options;
 use crate::support::mail::{delivery, mailbox};
@@ -40,7 +40,7 @@ async fn a_message_that_comes_between_two_steps_stays() {
     assert_eq!(late.await, Ok(()));
     assert_eq!(deleting.await.expect("no panic"), Ok(MAILS));
 
-    let part = Part::Offset { offset: 0, limit: 9 };
+    let part = PageRequest { offset: 0, limit: 9 };
     let left = store.list(&mailbox(TO), part, NOW).await.expect("list");
     assert_eq!(left.total, 1);
     assert_eq!(store.load(&left.emails[0]).await.expect("load").expect("an Email").raw, "late");

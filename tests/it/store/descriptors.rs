@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, Part, Store, StoreOptions};
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 
 use super::embedded::options;
 use super::until;
 use crate::support::mail::{delivery, mailbox};
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-const EVERYTHING: Part = Part::Offset { offset: 0, limit: usize::MAX };
+const EVERYTHING: PageRequest = PageRequest { offset: 0, limit: usize::MAX };
 /// The segment of the mail, the one in use, the next one, and one that waits for the next checkpoint.
 const SEGMENTS_MAX: usize = 4;
 /// Segments that are open at most, the index, the lock, and the directory itself.

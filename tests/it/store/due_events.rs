@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tempmail::model::{AttemptRecord, PendingEvent, Timestamp, Verdict, WebhookId};
-use tempmail::store::{DueEvents, EmbeddedStore, Outbox, OutboxLimits, Replay, Store, StoreOptions, Wanted};
+use tempmail::store::{DueEvents, DueQuery, EmbeddedStore, Outbox, OutboxLimits, Replay, Store, StoreOptions};
 
 use super::embedded::options;
 use super::outbox::{attempt, pending, register};
@@ -32,13 +32,13 @@ async fn receive(store: &EmbeddedStore) {
     store.receive(delivery(&[TO], "mail", NOW)).await.expect("receive");
 }
 
-fn wanted(limit: usize, without: &[&PendingEvent]) -> Wanted {
+fn wanted(limit: usize, without: &[&PendingEvent]) -> DueQuery {
     let without = without.iter().map(|event| event.sequence).collect::<HashSet<_>>();
-    Wanted { due_by: NOW, due_after: Timestamp::MAX, without, limit }
+    DueQuery { due_by: NOW, due_after: Timestamp::MAX, without, limit }
 }
 
-async fn due(store: &EmbeddedStore, webhook: WebhookId, wanted: Wanted) -> DueEvents {
-    store.due_events(webhook, wanted).await.expect("events").expect("a webhook")
+async fn due(store: &EmbeddedStore, webhook: WebhookId, query: DueQuery) -> DueEvents {
+    store.due_events(webhook, query).await.expect("events").expect("a webhook")
 }
 
 #[tokio::test]
@@ -65,10 +65,10 @@ async fn events_come_in_the_order_of_time_whether_they_were_tried_or_not() {
     store.record_attempt(attempt(&events[1], Verdict::Retry(soon))).await.expect("record");
     store.record_attempt(attempt(&events[0], Verdict::Retry(later))).await.expect("record");
     store.receive(delivery(&[TO], "mail", NOW.plus(Duration::from_secs(6)))).await.expect("receive");
-    let all = due(&store, webhook, Wanted { due_by: later, ..wanted(9, &[]) }).await.events;
+    let all = due(&store, webhook, DueQuery { due_by: later, ..wanted(9, &[]) }).await.events;
     let found: Vec<_> = all.iter().map(|event| (event.attempts, event.due_at.since(NOW).as_secs())).collect();
     assert_eq!(found, [(1, 5), (0, 6), (1, 7)]);
-    let one = due(&store, webhook, Wanted { due_by: later, ..wanted(1, &[&all[0]]) }).await;
+    let one = due(&store, webhook, DueQuery { due_by: later, ..wanted(1, &[&all[0]]) }).await;
     assert_eq!((&one.events[0], one.events.len(), one.has_more), (&all[1], 1, true));
 }
 
@@ -76,8 +76,8 @@ async fn events_come_in_the_order_of_time_whether_they_were_tried_or_not() {
 async fn an_event_that_was_not_tried_is_due_also_where_the_clock_was_put_back() {
     let (store, webhook) = store(0).await;
     store.receive(delivery(&[TO], "mail", NOW.plus(Duration::from_mins(10)))).await.expect("receive");
-    assert_eq!(store.lanes().await, Ok(vec![(webhook, None)]));
-    let all = due(&store, webhook, Wanted { due_after: NOW.plus(Duration::from_hours(1)), ..wanted(3, &[]) }).await;
+    assert_eq!(store.pending_webhooks().await, Ok(vec![(webhook, None)]));
+    let all = due(&store, webhook, DueQuery { due_after: NOW.plus(Duration::from_hours(1)), ..wanted(3, &[]) }).await;
     assert_eq!((all.events.len(), all.next_due_at), (1, None));
 }
 
@@ -99,7 +99,7 @@ async fn a_rest_that_a_receiver_asked_for_is_read_with_its_events_after_a_kill_a
     for store in [store, again] {
         let read = due(&store, webhook, wanted(3, &[])).await;
         assert_eq!((read.rests_until, read.events.len()), (Some(until), 1));
-        let read = due(&store, webhook, Wanted { due_by: until, ..wanted(3, &[]) }).await;
+        let read = due(&store, webhook, DueQuery { due_by: until, ..wanted(3, &[]) }).await;
         assert_eq!((read.rests_until, read.events.len()), (None, 2));
     }
 }

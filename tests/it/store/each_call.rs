@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, Part, Store, StoreOptions};
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 use tokio::sync::Semaphore;
 
 use super::answers::Answers;
@@ -85,7 +85,7 @@ async fn calls() -> usize {
 /// Waits until it can be read and takes mail.
 async fn until_it_works(store: &EmbeddedStore, when: &str) {
     let start = Instant::now();
-    let part = Part::Offset { offset: 0, limit: 1 };
+    let part = PageRequest { offset: 0, limit: 1 };
     while store.accepts().is_err() || store.list(&mailbox("a@example.test"), part, NOW).await.is_err() {
         assert!(start.elapsed() < BACK_WITHIN, "{when}: it stays away: {:?}", store.accepts());
         tokio::time::sleep(Duration::from_millis(5)).await;

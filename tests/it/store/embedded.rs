@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use tempmail::model::{Caps, Timestamp};
 use tempmail::store::disk::Directory;
-use tempmail::store::{EmbeddedStore, OpenError, OutboxLimits, Part, Store, StoreError, StoreOptions};
+use tempmail::store::{EmbeddedStore, OpenError, OutboxLimits, PageRequest, Store, StoreError, StoreOptions};
 
 use super::conformance::conformance;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::RecordingDisk;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-const FIRST_PAGE: Part = Part::Offset { offset: 0, limit: 20 };
+const FIRST_PAGE: PageRequest = PageRequest { offset: 0, limit: 20 };
 
 pub fn options() -> StoreOptions {
     StoreOptions {

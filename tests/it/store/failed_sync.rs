@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, Part, Store, StoreError, StoreOptions};
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreError, StoreOptions};
 
 use super::embedded::options;
 use super::until;
@@ -35,7 +35,7 @@ async fn receive(store: &EmbeddedStore, text: &'static str) -> Result<(), StoreE
 }
 
 async fn contents(store: &EmbeddedStore) -> Vec<String> {
-    let part = Part::Offset { offset: 0, limit: 100 };
+    let part = PageRequest { offset: 0, limit: 100 };
     let part = store.list(&mailbox("a@example.test"), part, NOW).await.expect("list");
     let mut contents = Vec::new();
     for listed in part.emails.iter().rev() {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use memchr::memmem;
 use rand::RngExt;
 use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, OpenError, Part, Store, StoreError, StoreOptions};
+use tempmail::store::{EmbeddedStore, OpenError, PageRequest, Store, StoreError, StoreOptions};
 
 use super::answers::Answers;
 use super::embedded::options;
@@ -31,7 +31,7 @@ async fn receive(store: &EmbeddedStore, text: impl Into<Vec<u8>>) -> Result<(), 
 }
 
 async fn contents(store: &EmbeddedStore) -> Vec<String> {
-    let part = Part::Offset { offset: 0, limit: 100 };
+    let part = PageRequest { offset: 0, limit: 100 };
     let part = store.list(&mailbox("a@example.test"), part, NOW).await.expect("list");
     assert_eq!(part.total, part.emails.len() as u64);
     let mut contents = Vec::new();
@@ -178,7 +178,7 @@ async fn a_store_on_a_full_disk_opens_and_deletes_and_takes_mail_once_there_is_r
         }
         assert_eq!(receive(&store, "m3").await, Err(StoreError::Full));
         if left == "m1" {
-            let part = store.list(&mailbox("a@example.test"), Part::Offset { offset: 0, limit: 1 }, NOW).await;
+            let part = store.list(&mailbox("a@example.test"), PageRequest { offset: 0, limit: 1 }, NOW).await;
             assert_eq!(store.delete(part.expect("list").emails[0].id, NOW).await, Ok(true));
         } else {
             assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await, Ok(1));
@@ -209,7 +209,7 @@ async fn a_segment_that_can_not_be_made_is_a_failure_unless_there_is_no_room() {
         let answer = answer.expect_err("no room");
         assert_eq!(std::mem::discriminant(&answer), std::mem::discriminant(&wanted), "{answer}");
         // What frees space goes on.
-        let part = store.list(&mailbox("a@example.test"), Part::Offset { offset: 0, limit: 1 }, NOW).await;
+        let part = store.list(&mailbox("a@example.test"), PageRequest { offset: 0, limit: 1 }, NOW).await;
         assert_eq!(store.delete(part.expect("list").emails[0].id, NOW).await, Ok(true));
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tempmail::model::Timestamp;
 use tempmail::store::disk::Disk;
-use tempmail::store::{EmbeddedStore, OpenError, Part, Store, StoreError, StoreOptions};
+use tempmail::store::{EmbeddedStore, OpenError, PageRequest, Store, StoreError, StoreOptions};
 
 use super::embedded::options;
 use super::until;
@@ -13,7 +13,7 @@ use crate::support::mail::{delivery, mailbox};
 use crate::support::quota_disk::QuotaDisk;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-const PART: Part = Part::Offset { offset: 0, limit: 10_000 };
+const PART: PageRequest = PageRequest { offset: 0, limit: 10_000 };
 const BACK_WITHIN: Duration = Duration::from_secs(30);
 
 /// What a store answers once its index is not being compacted, for which the short disk is the reason.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rand::RngExt;
 use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, Part, Store, StoreOptions};
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 
 use super::embedded::options;
 use crate::support::mail::{delivery, mailbox};
@@ -37,7 +37,7 @@ async fn thinned() -> RecordingDisk {
 
 /// That it holds what it must: a life was shortened to half an hour, once.
 async fn check(store: &EmbeddedStore, when: &str) {
-    let part = Part::Offset { offset: 0, limit: 9 };
+    let part = PageRequest { offset: 0, limit: 9 };
     for name in ["user0@example.test", "user99@example.test"] {
         let at = |minutes: u32| START.plus(HOUR + Duration::from_mins(minutes.into()));
         let listed = store.list(&mailbox(name), part, at(29)).await.expect("list");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tempmail::model::{
     AttemptRecord, PendingEvent, Secret, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus,
 };
-use tempmail::store::{EmbeddedStore, Outbox, Part, Replay, Store, StoreOptions, WebhookRegistration};
+use tempmail::store::{EmbeddedStore, Outbox, PageRequest, Replay, Store, StoreOptions, WebhookRegistration};
 
 use super::embedded::options;
 use super::replays::came_to;
@@ -144,7 +144,7 @@ async fn each_message_gives_each_webhook_of_its_recipients_one_event() {
     store.receive(delivery(&["a@example.test", "c@example.test"], "hello", NOW)).await.expect("receive");
     assert_eq!([pending(&store, first).await.len(), pending(&store, second).await.len()], [1, 1]);
     assert_eq!(pending(&store, other).await, []);
-    let lanes = store.lanes().await.expect("lanes");
+    let lanes = store.pending_webhooks().await.expect("pending webhooks");
     assert_eq!(lanes.len(), 2);
     assert!(lanes.contains(&(first, None)) && lanes.contains(&(second, None)));
     let event = pending(&store, first).await.remove(0);
@@ -168,7 +168,7 @@ async fn an_event_outlives_its_email_and_then_lets_go_of_the_octets() {
         store.record_attempt(attempt(event, Verdict::Delivered)).await.expect("record");
     }
     assert_eq!(store.stats().await.expect("stats").live_octets, 0);
-    assert_eq!(store.lanes().await, Ok(vec![]));
+    assert_eq!(store.pending_webhooks().await, Ok(vec![]));
 }
 
 #[tokio::test]
@@ -181,7 +181,7 @@ async fn an_attempt_moves_its_event_and_stands_in_the_log() {
     store.record_attempt(attempt(&event, Verdict::Retry(later))).await.expect("record");
     let again = pending(&store, id).await.remove(0);
     assert_eq!((again.id, again.attempts, again.due_at), (event.id, 1, later));
-    assert_eq!(store.lanes().await, Ok(vec![(id, Some(later))]));
+    assert_eq!(store.pending_webhooks().await, Ok(vec![(id, Some(later))]));
     let record = store.webhook(id).await.expect("read").expect("webhook");
     assert_eq!((record.failures, record.failing_since), (1, Some(NOW)));
     // Noted once more, as by who was not told that it is noted: it is one failure, and the event is due when it was.
@@ -260,7 +260,7 @@ async fn a_full_outbox_drops_the_oldest_and_says_so() {
     assert_eq!(log.len(), 2);
     assert!(log.iter().all(|line| line.error.as_deref() == Some("outbox_full")));
     assert_eq!(
-        store.list(&mailbox("a@example.test"), Part::Offset { offset: 0, limit: 9 }, NOW).await.expect("list").total,
+        store.list(&mailbox("a@example.test"), PageRequest { offset: 0, limit: 9 }, NOW).await.expect("list").total,
         5
     );
 }
@@ -288,7 +288,7 @@ async fn webhooks_go_with_their_domain_and_when_no_mail_comes() {
     store.receive(delivery(&["b@example.test"], "mail", day_after)).await.expect("receive");
     assert_eq!(store.delete_idle_webhooks(day_after).await, Ok(0), "mail of which a disabled one is not told counts");
     assert_eq!(store.delete_webhook(busy).await, Ok(true));
-    assert_eq!(store.lanes().await, Ok(vec![]));
+    assert_eq!(store.pending_webhooks().await, Ok(vec![]));
     assert_eq!(store.stats().await.expect("stats").emails, 2);
 }
 

@@ -81,6 +81,25 @@ async fn unproven_webhooks_push_out_no_event_of_a_proven_one_whatever_their_numb
 }
 
 #[tokio::test]
+async fn unproven_webhooks_of_one_registrant_push_out_no_event_of_another_one() {
+    let store = store(LIMITS);
+    for number in 0..20_u8 {
+        let record = webhook(&format!("s{number}@example.test"), &format!("https://s{number}.example/"));
+        add(&store, WebhookRecord { registrant: Some(by(1)), ..record }).await;
+    }
+    for number in 0..20 {
+        receive(&store, &format!("s{number}@example.test"), 6_000).await;
+    }
+    let record = webhook("n@example.test", "https://n.example/");
+    let newcomer = add(&store, WebhookRecord { registrant: Some(by(2)), ..record }).await;
+    for number in 0..20 {
+        receive(&store, "n@example.test", 2_000).await;
+        receive(&store, &format!("s{number}@example.test"), 6_000).await;
+    }
+    assert_eq!((pending(&store, newcomer).await.len(), dropped(&store, newcomer).await), (20, 0));
+}
+
+#[tokio::test]
 async fn a_full_outbox_is_shared_by_registrant_and_by_origin_and_not_by_webhook() {
     for shares_origin in [false, true] {
         let store = store(LIMITS);
@@ -126,26 +145,27 @@ async fn places_have_a_bound_for_each_registrant_and_the_oldest_unproven_webhook
     assert_eq!(answer, Ok(WebhookRegistration::New));
     let (oldest, _) = register(record(2, Some(by(1)), 2)).await;
     assert_eq!(register(record(3, Some(by(1)), 3)).await.1, Ok(WebhookRegistration::FullForRegistrant));
-    let (older, _) = register(record(4, None, 4)).await;
-    let (young, _) = register(record(5, None, 20)).await;
+    let (administrators, _) = register(record(4, None, 1)).await;
+    let (young, _) = register(record(5, Some(by(2)), 20)).await;
     assert_eq!(
         register(record(6, None, 30)).await.1,
         Ok(WebhookRegistration::New),
         "the administrator's have no bound"
     );
     assert_eq!(store.webhook(oldest).await, Ok(None));
-    assert_eq!(register(record(7, Some(by(1)), 31)).await.1, Ok(WebhookRegistration::New), "its place is free again");
-    assert_eq!(store.webhook(older).await, Ok(None));
     assert_eq!(
         register(record(8, Some(by(3)), 32)).await.1,
         Ok(WebhookRegistration::Full),
-        "the rest is proven or young"
+        "the rest is proven, young, or the administrator's"
     );
-    assert!(store.webhook(young).await.expect("read").is_some());
-    assert_eq!(store.delete_unproven_webhooks(at(31)).await, Ok(2));
-    assert!(store.webhook(first).await.expect("read").is_some());
+    assert_eq!(store.delete_unproven_webhooks(at(31)).await, Ok(1));
+    assert_eq!(store.webhook(young).await, Ok(None));
+    for kept in [first, administrators] {
+        assert!(store.webhook(kept).await.expect("read").is_some());
+    }
+    assert_eq!(register(record(7, Some(by(1)), 31)).await.1, Ok(WebhookRegistration::New), "its place is free again");
     let all = store.all_webhooks(WebhookFilter::default(), None, 9).await.expect("a page").webhooks;
-    assert_eq!(all.len(), 2);
+    assert_eq!(all.len(), 4);
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use tempmail::model::Timestamp;
 use tempmail::store::backup::BackupRecord;
-use tempmail::store::{EmbeddedStore, Part, Store, StoreError};
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreError};
 
 use super::embedded::options;
 use crate::support::faulty_disk::{FaultyDisk, Operation};
@@ -59,6 +59,6 @@ async fn a_panic_while_octets_are_punched_out_costs_that_batch() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     store.receive(delivery(&["a@example.test"], "m2", NOW)).await.expect("the writer works");
-    let part = Part::Offset { offset: 0, limit: 9 };
+    let part = PageRequest { offset: 0, limit: 9 };
     assert_eq!(store.list(&mailbox("a@example.test"), part, NOW).await.expect("list").total, 1);
 }

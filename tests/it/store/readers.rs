@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, Part, Store, StoreError, StoreOptions};
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreError, StoreOptions};
 
 use super::embedded::options;
 use super::until;
@@ -38,7 +38,7 @@ async fn receive(store: &EmbeddedStore, text: &'static str) -> Result<(), StoreE
 }
 
 async fn contents(store: &EmbeddedStore) -> Result<Vec<String>, StoreError> {
-    let part = store.list(&mailbox("a@example.test"), Part::Offset { offset: 0, limit: 100 }, NOW).await?;
+    let part = store.list(&mailbox("a@example.test"), PageRequest { offset: 0, limit: 100 }, NOW).await?;
     let mut contents = Vec::new();
     for listed in part.emails.iter().rev() {
         let raw = store.load(listed).await?.expect("a listed email").raw;
@@ -159,7 +159,7 @@ async fn a_durable_group_that_the_index_can_not_take_is_shown_later_and_nothing_
     let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &rare).expect("open"));
     // It can be opened and read, and not grow.
     disk.fail(|operation, name| (operation == Operation::SetLen && name == INDEX).then_some(ErrorKind::Other));
-    let total = async || store.list(&mailbox("a@example.test"), Part::Offset { offset: 0, limit: 1 }, NOW).await;
+    let total = async || store.list(&mailbox("a@example.test"), PageRequest { offset: 0, limit: 1 }, NOW).await;
     let (mut kept, mut most, mut reads) = (0, 0, 0);
     let answer = loop {
         let names: Vec<String> = (0..99).map(|n| format!("user{n}.{kept}@example.test")).collect();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use tempmail::model::{StoredEmail, Timestamp, Verdict, WebhookId};
 use tempmail::store::check::check;
-use tempmail::store::{EmbeddedStore, Outbox, Part, Store, StoreOptions, backup, salvage};
+use tempmail::store::{EmbeddedStore, Outbox, PageRequest, Store, StoreOptions, backup, salvage};
 use tokio::task::JoinSet;
 
 use super::crash::images::relocated;
@@ -20,7 +20,7 @@ use crate::support::recording_disk::RecordingDisk;
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const TOLD: &str = "told@example.test";
 const READ: &str = "read@example.test";
-const EVERYTHING: Part = Part::Offset { offset: 0, limit: usize::MAX };
+const EVERYTHING: PageRequest = PageRequest { offset: 0, limit: usize::MAX };
 
 /// Small segments, and a checkpoint as soon as nothing comes in.
 fn small() -> StoreOptions {

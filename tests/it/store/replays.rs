@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tempmail::model::{AttemptRecord, PendingEvent, Timestamp, Verdict, WebhookId, WebhookStatus};
-use tempmail::store::{ATTEMPTS_PER_NOTE, EmbeddedStore, Outbox, OutboxLimits, Replay, Replayed, Store, StoreError};
+use tempmail::store::{ATTEMPTS_PER_RECORD, EmbeddedStore, Outbox, OutboxLimits, Replay, Replayed, Store, StoreError};
 
 use super::outbox::{attempt, pending, register};
 use super::outbox_bounds::{receive, store};
@@ -124,7 +124,7 @@ async fn a_replay_takes_what_the_log_shows() {
         receive(&store, TO, 5).await;
     }
     // Whole pages leave the log, so that more is kept of it than is shown.
-    for events in pending(&store, id).await.chunks(ATTEMPTS_PER_NOTE) {
+    for events in pending(&store, id).await.chunks(ATTEMPTS_PER_RECORD) {
         let attempts = events.iter().map(|event| attempt(event, Verdict::Delivered)).collect();
         store.record_attempts(attempts).await.expect("note");
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, Part, Store, StoreOptions, salvage};
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions, salvage};
 
 use super::embedded::options;
 use super::{locked, locked_directory};
@@ -12,7 +12,7 @@ use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::RecordingDisk;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-const EVERYTHING: Part = Part::Offset { offset: 0, limit: usize::MAX };
+const EVERYTHING: PageRequest = PageRequest { offset: 0, limit: usize::MAX };
 /// More than two steps of a deletion take.
 const MAILS: usize = 1_500;
 

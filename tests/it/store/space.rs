@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, Part, Store, StoreOptions};
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 use tokio::task::JoinSet;
 
 use super::embedded::options;
@@ -33,8 +33,8 @@ fn index_octets(dir: &Path) -> u64 {
 /// Octets of the index's file that its rows take. How long the file is says how much changed between two checkpoints, and so
 /// how busy the machine is.
 async fn row_octets(store: &EmbeddedStore) -> u64 {
-    let survey = store.survey().await.expect("survey");
-    survey.stats.index_octets - survey.index_free_octets
+    let detailed = store.detailed_stats().await.expect("survey");
+    detailed.stats.index_octets - detailed.index_free_octets
 }
 
 /// What was used at most.
@@ -129,7 +129,7 @@ async fn one_message_that_stays_in_each_segment_does_not_keep_the_others() {
         store.delete_all(&mailbox("read@example.test"), START).await.expect("delete");
         peak.hold(&store, dir.path(), &format!("segment {segment}")).await;
     }
-    let kept = store.list(&mailbox("kept@example.test"), Part::Offset { offset: 0, limit: 1000 }, START).await;
+    let kept = store.list(&mailbox("kept@example.test"), PageRequest { offset: 0, limit: 1000 }, START).await;
     let kept = kept.expect("list").emails;
     assert_eq!(kept.len(), 8);
     for email in &kept {
@@ -187,7 +187,7 @@ async fn an_index_that_is_mostly_free_is_compacted_when_the_store_is_opened() {
     let store = EmbeddedStore::open(dir.path(), &large).expect("open again");
     let after = index_octets(dir.path());
     assert!(after * 2 < before, "{before} to {after}");
-    let part = Part::Offset { offset: 0, limit: 1 };
+    let part = PageRequest { offset: 0, limit: 1 };
     assert_eq!(store.list(&mailbox("user7@example.test"), part, START.plus(HOUR)).await.expect("list").total, 10);
     drop(store);
     let disk = super::locked(dir.path());

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, Part, Store, StoreOptions};
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 
 use super::embedded::options;
 use crate::support::faulty_disk::{FaultyDisk, Operation};
@@ -53,6 +53,6 @@ async fn a_process_begins_with_a_small_segment_and_begins_again_with_one_after_a
     let first = made[0];
     assert!(((16 << 20)..ROOM_OCTETS).contains(&first), "{made:?}");
     assert_eq!(made[1..3], [4 * first, first], "they grow, and after a failure somebody waits again: {made:?}");
-    let part = Part::Offset { offset: 0, limit: 1 };
+    let part = PageRequest { offset: 0, limit: 1 };
     assert_eq!(store.list(&mailbox("a@example.test"), part, NOW).await.expect("list").total, mails);
 }

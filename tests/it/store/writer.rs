@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, Part, Store, StoreError};
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreError};
 use tokio::time::timeout;
 
 use super::embedded::options;
@@ -16,7 +16,7 @@ const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const PATIENCE: Duration = Duration::from_secs(20);
 
 async fn total(store: &EmbeddedStore) -> u64 {
-    let part = Part::Offset { offset: 0, limit: 1 };
+    let part = PageRequest { offset: 0, limit: 1 };
     store.list(&mailbox("a@example.test"), part, NOW).await.expect("list").total
 }
 

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use tempmail::config::{Config, Revision};
 use tempmail::model::{Caps, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 use tempmail::store::{
-    BackupStream, EmbeddedStore, Expired, MailboxPart, Part, Registration, Store, StoreError, StoreOptions, StoreStats,
-    Survey,
+    BackupStream, DetailedStats, EmbeddedStore, Expired, MailboxPage, PageRequest, Registration, Store, StoreError,
+    StoreOptions, StoreStats,
 };
 use tokio::sync::{Semaphore, watch};
 
@@ -158,13 +158,13 @@ impl Store for FaultyStore {
         self.working().and_then(|()| self.store.accepts())
     }
 
-    fn takes(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError> {
-        self.store.takes(mailboxes, now)
+    fn check_caps(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError> {
+        self.store.check_caps(mailboxes, now)
     }
 
-    async fn list(&self, mailbox: &Mailbox, part: Part, now: Timestamp) -> Result<MailboxPart, StoreError> {
+    async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError> {
         self.working()?;
-        self.store.list(mailbox, part, now).await
+        self.store.list(mailbox, page, now).await
     }
 
     async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError> {
@@ -226,9 +226,9 @@ impl Store for FaultyStore {
         self.store.stats().await
     }
 
-    async fn survey(&self) -> Result<Survey, StoreError> {
+    async fn detailed_stats(&self) -> Result<DetailedStats, StoreError> {
         self.working()?;
-        self.store.survey().await
+        self.store.detailed_stats().await
     }
 
     fn backup(&self) -> BackupStream {

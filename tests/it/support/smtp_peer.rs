@@ -125,13 +125,6 @@ impl SmtpPeer {
         self.reply().await
     }
 
-    /// Sends one octet; the reply, if one comes within `patience`.
-    pub(crate) async fn try_octet(&mut self, octet: u8, patience: Duration) -> Option<String> {
-        let _ = self.stream.write_all(&[octet]).await;
-        let is_there = timeout(patience, self.stream.fill_buf()).await.is_ok();
-        if is_there { Some(self.reply().await) } else { None }
-    }
-
     /// Delivers a message for one recipient, which must be accepted. A dot at the start of a line is doubled.
     pub(crate) async fn deliver(&mut self, recipient: &str, message: &str) {
         self.begin_data(recipient).await;

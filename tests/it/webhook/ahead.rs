@@ -16,8 +16,6 @@ use crate::support::clock::SetClock;
 use crate::support::mail::delivery;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
-/// Attempts in flight at an address that has taken nothing yet.
-const AT_FIRST: usize = 1;
 /// More than are read ahead.
 const MAILS: usize = 140;
 
@@ -82,9 +80,9 @@ async fn receive(store: &EmbeddedStore, recipient: &str) {
 #[tokio::test]
 async fn a_deleted_webhook_gets_no_event_that_was_read_ahead() {
     let (running, webhook) = Running::start(Behaviour::Hang).await;
-    running.sink.wait_for(AT_FIRST).await;
+    running.sink.wait_for(PER_ORIGIN).await;
     assert_eq!(running.store.delete_webhook(webhook).await, Ok(true));
-    assert_eq!(running.requests_in_the_end().await, AT_FIRST);
+    assert_eq!(running.requests_in_the_end().await, PER_ORIGIN);
 }
 
 #[tokio::test]

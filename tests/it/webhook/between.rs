@@ -7,8 +7,8 @@ use tempmail::model::{
     AttemptRecord, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
 };
 use tempmail::store::{
-    DueEvents, EmbeddedStore, Outbox, OutboxVersion, Replay, Replayed, StoreError, Wanted, WebhookFilter, WebhookPage,
-    WebhookRegistration,
+    DueEvents, DueQuery, EmbeddedStore, Outbox, OutboxVersion, Replay, Replayed, StoreError, WebhookFilter,
+    WebhookPage, WebhookRegistration,
 };
 use tokio::sync::Notify;
 
@@ -92,14 +92,14 @@ impl<B: Between> Outbox for OutboxWith<B> {
         self.store.all_webhooks(filter, after, limit).await
     }
 
-    async fn lanes(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
+    async fn pending_webhooks(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
         self.between.looks();
-        self.store.lanes().await
+        self.store.pending_webhooks().await
     }
 
-    async fn due_events(&self, webhook: WebhookId, wanted: Wanted) -> Result<Option<DueEvents>, StoreError> {
-        let limit = wanted.limit;
-        let due = self.store.due_events(webhook, wanted).await;
+    async fn due_events(&self, webhook: WebhookId, query: DueQuery) -> Result<Option<DueEvents>, StoreError> {
+        let limit = query.limit;
+        let due = self.store.due_events(webhook, query).await;
         self.between.read(webhook, limit, due.as_ref().ok().and_then(Option::as_ref).map_or(&[], |due| &due.events));
         due
     }

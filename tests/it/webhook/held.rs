@@ -137,7 +137,7 @@ async fn no_more_is_sent_than_may_be_unrecorded_while_nothing_can_be_recorded() 
     }
     assert!((UNRECORDED..UNRECORDED + PER_ORIGIN).contains(&sent()), "{}", sent());
     running.between.may_note.send_replace(true);
-    while !running.store.lanes().await.expect("lanes").is_empty() {
+    while !running.store.pending_webhooks().await.expect("pending webhooks").is_empty() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     running.stop().await;

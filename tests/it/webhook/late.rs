@@ -79,7 +79,7 @@ async fn requests(meddling: Meddling) -> usize {
     let shutdown = CancellationToken::new();
     let running = tokio::spawn(dispatcher::run(delivery, IN_FLIGHT, guard, shutdown.clone()));
     let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
-    while !store.lanes().await.expect("lanes").is_empty() {
+    while !store.pending_webhooks().await.expect("pending webhooks").is_empty() {
         assert!(tokio::time::Instant::now() < deadline, "the event still waits");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

@@ -17,13 +17,9 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "hostname" => &["mail.example.com"],
         "retention" | "verify-every" | "webhook-grace" | "webhook-idle" | "webhook-unproven-life" => &["1h30m"],
         "max-message-size" | "max-line-size" => &["2MB"],
-        "segment-size"
-        | "index-cache-size"
-        | "outbox-size-per-webhook"
-        | "outbox-size"
-        | "smtp-body-budget"
-        | "smtp-body-budget-per-address"
-        | "smtp-body-budget-per-network" => &["160MB"],
+        "segment-size" | "index-cache-size" | "outbox-size-per-webhook" | "outbox-size" | "smtp-body-budget" => {
+            &["160MB"]
+        }
         "page-size-default" => &["50"],
         "page-size-max" => &["200"],
         "subaddressing" => &["strip"],
@@ -32,13 +28,8 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "public-address" => &["192.0.2.1", "2001:db8::1"],
         "max-domains"
         | "max-smtp-connections"
-        | "max-smtp-connections-per-address"
-        | "max-smtp-connections-per-network"
+        | "max-smtp-connections-per-client"
         | "smtp-connections-per-minute"
-        | "smtp-errors-max"
-        | "smtp-min-rate"
-        | "max-hops"
-        | "max-recipients"
         | "max-messages-per-mailbox"
         | "max-messages-per-domain"
         | "max-http-connections"
@@ -59,12 +50,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "domain" | "refuse-sender-domain" => &["a.test", "*.b.test"],
         "accept-local-part" => &["test-*", "user?"],
         "mailbox-full" => &["drop-oldest"],
-        "smtp-idle-timeout"
-        | "smtp-reply-timeout"
-        | "smtp-command-timeout"
-        | "smtp-message-timeout"
-        | "smtp-session-life"
-        | "smtp-stress-timeout" => &["500ms"],
+        "smtp-timeout" => &["500ms"],
         "smtp-auth" => &["accept-any"],
         "log-format" => &["json"],
         _ => panic!("{key} has no example"),

@@ -1,6 +1,5 @@
 //! Tests of the loader.
 
-mod clients;
 mod examples;
 mod file;
 

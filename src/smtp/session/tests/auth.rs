@@ -1,4 +1,4 @@
-//! AUTH that takes any credentials (RFC 4954).
+//! AUTH, which accepts any credentials (RFC 4954).
 
 use super::*;
 use crate::smtp::auth::LINE_OCTETS_MAX;
@@ -14,7 +14,7 @@ fn codes_of(dialog: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_way_of_an_exchange_has_its_replies() {
+fn each_exchange_has_its_replies() {
     for (dialog, expected) in [
         ("AUTH PLAIN AGFubgBzZWNyZXQ=\r\n", &["235 2.7.0"][..]),
         ("AUTH PLAIN\r\nAGFubgBzZWNyZXQ=\r\n", &["334", "235 2.7.0"]),
@@ -23,7 +23,7 @@ fn each_way_of_an_exchange_has_its_replies() {
         ("AUTH PLAIN\r\n*\r\nNOOP\r\n", &["334", "501 5.0.0", "250 2.0.0"]),
         ("AUTH LOGIN\r\nYW5u\r\n*\r\nNOOP\r\n", &["334", "334", "501 5.0.0", "250 2.0.0"]),
         ("AUTH PLAIN !\r\nNOOP\r\n", &["501 5.5.2", "250 2.0.0"]),
-        // Commands are none within an exchange, whatever they look like.
+        // Within an exchange no line is a command.
         ("AUTH LOGIN\r\nQUIT\r\nNOOP\r\n", &["334", "334", "235 2.7.0"]),
         ("AUTH LOGIN\r\nQUIT!\r\nNOOP\r\n", &["334", "501 5.5.2", "250 2.0.0"]),
         ("AUTH SCRAM-SHA-256 x\r\n", &["504 5.5.4"]),
@@ -40,7 +40,7 @@ fn each_way_of_an_exchange_has_its_replies() {
 }
 
 #[test]
-fn it_is_announced_and_makes_another_protocol() {
+fn auth_is_announced_and_changes_the_protocol() {
     let played = play_auth(&format!("{EHLO}HELP\r\nAUTH PLAIN AGEAYg==\r\n{MAIL}{RCPT}DATA\r\n.\r\n"));
     assert!(played.replies.contains("\r\n250-AUTH PLAIN LOGIN\r\n"));
     assert!(played.replies.contains("HELO EHLO STARTTLS AUTH MAIL"));
@@ -59,7 +59,7 @@ fn a_response_may_be_longer_than_a_command() {
 }
 
 #[test]
-fn it_is_forgotten_when_the_connection_is_secured() {
+fn starttls_forgets_the_authentication() {
     let (settings, policy) = (settings(), OneDomain::default());
     let mut session = Session::new(&settings, OFFERED, &policy);
     let dialog = format!("{EHLO}AUTH PLAIN AGEAYg==\r\nSTARTTLS\r\n");

@@ -2,12 +2,12 @@
 
 use super::*;
 
-/// A message of three chunks, of which the last is empty.
+/// A message in three chunks; the last one is empty.
 fn chunked(first: &str, second: &str) -> String {
     format!("BDAT {}\r\n{first}BDAT {}\r\n{second}BDAT 0 LAST\r\n", first.len(), second.len())
 }
 
-/// The codes behind those of EHLO, MAIL and RCPT.
+/// The codes after those of EHLO, MAIL and RCPT.
 fn codes_behind_rcpt(dialog: &str) -> Vec<String> {
     codes(&play(&format!("{EHLO}{MAIL}{RCPT}{dialog}")).replies).split_off(3)
 }
@@ -35,13 +35,13 @@ fn only_the_store_accepts_the_last_chunk() {
 }
 
 #[test]
-fn what_cannot_be_taken_is_read_to_its_end_and_then_refused() {
+fn a_refused_chunk_is_read_to_its_end_before_the_reply() {
     for (dialog, expected) in [
         ("BDAT 6\r\nQUIT\r\nNOOP\r\n".to_owned(), &["503 5.5.1", "250 2.0.0"][..]),
         (format!("{EHLO}BDAT 6 LAST\r\nQUIT\r\nNOOP\r\n"), &["250", "503 5.5.1", "250 2.0.0"]),
         // A transaction ends with its last chunk, so that the next one can begin.
         (format!("{EHLO}{MAIL}BDAT 6 LAST\r\nQUIT\r\n{MAIL}"), &["250", "250 2.1.0", "503 5.5.1", "250 2.1.0"]),
-        // What came for nobody must not become a message without its beginning.
+        // A chunk without recipients must not be lost at the beginning of a later message.
         (
             format!("{EHLO}{MAIL}BDAT 6\r\nQUIT\r\n{RCPT}BDAT 6 LAST\r\nQUIT\r\n"),
             &["250", "250 2.1.0", "503 5.5.1", "503 5.5.1", "503 5.5.1"],
@@ -57,7 +57,7 @@ fn what_cannot_be_taken_is_read_to_its_end_and_then_refused() {
 }
 
 #[test]
-fn data_and_recipients_come_too_late_behind_a_chunk() {
+fn data_and_rcpt_are_refused_behind_a_chunk() {
     for (dialog, expected) in [
         ("BDAT 2\r\nhiDATA\r\nNOOP\r\n", &["250 2.0.0", "503 5.5.1", "250 2.0.0"][..]),
         ("BDAT 2\r\nhiRCPT TO:<eve@example.test>\r\nBDAT 0 LAST\r\n", &["250 2.0.0", "503 5.5.1", "250 2.0.0"]),
@@ -93,13 +93,13 @@ fn a_message_that_is_too_large_is_refused_chunk_by_chunk() {
         codes_behind_rcpt(&format!("BDAT 1000 LAST\r\n{half}{}NOOP\r\n", &half[..400])),
         ["250 2.0.0", "250 2.0.0"]
     );
-    // More than SIZE promised is no error.
+    // A message may be larger than its SIZE.
     let dialog = format!("{EHLO}MAIL FROM:<> SIZE=1\r\n{RCPT}{chunk}BDAT 0 LAST\r\n");
     assert_eq!(play(&dialog).messages[0].raw.len(), 600);
 }
 
 #[test]
-fn a_size_beyond_all_numbers_keeps_the_session_in_step() {
+fn a_size_beyond_the_largest_number_never_arrives_completely() {
     let digits = "9".repeat(1000);
     let dialog = format!("{EHLO}{MAIL}{RCPT}BDAT {digits}\r\n{MAIL}{RCPT}BDAT 4 LAST\r\nevilQUIT\r\n");
     let played = play(&dialog);
@@ -111,11 +111,11 @@ fn a_chunk_of_unknown_size_ends_the_session() {
     for line in ["BDAT", "BDAT x", "BDAT -1 LAST", "BDAT 4 FIRST"] {
         let played = play(&format!("{EHLO}{MAIL}{RCPT}{line}\r\n{MAIL}{RCPT}BDAT 4 LAST\r\nevil"));
         assert_eq!(codes(&played.replies)[3..], ["501 5.5.4", "421 4.5.0"], "{line}");
-        assert_eq!((played.messages.len(), played.end), (0, Some(End::OutOfStep)), "{line}");
+        assert_eq!((played.messages.len(), played.end), (0, Some(End::OutOfSync)), "{line}");
     }
 }
 
-/// Each of them may be a BDAT for whoever sent it, and then a chunk follows.
+/// The client may mean BDAT by each of these lines, and then a chunk follows.
 #[test]
 fn a_line_that_may_announce_a_chunk_ends_the_session() {
     let long = format!("BDAT 86 LAST{}", " ".repeat(3000));
@@ -124,13 +124,13 @@ fn a_line_that_may_announce_a_chunk_ends_the_session() {
     for line in odd.into_iter().chain(broken) {
         let played = play(&format!("{EHLO}{MAIL}{RCPT}{line}\r\nRSET\r\n{MAIL}{RCPT}BDAT 4 LAST\r\nevil"));
         assert_eq!(codes(&played.replies)[3..], ["501 5.5.4", "421 4.5.0"], "{line:?}");
-        assert_eq!((played.messages.len(), played.end), (0, Some(End::OutOfStep)), "{line:?}");
+        assert_eq!((played.messages.len(), played.end), (0, Some(End::OutOfSync)), "{line:?}");
     }
 }
 
-/// Who ends lines with less than CRLF sends the chunk behind this line; the octets of its CRLF may be the chunk's.
+/// A client that ends lines with a bare CR or LF sends the chunk behind this line. Even the CRLF may belong to the chunk.
 #[test]
-fn a_chunk_that_half_a_line_end_hides_ends_the_session() {
+fn a_chunk_behind_a_bare_line_end_ends_the_session() {
     let chunk = format!("RSET\r\n{MAIL}{RCPT}DATA\r\nevil\r\n.\r\n");
     for line in ["NOOP\nBDAT 86 LAST", "NOOP\r bdat 86 LAST", "MAIL FROM:<>\nRSET\nBDAT 86"] {
         let dialog = format!("{EHLO}{MAIL}{RCPT}{line}\r\n{chunk}");
@@ -138,18 +138,18 @@ fn a_chunk_that_half_a_line_end_hides_ends_the_session() {
             let (first, second) = dialog.as_bytes().split_at(at);
             let played = play_cut(&[first, second], &OneDomain::default(), &[]);
             assert_eq!(codes(&played.replies)[4..], ["501 5.5.4", "421 4.5.0"], "{line:?}");
-            assert_eq!((played.messages.len(), played.end), (0, Some(End::OutOfStep)), "{line:?}");
+            assert_eq!((played.messages.len(), played.end), (0, Some(End::OutOfSync)), "{line:?}");
         }
     }
 }
 
 #[test]
-fn memory_is_set_aside_before_the_first_chunk_and_given_back() {
+fn memory_is_reserved_before_the_first_chunk_and_released() {
     let dialog = format!("{EHLO}{MAIL}{RCPT}BDAT 3\r\noneBDAT 3 LAST\r\ntwo");
     let full = OneDomain { bodies: Budget::new(0), ..OneDomain::default() };
     let played = play_cut(&[dialog.as_bytes()], &full, &[]);
     assert_eq!(codes(&played.replies)[3..], ["452 4.3.1", "452 4.3.1"]);
-    // One KB is the largest message, so a second one has no room while the first is unfinished.
+    // The budget has room for one message, so a second has none while the first is unfinished.
     let one = OneDomain { bodies: Budget::new(1024), ..OneDomain::default() };
     let settings = settings();
     let mut first = Session::new(&settings, PLAIN, &one);

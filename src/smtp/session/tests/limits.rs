@@ -1,9 +1,9 @@
-//! What each bound of a session does.
+//! The limits of a session.
 
 use super::*;
 
 #[test]
-fn a_hundred_recipients_are_taken_and_the_next_may_come_later() {
+fn the_101st_recipient_is_refused_for_now() {
     let recipients = (0..101).map(|n| format!("RCPT TO:<bob{n}@example.test>\r\n")).collect::<Vec<_>>().concat();
     let played = play(&format!("{EHLO}{MAIL}{recipients}DATA\r\n.\r\n"));
     let codes = codes(&played.replies);
@@ -13,7 +13,7 @@ fn a_hundred_recipients_are_taken_and_the_next_may_come_later() {
 }
 
 #[test]
-fn a_size_over_the_limit_is_refused_as_soon_as_it_shows() {
+fn a_size_over_the_limit_is_refused_at_mail_or_at_the_end() {
     for (size, expected) in [("1000", "250 2.1.0"), ("1001", "552 5.3.4"), ("99999999999999999999999", "552 5.3.4")] {
         assert_codes(&format!("{EHLO}MAIL FROM:<> SIZE={size}\r\n"), &["250", expected]);
     }
@@ -26,7 +26,7 @@ fn a_size_over_the_limit_is_refused_as_soon_as_it_shows() {
 }
 
 #[test]
-fn a_message_with_a_line_that_is_too_long_is_refused_at_its_end_and_a_chunk_has_no_lines() {
+fn a_long_line_is_refused_at_the_end_of_data_and_a_chunk_has_no_lines() {
     let (mut settings, policy) = (settings(), OneDomain::default());
     settings.text_line_octets_max = 102;
     let line = "x".repeat(100);
@@ -57,7 +57,7 @@ fn twenty_errors_end_the_session() {
 }
 
 #[test]
-fn a_stored_message_forgives_the_errors_before_it() {
+fn a_stored_message_resets_the_count_of_errors() {
     let errors = "FOO\r\n".repeat(19);
     let message = format!("{EHLO}{MAIL}{RCPT}DATA\r\n.\r\n");
     let played = play(&format!("{errors}{message}{errors}NOOP\r\n"));
@@ -75,7 +75,7 @@ fn bad_lines_get_one_reply_each() {
 }
 
 #[test]
-fn a_path_that_holds_half_a_line_end_is_an_error_of_its_own() {
+fn a_path_with_a_bare_line_end_has_its_own_reply() {
     for path in ["a\r@example.test", "a\n@example.test", "a@example.test\n", "\"a\r\"@example.test", "\n"] {
         assert_codes(&format!("{EHLO}MAIL FROM:<{path}>\r\n{MAIL}"), &["250", "501 5.5.2", "250 2.1.0"]);
         assert_codes(
@@ -86,7 +86,7 @@ fn a_path_that_holds_half_a_line_end_is_an_error_of_its_own() {
 }
 
 #[test]
-fn replies_are_written_before_they_pile_up() {
+fn pending_replies_are_bounded() {
     let (settings, policy) = (settings(), OneDomain::default());
     let mut session = Session::new(&settings, PLAIN, &policy);
     let flood = "HELP\r\n".repeat(10_000);
@@ -107,14 +107,14 @@ fn replies_are_written_before_they_pile_up() {
 }
 
 #[test]
-fn transparency_does_not_count_as_size() {
+fn dot_stuffing_does_not_count_as_size() {
     // RFC 1870 section 3: CRLF counts; doubled dots count once; the final dot does not.
     let exact = format!("..{}\r\n", "x".repeat(997));
     assert_eq!(play(&format!("{EHLO}{MAIL}{RCPT}DATA\r\n{exact}.\r\n")).messages[0].raw.len(), 1000);
 }
 
 #[test]
-fn a_message_that_went_in_circles_is_refused() {
+fn a_message_with_too_many_hops_is_refused() {
     let hops = |n: usize| format!("{}\r\nReceived: body\r\n", "Received: x\r\n".repeat(n));
     let last = |n: usize| format!("BDAT {} LAST\r\n{}", hops(n).len(), hops(n));
     for (dialog, expected) in [

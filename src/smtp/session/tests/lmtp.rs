@@ -11,7 +11,7 @@ fn play_lmtp(dialog: &str, outcome: Result<(), StoreError>) -> Played {
 }
 
 #[test]
-fn the_greeting_is_its_own() {
+fn the_greeting_is_lhlo() {
     let played = play_lmtp("EHLO a\r\nHELO a\r\nMAIL FROM:<>\r\nLHLO client.test\r\nHELP\r\n", Ok(()));
     assert_eq!(codes(&played.replies), ["500", "500", "503 5.5.1", "250", "214 2.0.0"]);
     assert!(played.replies.starts_with("220 mx.test LMTP tempmail\r\n"));
@@ -22,7 +22,7 @@ fn the_greeting_is_its_own() {
 }
 
 #[test]
-fn the_end_of_a_message_has_a_reply_for_each_recipient_that_was_taken() {
+fn the_end_of_a_message_has_a_reply_for_each_accepted_recipient() {
     for (outcome, expected, end) in [
         (Ok(()), "250 2.0.0", None),
         (Err(StoreError::Full), "452 4.3.1", None),
@@ -42,7 +42,7 @@ fn the_end_of_a_message_has_a_reply_for_each_recipient_that_was_taken() {
 }
 
 #[test]
-fn so_has_a_refusal_that_the_store_is_not_asked_for() {
+fn a_refusal_before_the_store_has_a_reply_for_each_recipient() {
     let large = "x".repeat(1001);
     for content in [format!("DATA\r\n{large}\r\n.\r\n"), format!("BDAT 1001 LAST\r\n{large}")] {
         let played = play_lmtp(&format!("{BEGIN}{content}NOOP\r\n"), Ok(()));
@@ -61,7 +61,7 @@ fn without_recipients_there_is_one_refusal() {
 }
 
 #[test]
-fn ten_thousand_replies_do_not_pile_up_and_keep_their_order() {
+fn ten_thousand_replies_are_written_in_parts_and_in_order() {
     let (mut settings, policy) = (settings(), OneDomain::default());
     settings.recipients_max = 10_000;
     let mut session = Session::new(&settings, LMTP, &policy);
@@ -87,10 +87,10 @@ fn ten_thousand_replies_do_not_pile_up_and_keep_their_order() {
 }
 
 #[test]
-fn no_recipient_goes_without_its_reply_when_the_service_stops_amid_them() {
+fn each_recipient_gets_its_reply_when_the_service_stops() {
     let (settings, policy) = (settings(), OneDomain::default());
     let mut session = Session::new(&settings, LMTP, &policy);
-    // Replies that wait already leave room for a part of those to the message.
+    // The pending replies leave room for only a part of the replies to the message.
     let recipients = "RCPT TO:<a@example.test>\r\n".repeat(100);
     let dialog = format!("LHLO a\r\nMAIL FROM:<>\r\n{recipients}DATA\r\n.\r\n");
     let mut input = dialog.as_bytes();

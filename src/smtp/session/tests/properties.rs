@@ -1,10 +1,10 @@
-//! What holds for every dialog.
+//! Properties of every dialog.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Lines that occur in dialogs, whole and broken, in any order.
+/// Lines of dialogs, complete and broken, in any order.
 fn dialog() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => Just(EHLO.to_owned()),

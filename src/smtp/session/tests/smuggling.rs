@@ -1,8 +1,8 @@
-//! Nobody gets a second message in inside the first.
+//! No second message gets in inside the first.
 
 use super::*;
 
-/// What each server that was fooled took for the end of the first message, then a second envelope.
+/// Each octet sequence that some server took for the end of a message, then a second envelope.
 #[test]
 fn no_smuggled_message_gets_in() {
     for end in
@@ -17,7 +17,7 @@ fn no_smuggled_message_gets_in() {
     }
 }
 
-/// The same behind a chunk, at each cut in two: what is not of the chunk is a command, what is of it never.
+/// The sequences in and behind a chunk, at each cut: octets of the chunk are never commands, all others are.
 #[test]
 fn no_message_is_smuggled_in_a_chunk_or_behind_it() {
     for end in ["\n.\n", "\n.\r\n", "\r\n.\n", "\r\n.\r\n", "\r.\r", "\r\n\0.\r\n", ".\r\n", "\r\n"] {
@@ -30,7 +30,7 @@ fn no_message_is_smuggled_in_a_chunk_or_behind_it() {
             let (first, second) = dialog.as_bytes().split_at(at);
             assert_eq!(play_cut(&[first, second], &OneDomain::default(), &[]), whole, "{end:?} at {at}");
         }
-        // The end of DATA is none of a message in chunks: what is left over is an unknown command.
+        // A message in chunks does not end like DATA: the rest is an unknown command.
         let dialog = format!("{EHLO}{MAIL}{RCPT}BDAT 1 LAST\r\nx{end}NOOP\r\n");
         let played = play(&dialog);
         assert_eq!((played.messages.len(), &played.messages[0].raw[..]), (1, &b"x"[..]), "{end:?}");

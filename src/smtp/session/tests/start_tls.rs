@@ -1,10 +1,10 @@
-//! STARTTLS, as far as the session knows of it.
+//! STARTTLS, as the session sees it.
 
 use super::*;
 
 const OFFERED: Dialect = Dialect { service: Service::Smtp, offers_tls: true, offers_auth: false };
 
-/// Hands octets to a session until it wants more or something else is to be done; what it replied.
+/// Plays octets into a session up to its next step; the replies.
 fn say(session: &mut Session, octets: &str) -> (Step, String) {
     let mut input = octets.as_bytes();
     let step = session.advance(&mut input);
@@ -17,7 +17,7 @@ fn tls() -> TlsSession {
 }
 
 #[test]
-fn it_is_announced_where_it_can_be_had_until_it_is_there() {
+fn starttls_is_announced_with_a_certificate_until_tls_is_there() {
     let (settings, policy) = (settings(), OneDomain::default());
     let mut session = Session::new(&settings, OFFERED, &policy);
     assert!(say(&mut session, "EHLO a\r\n").1.contains("STARTTLS\r\n"));
@@ -34,7 +34,7 @@ fn it_is_announced_where_it_can_be_had_until_it_is_there() {
 }
 
 #[test]
-fn all_but_the_errors_is_forgotten() {
+fn a_handshake_forgets_all_but_the_errors() {
     let (settings, policy) = (settings(), OneDomain::default());
     let mut session = Session::new(&settings, OFFERED, &policy);
     let begun = "FOO\r\nEHLO a\r\nMAIL FROM:<>\r\nRCPT TO:<a@example.test>\r\nSTARTTLS\r\n";
@@ -43,13 +43,13 @@ fn all_but_the_errors_is_forgotten() {
     assert_eq!((session.helo(), session.tls()), ("", Some(&tls())));
     let replies = say(&mut session, "DATA\r\nRCPT TO:<a@example.test>\r\nMAIL FROM:<>\r\n").1;
     assert_eq!(replies.matches("503 5.5.1").count(), 3, "{replies}");
-    // One of the twenty was made in the clear, three just now.
+    // Of the twenty errors, one was in the clear and three are above.
     let (step, replies) = say(&mut session, &"FOO\r\n".repeat(16));
     assert_eq!(step, Step::Close(End::TooManyErrors), "{replies}");
 }
 
 #[test]
-fn nothing_is_taken_in_the_clear_once_it_has_begun() {
+fn no_command_in_the_clear_is_read_behind_starttls() {
     let (settings, policy) = (settings(), OneDomain::default());
     let mut session = Session::new(&settings, OFFERED, &policy);
     let mut input = &b"EHLO a\r\nSTARTTLS\r\nMAIL FROM:<>\r\nQUIT\r\n"[..];
@@ -62,10 +62,10 @@ fn nothing_is_taken_in_the_clear_once_it_has_begun() {
 }
 
 #[test]
-fn half_a_command_said_in_the_clear_is_forgotten() {
+fn a_handshake_forgets_half_a_command_in_the_clear() {
     let (settings, policy) = (settings(), OneDomain::default());
     let mut session = Session::new(&settings, OFFERED, &policy);
-    // What a secured client says must not be the end of what somebody else began.
+    // The first encrypted octets must not complete a command that an attacker has begun in the clear.
     assert_eq!(say(&mut session, "EHLO evil").0, Step::Read);
     session.secured(tls());
     assert!(say(&mut session, "NOOP\r\n").1.ends_with("250 2.0.0 OK\r\n"));
@@ -73,7 +73,7 @@ fn half_a_command_said_in_the_clear_is_forgotten() {
 }
 
 #[test]
-fn secured_from_the_first_octet_it_greets_all_the_same() {
+fn with_tls_from_the_first_octet_the_greeting_follows() {
     let (settings, policy) = (settings(), OneDomain::default());
     let mut session = Session::new(&settings, OFFERED, &policy);
     session.secured(tls());

@@ -5,7 +5,7 @@ use super::*;
 const MAIL_UTF8: &str = "MAIL FROM:<j\u{f5}geva@b\u{fc}cher.test> SMTPUTF8\r\n";
 
 #[test]
-fn addresses_beyond_ascii_are_taken_where_the_sender_asked_for_it() {
+fn addresses_beyond_ascii_are_accepted_with_smtputf8() {
     let played = play(&format!("{EHLO}{MAIL_UTF8}RCPT TO:<d\u{f6}rte@example.test>\r\nDATA\r\n.\r\n"));
     let message = &played.messages[0];
     assert_eq!(message.reverse_path, "j\u{f5}geva@b\u{fc}cher.test");
@@ -14,7 +14,7 @@ fn addresses_beyond_ascii_are_taken_where_the_sender_asked_for_it() {
 }
 
 #[test]
-fn others_are_refused() {
+fn addresses_beyond_ascii_are_refused_without_smtputf8() {
     for (dialog, expected) in [
         ("MAIL FROM:<j\u{f5}@a.test>\r\n".to_owned(), "553 5.6.7"),
         ("MAIL FROM:<a@b\u{fc}cher.test> BODY=8BITMIME\r\n".to_owned(), "553 5.6.7"),
@@ -31,7 +31,7 @@ fn others_are_refused() {
 }
 
 #[test]
-fn what_is_no_utf_8_is_no_address() {
+fn octets_that_are_not_utf_8_are_no_address() {
     for (octets, expected) in [
         (&b"MAIL FROM:<\xff@a.test> SMTPUTF8\r\n"[..], "501 5.1.7"),
         (b"MAIL FROM:<\xc3@a.test>\r\n", "501 5.1.7"),

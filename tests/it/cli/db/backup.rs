@@ -29,11 +29,11 @@ fn read(file: &Path) -> Vec<BackupItem> {
 }
 
 fn emails(items: &[BackupItem]) -> Vec<String> {
-    let living = |item: &BackupItem| match &item.record {
-        BackupRecord::Mail { living, .. } => living.iter().map(ToString::to_string).collect(),
+    let live = |item: &BackupItem| match &item.record {
+        BackupRecord::Mail { live, .. } => live.iter().map(ToString::to_string).collect(),
         _ => Vec::new(),
     };
-    items.iter().flat_map(living).collect()
+    items.iter().flat_map(live).collect()
 }
 
 fn ids(page: &Value) -> Vec<String> {

@@ -22,7 +22,7 @@ async fn a_changed_octet_of_a_message_is_found_and_costs_that_message_alone() {
     assert_eq!(checked.code, Some(8), "{}", checked.stderr);
     let fields: Vec<&str> = checked.stdout.trim_end().split('\t').collect();
     assert_eq!((fields[0], fields.len(), checked.stdout.lines().count()), ("email", 4, 1), "{}", checked.stdout);
-    assert!(fields[3].ends_with("does not read back"), "{}", checked.stdout);
+    assert!(fields[3].ends_with("cannot be read"), "{}", checked.stdout);
     let json: Value = serde_json::from_str(&local(dir.path(), &["db", "check", "--json"]).stdout).expect("JSON");
     assert_eq!((&json["clean"], &json["findings"][0]["kind"]), (&Value::Bool(false), &Value::from("email")));
     assert!(files(dir.path()) == before, "a check wrote to the store");

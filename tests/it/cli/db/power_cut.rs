@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, Part, Store, StoreOptions};
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 
 use crate::store::embedded;
 use crate::support::binary::local;
@@ -39,7 +39,7 @@ async fn make(dir: &Path, texts: &[&'static str]) {
 /// The messages of the store in a directory, whichever that is.
 async fn messages(dir: &Path) -> Result<Vec<String>, String> {
     let store = EmbeddedStore::open(dir, &options()).map_err(|error| error.to_string())?;
-    let listed = store.list(&mailbox(TO), Part::Offset { offset: 0, limit: 9 }, NOW).await.expect("list");
+    let listed = store.list(&mailbox(TO), PageRequest { offset: 0, limit: 9 }, NOW).await.expect("list");
     let mut messages = Vec::new();
     for email in &listed.emails {
         let email = store.load(email).await.map_err(|error| error.to_string())?.expect("a listed Email");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tempmail::model::{Delivery, EmailId, Listed, Mailbox, StoredEmail, Timestamp, WebhookId, WebhookRecord};
-use tempmail::store::{EmbeddedStore, Outbox, Part, Store, StoreError};
+use tempmail::store::{EmbeddedStore, Outbox, PageRequest, Store, StoreError};
 
 use crate::support::mail::mailbox;
 use crate::support::outbox::pending_events;
@@ -97,7 +97,7 @@ impl Reader<'_> {
     async fn mails(&mut self) -> Result<(), String> {
         let mut emails = 0;
         for n in 0..=QUIET {
-            let everything = Part::Offset { offset: 0, limit: usize::MAX };
+            let everything = PageRequest { offset: 0, limit: usize::MAX };
             let part = self.store.list(&name(n), everything, EVER).await.map_err(failed)?;
             if part.total != part.emails.len() as u64 {
                 return Err(format!("mailbox {n} counts {} and lists {}", part.total, part.emails.len()));
@@ -157,7 +157,7 @@ impl Reader<'_> {
                 }
             }
         }
-        let lanes: BTreeSet<_> = self.store.lanes().await.map_err(failed)?.into_iter().collect();
+        let lanes: BTreeSet<_> = self.store.pending_webhooks().await.map_err(failed)?.into_iter().collect();
         if lanes != waiting {
             return Err(format!("the lanes are {lanes:?}, what waits is {waiting:?}"));
         }

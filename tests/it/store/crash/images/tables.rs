@@ -19,15 +19,14 @@ type Webhook = (WebhookRecord, u32, u64, u32, Option<Timestamp>);
 const MAIL: TableDefinition<&MailKey, &[u8]> = TableDefinition::new("mail");
 const IDS: TableDefinition<&[u8; 16], &MailKey> = TableDefinition::new("ids");
 const EXPIRY: TableDefinition<(u64, u64), &[u8]> = TableDefinition::new("expiry");
-const SHARED: TableDefinition<(u64, u32), (u32, u64)> = TableDefinition::new("shared");
-const SHARE_DELETED: u32 = 1 << 31;
+const REFCOUNTS: TableDefinition<(u64, u32), (u32, u64)> = TableDefinition::new("refcounts");
+const REFCOUNT_DELETED: u32 = 1 << 31;
 const SEGMENTS: TableDefinition<u64, (u64, u64, u64)> = TableDefinition::new("segments");
-const EMAILS_OF: TableDefinition<&[u8; 24], u64> = TableDefinition::new("emails-of");
+const DOMAIN_COUNTS: TableDefinition<&[u8; 24], u64> = TableDefinition::new("domain-counts");
 const META: TableDefinition<u8, &[u8]> = TableDefinition::new("meta");
 const WEBHOOKS: TableDefinition<&[u8; 16], &[u8]> = TableDefinition::new("webhooks");
-const FRESH_EVENTS: TableDefinition<&MailKey, &[u8]> = TableDefinition::new("fresh-events");
-const TRIED_EVENTS: TableDefinition<&MailKey, &[u8]> = TableDefinition::new("tried-events");
-const DUE: TableDefinition<&[u8; 32], ()> = TableDefinition::new("due");
+const EVENTS: TableDefinition<&MailKey, &[u8]> = TableDefinition::new("events");
+const DUE: TableDefinition<&[u8; 32], ()> = TableDefinition::new("due-events");
 const META_STATE: u8 = 2;
 
 /// Fails with the first thing that is wrong.
@@ -43,7 +42,7 @@ pub fn check(mut files: BTreeMap<String, Vec<u8>>) -> Result<(), String> {
     let mut tables = Tables::read(&transaction)?;
     tables.check_mail(&transaction)?;
     tables.check_events(&transaction)?;
-    tables.check_shares(&transaction)?;
+    tables.check_refcounts(&transaction)?;
     tables.check_segments(&transaction, &files)
 }
 
@@ -70,14 +69,14 @@ fn equal<T: PartialEq + std::fmt::Debug>(what: &str, noted: T, counted: T) -> Re
     if noted == counted { Ok(()) } else { Err(format!("{what}: noted {noted:?}, counted {counted:?}")) }
 }
 
-/// What holds a record: Emails and events.
+/// The Emails and events that refer to a record.
 #[derive(Debug, Default)]
 struct Holders {
     length: u32,
     content: u32,
     emails: u32,
     events: u32,
-    is_shared: bool,
+    is_refcounted: bool,
 }
 
 struct Tables {
@@ -127,12 +126,12 @@ impl Tables {
             equal("when a mail expires", due.get(&key), Some(&number(24).div_ceil(1000)))?;
             let holders = self.hold((number(32), word(40), word(44), word(48)));
             holders.emails += 1;
-            holders.is_shared |= row[52] != 0;
+            holders.is_refcounted |= row[52] != 0;
         }
         equal("heads of mailboxes", &heads, &counts)?;
         equal(
             "Emails of domains",
-            rows(transaction, EMAILS_OF, |domain, emails| (domain.to_vec(), emails))?,
+            rows(transaction, DOMAIN_COUNTS, |domain, emails| (domain.to_vec(), emails))?,
             Vec::from_iter(of_domains),
         )?;
         equal("mailboxes", self.state.5, heads.len() as u64)?;
@@ -140,20 +139,17 @@ impl Tables {
         equal("ids", ids.len() as u64, self.state.4)
     }
 
-    /// Each event that was tried is due once, each webhook counts its events, and the state counts webhooks and what waits for them.
+    /// Each event is due once, each webhook counts its events, and the state counts the webhooks.
     fn check_events(&mut self, transaction: &ReadTransaction) -> Result<(), String> {
         let mut waiting: BTreeMap<[u8; 16], (u32, u64)> = BTreeMap::new();
         let mut due = Vec::new();
-        let fresh = rows(transaction, FRESH_EVENTS, |key, row| (*key, row.to_vec(), true))?;
-        let tried = rows(transaction, TRIED_EVENTS, |key, row| (*key, row.to_vec(), false))?;
-        for (key, row, is_fresh) in fresh.into_iter().chain(tried) {
+        for (key, row) in rows(transaction, EVENTS, |key, row| (*key, row.to_vec()))? {
             let (_, attempts, due_at, _, _, place): Event = postcard::from_bytes(&row).map_err(text)?;
-            equal("whether an event was tried", is_fresh, attempts == 0)?;
             let (webhook, sequence) = key.split_first_chunk::<16>().expect("16 octets");
             let of_webhook = waiting.entry(*webhook).or_default();
             *of_webhook = (of_webhook.0 + 1, of_webhook.1 + u64::from(place.3));
-            let millis = u64::try_from(due_at.millis()).unwrap_or(0).to_be_bytes();
-            due.extend((!is_fresh).then(|| [&webhook[..], &millis, sequence].concat()));
+            let millis = if attempts == 0 { 0 } else { u64::try_from(due_at.millis()).unwrap_or(0).max(1) };
+            due.push([&webhook[..], &millis.to_be_bytes(), sequence].concat());
             self.hold(place).events += 1;
         }
         due.sort();
@@ -168,22 +164,22 @@ impl Tables {
         equal("events of no webhook", waiting.len(), 0)
     }
 
-    /// Where more than one has a part in a record, it is written how many.
-    fn check_shares(&self, transaction: &ReadTransaction) -> Result<(), String> {
-        let number = |key, (shares, _): (u32, u64)| (key, shares & !SHARE_DELETED);
-        let shares: BTreeMap<_, _> = rows(transaction, SHARED, number)?.into_iter().collect();
+    /// The reference count of a record is the number of its Emails and events.
+    fn check_refcounts(&self, transaction: &ReadTransaction) -> Result<(), String> {
+        let number = |key, (references, _): (u32, u64)| (key, references & !REFCOUNT_DELETED);
+        let refcounts: BTreeMap<_, _> = rows(transaction, REFCOUNTS, number)?.into_iter().collect();
         for (place, holders) in &self.records {
             let all = holders.emails + holders.events;
-            let noted = shares.get(place).copied();
+            let noted = refcounts.get(place).copied();
             if all > 1 || noted.is_some() {
-                equal("shares of a record", noted, Some(all))?;
-                equal("a shared mail knows it", holders.is_shared || holders.emails == 0, true)?;
+                equal("references to a record", noted, Some(all))?;
+                equal("an Email of a refcounted record says so", holders.is_refcounted || holders.emails == 0, true)?;
             }
         }
-        equal("shares of nothing", shares.keys().filter(|place| !self.records.contains_key(place)).count(), 0)
+        equal("references to no record", refcounts.keys().filter(|place| !self.records.contains_key(place)).count(), 0)
     }
 
-    /// Each segment counts what lives in it, and is there whole; each record in it begins where the index says.
+    /// Each segment has the usage of its live messages, and each live record is where the index says.
     fn check_segments(&self, transaction: &ReadTransaction, files: &BTreeMap<String, Vec<u8>>) -> Result<(), String> {
         let mut counted: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         for ((segment, offset), holders) in &self.records {
@@ -203,6 +199,6 @@ impl Tables {
                 .into_iter()
                 .collect();
         noted.retain(|_, (messages, _)| *messages > 0);
-        equal("what lives in the segments", noted, counted)
+        equal("usage of the segments", noted, counted)
     }
 }

@@ -278,7 +278,9 @@ impl Workload {
 
     async fn note_attempt(&mut self) {
         let asked = self.disk.operations();
-        let Some((webhook, _)) = self.store.lanes().await.expect("lanes").first().copied() else { return };
+        let Some((webhook, _)) = self.store.pending_webhooks().await.expect("pending webhooks").first().copied() else {
+            return;
+        };
         let event = pending_events(self.store.as_ref(), webhook).await.expect("events").remove(0);
         let verdict = match self.random.random_range(0..6) {
             0..3 => Verdict::Retry(self.now.plus(Duration::from_secs(60))),

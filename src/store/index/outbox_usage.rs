@@ -1,0 +1,81 @@
+//! How much of the outbox each registrant and each origin uses, so that a full outbox is divided among these and not by the
+//! number of their webhooks.
+//!
+//! Webhooks with a delivery are compared with each other, and so are those without one.
+
+use redb::ReadableTable;
+
+use super::IndexError;
+use super::keys::{HashKey, HolderId, SetKey, named_hash};
+use super::webhook_rows::WebhookRow;
+use super::webhook_sets::{Set, WebhookSets, members};
+use crate::model::{WebhookId, WebhookRecord};
+
+/// The unit in which the usage of a proven webhook is measured. It is small enough that somebody uses as much whenever the
+/// outbox is full, unless there are very many webhooks. It is large enough that a webhook whose receiver answers uses none.
+const PROVEN_UNIT_OCTETS: u64 = 16 << 10;
+/// The unit for an unproven webhook, whose own limit is low.
+const UNPROVEN_UNIT_OCTETS: u64 = 1 << 10;
+
+impl WebhookSets<'_> {
+    /// Replaces the usage of a webhook in the sums of its holders.
+    pub(super) fn change_usage(&mut self, webhook: &WebhookRecord, old: u64, new: u64) -> Result<(), IndexError> {
+        if old == new {
+            return Ok(());
+        }
+        for holder in holders(&self.hash_key, webhook) {
+            let id = webhook.id.octets();
+            self.move_member(Set::Holder(holder), id, old, new)?;
+            let before = self.holder_usage.get(&holder.0)?.map_or(0, |usage| usage.value());
+            let after = before.saturating_add(new).saturating_sub(old);
+            self.move_member(Set::Holders { are_proven: webhook.is_proven() }, holder.0, before, after)?;
+            match after {
+                0 => self.holder_usage.remove(&holder.0)?,
+                _ => self.holder_usage.insert(&holder.0, after)?,
+            };
+        }
+        Ok(())
+    }
+
+    /// Changes the score of a member. With a score of 0 it is not in the set.
+    fn move_member(&mut self, set: Set<'_>, member: [u8; 16], old: u64, new: u64) -> Result<(), IndexError> {
+        if old > 0 {
+            self.table.remove(&set.key(&self.hash_key, old, member))?;
+        }
+        if new > 0 {
+            self.table.insert(&set.key(&self.hash_key, new, member), ())?;
+        }
+        Ok(())
+    }
+
+    /// Finds the webhook with the largest usage of the holder with the largest usage, among the proven or the unproven ones.
+    pub(super) fn largest(&self, are_proven: bool) -> Result<Option<WebhookId>, IndexError> {
+        let last = |set| members(&self.table, &self.hash_key, set)?.next_back().transpose();
+        let Some((_, holder)) = last(Set::Holders { are_proven })? else { return Ok(None) };
+        Ok(last(Set::Holder(HolderId(holder)))?.map(|(_, webhook)| WebhookId::from_octets(webhook)))
+    }
+}
+
+/// The usage of a webhook by its pending events, in whole units.
+pub(super) fn usage(row: &WebhookRow) -> u64 {
+    row.octets / if row.record.is_proven() { PROVEN_UNIT_OCTETS } else { UNPROVEN_UNIT_OCTETS }
+}
+
+/// Whose usage a webhook adds to: its origin, and its registrant unless that is the administrator. Proven and unproven
+/// webhooks have different holders.
+pub(super) fn holders(hash_key: &HashKey, webhook: &WebhookRecord) -> impl Iterator<Item = HolderId> + use<> {
+    let is_proven = webhook.is_proven();
+    let kind = |proven, unproven| if is_proven { proven } else { unproven };
+    let origin = named_hash(hash_key, kind("origin", "unproven origin"), &webhook.origin);
+    let registrant = webhook
+        .registrant
+        .map(|registrant| named_hash(hash_key, kind("registrant", "unproven registrant"), &registrant.to_string()));
+    std::iter::once(origin).chain(registrant).map(HolderId)
+}
+
+/// The keys of the sets that hold the usage of a webhook by holder.
+pub(super) fn usage_keys(hash_key: &HashKey, row: &WebhookRow) -> Vec<(HolderId, SetKey)> {
+    let key = |holder| Set::Holder(holder).key(hash_key, usage(row), row.record.id.octets());
+    let holders = holders(hash_key, &row.record).filter(|_| usage(row) > 0);
+    holders.map(|holder| (holder, key(holder))).collect()
+}

@@ -1,0 +1,306 @@
+//! Whose turn is it? Round robin over origins and, inside one, over webhooks, for the events that are in memory.
+//!
+//! Pure; `now` is an argument, on the clock that never jumps. Everything here is a hint: the store has it all, and what is
+//! lost here is found again. An event stays here from when it is read until its attempt is recorded, so it is not read twice.
+
+mod backoff;
+mod in_flight;
+mod origin;
+mod slots;
+mod webhook;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use self::in_flight::InFlight;
+use self::origin::OriginQueue;
+use self::slots::Class;
+use self::webhook::WebhookQueue;
+use super::attempt::{Claim, Receiver};
+use super::target::Origin;
+use crate::model::{PendingEvent, WebhookId};
+
+pub use self::slots::SLOW_MAX;
+
+/// Events of all webhooks that are read ahead, and of one.
+const READ_AHEAD_MAX: usize = 4_096;
+const READ_AHEAD_PER_WEBHOOK_MAX: usize = 32;
+/// Webhooks whose events are read at the same time.
+const READS_MAX: usize = 4;
+/// A body has about so many times the octets of its message: it holds the message as HTML and as text, with escapes.
+const OCTETS_PER_OCTET: u64 = 3;
+/// The most origins that are tried in a row when there is no memory for the body of the first.
+const TRIES_MAX: usize = 64;
+
+/// An event in the outbox: its webhook and its sequence.
+pub(super) type EventKey = (WebhookId, u64);
+
+/// A page of a webhook's events that is to be read: those that are not in `without`, at most `limit`.
+pub(super) struct PageRequest {
+    pub(super) webhook: WebhookId,
+    pub(super) without: HashSet<u64>,
+    pub(super) limit: usize,
+}
+
+/// A page that was read.
+pub(super) struct Page {
+    pub(super) receiver: Arc<Receiver>,
+    pub(super) events: Vec<PendingEvent>,
+    /// Others are due.
+    pub(super) has_more: bool,
+    /// How long the webhook is to be sent nothing, because its receiver asked for it.
+    pub(super) back_off: Option<Duration>,
+}
+
+/// How an attempt ended.
+pub(super) enum Ended {
+    /// The receiver was called; the attempt is to be recorded.
+    Called(Answer),
+    /// The receiver was not called, and the event's end is to be recorded.
+    Uncalled,
+    /// The event is no longer in the outbox, and there is nothing to record.
+    Gone,
+    /// The event is attempted later; its webhook backs off for so long.
+    Deferred(Claim, Duration),
+}
+
+/// What an attempt says of the receiver.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answer {
+    pub(super) is_delivered: bool,
+    /// The whole origin failed: there was no answer, or a server error.
+    pub(super) is_origin_failure: bool,
+    /// For how long the receiver wants no other event of the webhook.
+    pub(super) back_off: Option<Duration>,
+}
+
+/// Who can have a turn again.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Waiting {
+    Origin(Origin),
+    Webhook(WebhookId),
+}
+
+/// The part of the outbox that is in memory.
+pub(super) struct Queue {
+    webhooks: HashMap<WebhookId, WebhookQueue>,
+    origins: HashMap<Origin, OriginQueue>,
+    /// Origins whose turn comes, by [`Class`].
+    turns: [VecDeque<Origin>; 2],
+    in_flight: InFlight,
+    /// Who backs off, and until when.
+    waiting: BinaryHeap<Reverse<(Duration, Waiting)>>,
+    to_read: VecDeque<WebhookId>,
+    reads: usize,
+}
+
+impl Queue {
+    /// A queue with so many slots for attempts that are not slow.
+    pub(super) fn new(in_flight_max: usize) -> Self {
+        Self {
+            webhooks: HashMap::new(),
+            origins: HashMap::new(),
+            turns: Default::default(),
+            in_flight: InFlight::new(in_flight_max),
+            waiting: BinaryHeap::new(),
+            to_read: VecDeque::new(),
+            reads: 0,
+        }
+    }
+
+    /// Adds a webhook that has events that are due.
+    pub(super) fn add_webhook(&mut self, webhook: WebhookId, now: Duration) {
+        self.webhooks.entry(webhook).or_default().has_more = true;
+        self.queue_webhook(webhook, now);
+    }
+
+    /// Forgets webhooks and origins without events.
+    pub(super) fn forget_idle(&mut self, now: Duration) {
+        self.webhooks.retain(|_, webhook| !webhook.is_forgettable(now));
+        self.origins.retain(|_, origin| !origin.is_forgettable(now));
+    }
+
+    /// The next page to read, if one is wanted. [`Queue::add_page`] is given what was read.
+    pub(super) fn next_page(&mut self) -> Option<PageRequest> {
+        if self.reads >= READS_MAX {
+            return None;
+        }
+        let webhook = self.to_read.pop_front()?;
+        let limit = self.page_events();
+        let queue = self.webhooks.entry(webhook).or_default();
+        queue.has_more = false;
+        self.reads += 1;
+        Some(PageRequest { webhook, without: queue.taken.clone(), limit })
+    }
+
+    fn page_events(&self) -> usize {
+        (READ_AHEAD_MAX / self.webhooks.len().max(1)).clamp(1, READ_AHEAD_PER_WEBHOOK_MAX)
+    }
+
+    /// Adds the page that was read of a webhook's events; `None` if nothing can be sent.
+    pub(super) fn add_page(&mut self, webhook: WebhookId, page: Option<Page>, now: Duration) {
+        self.reads -= 1;
+        let queue = self.webhooks.entry(webhook).or_default();
+        queue.is_reading = false;
+        if let Some(page) = page {
+            queue.add(page, now);
+            self.wake_later(webhook, now);
+        }
+        self.queue_webhook(webhook, now);
+    }
+
+    /// The event whose turn it is, if one can be attempted.
+    pub(super) fn next_claim(&mut self, now: Duration) -> Option<Claim> {
+        for class in [Class::Prompt, Class::Other] {
+            for _ in 0..self.turns[class as usize].len().min(TRIES_MAX) {
+                if !self.in_flight.has_slot(class) {
+                    break;
+                }
+                let Some(name) = self.turns[class as usize].pop_front() else { break };
+                if let Some(origin) = self.origins.get_mut(&name) {
+                    origin.dequeue(class);
+                }
+                let claim = self.begin_at(&name, class, now);
+                self.queue_origin(&name, now);
+                if claim.is_some() {
+                    return claim;
+                }
+            }
+        }
+        None
+    }
+
+    fn begin_at(&mut self, name: &Origin, class: Class, now: Duration) -> Option<Claim> {
+        while let Some(webhook) = self.origins.get_mut(name)?.pop(class, now) {
+            let Some(queue) = self.webhooks.get_mut(&webhook) else { continue };
+            queue.is_queued = false;
+            if queue.class() == class && queue.is_ready(now) {
+                let claim = self.begin(webhook, name, class, now);
+                self.queue_webhook(webhook, now);
+                return claim;
+            }
+            self.queue_webhook(webhook, now);
+        }
+        None
+    }
+
+    /// Begins an attempt at the first event of a webhook; `None` if there is no slot for it.
+    fn begin(&mut self, webhook: WebhookId, name: &Origin, class: Class, now: Duration) -> Option<Claim> {
+        let queue = self.webhooks.get_mut(&webhook)?;
+        let (event, receiver) = (queue.events.front()?, Arc::clone(queue.receiver.as_ref()?));
+        let octets = usize::try_from(event.size_octets * OCTETS_PER_OCTET).unwrap_or(usize::MAX);
+        if !self.in_flight.begin((webhook, event.sequence), name, class, octets, now) {
+            return None;
+        }
+        queue.in_flight += 1;
+        self.origins.get_mut(name)?.begin(class);
+        queue.events.pop_front().map(|event| Claim { event, receiver })
+    }
+
+    /// Takes the end of an attempt.
+    pub(super) fn end(&mut self, key: EventKey, ended: Ended, now: Duration) {
+        let Some(attempt) = self.in_flight.end(key) else { return };
+        let is_to_record = matches!(ended, Ended::Called(_) | Ended::Uncalled);
+        let origin = self.origins.entry(attempt.origin.clone()).or_default();
+        origin.end(attempt.class, is_to_record);
+        let queue = self.webhooks.entry(key.0).or_default();
+        queue.in_flight -= 1;
+        match ended {
+            Ended::Called(answer) => {
+                queue.record(answer, attempt.is_slow(), now);
+                if let Some(until) = origin.record(answer.is_origin_failure, now) {
+                    self.waiting.push(Reverse((until, Waiting::Origin(attempt.origin.clone()))));
+                }
+            }
+            Ended::Uncalled => {}
+            Ended::Gone => _ = queue.taken.remove(&key.1),
+            Ended::Deferred(claim, wait) => {
+                queue.backoff.extend(now + wait);
+                queue.events.push_front(claim.event);
+            }
+        }
+        self.wake_later(key.0, now);
+        self.queue_webhook(key.0, now);
+        self.queue_origin(&attempt.origin, now);
+    }
+
+    /// The ends of these events are recorded in the store.
+    pub(super) fn recorded(&mut self, keys: Vec<EventKey>, now: Duration) {
+        for (webhook, sequence) in keys {
+            let Some(queue) = self.webhooks.get_mut(&webhook) else { continue };
+            queue.taken.remove(&sequence);
+            let Some(name) = queue.origin().cloned() else { continue };
+            if let Some(origin) = self.origins.get_mut(&name) {
+                origin.recorded();
+            }
+            self.queue_webhook(webhook, now);
+            self.queue_origin(&name, now);
+        }
+    }
+
+    /// Slows down attempts that have taken long, and queues whoever has backed off. The events returned are to be cut off.
+    #[must_use]
+    pub(super) fn wake(&mut self, now: Duration) -> Vec<EventKey> {
+        while let Some((webhook, _)) = self.in_flight.next_slow(now) {
+            if let Some(queue) = self.webhooks.get_mut(&webhook) {
+                queue.is_prompt = false;
+            }
+        }
+        while let Some(Reverse((at, _))) = self.waiting.peek()
+            && *at <= now
+            && let Some(Reverse((_, waiting))) = self.waiting.pop()
+        {
+            match waiting {
+                Waiting::Origin(name) => self.queue_origin(&name, now),
+                Waiting::Webhook(webhook) => self.queue_webhook(webhook, now),
+            }
+        }
+        self.in_flight.cut_off()
+    }
+
+    /// When [`Queue::wake`] has something to do.
+    pub(super) fn wakes_at(&self) -> Option<Duration> {
+        let over_at = self.waiting.peek().map(|Reverse((at, _))| *at);
+        self.in_flight.next_slow_at().into_iter().chain(over_at).min()
+    }
+
+    /// Has a webhook woken that backs off.
+    fn wake_later(&mut self, webhook: WebhookId, now: Duration) {
+        if let Some(until) = self.webhooks.get(&webhook).and_then(|queue| queue.backoff.ends_at(now)) {
+            self.waiting.push(Reverse((until, Waiting::Webhook(webhook))));
+        }
+    }
+
+    /// Adds a webhook to those of its origin that are ready, if it is, and to those to be read if few events are in memory.
+    fn queue_webhook(&mut self, webhook: WebhookId, now: Duration) {
+        let page_events = self.page_events();
+        let Some(queue) = self.webhooks.get_mut(&webhook) else { return };
+        if queue.wants_page(page_events, now) {
+            queue.is_reading = true;
+            self.to_read.push_back(webhook);
+        }
+        if queue.is_queued || !queue.is_ready(now) {
+            return;
+        }
+        let Some(name) = queue.origin().cloned() else { return };
+        queue.is_queued = true;
+        let class = queue.class();
+        self.origins.entry(name.clone()).or_default().push(class, webhook);
+        self.queue_origin(&name, now);
+    }
+
+    /// Adds an origin to those whose turn comes, if it can begin an attempt.
+    fn queue_origin(&mut self, name: &Origin, now: Duration) {
+        let Some(origin) = self.origins.get_mut(name) else { return };
+        for class in [Class::Prompt, Class::Other] {
+            if origin.enqueue(class, now) {
+                self.turns[class as usize].push_back(name.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
