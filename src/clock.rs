@@ -1,10 +1,12 @@
-//! The clock, as the one thing through which time enters the program.
+//! The clock: the one place through which time enters the program.
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
+
 use crate::model::Timestamp;
 
-/// What tells the time. The daemon has [`SystemClock`]; tests have one that they set.
+/// A source of time. The daemon has [`SystemClock`]; tests have one that they set.
 pub trait Clock: Send + Sync + 'static {
     /// The time of day. It may jump in either direction.
     fn now(&self) -> Timestamp;
@@ -12,9 +14,14 @@ pub trait Clock: Send + Sync + 'static {
     /// Time since some fixed point, suspension included. It never jumps; only differences mean something.
     fn boot(&self) -> Duration;
 
-    /// A word for what [`Clock::boot`] counts from, the same for all processes that have this point in common; `None` if
-    /// nothing tells.
+    /// An identifier of the point that [`Clock::boot`] counts from. Processes that count from one point get one identifier;
+    /// `None` if the system has none.
     fn boot_id(&self) -> Option<String>;
+
+    /// Sleeps for `time`. A clock that tests set may end it early.
+    fn sleep(&self, time: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(tokio::time::sleep(time))
+    }
 }
 
 /// The clocks of the machine: `CLOCK_REALTIME` and `CLOCK_BOOTTIME`.

@@ -1,4 +1,4 @@
-//! How the program ends: the one table of exit codes, and the error that a person is shown.
+//! The one table of exit codes, and the error that a person is shown.
 //!
 //! Causes that come from another program (an HTTP problem, an SMTP reply) become an exit code here and nowhere else.
 
@@ -14,7 +14,7 @@ use crate::tls::CertificateError;
 /// Every way in which the program can end. A number never changes its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exit {
-    /// It did what it was asked; also when whoever read its output went away.
+    /// It did what was asked, or the reader of its output went away.
     Ok,
     /// A failure that no other code names: a full disk, a damaged data directory.
     Failure,
@@ -149,7 +149,7 @@ impl Error {
         Self::new(Exit::Usage, cause)
     }
 
-    /// The same error, with what to do about it. It may have several lines.
+    /// The error with a hint: what to do about it. The hint may have several lines.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

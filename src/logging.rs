@@ -18,7 +18,7 @@ pub fn init(format: LogFormat, verbosity: u8) {
     let given = env::var(EnvFilter::DEFAULT_ENV).unwrap_or_default();
     let is_colour_unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let has_colour = io::stderr().is_terminal() && !is_colour_unwanted;
-    // A second daemon in the same process logs to where the first one does.
+    // A second daemon in one process logs to the place of the first.
     let _ =
         tracing::subscriber::set_global_default(subscriber(format, filter(&given, verbosity), has_colour, io::stderr));
     if EnvFilter::try_new(&given).is_err() {

@@ -14,7 +14,7 @@ const MODULES: [&str; 11] =
 /// The path of this file, which those of the other modules begin like.
 const HERE: &str = file!();
 
-/// How many panics there were. Clones are the same count.
+/// The number of panics. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Panics(Arc<[AtomicU64; MODULES.len()]>);
 
@@ -27,7 +27,7 @@ fn module_at(file: &str) -> usize {
 }
 
 impl Panics {
-    /// Logs and counts every panic of this process from now on, whichever thread it is in and whoever catches it.
+    /// Logs and counts every panic of this process from now on, in every thread, even if it is caught.
     ///
     /// The hook is the process's, as the log is; what was there before is replaced.
     pub fn watch() -> Self {

@@ -11,14 +11,14 @@ const OTHER_FILES: u64 = 128;
 
 /// Raises the soft limit of open files to the hard one and returns the limit then in effect; `None` is no limit.
 ///
-/// A refusal leaves the limit as it was: what can be done about it is said by [`open_files_warning`].
+/// A refusal leaves the limit as it was; [`open_files_warning`] says what to do about it.
 pub fn raise_open_files_limit() -> Option<u64> {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     getrlimit(Resource::Nofile).current
 }
 
-/// What to tell the operator when `limit` open files (`None`: no limit) are fewer than the connection limits need.
+/// The warning for the operator when `limit` open files (`None`: no limit) are fewer than the connection limits need.
 pub fn open_files_warning(limit: Option<u64>, config: &Config) -> Option<String> {
     let limit = limit?;
     let (smtp, http) = (config.smtp.connections_max, config.http.connections_max);

@@ -1,4 +1,4 @@
-//! What every command is given: the flags, the way to the service, and the three streams.
+//! The context of every command: the flags, the connection to the service, and the three streams.
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -74,7 +74,7 @@ impl Context {
     pub fn print(&self, data: impl AsRef<[u8]>) -> Result<(), Error> {
         let mut stdout = std::io::stdout().lock();
         stdout.write_all(data.as_ref()).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
-            // Whoever read the output has seen enough.
+            // The reader of the output has seen enough.
             ErrorKind::BrokenPipe => Error::new(Exit::Ok, error),
             _ => Error::new(Exit::Failure, format!("standard output: {error}")),
         })
@@ -94,7 +94,7 @@ impl Context {
         }
     }
 
-    /// Whether somebody sees how far some work is.
+    /// Whether progress is shown: a person watches the terminal.
     pub fn shows_progress(&self) -> bool {
         !self.globals.quiet && std::io::stderr().is_terminal()
     }

@@ -1,4 +1,4 @@
-//! `tempmail delete`: mail goes before its time.
+//! `tempmail delete`: deletes mail before it expires.
 
 use std::io::{BufRead, Read as _};
 use std::str::FromStr;

@@ -1,11 +1,14 @@
-//! Whether mail can come for an address at all: reading asks for no domain, so that somebody could wait for ever.
+//! Warns when no mail can arrive at an address, since its domain is not served.
+//!
+//! Reading mail checks no domain, so without the hint a user could wait for ever.
 
 use super::Context;
 use crate::client::Client;
 use crate::model::{Address, DomainStatus};
 
-/// Says on standard error why no mail comes for `address`, where its domain is not served or deactivated; whether it did.
-/// Where the service can't tell, nothing is said.
+/// Prints a hint if the domain of `address` is not served or is deactivated. Returns whether it did.
+///
+/// Prints nothing if the service does not answer.
 pub(super) async fn hint_unless_served(cx: &Context, client: &Client, address: &Address) -> bool {
     let name = address.domain();
     let Ok(domains) = client.domains().await else { return false };

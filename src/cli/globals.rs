@@ -1,4 +1,4 @@
-//! The flags that every command knows, and what they come to.
+//! The flags that every command knows, and the values that follow from them.
 
 #![allow(clippy::doc_markdown, reason = "the comments on the flags are their help")]
 

@@ -1,4 +1,4 @@
-//! HTML mail as text. The HTML is anybody's, so its size, depth and time are bounded.
+//! HTML mail as text. Strangers write the HTML, so its size, depth and time are bounded.
 
 use std::sync::mpsc;
 use std::time::Duration;

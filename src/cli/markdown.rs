@@ -1,4 +1,4 @@
-//! Markdown of our own as text for a terminal.
+//! The Markdown of our guides as text for a terminal.
 
 use std::mem;
 
@@ -47,7 +47,7 @@ impl Tables {
                     cell.push_str(&text);
                 }
             }
-            // A heading is strong, so that it can be told from text.
+            // A heading is strong, so that it stands out from text.
             Event::Start(Tag::Heading { .. }) => return vec![event, raw("<strong>")],
             Event::End(TagEnd::Heading(_)) => return vec![raw("</strong>"), event],
             event if !self.is_inside => return vec![event],

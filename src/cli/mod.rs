@@ -1,4 +1,4 @@
-//! What the user types: one file per noun. Parses, asks the client, shows the result; decides nothing about mail.
+//! The command line: one file per noun. It parses, asks the client and shows the result. It decides nothing about mail.
 //!
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
@@ -100,7 +100,7 @@ fn carry_out(cli: Cli) -> Result<Exit, Error> {
             // The daemon has its own way to stop.
             return serve.run(inherited, &cx).await;
         }
-        // Before the command begins: what it does may be what makes somebody interrupt it.
+        // Before the command begins, since the user may interrupt it at once.
         let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| Error::new(Exit::Failure, error))?;
         tokio::select! {
             result = dispatch(cli.command, &cx) => {

@@ -53,7 +53,7 @@ impl Serve {
         let stop = tokio::spawn(stop_on_signal(shutdown.clone())?);
         let daemon = tokio::select! {
             started = start(config, inherited, panics, cx) => started?,
-            // Whatever the start was at, the next one finds nothing worse than after a crash.
+            // A start can end at any point: the next one finds nothing worse than after a crash.
             () = shutdown.cancelled() => return Ok(Exit::Ok),
         };
         if std::io::stderr().is_terminal() && !cx.globals.quiet {
@@ -87,7 +87,7 @@ async fn start(config: Config, inherited: Inherited, panics: Panics, cx: &Contex
     let controls =
         std::iter::once(socket).chain(of_service).map(|path| ControlSocket::bind(&path)).collect::<Result<_, _>>()?;
     let supervisor = Supervisor::from_env(&cx.env, std::process::id()).unwrap_or_else(|error| {
-        tracing::warn!(%error, "the service manager that NOTIFY_SOCKET names cannot be told anything");
+        tracing::warn!(%error, "the socket in NOTIFY_SOCKET cannot be used; the service manager gets no notifications");
         None
     });
     let daemon = Daemon::new(config, store, listeners, tls, controls, Arc::new(SystemClock), panics).await?;
@@ -100,14 +100,14 @@ fn reload_on_hangup(tls: Option<Arc<Keeper>>) -> Result<impl Future<Output = ()>
     Ok(async move {
         while hangup.recv().await.is_some() {
             if let Some(tls) = tls.clone() {
-                // What it finds is logged; a panic is as well.
+                // The result is logged, and so is a panic.
                 let _ = tokio::task::spawn_blocking(move || tls.reload(SystemClock.now())).await;
             }
         }
     })
 }
 
-/// Cancels `shutdown` at the first SIGTERM or SIGINT; what is returned ends at the second.
+/// Cancels `shutdown` at the first SIGTERM or SIGINT. The future that is returned ends at the second.
 fn stop_on_signal(shutdown: CancellationToken) -> Result<impl Future<Output = ()> + use<>, Error> {
     let listen = |kind| signal(kind).map_err(|error| Error::new(Exit::Failure, error));
     let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);

@@ -1,4 +1,4 @@
-//! `tempmail status`: what the service is and how it does.
+//! `tempmail status`: the state of the service.
 
 use serde_json::json;
 

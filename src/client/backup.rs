@@ -1,4 +1,4 @@
-//! Backing up, and counting what there is.
+//! Backups, and the size of the store.
 
 use axum::http::Method;
 use bytes::Bytes;

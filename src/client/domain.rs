@@ -1,4 +1,4 @@
-//! What the interface says of domains.
+//! Domains as the interface shows them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ pub struct Domain {
     pub status: DomainStatus,
     /// UTC, `YYYY-MM-DD HH:MM:SS`; `None` for one from flags or file.
     pub added_at: Option<String>,
-    /// The same form; `None` before the first check.
+    /// In the same form; `None` before the first check.
     pub last_checked_at: Option<String>,
     /// What the last check found, in one sentence.
     pub last_check_result: Option<String>,

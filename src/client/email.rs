@@ -1,4 +1,4 @@
-//! What the interface says of Emails.
+//! Emails as the interface shows them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -38,7 +38,7 @@ pub struct LocalRouter {
     pub router: Router,
     /// The data directory, for a person.
     pub shown: String,
-    /// Closes the store. Without it the next process replays the journal, and nothing is lost.
+    /// Closes the store. If it is not called, the next process replays the journal, and nothing is lost.
     pub close: Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send + Sync>,
 }
 
@@ -57,7 +57,7 @@ pub enum OpenError {
     Failed(Error),
 }
 
-/// What makes the router of a data directory: the one place where the client knows that there is a daemon to assemble.
+/// Makes the router of a data directory. Only this part of the client knows that there is a daemon to assemble.
 #[async_trait]
 pub trait OpenRouter: Send + Sync {
     /// Opens the store in `data_dir`, which exists and is the caller's, and assembles the service over it.

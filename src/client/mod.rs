@@ -1,7 +1,7 @@
 //! One client, one method per operation, three transports.
 //!
-//! A method asks what the interface calls by the same noun, and gives back the interface's own fields. What the command
-//! line shows, and to whom, is not decided here.
+//! A method has the noun of its path in the interface, and returns the interface's own fields. The command line decides
+//! what it shows of them.
 //!
 //! ```text
 //! choice     which transport          transport   TCP, the daemon's socket, or a router in this process (`local`)

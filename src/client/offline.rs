@@ -1,4 +1,4 @@
-//! Work on the store of a data directory that no daemon runs on, below the level at which it can answer questions.
+//! Work on the files of a store while no daemon runs on its data directory: check, salvage, compact and restore.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub use crate::store::Salvaged;
 pub use crate::store::backup::BackupCounts;
 pub use crate::store::check::{CheckReport, Finding};
 
-/// Is told how much of how much is done, in octets.
+/// Called with the octets that are done and with all octets.
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// A data directory that this process holds, with the settings that are in effect there.
@@ -29,7 +29,7 @@ pub struct OfflineStore {
     config: Config,
 }
 
-/// What a compaction came to, in octets.
+/// The result of a compaction, in octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Compacted {
@@ -52,7 +52,7 @@ impl OfflineStore {
         Self::lock(sources, &path).await
     }
 
-    /// The same for a restore, which makes the directory if it is missing.
+    /// Like [`OfflineStore::take`], for a restore: a missing directory is made.
     pub async fn take_or_make(sources: &Sources) -> Result<Self, Error> {
         let path = data_dir(sources)?;
         refuse_daemon(sources, &path)?;
@@ -94,13 +94,13 @@ impl OfflineStore {
         self.directory.clone()
     }
 
-    /// What is wrong with the store, without writing to it.
+    /// Checks the store without writing to it.
     pub async fn check(&self, progress: Progress) -> Result<CheckReport, Error> {
         let (disk, options) = (self.disk(), StoreOptions::from_config(&self.config));
         blocking(move || Ok(store::check::check(&disk, &options, &mut |done, all| progress(done, all))?)).await
     }
 
-    /// Replaces a damaged store by what of it can be read, and keeps its files aside.
+    /// Replaces a damaged store by its readable part. The damaged files are kept in a directory beside it.
     pub async fn salvage(&self, progress: Progress) -> Result<Salvaged, Error> {
         let (directory, options) = (Arc::clone(&self.directory), StoreOptions::from_config(&self.config));
         blocking(move || Ok(store::salvage(directory, &options, &mut |done, all| progress(done, all))?)).await
@@ -117,7 +117,7 @@ impl OfflineStore {
             let disk = Arc::clone(&disk);
             move || Ok(EmbeddedStore::open_on(disk, &options)?)
         });
-        // Opened and closed, it has done what it had put off: segments removed, deleted mail punched out.
+        // Opening and closing does the work that was put off: it removes segments and punches out deleted mail.
         let opened = opened.await?;
         opened.close().await?;
         drop(opened);
@@ -130,7 +130,7 @@ impl OfflineStore {
         })
     }
 
-    /// Puts the store of a backup in the place of what is here. Until the end nothing here is touched.
+    /// Replaces the store by that of a backup. Until the backup is restored, nothing here is touched.
     pub async fn restore(
         &self,
         file: PathBuf,
@@ -148,7 +148,7 @@ impl OfflineStore {
             let (_, largest) =
                 checked.map_err(|error| Error::new(Exit::Failure, named(&error)).hint("nothing was changed"))?;
             let staged: Arc<dyn Disk> = Arc::new(directory.stage()?);
-            // Opened again and not wound back: what can't be is no file that keeps what it has.
+            // Opened again and not rewound, so that a pipe fails before anything is replaced.
             let mut input = File::open(&file).map_err(failed)?;
             let options = options.taking(largest);
             let restored =

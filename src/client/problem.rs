@@ -1,4 +1,4 @@
-//! What can go wrong when the service is asked for something.
+//! The errors of a request to the service.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -56,7 +56,7 @@ impl Problem {
             ("url_port_not_allowed", _) => {
                 "take another port; closed are 25, 465, 587 and those of the administrator's webhook-refused-ports"
             }
-            ("url_own_listener", _) => "name the program that is to be told; no setting lets the service call itself",
+            ("url_own_listener", _) => "name the receiver's own program; no setting lets the service call itself",
             ("domain_unknown", _) => "`tempmail domain list` shows for which domains mail is received",
             ("too_many_webhooks_for_recipient", _) => {
                 "`tempmail webhook list ADDR` shows them, `tempmail webhook remove ID` makes room"

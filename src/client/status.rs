@@ -1,4 +1,4 @@
-//! What the interface says of the daemon.
+//! The status of the daemon as the interface shows it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

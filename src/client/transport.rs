@@ -1,4 +1,4 @@
-//! How a question reaches the service: over TCP, over the daemon's socket, or by calling the router in this process.
+//! How a request reaches the service: over TCP, over the daemon's socket, or by calling the router in this process.
 //!
 //! Every answer is bounded in octets and in time, and no redirect is followed.
 
@@ -96,7 +96,7 @@ impl Transport {
         }
     }
 
-    /// Whether the service takes the caller for the administrator, as far as can be told from here.
+    /// Whether the service treats the caller as the administrator, as far as the client knows.
     pub const fn is_administrator(&self) -> bool {
         match self {
             Self::Http(wire) => wire.token.is_some(),

@@ -1,4 +1,4 @@
-//! What the interface says of webhooks, and the operations on them.
+//! Webhooks as the interface shows them, and the operations on them.
 
 use axum::http::Method;
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ pub struct Webhook {
     pub status: String,
     /// UTC, `YYYY-MM-DD HH:MM:SS`.
     pub created_at: String,
-    /// The same form; `None` before the first success.
+    /// In the same form; `None` before the first success.
     pub last_delivery_at: Option<String>,
     /// Attempts that failed since the last success.
     pub failures: u64,
@@ -94,7 +94,7 @@ struct WebhookPage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookDelivery {
-    /// The event's `webhook-id`, the same in every attempt and replay.
+    /// The event's `webhook-id`, which does not change between attempts and replays.
     pub event: String,
     /// The Email's id; `None` for a test.
     pub email: Option<String>,
@@ -180,12 +180,12 @@ impl Client {
         }
     }
 
-    /// Deletes the webhooks of an origin with the events that they have not been told; how many. The administrator's.
+    /// Deletes the webhooks of an origin with their pending events, and returns how many. Only for the administrator.
     pub async fn remove_webhooks_of_origin(&self, origin: &str) -> Result<u64, ClientError> {
         self.delete(format!("/api/admin/webhooks{}", query(&[("origin", Some(origin.to_owned()))]))).await
     }
 
-    /// Deletes a webhook with the events that it has not been told; `false` if there is none of this id.
+    /// Deletes a webhook with its pending events; `false` if there is none with this id.
     pub async fn remove_webhook(&self, id: WebhookId) -> Result<bool, ClientError> {
         Ok(self.delete(format!("/api/webhooks{}", query(&[("id", Some(id.to_string()))]))).await? > 0)
     }

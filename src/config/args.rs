@@ -7,8 +7,8 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use super::setting::{Setting, Shape};
 use super::settings::SETTINGS;
 
-/// The settings given as flags, as texts: the loader reads values, so that they mean the same from every source and a
-/// bad one gets the same message and exit code.
+/// The settings given as flags, as texts: the loader reads values, so that a value has one
+/// meaning, one message and one exit code from every source.
 ///
 /// Use it as `#[command(flatten)]`. `--data-dir` and `--config` belong to the whole program and are not among them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Where the data directory and the configuration file are when nobody names them.
+//! The default places of the data directory and the configuration file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

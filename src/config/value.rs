@@ -8,7 +8,7 @@ use std::time::Duration;
 /// How much of a refused value an error repeats, in characters.
 const GIVEN_CHARS_MAX: usize = 80;
 
-/// Units of sizes, largest first. KB and KiB are the same: 1,024 octets.
+/// Units of sizes, largest first. Both KB and KiB are 1,024 octets.
 const SIZE_UNITS: [(&str, u64); 4] = [("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10), ("B", 1)];
 
 /// Units of durations in milliseconds, largest first.

@@ -1,4 +1,4 @@
-//! What the person who started the daemon on a terminal is told: where everything is, and what to type next.
+//! The message of the daemon at its start on a terminal: where it listens, and what to type next.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -53,7 +53,7 @@ impl Banner {
 }
 
 impl Banner {
-    /// The same as one line of the log.
+    /// Writes it as one line of the log.
     pub fn log(&self) {
         tracing::info!(
             version = env!("CARGO_PKG_VERSION"),

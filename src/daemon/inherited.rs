@@ -1,5 +1,6 @@
-//! Sockets that a service manager listens on and hands over (`sd_listen_fds(3)`): while the daemon is replaced, they go on
-//! taking connections, which wait for the next one.
+//! Sockets that a service manager listens on and hands over (`sd_listen_fds(3)`).
+//!
+//! They keep taking connections while the daemon is replaced, and the next daemon serves them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -31,7 +32,7 @@ pub enum InheritError {
         /// What the system says.
         error: Option<io::Error>,
     },
-    /// A socket of which nothing says what it is for.
+    /// A socket that belongs to no service.
     #[error(
         "the socket {address} that was handed over as '{name}' has no use: name it smtp, smtps, lmtp or http (FileDescriptorName=), or list its address among the settings"
     )]
@@ -63,7 +64,7 @@ pub(super) enum Handed {
 #[derive(Debug, Default)]
 pub struct Inherited(Vec<(String, Handed)>);
 
-/// What each is for.
+/// The sockets of each service.
 #[derive(Debug, Default)]
 pub(super) struct Assigned {
     pub(super) smtp: Vec<TcpListener>,
@@ -91,7 +92,7 @@ impl Inherited {
         sockets.collect::<Result<_, _>>().map(Self)
     }
 
-    /// Finds out what each socket is for: by its name, else by an address of the settings.
+    /// Assigns each socket to a service: by its name, else by an address of the settings.
     pub(super) fn assign(self, config: &Config) -> Result<Assigned, InheritError> {
         let mut assigned = Assigned::default();
         for (name, socket) in self.0 {

@@ -191,7 +191,7 @@ fn bind_lmtp(config: &Config, handed: Vec<Handed>) -> Result<Vec<LmtpListener>, 
         let path = socket.path().unwrap_or_default();
         bound.push(match socket {
             Handed::Tcp(listener) => LmtpListener::Tcp(listener),
-            // Its file is of whoever made it.
+            // Its file is the service manager's.
             Handed::Unix(listener) => LmtpListener::Unix(listener, Endpoint::Unix(path), None),
         });
     }

@@ -1,8 +1,8 @@
-//! The daemon: bind, assemble, run, drain. The only module that knows everybody.
+//! The daemon: bind, assemble, run, drain. The only module that knows all others.
 //!
 //! ```text
 //! listeners   binds every address              inherited   sockets that a service manager hands over
-//! port_owner  who has a port already           socket      the control socket for commands
+//! port_owner  the process on a taken port         socket      the control socket for commands
 //! assembly    the service over an open store   tasks       what runs, and restarts
 //! supervisor  readiness and watchdog           banner      what a terminal shows at the start
 //! ```
@@ -148,7 +148,7 @@ impl Daemon {
         Ok(Self { assembled, listeners, tls, controls, clock, store, supervisor: None, counters })
     }
 
-    /// The same, and it tells a service manager how it is.
+    /// The same daemon with notifications for a service manager.
     #[must_use]
     pub fn supervised_by(self, supervisor: Option<Supervisor>) -> Self {
         Self { supervisor, ..self }
@@ -159,7 +159,7 @@ impl Daemon {
         &self.assembled.config
     }
 
-    /// What to say to the person who started it.
+    /// The message for the person who started it.
     pub fn banner(&self) -> Banner {
         Banner::of(&self.assembled.config, &self.listeners, self.tls.as_deref())
     }
@@ -229,7 +229,7 @@ impl Daemon {
     }
 }
 
-/// What of webhooks goes with time.
+/// The webhooks and events that expiry removes.
 fn outlived(config: &Config) -> Outlived {
     match config.revision {
         Revision::One => Outlived::Events { grace: config.webhooks.grace },
@@ -239,12 +239,12 @@ fn outlived(config: &Config) -> Outlived {
     }
 }
 
-/// Without its writer the store keeps nothing: a new process can open it again, this one can't.
+/// Stops the daemon when the store's writer has ended. Only a new process can open the store again.
 async fn stop_with_writer(store: Arc<EmbeddedStore>, shutdown: CancellationToken) {
     tokio::select! {
         () = shutdown.cancelled() => {}
         () = store.writer_ended() => {
-            tracing::error!("nothing can be kept any more; stopping");
+            tracing::error!("the store's writer has ended, so no mail can be stored; the daemon stops");
             shutdown.cancel();
         }
     }

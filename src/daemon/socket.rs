@@ -1,4 +1,4 @@
-//! The control socket: how commands on this machine reach the daemon. Whoever may open it is the owner.
+//! The control socket: how commands on this machine reach the daemon. A user who may open it is the administrator.
 //!
 //! Its listener has one owner. A second handle, kept while the daemon drains, would let commands connect to what nobody
 //! answers any more.

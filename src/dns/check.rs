@@ -12,7 +12,7 @@ use crate::model::DomainName;
 /// How long a whole check may take, however many questions it asks.
 const DEADLINE: Duration = Duration::from_secs(15);
 
-/// Asks where a domain's mail goes, each time anew.
+/// Asks where the mail of a domain goes. No answer is cached.
 #[derive(Clone)]
 pub struct MxCheck {
     resolver: Arc<dyn Resolver>,

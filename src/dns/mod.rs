@@ -1,4 +1,4 @@
-//! DNS: what is asked, and what the answers mean for a domain's mail.
+//! DNS: the questions, and what their answers mean for the mail of a domain.
 //!
 //! [`mx`] decides, pure; [`resolver`] asks, and is the only module that knows hickory; [`check`] asks what the decision
 //! needs; [`report`] says it to people. Nothing here knows which domains are registered.

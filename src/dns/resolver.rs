@@ -87,7 +87,7 @@ impl DnsResolver {
             builder.with_options(self.settings.options()).build()
         };
         let hickory = Arc::new(build().map_err(|error| {
-            tracing::warn!(%error, "the system's name servers cannot be read");
+            tracing::warn!(%error, "the system's name servers cannot be read; set resolver to name some");
             Failure::NoServer
         })?);
         self.hickory.store(Some(hickory.clone()));

@@ -20,7 +20,7 @@ pub use registry::Registry;
 pub use round::Round;
 pub use table::{DomainTable, Served};
 
-/// A domain that somebody wants to register.
+/// A domain to register.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewDomain {
     /// The domain.

@@ -1,7 +1,7 @@
 //! The registered domains: the store's records, and their image in memory.
 //!
 //! The invariant: one change at a time, to the store first, and to memory and table only when the store has it. A change
-//! runs to its end even if whoever asked for it goes away, since a store that is ahead of the table would go unnoticed.
+//! runs to its end even if its caller goes away, since nothing would notice a store that is ahead of the table.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -126,7 +126,7 @@ impl Records {
         if matches!(outcome, Err(StoreError::OutcomeUnknown))
             && let Err(error) = self.reload(entries).await
         {
-            tracing::warn!(%error, "the registered domains cannot be read again; those in memory stand");
+            tracing::warn!(%error, "the registered domains could not be read again; those in memory stay in effect");
         }
         outcome
     }

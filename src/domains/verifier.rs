@@ -141,7 +141,7 @@ impl Registry {
             let asked = AssertUnwindSafe(self.ask_and_record(&name, tally)).catch_unwind().await;
             asked.unwrap_or_else(|_| {
                 // This domain's question alone; the next round asks again.
-                tracing::error!(domain = %name, "asking for the MX ended by a panic; the domain stays as it is");
+                tracing::error!(domain = %name, "the check of the MX panicked; the domain keeps its state");
                 tally.failed.fetch_add(1, Ordering::Relaxed);
                 Ok(None)
             })
@@ -178,7 +178,7 @@ impl Registry {
                 return Ok(Some(Suspect { name: name.clone(), version }));
             }
             Verdict::NoAnswer(why) => {
-                tracing::warn!(domain = %name, %why, "the MX could not be asked for; the domain stays as it is");
+                tracing::warn!(domain = %name, %why, "the MX could not be checked; the domain keeps its state");
                 tally.failed.fetch_add(1, Ordering::Relaxed);
             }
             Verdict::PointsHere { .. } | Verdict::PointsElsewhere { .. } => {}
@@ -259,7 +259,7 @@ pub async fn run(registry: Arc<Registry>, shutdown: CancellationToken) {
             due_in = match registry.periodic_round().await {
                 Ok(_) => period.saturating_sub(registry.clock.boot().saturating_sub(start)),
                 Err(error) => {
-                    tracing::error!(%error, "the store ended a round of verification");
+                    tracing::error!(%error, "a round of verification ended early: the store failed");
                     RETRY_AFTER.min(period)
                 }
             };

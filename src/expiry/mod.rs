@@ -81,12 +81,12 @@ impl Worker {
                 tracing::debug!(emails = pass.removed, "removed expired mail");
             }
             let Some(due) = pass.next_due_at.filter(|due| *due <= now) else {
-                self.pace.note_done();
+                self.pace.record_done();
                 let is_all = self.remove_overlong(pass.last_due_at, now).await?;
                 return Ok(if is_all { pass.next_due_at } else { Some(now) });
             };
             let ended = self.clock.boot();
-            self.pace.note_late(ended, now.since(due));
+            self.pace.record_late(ended, now.since(due));
             self.sleep(self.pace.pause(ended.saturating_sub(begun))).await;
         }
     }
@@ -107,7 +107,7 @@ impl Worker {
     async fn sleep(&self, time: Duration) {
         tokio::select! {
             () = self.shutdown.cancelled() => {}
-            () = tokio::time::sleep(time) => {}
+            () = self.clock.sleep(time) => {}
         }
     }
 }

@@ -34,7 +34,7 @@ impl Pace {
     }
 
     /// At `boot` there is more to remove, and the oldest of it has been due for `late`.
-    pub(super) fn note_late(&mut self, boot: Duration, late: Duration) {
+    pub(super) fn record_late(&mut self, boot: Duration, late: Duration) {
         let Some((looked_at, before)) = self.looked else {
             self.looked = Some((boot, late));
             return;
@@ -48,7 +48,7 @@ impl Pace {
     }
 
     /// Nothing is due any more.
-    pub(super) fn note_done(&mut self) {
+    pub(super) fn record_done(&mut self) {
         *self = Self::default();
     }
 }
@@ -70,10 +70,10 @@ mod tests {
             removed += step;
             if removed * 1000 >= now * due {
                 removed = now * due / 1000;
-                pace.note_done();
+                pace.record_done();
                 now += 100;
             } else {
-                pace.note_late(Duration::from_millis(now), Duration::from_millis(now - removed * 1000 / due));
+                pace.record_late(Duration::from_millis(now), Duration::from_millis(now - removed * 1000 / due));
             }
             now += u64::try_from(pace.pause(Duration::from_millis(took)).as_millis()).expect("a short time");
         }
@@ -101,7 +101,7 @@ mod tests {
     fn a_backlog_that_shrinks_costs_others_no_more() {
         let mut pace = Pace::default();
         for minute in 0..60 {
-            pace.note_late(60 * minute * SECOND, (10_000 - 10 * minute) * SECOND);
+            pace.record_late(60 * minute * SECOND, (10_000 - 10 * minute) * SECOND);
             assert_eq!(pace.step(), 125, "minute {minute}");
         }
     }
@@ -111,14 +111,14 @@ mod tests {
         let mut pace = Pace::default();
         let mut steps = Vec::new();
         for minute in 0..8 {
-            pace.note_late(60 * minute * SECOND, minute * SECOND);
+            pace.record_late(60 * minute * SECOND, minute * SECOND);
             steps.push(pace.step());
         }
         assert_eq!(steps, [125, 250, 500, 1000, 2000, 4000, 4000, 4000]);
         assert_eq!(pace.pause(SECOND), SECOND / 32);
-        pace.note_late(600 * SECOND, SECOND);
+        pace.record_late(600 * SECOND, SECOND);
         assert_eq!(pace.step(), 4000, "it has only begun to shrink");
-        pace.note_done();
+        pace.record_done();
         assert_eq!(pace.step(), 125);
     }
 }

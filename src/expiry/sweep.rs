@@ -1,4 +1,4 @@
-//! What of webhooks goes with time: those for which no mail comes, and events that nobody is told any more.
+//! Removes webhooks without mail or delivery, and events past their end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,30 +7,29 @@ use super::clock_step::STEP_PAUSE;
 use crate::model::Timestamp;
 use crate::store::{Outbox, StoreError};
 
-/// How often it is looked for, unless webhooks live shorter than that.
+/// The time between two sweeps, unless webhooks live shorter than that.
 const EVERY: Duration = Duration::from_hours(1);
-/// The shortest time between two looks.
+/// The shortest time between two sweeps.
 const EVERY_MIN: Duration = Duration::from_secs(1);
 
-/// Which of it goes.
+/// What a sweep removes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outlived {
-    /// Where events are sent: webhooks that have had no mail, or no delivery since they were registered, for so long. An
-    /// event's end is its sender's to know.
+    /// In revision 2: webhooks without mail, or without a delivery since their registration. The dispatcher ends events.
     Webhooks {
         /// For how long there was no mail.
         idle_max: Duration,
         /// How long ago those were registered that never had a delivery.
         unproven_max: Duration,
     },
-    /// Where nobody sends any: events of mail that expired so long ago. Webhooks are kept until they are used again.
+    /// In revision 1, which sends no events: events of expired mail. Webhooks are kept until they are used again.
     Events {
-        /// How long ago.
+        /// How long ago their mail expired.
         grace: Duration,
     },
 }
 
-/// Looks for it from time to time.
+/// Removes it from time to time.
 pub struct Sweep {
     outbox: Arc<dyn Outbox>,
     outlived: Outlived,
@@ -39,12 +38,12 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// A sweep that begins some minutes after a start at `boot`: time for the clock to be put right.
+    /// A sweep that begins some minutes after a start at `boot`, so that the clock can be set right first.
     pub fn new(outbox: Arc<dyn Outbox>, outlived: Outlived, boot: Duration) -> Self {
         Self { outbox, outlived, due_at: boot + STEP_PAUSE }
     }
 
-    /// Removes what goes by `now`, if it is time to look for it.
+    /// Removes what is outlived at `now`, if a sweep is due.
     pub(super) async fn run_if_due(&mut self, now: Timestamp, boot: Duration) {
         if boot < self.due_at {
             return;
@@ -65,14 +64,14 @@ impl Sweep {
         }
     }
 
-    /// How many webhooks and events went.
+    /// Returns how many webhooks and events were removed.
     async fn run(&self, now: Timestamp) -> Result<(usize, usize), StoreError> {
         match self.outlived {
             Outlived::Webhooks { idle_max, unproven_max } => {
                 let idle = self.outbox.delete_idle_webhooks(now.before(idle_max)).await?;
                 let unproven = self.outbox.delete_unproven_webhooks(now.before(unproven_max)).await?;
                 let webhooks = idle + unproven;
-                // What is left of webhooks whose disabling was cut off.
+                // Events of webhooks whose disabling was interrupted.
                 Ok((webhooks, self.outbox.end_events(Timestamp::from_millis(i64::MIN)).await?))
             }
             Outlived::Events { grace } => Ok((0, self.outbox.end_events(now.before(grace)).await?)),

@@ -1,4 +1,4 @@
-//! What every request and every answer passes: host, origin, panics, and the fields that each answer carries.
+//! The middleware of every request: host, origin, panics, failures, and the fields that each answer carries.
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;

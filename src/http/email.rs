@@ -1,4 +1,4 @@
-//! An Email as JSON, and the rules for getting hold of one.
+//! An Email as JSON, and the rules for reading one.
 
 use serde::Serialize;
 

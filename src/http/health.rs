@@ -11,7 +11,7 @@ use super::problem::{Code, Problem};
 use crate::model::EmailId;
 use crate::store::StoreError;
 
-/// `GET /healthz`: whoever gets an answer has found it alive.
+/// `GET /healthz`: any answer shows that the process is alive.
 pub(super) async fn alive() -> Json<Value> {
     Json(json!({ "status": "ok" }))
 }
@@ -62,7 +62,7 @@ impl Cause {
         }
     }
 
-    /// The same for people.
+    /// The cause in words for people.
     const fn detail(self) -> &'static str {
         match self {
             Self::StorageFull => "the disk is full: mail is read and deleted, none is accepted",

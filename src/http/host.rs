@@ -1,4 +1,4 @@
-//! Host names in requests: which are loopback, and which are answered for.
+//! Host names in requests: which are loopback, and which get an answer.
 //!
 //! A page of some site can make its own name resolve to 127.0.0.1 and then read what a service on loopback says to that
 //! name (DNS rebinding). So while HTTP listens on loopback only, it answers for loopback names and addresses alone.

@@ -1,4 +1,4 @@
-//! `GET /api/mail/messages/{id}`: one Email with all that is known of it.
+//! `GET /api/mail/messages/{id}`: one Email with all its details.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Who asks.
+//! The caller of a request, and what it may do.
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
@@ -16,7 +16,7 @@ pub enum Principal {
     /// Anybody.
     #[default]
     Public,
-    /// The administrator: whoever may open the local socket or the data directory.
+    /// The administrator: a user who may open the local socket or the data directory.
     Administrator,
 }
 

@@ -200,27 +200,27 @@ impl Problem {
         Self { code, detail: detail.into(), members: Map::new(), headers: Vec::new(), cause: None }
     }
 
-    /// The same with a member of its own in the body.
+    /// The problem with a further member in its body.
     #[must_use]
     pub fn with_member(mut self, name: &str, value: Value) -> Self {
         self.members.insert(name.to_owned(), value);
         self
     }
 
-    /// The same with a header field.
+    /// The problem with a further header field.
     #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self
     }
 
-    /// The same, asking to be tried again after that many seconds.
+    /// The problem with a Retry-After of that many seconds.
     #[must_use]
     pub fn with_retry_after(self, seconds: u32) -> Self {
         self.with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
     }
 
-    /// The same with a cause for the log.
+    /// The problem with a cause for the log.
     fn with_cause(mut self, is_failure: bool, cause: &impl Display) -> Self {
         self.cause = Some(Cause { is_failure, text: cause.to_string() });
         self
@@ -231,7 +231,7 @@ impl Problem {
         Self::new(Code::NotFound, "there is no message with this id; it may have expired or been deleted")
     }
 
-    /// A defect of this program, about which the client learns nothing more.
+    /// A defect of this program. The client learns nothing more about it.
     pub(super) fn internal() -> Self {
         Self::new(Code::Internal, "the service has a defect; the log says more")
     }
@@ -282,7 +282,7 @@ impl From<StoreError> for Problem {
                 (Code::StoreUnavailable, "the store failed; try again")
             }
             StoreError::Stopping => (Code::StoreUnavailable, "the service is stopping"),
-            StoreError::Damaged { .. } => (Code::EmailDamaged, "what is on disk of this message is damaged"),
+            StoreError::Damaged { .. } => (Code::EmailDamaged, "the message is damaged on the disk of the service"),
             StoreError::TooLarge { .. } | StoreError::MailboxFull => {
                 (Code::Internal, "the service has a defect; the log says more")
             }

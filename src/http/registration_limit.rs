@@ -1,4 +1,4 @@
-//! How often a client may register webhooks: right and wrong alike, so that nobody guesses the secret of another's.
+//! The rate limit on registrations of webhooks. Refused ones count as well, so that no client can guess a secret.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,16 +14,16 @@ use super::problem::{Code, Problem};
 use crate::clock::Clock;
 use crate::model::Registrant;
 
-/// The span that registrations are counted over.
+/// The period of the rate limit.
 const MINUTE: Duration = Duration::from_mins(1);
-/// Clients that are remembered before those are looked for that need not be.
+/// The number of clients at which idle ones are first removed.
 const CLIENTS_MIN: usize = 1024;
 
-/// The registrations of each client: as many as a minute has at once, then at an even pace.
+/// The rate limit of each client: a burst of one minute, then an even rate.
 pub(super) struct RegistrationLimit {
     per_minute: u32,
     clock: Arc<dyn Clock>,
-    /// Up to when the registrations of each take up time.
+    /// Until when the registrations of each client use up its rate.
     taken_until: Mutex<HashMap<Registrant, Duration>>,
 }
 
@@ -32,7 +32,7 @@ impl RegistrationLimit {
         Arc::new(Self { per_minute: per_minute.max(1), clock, taken_until: Mutex::default() })
     }
 
-    /// Counts a registration, or says how long to wait for the next.
+    /// Counts a registration, or returns how long to wait before the next.
     fn take(&self, client: Registrant) -> Result<(), Duration> {
         let (now, price) = (self.clock.boot(), MINUTE / self.per_minute);
         let mut taken_until = self.taken_until.lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,7 +49,7 @@ impl RegistrationLimit {
     }
 }
 
-/// Lets a registration pass, or answers 429. The administrator has no such bound.
+/// Lets a registration pass, or answers 429. The administrator has no limit.
 pub(super) async fn pass(State(limit): State<Arc<RegistrationLimit>>, request: Request, next: Next) -> Response {
     let Client::At(client) = Client::of(request.extensions()) else { return next.run(request).await };
     match limit.take(client) {

@@ -1,4 +1,4 @@
-//! `GET /`: a short pointer to what is here.
+//! `GET /`: a short index of the interface.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Connections: accept, bound, serve, drain.
 //!
-//! axum's own server has no timer, so that a request which never ends its head would hold a connection for ever. hyper's
-//! connection is built here with one, and with bounds on everything that a peer decides.
+//! axum's own server has no timer: a request that never ends its head would hold a connection for ever. This module builds
+//! hyper's connection with a timer, and with bounds on everything that a peer decides.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,7 +78,7 @@ pub async fn serve_tcp(listeners: Vec<TcpListener>, router: Router, limits: Http
     .await;
 }
 
-/// Serves the administrator over a Unix socket, like [`serve_tcp`]. Whoever can open the socket is the administrator.
+/// Serves the administrator over a Unix socket, like [`serve_tcp`]. A user who can open the socket is the administrator.
 pub async fn serve_unix(listener: UnixListener, router: Router, limits: HttpLimits, shutdown: CancellationToken) {
     let slots = Arc::new(Semaphore::new(limits.connections_max));
     let server = Server { router, limits, slots, shutdown };

@@ -22,13 +22,13 @@ use crate::webhook::{Refused, TestError, Tester, UrlError};
 
 /// The longest secret in octets.
 const SECRET_OCTETS_MAX: usize = 1024;
-/// Where all places are taken, a webhook that never had a delivery makes way this long after its registration.
+/// At the limit of all webhooks, a new one replaces one that had no delivery within this time of its registration.
 const MAKES_WAY_AFTER: Duration = Duration::from_hours(1);
 
-/// What sends a sample event to a webhook.
+/// Sends a sample event to a webhook.
 #[async_trait]
 pub trait WebhookTest: Send + Sync + 'static {
-    /// Makes one attempt with a sample event and notes it in the webhook's log.
+    /// Makes one attempt with a sample event and records it in the webhook's log.
     async fn test(&self, webhook: &WebhookRecord) -> Result<AttemptRecord, TestError>;
 }
 
@@ -87,7 +87,7 @@ impl WebhookJson {
     }
 }
 
-/// `POST /api/webhooks`: 201 for a new webhook, 200 for one with the same recipient, URL and secret.
+/// `POST /api/webhooks`: 201 for a new webhook, 200 if the recipient, URL and secret were registered before.
 pub(super) async fn register(
     State(api): State<Arc<Api>>,
     principal: Principal,

@@ -1,4 +1,4 @@
-//! What is said of an attachment.
+//! An attachment as readers see it.
 
 use super::limits::FILENAME_OCTETS_MAX;
 use super::structure::Leaf;

@@ -136,7 +136,7 @@ pub(super) fn terminated(mut value: Vec<u8>) -> Vec<u8> {
     value
 }
 
-/// The text with each control character as a blank: an encoded word can carry line ends, and whoever writes the text
+/// The text with each control character as a blank: an encoded word can carry line ends, and a program that writes the text
 /// into a header or onto a terminal would pass them on.
 pub(super) fn visible(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()

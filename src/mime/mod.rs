@@ -1,4 +1,4 @@
-//! Octets to meaning: what a received message says, for those who read it.
+//! MIME: from the octets of a received message to the content that people read.
 //!
 //! Pure and total: any octets give a [`Content`], in time and memory linear in their number. The octets stay the truth;
 //! nothing here is stored, and nothing here decides whether a mail is accepted. The structure of a message is read by

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{Content, parse, parse_headers};
 
-/// Messages that wait for a thread; whoever brings one more waits itself.
+/// The most messages in the queue of the threads. The caller of one more waits.
 const QUEUE_MAX: usize = 32;
 
 struct Job {

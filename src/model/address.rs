@@ -146,7 +146,7 @@ pub(super) fn fold(local_part: &str) -> String {
 /// The canonical form of an address, `local-part@domain`: what mail is kept under and asked for by.
 ///
 /// The local part is unquoted, its ASCII letters in lower case, its other characters in Unicode's normal form C; the
-/// domain is canonical. Two addresses mean the same mailbox exactly when these texts are equal.
+/// domain is canonical. Two addresses mean one mailbox exactly when these texts are equal.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Mailbox(String);
 

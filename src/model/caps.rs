@@ -1,4 +1,4 @@
-//! How much mail there may be in one place.
+//! The caps on the Emails of a mailbox and of a domain.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,12 +20,12 @@ impl Caps {
     }
 }
 
-/// What a message meets at a full mailbox.
+/// What happens to a message for a full mailbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WhenFull {
     /// It is refused for now.
     #[default]
     Reject,
-    /// The oldest Email of the mailbox makes way.
+    /// It replaces the oldest Email of the mailbox.
     DropOldest,
 }

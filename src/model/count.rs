@@ -1,4 +1,4 @@
-//! Numbers for those who watch the service.
+//! Counters and durations for the metrics.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +22,7 @@ impl Count {
         Self { name, labels: Vec::new(), value }
     }
 
-    /// One of several, told apart by a word.
+    /// One of several counters with one name, distinguished by a label.
     pub fn labelled(name: &'static str, label: &'static str, value: u64) -> Self {
         Self { name, labels: vec![label.into()], value }
     }
@@ -93,14 +93,14 @@ impl Stopwatch {
         Duration::from_secs(5),
     ];
 
-    /// Notes that it took so long once.
+    /// Records one duration.
     pub fn note(&self, took: Duration) {
         let at = Self::BOUNDS.partition_point(|bound| *bound < took);
         self.counters[at].fetch_add(1, Ordering::Relaxed);
         self.micros.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// What was noted so far.
+    /// The durations that were recorded so far.
     pub fn read(&self, name: &'static str) -> Durations {
         let mut count = 0;
         let mut up_to = self.counters.iter().map(|counter| {

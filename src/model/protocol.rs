@@ -1,4 +1,4 @@
-//! How a message came in: what the `with` clause of a `Received` field tells.
+//! The protocol that a message was received by: the `with` clause of a `Received` field.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +36,7 @@ pub struct Protocol {
 }
 
 impl Protocol {
-    /// SMTP with extensions, of which none is told.
+    /// SMTP with extensions, without TLS and AUTH.
     pub const ESMTP: Self = Self::plain(Greeting::Ehlo);
     /// SMTP without extensions.
     pub const SMTP: Self = Self::plain(Greeting::Helo);

@@ -1,4 +1,4 @@
-//! The client's side of TLS, as the machine has it.
+//! TLS for clients, with the roots that this machine trusts.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{CertificateError, provider};
 /// The protocol that is spoken over it (RFC 7301): HTTP/1.1.
 const ALPN_HTTP1: &[u8] = b"http/1.1";
 
-/// For the client's side of handshakes with servers of HTTP that somebody vouches for whom this machine trusts. Reads the
+/// The configuration for clients of HTTPS servers whose certificates this machine's roots vouch for. Reads the
 /// machine's certificates, which takes some milliseconds; where there are none, which the log says, no handshake succeeds.
 pub fn client_config() -> Result<Arc<ClientConfig>, CertificateError> {
     let builder = ClientConfig::builder_with_provider(provider())

@@ -1,4 +1,4 @@
-//! The two files: what is in them, and whether they are others than before.
+//! The files of a certificate and its key: their content, and whether they have changed.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -22,7 +22,7 @@ const ENCRYPTED: [&[u8]; 2] = [b"-----BEGIN ENCRYPTED PRIVATE KEY-----", b"Proc-
 pub struct Files {
     /// The chain, the server's certificate first.
     pub certificate: PathBuf,
-    /// The key; it may be in the same file.
+    /// The key; it may be in the file of the certificate.
     pub key: PathBuf,
 }
 

@@ -16,7 +16,7 @@ use super::provider;
 use crate::clock::Clock;
 use crate::model::{DomainName, Timestamp};
 
-/// How often the files are looked at. A change counts when they are the same at the next look, so that a renewal that
+/// How often the files are read. A change counts once the next reading finds them unchanged, so that a renewal that
 /// writes one after the other, or slowly, is not read half done.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
@@ -60,7 +60,7 @@ impl ResolvesServerCert for Current {
 }
 
 impl Keeper {
-    /// Reads or makes the certificate. One that has expired is served all the same, and the log warns of it: most senders
+    /// Reads or makes the certificate. An expired certificate is served with a warning in the log: most senders
     /// of mail do not verify, and without it they would send in the clear.
     pub fn open(source: Source, now: Timestamp) -> Result<Self, CertificateError> {
         let read = source.stamp().map(Arc::new);

@@ -1,4 +1,4 @@
-//! TLS for whoever serves it: one certificate with its key, which can be replaced while connections live. And for who calls.
+//! TLS for servers and clients: one certificate with its key, which can be replaced while connections live.
 //!
 //! ```text
 //! files        what the two PEM files hold, and whether they are others than before

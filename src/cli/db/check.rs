@@ -22,7 +22,7 @@ Examples:
   tempmail db check --json | jq -r '.findings[].detail'
   tempmail db check --salvage")]
 pub(in crate::cli) struct Check {
-    /// Go on without what is damaged, after a question or with --yes
+    /// Keep the readable part of a damaged store, after a question or with --yes
     #[arg(long)]
     salvage: bool,
 }

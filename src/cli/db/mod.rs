@@ -1,4 +1,4 @@
-//! `tempmail db`: the store as files: whether it is whole, how large, saved and brought back.
+//! `tempmail db`: the store as files: check, size, backup and restore.
 
 mod backup;
 mod check;

@@ -12,8 +12,8 @@ use crate::error::{Error, Exit};
 /// Replace the store with a backup
 ///
 /// The service must be stopped. The backup is read to its end first, and the new store is made beside the old one; until
-/// it is complete nothing of the old one is touched. What webhooks had not been told stays untold unless --with-events
-/// is given: their endpoints may have been told since.
+/// it is complete nothing of the old one is touched. Events that were pending are not sent unless --with-events
+/// is given: their endpoints may have received them since.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -25,7 +25,7 @@ pub(in crate::cli) struct Restore {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Also what webhooks had not been told when the backup was made
+    /// Also restore the events that were pending when the backup was made
     #[arg(long)]
     with_events: bool,
 }

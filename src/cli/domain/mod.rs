@@ -1,4 +1,4 @@
-//! `tempmail domain`: for which domains mail is received.
+//! `tempmail domain`: the domains that mail is received for.
 
 mod add;
 mod check_dns;

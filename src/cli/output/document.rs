@@ -1,4 +1,4 @@
-//! One thing with named fields, such as a status.
+//! One result with named fields, such as a status.
 
 use std::time::Duration;
 

@@ -35,7 +35,7 @@ pub enum Format {
 /// What standard output is, and how it is to be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Whether somebody looks at it.
+    /// Whether the output goes to a terminal.
     pub is_terminal: bool,
     /// Whether to colour.
     pub is_colored: bool,

@@ -16,7 +16,7 @@ pub fn show(text: &str, env: &BTreeMap<String, String>) -> bool {
     }
     let Ok(mut pager) = command.spawn() else { return false };
     if let Some(mut stdin) = pager.stdin.take() {
-        // Whoever leaves the pager early has read enough.
+        // A user who leaves the pager early has read enough.
         let _ = stdin.write_all(text.as_bytes());
     }
     // Its text was shown, whatever it ends with.

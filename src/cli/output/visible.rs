@@ -1,4 +1,4 @@
-//! Text from mail made safe to show: what would steer a terminal is made visible instead.
+//! Text from mail made safe to show: control characters for the terminal are made visible.
 
 use std::borrow::Cow;
 
@@ -52,7 +52,7 @@ pub fn field(text: &str) -> String {
     text.chars().map(|c| if is_steering(c) { ' ' } else { c }).collect()
 }
 
-/// JSON text with the steering characters that JSON permits in strings written as `\u` escapes: the same value.
+/// JSON text with control characters for the terminal as `\u` escapes. Its value does not change.
 pub fn json(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

@@ -32,7 +32,7 @@ impl Deliveries {
         let deliveries = cx.client().await?.deliveries(self.id, self.limit).await.map_err(explained)?;
         cx.print(output::list(cx.style, &deliveries, &deliveries, cx.now()))?;
         if deliveries.is_empty() {
-            cx.hint("it has not been told of any mail yet");
+            cx.hint("no event has been sent to it yet");
         }
         Ok(Exit::Ok)
     }

@@ -10,7 +10,7 @@ use crate::model::{Address, DomainName};
 /// List the webhooks of an address, or all of them
 ///
 /// Only the administrator sees whole URLs, and all webhooks. In a pipe each webhook is a line of eight fields separated by
-/// tabs: id, status, URL, signed or unsigned, last success, failures since then, events dropped because too many waited or it
+/// tabs: id, status, URL, signed or unsigned, last success, failures since then, events dropped because too many were pending or it
 /// was disabled, why it is disabled. With --all two more follow: its address, and who registered it (an address of IPv4 or
 /// a /64 of IPv6; empty for the administrator).
 #[derive(clap::Args, Debug)]

@@ -1,4 +1,4 @@
-//! `tempmail webhook listen`: a receiver on this machine is told of mail without being registered.
+//! `tempmail webhook listen`: sends events to a receiver on this machine without a registration.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -114,7 +114,7 @@ impl Listen {
     }
 }
 
-/// Whoever types the URL may call it: there is no address to guard on their own machine.
+/// Any URL is permitted: the user calls it from their own machine.
 fn guard() -> Guard {
     let everywhere = ["0.0.0.0/0", "::/0"].map(|network| network.parse().expect("a constant network"));
     Guard::new(GuardSettings { allow: everywhere.to_vec(), ..GuardSettings::default() })

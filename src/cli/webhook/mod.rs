@@ -1,4 +1,4 @@
-//! `tempmail webhook`: who is told of mail.
+//! `tempmail webhook`: the URLs that events are sent to.
 
 mod add;
 mod deliveries;
@@ -18,7 +18,7 @@ use crate::error::{Error, Exit};
 
 /// Send mail to a URL as it arrives, by POST and with a signature
 ///
-/// Each delivery carries the header webhook-id, the same in every attempt; with a secret also X-Webhook-Signature and
+/// Each delivery carries the header webhook-id, which does not change between attempts; with a secret also X-Webhook-Signature and
 /// webhook-signature. Revision 1 of the interface has no webhooks.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\

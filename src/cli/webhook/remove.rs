@@ -8,7 +8,7 @@ use super::explained;
 use crate::error::{Error, Exit};
 use crate::model::WebhookId;
 
-/// Delete webhooks, with the events that they have not been told
+/// Delete webhooks together with their pending events
 ///
 /// Without a terminal it always needs --yes; on a terminal it asks when more than one goes. In a pipe each id is a line of
 /// two fields separated by a tab: the id, and 1 if it was deleted; with --origin there is one line, of the origin and how many

@@ -46,7 +46,7 @@ pub(super) struct Replay {
     #[arg(value_name = "EVENT")]
     event: Vec<EventId>,
 
-    /// Every event that waits no more and that the log does not show as delivered at last
+    /// Every ended event whose last attempt in the log was not a delivery
     #[arg(long)]
     failed: bool,
 

@@ -1,4 +1,4 @@
-//! Mail as it arrives, found by asking for the list again and again.
+//! Mail as it arrives, found by polling the list.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -9,7 +9,7 @@ use crate::model::Address;
 const PAGE: u64 = 5;
 /// How many Emails are remembered. The newest is always among them, so any of them ends the search for newer ones.
 const SEEN_MAX: usize = 1_000;
-/// How often a walk through several pages begins anew because mail was deleted meanwhile.
+/// How often a walk through several pages restarts because mail was deleted meanwhile.
 const WALKS_MAX: usize = 10;
 
 /// The Emails of an address that arrive from a moment on, each once.
@@ -26,7 +26,7 @@ impl Arrivals {
     /// What is there now has arrived before.
     pub async fn begin(client: &Client, to: Address) -> Result<Self, ClientError> {
         let mut arrivals = Self { to, seen: VecDeque::new(), newest_at: String::new() };
-        // All of the newest second are remembered: what shares it can't be told apart by time.
+        // All Emails of the newest second are remembered, since their times are equal.
         for page in 1.. {
             let list = client.list(&arrivals.to, Some(page), Some(PAGE)).await?;
             for email in &list.emails {

@@ -1,4 +1,4 @@
-//! Which transport a command gets. The user never chooses beyond `--server`.
+//! Chooses the transport of a command. The user decides only `--server`.
 
 use std::hash::Hasher;
 use std::io::ErrorKind;
@@ -14,7 +14,7 @@ use super::{OpenError, OpenRouter, ServerUrl, Token, Transport};
 use crate::config::Sources;
 use crate::error::{Error, Exit};
 
-/// How long a command goes on trying while another process holds the lock and no socket answers.
+/// How long a command retries while another process holds the lock and no socket answers.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) const PAUSE: Duration = Duration::from_millis(50);
 
@@ -40,7 +40,7 @@ pub fn socket_path(data_dir: &Path, runtime_dir: Option<&Path>) -> Option<PathBu
     if inside.as_os_str().len() <= SOCKET_PATH_OCTETS_MAX {
         return Some(inside);
     }
-    // Fixed keys: daemon and command must come to the same name.
+    // Fixed keys, so that daemon and command compute one name.
     let mut hasher = SipHasher13::new_with_keys(0, 0);
     hasher.write(data_dir.as_os_str().as_encoded_bytes());
     let named = runtime_dir?.join(format!("tempmail-{:016x}.sock", hasher.finish()));
@@ -91,7 +91,7 @@ fn sockets(sources: &Sources, data_dir: &Path) -> Vec<PathBuf> {
     sockets
 }
 
-/// The socket of a daemon that runs on `data_dir`, or is this machine's where nobody named a directory.
+/// The socket of a daemon that runs on `data_dir`, or the one of this machine if no directory was named.
 pub(super) fn find_daemon(sources: &Sources, data_dir: &Path) -> Option<PathBuf> {
     sockets(sources, data_dir).into_iter().find(|socket| matches!(probe(socket), Probe::Answers))
 }
@@ -102,7 +102,7 @@ enum Probe {
     Nobody,
 }
 
-/// A daemon that was killed leaves its socket behind; only a connection tells.
+/// A daemon that was killed leaves its socket behind, so only a connection shows whether one runs.
 fn probe(socket: &Path) -> Probe {
     match UnixStream::connect(socket) {
         Ok(_) => Probe::Answers,
@@ -113,8 +113,9 @@ fn probe(socket: &Path) -> Probe {
     }
 }
 
-/// That the data directory exists and belongs to whoever runs this: root's command would else leave files in it that
-/// its owner's daemon cannot open.
+/// Checks that the data directory exists and belongs to the user of this process.
+///
+/// A command of root would otherwise leave files in it that its owner's daemon cannot open.
 pub(super) fn check_ours(data_dir: &Path, denied: Option<&PathBuf>) -> Result<(), Error> {
     let not_ours = |path: &Path| {
         Error::new(Exit::NotAllowed, format!("{} belongs to another user", path.display()))

@@ -103,7 +103,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "max-domains",
         Shape::One,
         "N",
-        "Most domains that can be registered, 0 to 1000000",
+        "Maximum domains that can be registered, 0 to 1000000",
         |c, v| one(v, |t| value::number(t, 0..=1_000_000)).map(|n| c.domains.registered_max = n),
         |c| vec![c.domains.registered_max.to_string()],
     ),

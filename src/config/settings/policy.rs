@@ -1,4 +1,4 @@
-//! Settings of what a public instance refuses. None is set unless somebody sets it.
+//! Settings of the mail that a public instance refuses. By default it refuses none.
 
 use super::{each, one, texts};
 use crate::config::parse::{local_part_pattern, network, refused_sender, when_full};
@@ -37,7 +37,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "max-messages-per-mailbox",
         Shape::One,
         "N",
-        "Most messages in one mailbox, 0 to 1000000; 0: no cap",
+        "Maximum messages in one mailbox, 0 to 1000000; 0: no cap",
         |c, v| one(v, |t| value::number(t, 0..=1_000_000)).map(|n| c.mail.caps.emails_per_mailbox = n),
         |c| vec![c.mail.caps.emails_per_mailbox.to_string()],
     ),
@@ -45,7 +45,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "max-messages-per-domain",
         Shape::One,
         "N",
-        "Most messages in all mailboxes of one domain, 0 to 1000000000; 0: no cap",
+        "Maximum messages in all mailboxes of one domain, 0 to 1000000000; 0: no cap",
         |c, v| one(v, |t| value::number(t, 0..=1_000_000_000)).map(|n| c.mail.caps.emails_per_domain = n),
         |c| vec![c.mail.caps.emails_per_domain.to_string()],
     ),

@@ -137,7 +137,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "max-smtp-connections",
         Shape::One,
         "N",
-        "Most SMTP connections at once, 1 to 100000",
+        "Maximum SMTP connections at once, 1 to 100000",
         |c, v| one(v, |t| value::number(t, 1..=100_000)).map(|n| c.smtp.connections_max = n),
         |c| vec![c.smtp.connections_max.to_string()],
     ),

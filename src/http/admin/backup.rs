@@ -16,7 +16,7 @@ use crate::store::backup;
 /// Answers with the file, as it is read. A failure on the way breaks the answer off; the file then lacks its end.
 pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Response, Problem> {
     let mut batches = api.store.backup();
-    // What fails at once is told as every failure is.
+    // A failure before the first octet is answered like any other.
     let first = batches.next().await.transpose()?.unwrap_or_default();
     let records =
         stream::once(async { Ok(first) }).chain(batches).and_then(|batch| async move { backup::encode(&batch) });

@@ -147,7 +147,7 @@ pub(super) async fn deliveries(
     Ok(Json(attempts.into_iter().map(DeliveryJson::from).collect()))
 }
 
-/// `POST /api/admin/webhooks/{id}/replay`: ended events are sent again, under the same `webhook-id`, as far as there is room.
+/// `POST /api/admin/webhooks/{id}/replay`: sends ended events again under their `webhook-id`, as far as there is room.
 pub(super) async fn replay(
     State(api): State<Arc<Api>>,
     id: IdOfPath,

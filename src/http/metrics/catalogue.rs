@@ -1,15 +1,15 @@
-//! Every metric: what the numbers of the rooms are called outside, and what they mean.
+//! The catalogue of all metrics: their names, types, labels and help texts.
 
 use crate::config::Revision;
 
 /// Metrics of one name.
 #[derive(Debug)]
 pub(super) struct Family {
-    /// Whose numbers they are.
+    /// The name of their source.
     pub(super) source: &'static str,
-    /// What they are called there.
+    /// Their name there.
     pub(super) name: &'static str,
-    /// What they are called outside: seconds and octets (`_bytes`) are in the name, and counters end with `_total`.
+    /// Their name in the exposition format: seconds and octets (`_bytes`) are in the name, and counters end with `_total`.
     pub(super) metric: &'static str,
     /// What they are.
     pub(super) kind: Kind,
@@ -83,7 +83,7 @@ pub(super) const FAMILIES: &[Family] = &[
     gauge("kept", "segments", "tempmail_store_segments", &[], "Segments of the journal."),
     gauge("store", "queued", "tempmail_store_queued_changes", &[], "Changes that wait for the writer or are being written."),
     histogram("store", "commit", "tempmail_store_commit_seconds", "How long the commit of a group of changes took until its senders could be answered."),
-    counter("store", "removed", "tempmail_store_emails_removed_total", &["reason"], "Emails removed: deleted by somebody, expired, or dropped to make way under a cap."),
+    counter("store", "removed", "tempmail_store_emails_removed_total", &["reason"], "Emails removed: deleted by a client, expired, or replaced by newer mail under a cap."),
     counter("store", "relocated", "tempmail_store_messages_relocated_total", &[], "Messages of pending events copied out of segments that no Email needs."),
     counter("store", "indexReopened", "tempmail_store_index_reopened_total", &[], "How often the index failed and could be opened again."),
 

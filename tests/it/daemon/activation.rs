@@ -4,13 +4,12 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::support::binary::{Binary, serve_command};
 use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
-use crate::support::until::blocking;
+use crate::support::until::{blocking, until};
 
 /// Two listening sockets of the manager; it keeps them.
 struct Manager {
@@ -99,22 +98,25 @@ async fn nobody_who_comes_during_a_replacement_is_refused_or_cut_short() {
     let dir = tempfile::tempdir().expect("directory");
     let manager = Manager::new();
     let mut daemon = manager.serve(dir.path());
-    let (address, is_over) = (manager.smtp(), Arc::<AtomicBool>::default());
+    let (address, is_over, all) = (manager.smtp(), Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
     let clients: Vec<_> = (0..4)
         .map(|number| {
-            let is_over = Arc::clone(&is_over);
+            let (is_over, all) = (Arc::clone(&is_over), Arc::clone(&all));
             tokio::spawn(async move {
                 let (to, mut delivered) = (format!("c{number}@example.test"), 0_u64);
                 while !is_over.load(Ordering::Relaxed) {
                     // A session that the stop ends has been told so; what was not accepted by then is sent again.
-                    delivered += u64::from(SmtpPeer::connect(address).await.delivers(&to, "hi\r\n").await);
+                    let is_delivered = SmtpPeer::connect(address).await.delivers(&to, "hi\r\n").await;
+                    delivered += u64::from(is_delivered);
+                    all.fetch_add(u64::from(is_delivered), Ordering::Relaxed);
                 }
                 (to, delivered)
             })
         })
         .collect();
     for _ in 0..3 {
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        let before = all.load(Ordering::Relaxed);
+        until("the clients are at work", async || all.load(Ordering::Relaxed) >= before + 8).await;
         daemon.stop();
         daemon = manager.serve(dir.path());
     }

@@ -25,7 +25,11 @@ async fn server() -> TestServer {
 /// Waits until the worker of expiry has had a whole turn.
 pub(super) async fn let_expiry_work(server: &TestServer) {
     let looks = server.clock.looks();
-    until("the worker looks at the clock twice", async || server.clock.looks() >= looks + 2).await;
+    until("the worker looks at the clock twice", async || {
+        server.clock.wake();
+        server.clock.looks() >= looks + 2
+    })
+    .await;
 }
 
 /// The same once the pause after the start is over.

@@ -15,7 +15,7 @@ use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const MB: usize = 1 << 20;
 /// What a mail is made of: the largest message, less where nothing is optimized.
-const OCTETS: usize = if cfg!(debug_assertions) { 3 * MB } else { 10 * MB - 200 };
+const OCTETS: usize = if cfg!(debug_assertions) { MB } else { 10 * MB - 200 };
 /// How long a read may take; without optimization, and with other tests beside it, that says little.
 const READ: Duration = Duration::from_secs(if cfg!(debug_assertions) { 30 } else { 2 });
 /// What all of this may take in memory, where each mail of 10 MB is decoded, shown and escaped.

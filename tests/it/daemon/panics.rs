@@ -27,9 +27,17 @@ async fn a_worker_that_panics_begins_anew_and_nothing_else_ends() {
     assert_eq!(http::total(server.http(), TO).await, 0);
     server.clock.panic_next();
     // Expiry and webhooks look every 5 s.
-    until("a worker looks at the clock", async || !server.clock.will_panic()).await;
+    until("a worker looks at the clock", async || {
+        server.clock.wake();
+        !server.clock.will_panic()
+    })
+    .await;
     let looks = server.clock.looks();
-    until("the worker begins anew", async || server.clock.looks() >= looks + 2).await;
+    until("the worker begins anew", async || {
+        server.clock.wake();
+        server.clock.looks() >= looks + 2
+    })
+    .await;
     assert!(server.panics.count() > 0);
     server.send(TO, "after", "").await;
     assert_eq!(http::total(server.http(), TO).await, 1);

@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use rustix::process::{Pid, Signal, kill_process};
 use tempmail::daemon::LOCK_PATIENCE;
 use tempmail::store::disk::Directory;
@@ -22,7 +23,7 @@ use crate::support::until::{blocking, until};
 const STOP: Duration = Duration::from_secs(10);
 
 /// How many clients send at once.
-const SENDERS: usize = 50;
+const SENDERS: usize = 16;
 
 /// Sends mail until the server says that it stops, or has ended; the subjects of what was accepted.
 async fn send_until_stopped(server: SocketAddr, to: String, has_ended: CancellationToken) -> Vec<String> {
@@ -134,16 +135,20 @@ async fn begin_to_read<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, path: &
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_who_is_slow_holds_a_stop_up() {
     const DELETED: usize = 2_000;
+    const CLIENTS: usize = 20;
     let dir = tempfile::tempdir().expect("directory");
     let daemon = Binary::serve(dir.path(), &["--max-message-size", "10MB"]);
     let large = format!("Subject: large\r\n\r\n{}.", "0123456789abcdef\r\n".repeat(500_000));
     let mut sender = SmtpPeer::greeted(daemon.smtp).await;
     sender.begin_data("large@example.test").await;
     sender.command(&large, "250").await;
-    for _ in 0..DELETED {
-        sender.begin_data("deleted@example.test").await;
-        sender.command("Subject: small\r\n\r\n.", "250").await;
-    }
+    join_all((0..CLIENTS).map(async |_| {
+        let mut sender = SmtpPeer::greeted(daemon.smtp).await;
+        for _ in 0..DELETED / CLIENTS {
+            sender.deliver("deleted@example.test", "Subject: small\r\n\r\n").await;
+        }
+    }))
+    .await;
     let id = http::inbox(daemon.http, "large@example.test").await["emails"][0]["id"].as_str().expect("id").to_owned();
     // A message that stops half way, a request whose body does not come, a message and a backup that nobody reads on.
     let mut stalled = SmtpPeer::greeted(daemon.smtp).await;

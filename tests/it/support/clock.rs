@@ -3,14 +3,17 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use futures_util::future::BoxFuture;
 use tempmail::clock::Clock;
 use tempmail::model::Timestamp;
+use tokio::sync::Notify;
 
 /// Stands still until it is moved, unless it was made to tick.
 #[derive(Debug)]
 pub(crate) struct SetClock {
     times: Mutex<Times>,
     ticks_since: Option<Instant>,
+    woken: Notify,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +29,7 @@ impl SetClock {
     /// A clock that shows `at`.
     pub(crate) fn at(at: Timestamp) -> Self {
         let times = Times { now: at, boot: at.since(Timestamp::from_millis(0)), boots: 1, looks: 0, panics: false };
-        Self { times: Mutex::new(times), ticks_since: None }
+        Self { times: Mutex::new(times), ticks_since: None, woken: Notify::new() }
     }
 
     /// A clock that shows `at` and goes on from there.
@@ -53,11 +56,19 @@ impl SetClock {
         let mut times = self.times.lock().expect("clock");
         times.now = times.now.plus(by);
         times.boot += by;
+        drop(times);
+        self.wake();
+    }
+
+    /// Ends every sleep on this clock, so that workers look at it at once.
+    pub(crate) fn wake(&self) {
+        self.woken.notify_waiters();
     }
 
     /// Sets the time of day alone, as an operator or a time server does.
     pub(crate) fn step_to(&self, now: Timestamp) {
         self.times.lock().expect("clock").now = now;
+        self.wake();
     }
 
     /// Starts the machine anew: the clock that never jumps begins again.
@@ -90,5 +101,12 @@ impl Clock for SetClock {
 
     fn boot_id(&self) -> Option<String> {
         Some(self.times.lock().expect("clock").boots.to_string())
+    }
+
+    fn sleep(&self, time: Duration) -> BoxFuture<'_, ()> {
+        let woken = self.woken.notified();
+        Box::pin(async move {
+            let _ = tokio::time::timeout(time, woken).await;
+        })
     }
 }
