@@ -66,19 +66,19 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l lmtp-listen 
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l lmtp-socket-mode -d 'Mode of the file of a Unix socket for LMTP, octal [default: 660]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l proxy-from -d 'Network of proxies; each connection from there must begin with a PROXY header, which names the client [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l hostname -d 'Name that SMTP greets with and that Received fields carry [default: the first mx-host, else the machine\'s name, else localhost]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-smtp-connections -d 'Most SMTP connections at once, 1 to 100000 [default: 1000]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-smtp-connections -d 'Maximum SMTP connections at once, 1 to 100000 [default: 1000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-body-budget -d 'Memory for all incoming messages, 1MB to 1024GB, at least max-message-size; one client may use a quarter [default: 256MB]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-line-size -d 'Longest line of a message after DATA, 1KB to 50MB; RFC 5321 asks for 1,000 octets [default: 128KB]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-auth -d 'Whether SMTP offers AUTH and takes any credentials; only while it listens on loopback [default: off]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-smtp-connections-per-client -d 'Most SMTP connections at once of one client (IPv4 address or IPv6 /64), 1 to 100000 [default: 50]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-connections-per-minute -d 'Most new SMTP connections of one client in a minute, 1 to 1000000 [default: 600]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-smtp-connections-per-client -d 'Maximum SMTP connections at once of one client (IPv4 address or IPv6 /64), 1 to 100000 [default: 50]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-connections-per-minute -d 'Maximum new SMTP connections of one client in a minute, 1 to 1000000 [default: 600]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l limit-exempt -d 'Network whose SMTP clients have no limit on their connections and their part of smtp-body-budget; \'none\' for no network [default: 127.0.0.0/8,::1/128]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-timeout -d 'How long an SMTP client may be silent, take for one command line, or take to read the replies, 100ms to 1h [default: 5m]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l refuse-client -d 'Network whose clients are refused with 554 [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l refuse-sender-domain -d 'Domain whose mail is refused, by the reverse-path: a name, or \'*.NAME\' for all below it [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l accept-local-part -d 'Local part that mail is accepted for, \'*\' for any characters and \'?\' for one; postmaster and role addresses always are [default: all]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-messages-per-mailbox -d 'Most messages in one mailbox, 0 to 1000000; 0: no cap [default: 0]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-messages-per-domain -d 'Most messages in all mailboxes of one domain, 0 to 1000000000; 0: no cap [default: 0]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-messages-per-mailbox -d 'Maximum messages in one mailbox, 0 to 1000000; 0: no cap [default: 0]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-messages-per-domain -d 'Maximum messages in all mailboxes of one domain, 0 to 1000000000; 0: no cap [default: 0]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l mailbox-full -d 'Whether a message for a full mailbox is refused for now or replaces the mailbox\'s oldest [default: reject]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-cert -d 'Certificate in PEM with the chain behind it; read again when it changes and at SIGHUP [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-key -d 'Private key of tls-cert in PEM: RSA, EC or Ed25519 [default: none; the file of tls-cert where that is set]' -r
@@ -86,34 +86,34 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-self-sig
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-handshake-timeout -d 'How long a TLS handshake may take, 100ms to 5m [default: 10s]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-listen -d 'Address that HTTP listens on; port 0 lets the system choose [default: 127.0.0.1:8080,[::1]:8080]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l page-size-default -d 'Messages on a page if the request has no limit, 1 to 300, at most page-size-max [default: 20]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l page-size-max -d 'Most messages on a page, 1 to 300, with revision 1 at most 100 [default: 100]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l page-size-max -d 'Maximum messages on a page, 1 to 300, with revision 1 at most 100 [default: 100]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-allowed-hosts -d 'Host name or address, without port, that HTTP also answers for while it listens on loopback only [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-allowed-origins -d 'Origin whose web pages may read answers, such as https://app.example; \'*\' for any, \'none\' for no other [default: any, but only loopback ones while HTTP listens on loopback only]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l rate-limit -d 'HTTP requests per minute and client address, 1 to 10000000, or \'off\' [default: 10000; revision 1: off]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-connections -d 'Most HTTP connections at once, 1 to 100000 [default: 1000]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-connections -d 'Maximum HTTP connections at once, 1 to 100000 [default: 1000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l domain -d 'Domain that receives mail without a check of DNS: a name, \'*.NAME\' for all below it, or \'*\' for every one [default: none; example.test while there is neither a domain nor an mx-host]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l accept-any-domain -d 'Permit a domain with \'*\' although SMTP can be reached from other machines [default: false]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l mx-host -d 'Name that the MX record of a registered domain must point to; without it no domain can be registered [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l verify-every -d 'How often the MX record of each registered domain is verified, 1s to 30d [default: 12h; revision 1: 1d]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l resolver -d 'DNS server to ask, port 53 if none is named [default: those of the system]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l public-address -d 'Further address of this service, if it is behind NAT and its mx-host names do not resolve to it [default: none]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-domains -d 'Most domains that can be registered, 0 to 1000000 [default: 10000]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-domains -d 'Maximum domains that can be registered, 0 to 1000000 [default: 10000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-allow -d 'Network that webhooks may be sent to although it is not public, such as 10.0.0.0/8 [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-refused-ports -d 'Port that no webhook is sent to, 1 to 65535; 25, 465 and 587 never are [default: none]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-schedule -d 'Waits between the attempts of an event, 10ms to 1d each, 1 to 20 of them; the last one repeats [default: 5s,30s,2m,10m,30m,1h]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-schedule -d 'Delays between the attempts of an event, 10ms to 1d each, 1 to 20 of them; the last one repeats [default: 5s,30s,2m,10m,30m,1h]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-timeout -d 'How long an attempt may take, 100ms to 2m [default: 15s]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-grace -d 'How long after its message has expired an event is still attempted, 0s to 30d [default: 1d]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-idle -d 'How long a webhook is kept without any mail for it, 1s to 365d [default: 30d]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-webhooks-per-recipient -d 'Most webhooks of one address, 0 to 1000 [default: 10]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-webhooks-per-client -d 'Most webhooks that one client has registered, an address of IPv4 or a /64 of IPv6, 1 to 1000000 [default: 100]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-registrations-per-minute -d 'Most registrations of webhooks in a minute by one client, 1 to 1000000 [default: 60]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-unproven-life -d 'How long a webhook is kept whose receiver has never taken an event, 1s to 365d [default: 2d]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-webhooks -d 'Most webhooks in all, 0 to 1000000 [default: 10000]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l outbox-events -d 'Most events that wait for one webhook, 1 to 100000; beyond, the oldest is dropped [default: 1000]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l outbox-size-per-webhook -d 'Most octets of the messages that wait for one webhook, 1MB to 10GB [default: 64MB]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l outbox-size -d 'Most octets of the messages that wait for all webhooks, 1MB to 1024GB [default: 1GB]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-in-flight -d 'Most attempts under way at once, 1 to 10000; those that take longer than 250ms have 1024 places of their own [default: 128]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-per-address-per-minute -d 'Most attempts per minute at one address and port that has taken an event, whatever names lead there, 1 to 1000000 [default: 6000]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-webhooks-per-recipient -d 'Maximum webhooks of one address, 0 to 1000 [default: 10]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-webhooks-per-client -d 'Maximum webhooks that one client has registered, an address of IPv4 or a /64 of IPv6, 1 to 1000000 [default: 100]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-registrations-per-minute -d 'Maximum registrations of webhooks in a minute by one client, 1 to 1000000 [default: 60]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-unproven-life -d 'How long a webhook is kept whose receiver has never accepted an event, 1s to 365d [default: 2d]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-webhooks -d 'Maximum webhooks in all, 0 to 1000000 [default: 10000]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l outbox-events -d 'Maximum pending events of one webhook, 1 to 100000; beyond, the oldest is dropped [default: 1000]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l outbox-size-per-webhook -d 'Maximum octets of the messages that are pending for one webhook, 1MB to 10GB [default: 64MB]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l outbox-size -d 'Maximum octets of the messages that are pending for all webhooks, 1MB to 1024GB [default: 1GB]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-in-flight -d 'Maximum attempts at once, 1 to 10000; those that take longer than 250ms count against a limit of 1024 instead [default: 128]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-per-address-per-minute -d 'Maximum attempts per minute at one address and port that has accepted an event, under all host names, 1 to 1000000 [default: 6000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l segment-size -d 'Size of a file of the journal, 1MB to 1GB, at least twice max-message-size [default: 64MB, or twice max-message-size where that is more]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l index-cache-size -d 'Memory for parts of the index, 1MB to 2GB [default: 32MB]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
@@ -378,8 +378,8 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fis
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "add" -d 'Send mail for an address to a URL as it arrives'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "list" -d 'List the webhooks of an address, or all of them'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "ls" -d 'List the webhooks of an address, or all of them'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "remove" -d 'Delete webhooks, with the events that they have not been told'
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "rm" -d 'Delete webhooks, with the events that they have not been told'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "remove" -d 'Delete webhooks together with their pending events'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "rm" -d 'Delete webhooks together with their pending events'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "deliveries" -d 'Show the attempts to tell a webhook of mail, newest first'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "replay" -d 'Send events to a webhook again, under their own webhook-id'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "test" -d 'Send a sample event to a webhook now and show the attempt'
@@ -509,7 +509,7 @@ id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l failed -d 'Every event that waits no more and that the log does not show as delivered at last'
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l failed -d 'Every ended event whose last attempt in the log was not a delivery'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l json -d 'Same as --output json: the fields of the HTTP interface'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -s q -l quiet -d 'No hints on standard error, only errors'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
@@ -585,7 +585,7 @@ id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l salvage -d 'Go on without what is damaged, after a question or with --yes'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l salvage -d 'Keep the readable part of a damaged store, after a question or with --yes'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l json -d 'Same as --output json: the fields of the HTTP interface'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -s q -l quiet -d 'No hints on standard error, only errors'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
@@ -654,7 +654,7 @@ id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l with-events -d 'Also what webhooks had not been told when the backup was made'
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l with-events -d 'Also restore the events that were pending when the backup was made'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l json -d 'Same as --output json: the fields of the HTTP interface'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -s q -l quiet -d 'No hints on standard error, only errors'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
