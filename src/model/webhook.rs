@@ -1,13 +1,12 @@
 //! Webhooks, the events that they are told, and the attempts to tell them (interface document, section 6).
 
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{EmailId, Mailbox, Place, Timestamp};
+use super::{Client, EmailId, Mailbox, Place, Timestamp};
 
 /// The `id` of a webhook: a random UUID. Knowing it is enough to delete the webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -87,29 +86,6 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Who registers webhooks: an address of IPv4, or a /64 network of IPv6, which one customer has as a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Registrant(IpAddr);
-
-impl Registrant {
-    /// The registrant that asks from `address`.
-    pub fn of(address: IpAddr) -> Self {
-        match address.to_canonical() {
-            IpAddr::V4(v4) => Self(v4.into()),
-            IpAddr::V6(v6) => Self(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX)).into()),
-        }
-    }
-}
-
-impl fmt::Display for Registrant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            IpAddr::V4(v4) => v4.fmt(f),
-            IpAddr::V6(v6) => write!(f, "{v6}/64"),
-        }
-    }
-}
-
 /// Whether a webhook is told of mail.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WebhookStatus {
@@ -133,7 +109,7 @@ pub struct WebhookRecord {
     /// Scheme, host and port of the URL.
     pub origin: String,
     /// Who registered it; `None` for the administrator.
-    pub registrant: Option<Registrant>,
+    pub registrant: Option<Client>,
     /// What payloads are signed with, if they are.
     pub secret: Option<Secret>,
     /// Whether it is told of mail.
@@ -268,21 +244,4 @@ impl WebhookLimits {
         total: u32::MAX,
         unproven_before: Timestamp::from_millis(i64::MIN),
     };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_registrant_is_an_address_of_ipv4_or_a_64_of_ipv6() {
-        for (address, shown) in [
-            ("192.0.2.1", "192.0.2.1"),
-            ("::ffff:192.0.2.1", "192.0.2.1"),
-            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-            ("2001:db8:1:2::", "2001:db8:1:2::/64"),
-        ] {
-            assert_eq!(Registrant::of(address.parse().expect(address)).to_string(), shown);
-        }
-    }
 }

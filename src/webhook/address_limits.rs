@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::clock::Clock;
-use crate::model::Registrant;
+use crate::model::Client;
 
 /// The span that attempts and octets are counted over.
 const MINUTE: Duration = Duration::from_mins(1);
@@ -98,7 +98,7 @@ enum Account {
     Proven(SocketAddr),
     Unproven(SocketAddr),
     /// All ports on probation of an IPv4 address or an IPv6 /64.
-    UnprovenHost(Registrant),
+    UnprovenHost(Client),
 }
 
 /// What one attempt is charged to.
@@ -143,7 +143,7 @@ impl Accounts {
         if !self.has_probation || self.usage.contains_key(&proven) {
             return Charged([Some(proven), None]);
         }
-        Charged([Some(Account::Unproven(address)), Some(Account::UnprovenHost(Registrant::of(address.ip())))])
+        Charged([Some(Account::Unproven(address)), Some(Account::UnprovenHost(Client::of(address.ip())))])
     }
 
     fn limit(&self, account: Account) -> Limit {

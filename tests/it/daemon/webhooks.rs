@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Endpoint, Revision};
-use tempmail::model::{Registrant, Timestamp, WebhookId, WebhookLimits, WebhookRecord};
+use tempmail::model::{Client, Timestamp, WebhookId, WebhookLimits, WebhookRecord};
 use tempmail::store::{Outbox, WebhookRegistration};
 
 use super::clock::let_expiry_work;
@@ -84,7 +84,7 @@ async fn a_webhook_without_mail_goes_and_one_with_mail_stays() {
 async fn a_webhook_without_a_delivery_goes_after_two_days_and_one_that_had_one_stays() {
     let server = TestServer::start().await;
     let start = server.clock.now();
-    let registrant = Some(Registrant::of([192, 0, 2, 1].into()));
+    let registrant = Some(Client::of([192, 0, 2, 1].into()));
     let stranger = |url| WebhookRecord { registrant, ..webhook(TO, url) };
     let useful = WebhookRecord { last_delivery_at: Some(start), ..stranger("https://useful.example/") };
     let useful_id = useful.id;
