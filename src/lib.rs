@@ -32,17 +32,17 @@
 //!                   The message's record has a share for each Email and each event; its octets go with the last share
 //!                   -> 250; nothing was parsed, nobody was called
 //! -------------------------------------------------------------------------------------------------
-//! webhook/dispatcher  is woken by a hint that may be lost, and looks by itself every 5 s and when something is due: one row
-//!                     per webhook that has events, then a page of each, 32 at most
-//!      -> queue       whose turn is it: origins (scheme, host, port) take turns, and the webhooks in one. 4 in flight at
-//!                     each. A webhook that failed or was slow gets 1, and has no part in what prompt ones get
+//! webhook/dispatcher  is woken by a hint that may be lost. It also scans every 5 s and when an event is due: one row per
+//!                     webhook that has events, then a page of each, at most 32
+//!      -> queue       origins (scheme, host, port) take turns, and so do the webhooks of one. At most 4 attempts in flight
+//!                     at each. Webhooks that failed or were slow get 1 of these together
 //!      -> attempt     Claim: an event and its receiver
-//!           request   the message is read and parsed: body, headers, signatures; then the store says once more whether the
-//!                     event still waits
-//!           call      the guard, and the limits of the address that is dialled or was, one POST under bounds
-//!           record    outcome, schedule: what ends the event or sets when it is due again, the log's line, and until when the
-//!                     webhook backs off if its receiver asked for that; 32 at most in one Change, which goes as soon as one
-//!                     of those before it is done. 8 at an origin may be unrecorded
+//!           request   the message is read and parsed: body, headers, signatures; then the store is asked once more whether
+//!                     the event is still pending
+//!           call      the guard, the rate limit of the address, one POST within limits of time and size
+//!           record    outcome, schedule: the event ends or is due again, the log gets a line, and the webhook backs off if
+//!                     its receiver asked for that. One Change has at most 32 records. While 8 attempts at an origin are
+//!                     unrecorded, none begins there
 //! ```
 //!
 //! The outbox is the only copy: what the dispatcher holds is a hint, checked right before the call, and a crash between call
