@@ -122,7 +122,7 @@ pub struct WebhookRecord {
     pub last_delivery_at: Option<Timestamp>,
     /// Failed attempts since the last delivery.
     pub failures: u32,
-    /// When these failures began. A gap of more than 48 hours between two failures counts as 48 hours, so this time can be later.
+    /// When these failures began, or later: a gap between two failures counts as 48 hours at most.
     pub failing_since: Option<Timestamp>,
     /// Events that were dropped, because the outbox was full, the webhook was disabled, or the service ran as revision 1.
     pub dropped: u64,

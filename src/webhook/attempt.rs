@@ -93,7 +93,7 @@ impl EventSender {
 
     fn receiver(&self, webhook: &WebhookRecord) -> Option<Receiver> {
         let Ok(target) = Target::parse(&webhook.url) else {
-            tracing::error!(webhook = %webhook.id, "the stored URL of a webhook is not valid; its events are not sent; delete the webhook and register it again");
+            tracing::error!(webhook = %webhook.id, "no events are sent: the stored URL is not valid; delete this webhook");
             return None;
         };
         Some(Receiver {
@@ -112,7 +112,7 @@ impl EventSender {
             attempted = self.attempt(claim) => attempted,
             _ = is_cut_off => {
                 let duration = self.clock.boot().saturating_sub(begun);
-                Attempted::Called(at, Outcome::unanswered(ErrorClass::Timeout, duration, "cut off, because too many attempts were slow"))
+                Attempted::Called(at, Outcome::unanswered(ErrorClass::Timeout, duration, "cut off: too many were slow"))
             }
         }
     }
@@ -132,7 +132,7 @@ impl EventSender {
             Err(StoreError::Damaged { .. }) => Attempted::Ended(AttemptRecord::DAMAGED),
             Err(error) => {
                 if error != StoreError::Stopping {
-                    tracing::error!(webhook = %claim.event.webhook, %error, "an event could not be read from the store; it is retried");
+                    tracing::error!(webhook = %claim.event.webhook, %error, "an event could not be read; it is retried");
                 }
                 Attempted::Deferred(STORE_PAUSE)
             }
@@ -146,7 +146,7 @@ impl EventSender {
         let Some(email) = self.outbox.load_event(event).await? else { return Ok(Err(Attempted::Gone)) };
         let content = self.parser.parse(email.raw.clone()).await;
         let Some(email) = EventEmail::of(&email, &content) else {
-            tracing::error!(webhook = %event.webhook, "an event is given up: its Email is not in the envelope of its message; the store is damaged");
+            tracing::error!(webhook = %event.webhook, "an event is given up: its Email is not in its envelope");
             return Ok(Err(Attempted::Ended(AttemptRecord::DAMAGED)));
         };
         let id = uuid::Uuid::from_bytes(event.id.octets());
@@ -221,7 +221,7 @@ impl EventSender {
             match self.outbox.record_attempts(attempts.clone()).await {
                 Ok(()) | Err(StoreError::Stopping) => return,
                 Err(error) => {
-                    tracing::error!(attempts = attempts.len(), %error, "attempts could not be recorded in the store; trying again");
+                    tracing::error!(attempts = attempts.len(), %error, "attempts could not be recorded; trying again");
                     tokio::time::sleep(STORE_PAUSE).await;
                 }
             }

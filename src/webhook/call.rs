@@ -40,8 +40,8 @@ pub struct CallerSettings {
     pub connect_timeout: Duration,
     /// How long the whole attempt may take.
     pub timeout: Duration,
-    /// The rate limit of an address and port after its probation, in attempts per minute. All names that lead there share it.
-    /// A minute that follows a quiet one may have twice as many.
+    /// The rate limit of an address and port after its probation, in attempts per minute. All names that lead there share
+    /// it. A minute that follows a quiet one may have twice as many.
     pub per_address_per_minute: usize,
     /// Whether an address is on probation until its first 2xx: one attempt at a time, few attempts and few MB per minute.
     pub has_probation: bool,

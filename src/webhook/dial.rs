@@ -1,6 +1,6 @@
 //! Opens connections: resolves a target's name, checks each address right before it is dialled, then TCP, and TLS for https.
 //!
-//! Nothing else opens a connection for a webhook. No DNS answer is cached here, so the addresses that are checked are current.
+//! Nothing else opens a connection for a webhook. No DNS answer is cached here, so the checked addresses are current.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -145,8 +145,8 @@ impl Dial {
         }
     }
 
-    /// Dials the addresses one after another; each has its share of the connect timeout. An address at its rate limit is left
-    /// out. The error is `Busy` only if no other address fails.
+    /// Dials the addresses one after another; each has its share of the connect timeout. An address at its rate limit is
+    /// left out. The error is `Busy` only if no other address fails.
     async fn dial_each(&self, addresses: &[SocketAddr]) -> Result<(TcpStream, Permit), DialError> {
         let share = self.timeout / u32::try_from(addresses.len().max(1)).unwrap_or(u32::MAX);
         let (mut failed, mut soonest) = (None, None::<Busy>);

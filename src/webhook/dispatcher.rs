@@ -140,7 +140,7 @@ impl Worker {
             let at = sender.clock.now();
             let attempted = AssertUnwindSafe(sender.attempt_until(&claim, is_cut_off)).catch_unwind().await;
             let attempted = attempted.unwrap_or_else(|_| {
-                tracing::error!(webhook = %claim.event.webhook, "an attempt to send an event panicked; the event is retried");
+                tracing::error!(webhook = %claim.event.webhook, "an attempt panicked; the event is retried");
                 Attempted::Called(at, Outcome::unanswered(ErrorClass::Other, Duration::ZERO, "internal error"))
             });
             (claim, attempted)
@@ -262,10 +262,7 @@ impl Worker {
             }
         };
         if tokio::time::timeout(DRAIN_TIMEOUT, drained).await.is_err() {
-            tracing::info!(
-                attempts = self.attempts.len(),
-                "stopped while attempts were in flight; they are made again after the next start"
-            );
+            tracing::info!(attempts = self.attempts.len(), "stopped amid attempts; the next start makes them again");
         }
     }
 }

@@ -42,7 +42,8 @@ impl Schedule {
     /// if that is later than `ends_at`: then there is no other attempt.
     ///
     /// The caller chooses `jitter` in 0..=1 at random. It makes the wait up to 20 % longer or shorter, so that events that
-    /// failed together are not retried together. `retry_after` can lengthen a wait up to [`RETRY_AFTER_MAX`], but not shorten it.
+    /// failed together are not retried together. `retry_after` can make a wait longer, up to [`RETRY_AFTER_MAX`], but never
+    /// shorter.
     pub fn next(
         &self,
         attempts_made: u32,

@@ -12,8 +12,8 @@ use crate::model::Secret;
 /// The prefix of a secret in the form of Standard Webhooks; base64 follows.
 const STANDARD_PREFIX: &[u8] = b"whsec_";
 
-/// Base64 of RFC 4648 section 4, decoded without its `=`. Unused bits of the last digit may be set: most receivers' libraries
-/// accept them, and their key must be ours.
+/// Base64 of RFC 4648 section 4, decoded without its `=`. Unused bits of the last digit may be set, because most receivers'
+/// libraries accept them, and their key must be ours.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -27,8 +27,8 @@ const STANDARD_OCTETS: usize = 3 + 44;
 /// The values of the signature headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signatures {
-    /// `X-Webhook-Signature`: lowercase hex of the HMAC-SHA256 of the body. The key is the secret as given, including a prefix
-    /// `whsec_`.
+    /// `X-Webhook-Signature`: lowercase hex of the HMAC-SHA256 of the body. The key is the secret as given, including a
+    /// prefix `whsec_`.
     pub hex: String,
     /// `webhook-signature`: `v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`.
     pub standard: String,
@@ -50,8 +50,8 @@ impl std::fmt::Debug for Signer {
 impl Signer {
     /// The keys of a secret.
     ///
-    /// For Standard Webhooks the key is decoded from the base64 after `whsec_` (RFC 4648 section 4, with any number of `=` at
-    /// its end). A secret without the prefix, or without base64 after it, is the key itself.
+    /// For Standard Webhooks the key is decoded from the base64 after `whsec_` (RFC 4648 section 4, with any number of `=`
+    /// at its end). A secret without the prefix, or without base64 after it, is the key itself.
     pub fn new(secret: &[u8]) -> Self {
         Self { of_body: key(secret), standard: key(&standard_key(secret)) }
     }

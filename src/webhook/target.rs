@@ -12,8 +12,8 @@ use super::guard::Refused;
 /// The longest URL in octets, both as given and in canonical form.
 pub const URL_OCTETS_MAX: usize = 2048;
 
-/// A URL that a webhook may have: http or https, with a host, without user information. The guard decides whether its host may
-/// be called.
+/// A URL that a webhook may have: http or https, with a host, without user information. The guard decides whether the host
+/// may be called.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Target {
     url: Url,
@@ -58,8 +58,8 @@ impl Target {
             return Err(UrlError::TooLong);
         }
         let rest = after_scheme(text).ok_or(UrlError::Scheme)?;
-        // The parser would drop tabs, line ends and outer blanks. Then the text that people see would differ from the URL that
-        // is called.
+        // The parser would drop tabs, line ends and outer blanks. Then people would see another text than the URL that is
+        // called.
         if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
             return Err(UrlError::Malformed);
         }

@@ -13,7 +13,7 @@ pub mod ranges;
 
 use super::target::{Target, UrlError, is_localhost};
 
-/// Ports of mail submission and transfer. They are refused everywhere, because a mail server could take a POST for a session.
+/// Ports of mail submission and transfer, refused everywhere: a mail server could take a POST for a session.
 const MAIL_PORTS: [u16; 3] = [25, 465, 587];
 
 /// The settings of a guard.
@@ -102,8 +102,8 @@ impl Guard {
         if reached(address).into_iter().flatten().all(is_permitted) { Ok(()) } else { Err(Refused::NotPublic(address)) }
     }
 
-    /// Checks whether `address` belongs to this machine. A firewall does not protect the machine from itself, so its addresses
-    /// must be in an allowed network, even if they are public.
+    /// Checks whether `address` belongs to this machine. A firewall does not protect the machine from itself, so even its
+    /// public addresses must be in an allowed network.
     fn check_machine(&self, address: IpAddr) -> Result<(), Refused> {
         let is_refused = |one: IpAddr| !self.is_allowed(one) && (self.is_local)(one);
         if reached(address).into_iter().flatten().any(is_refused) { Err(Refused::OfMachine(address)) } else { Ok(()) }

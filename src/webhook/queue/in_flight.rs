@@ -84,8 +84,8 @@ impl InFlight {
         self.begun.front().map(|(begun, _)| *begun + SLOW_AFTER)
     }
 
-    /// Cuts off attempts as long as too many are slow, those first that have been slow for longest. Their slots are given back
-    /// now; the caller has to end the attempts.
+    /// Cuts off attempts as long as too many are slow, beginning with those that have been slow for longest. Their slots are
+    /// given back now; the caller has to end the attempts.
     #[must_use]
     pub(super) fn cut_off(&mut self) -> Vec<EventKey> {
         let mut cut_off = Vec::new();

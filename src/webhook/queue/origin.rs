@@ -12,8 +12,8 @@ use crate::model::WebhookId;
 
 /// The most attempts in flight at one origin.
 pub(super) const PER_ORIGIN_MAX: usize = 4;
-/// No attempt begins at an origin with so many attempts that have ended and are not recorded. A crash repeats these attempts,
-/// and those in flight.
+/// No attempt begins at an origin with so many attempts that have ended and are not recorded. A crash repeats these, and
+/// those in flight.
 pub(super) const UNRECORDED_PER_ORIGIN_MAX: usize = 8;
 
 /// An origin of which something is in memory.

@@ -1,5 +1,4 @@
-//! What is held in memory of a long outbox: rows are read in pages, as their turns come, and no more is sent while too much
-//! is not noted.
+//! What is in memory of a long outbox: events are read in pages, and unrecorded attempts and large bodies are limited.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,139 +6,133 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tempmail::clock::Clock;
-use tempmail::model::{PendingEvent, WebhookId, WebhookLimits};
-use tempmail::store::{EmbeddedStore, Outbox, Store};
-use tempmail::webhook::dispatcher;
+use futures_util::future::join_all;
+use tempmail::model::{PendingEvent, WebhookId};
+use tempmail::store::{Outbox, Store, StoreOptions};
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
 
-use super::between::{Between, OutboxWith};
-use super::ends::{IN_FLIGHT, NOW, PER_ORIGIN, delivery_to, watched};
+use super::observed::{ObservedOutbox, Observer};
+use super::running::{NOW, PER_ORIGIN, Running};
 use crate::store::embedded::options;
-use crate::store::outbox::proven;
-use crate::support::clock::SetClock;
+use crate::store::outbox::webhook;
 use crate::support::mail::delivery;
+use crate::support::until::until;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
-/// Events of a webhook that are read at once, and that are in memory, at most.
+const TO: &str = "a@example.test";
+/// The most events of a webhook that are read at once, and that are in memory.
 const PAGE: usize = 32;
-const HELD: usize = 2 * PAGE;
+const IN_MEMORY: usize = 2 * PAGE;
 
-/// How many events of each webhook were given out, and how often webhooks were looked for.
+/// Counts events that were read and scans of the outbox. It holds up recording while it must.
 #[derive(Default)]
-struct Counted {
-    given_out: Mutex<HashMap<WebhookId, usize>>,
-    looks: AtomicUsize,
+struct Counts {
+    read: Mutex<HashMap<WebhookId, usize>>,
+    scans: AtomicUsize,
+    holds_up: watch::Sender<bool>,
 }
 
-impl Between for Arc<Counted> {
-    fn looks(&self) {
-        self.looks.fetch_add(1, Ordering::Relaxed);
+#[async_trait]
+impl Observer for Arc<Counts> {
+    fn scans(&self) {
+        self.scans.fetch_add(1, Ordering::Relaxed);
     }
 
     fn read(&self, webhook: WebhookId, limit: usize, events: &[PendingEvent]) {
         assert!(events.len() <= limit && limit <= PAGE, "{} of {limit}", events.len());
-        *self.given_out.lock().expect("no panic").entry(webhook).or_default() += events.len();
+        *self.read.lock().expect("no panic").entry(webhook).or_default() += events.len();
+    }
+
+    async fn records(&self) {
+        self.holds_up.subscribe().wait_for(|holds_up| !holds_up).await.expect("recording goes on");
     }
 }
 
-/// A dispatcher over an outbox with somebody between.
-struct Running<B> {
-    store: Arc<EmbeddedStore>,
-    between: Arc<B>,
-    shutdown: CancellationToken,
-    dispatcher: tokio::task::JoinHandle<()>,
-    _dir: tempfile::TempDir,
+/// A dispatcher with so many events for a webhook at each of `paths`, which all behave alike.
+async fn running(counts: &Arc<Counts>, paths: &[&str], behaviour: Behaviour, mails: usize) -> Running {
+    let mut running = Running::new().await.with_timeout(Duration::from_mins(1));
+    for path in paths {
+        running.register(TO, path, behaviour.clone()).await;
+    }
+    for _ in 0..mails {
+        running.receive(TO).await;
+    }
+    running.run_over(Arc::new(ObservedOutbox { store: Arc::clone(&running.store), observer: Arc::clone(counts) }));
+    running
 }
 
-impl<B> Running<B>
-where
-    Arc<B>: Between,
-{
-    /// Begins with so many events for a webhook at each of `urls`.
-    async fn start(between: B, urls: &[String], mails: usize) -> Self {
-        let dir = tempfile::tempdir().expect("tempdir");
-        let store = Arc::new(EmbeddedStore::open(dir.path(), &options()).expect("open"));
-        for url in urls {
-            let limits = WebhookLimits { per_recipient: 99, total: 99, ..WebhookLimits::UNBOUNDED };
-            store.register_webhook(proven("a@example.test", url), limits).await.expect("register");
-        }
-        for _ in 0..mails {
-            store.receive(delivery(&["a@example.test"], "mail", NOW)).await.expect("receive");
-        }
-        let clock: Arc<dyn Clock> = Arc::new(SetClock::ticking_from(NOW));
-        let (guard, between, shutdown) = (watched(&*clock), Arc::new(between), CancellationToken::new());
-        let outbox = Arc::new(OutboxWith { store: Arc::clone(&store), between: Arc::clone(&between) });
-        let delivery = delivery_to(outbox, clock, Duration::from_mins(1));
-        let dispatcher = tokio::spawn(dispatcher::run(delivery, IN_FLIGHT, guard, shutdown.clone()));
-        Self { store, between, shutdown, dispatcher, _dir: dir }
-    }
-
-    async fn stop(self) {
-        self.shutdown.cancel();
-        self.dispatcher.await.expect("dispatcher");
-    }
+/// Waits until the outbox was scanned six more times: by then everything is read that may be read.
+async fn scanned(running: &Running, counts: &Counts) {
+    let enough = counts.scans.load(Ordering::Relaxed) + 6;
+    let are_enough = async || {
+        running.store.outbox_hint().notify_one();
+        counts.scans.load(Ordering::Relaxed) >= enough
+    };
+    until("six scans", are_enough).await;
 }
 
 #[tokio::test]
-async fn a_receiver_that_hangs_has_a_page_of_its_events_in_memory_however_many_wait() {
-    let sink = WebhookSink::start().await;
-    let paths = ["/1", "/2", "/3"];
-    for path in paths {
-        sink.script(path, Behaviour::Hang);
-    }
-    let running = Running::start(Counted::default(), &paths.map(|path| sink.url(path)), HELD + 100).await;
-    sink.wait_for(1).await;
-    // Whatever is to be read is read by then.
-    while running.between.looks.load(Ordering::Relaxed) < 6 {
-        running.store.outbox_hint().notify_one();
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    let given_out = running.between.given_out.lock().expect("no panic").clone();
+async fn a_page_of_events_is_in_memory_for_a_receiver_that_hangs() {
+    let (counts, paths) = (Arc::<Counts>::default(), ["/1", "/2", "/3"]);
+    let mut running = running(&counts, &paths, Behaviour::Hang, IN_MEMORY + 100).await;
+    running.sink.wait_for(1).await;
+    scanned(&running, &counts).await;
+    let read = counts.read.lock().expect("no panic").clone();
     running.stop().await;
-    assert_eq!(given_out.len(), paths.len());
-    assert!(given_out.values().all(|count| (1..=HELD).contains(count)), "{given_out:?}");
-}
-
-/// Notes nothing until it may.
-#[derive(Default)]
-struct Stalled {
-    may_note: watch::Sender<bool>,
-    looks: AtomicUsize,
-}
-
-#[async_trait]
-impl Between for Arc<Stalled> {
-    fn looks(&self) {
-        self.looks.fetch_add(1, Ordering::Relaxed);
-    }
-
-    async fn notes(&self) {
-        self.may_note.subscribe().wait_for(|may_note| *may_note).await.expect("it may at last");
-    }
+    assert_eq!(read.len(), paths.len());
+    assert!(read.values().all(|count| (1..=IN_MEMORY).contains(count)), "{read:?}");
 }
 
 #[tokio::test]
 async fn no_more_is_sent_than_may_be_unrecorded_while_nothing_can_be_recorded() {
     const MAILS: usize = 64;
-    // What is under way when there are as many as may be unrecorded ends as well.
     const UNRECORDED: usize = 8;
-    let sink = WebhookSink::start().await;
-    sink.script("/", Behaviour::status(200));
-    let running = Running::start(Stalled::default(), &[sink.url("/")], MAILS).await;
-    let sent = || sink.requests().len();
-    sink.wait_for(UNRECORDED).await;
-    let looks = running.between.looks.load(Ordering::Relaxed);
-    while running.between.looks.load(Ordering::Relaxed) < looks + 6 {
-        running.store.outbox_hint().notify_one();
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    assert!((UNRECORDED..UNRECORDED + PER_ORIGIN).contains(&sent()), "{}", sent());
-    running.between.may_note.send_replace(true);
-    while !running.store.pending_webhooks().await.expect("pending webhooks").is_empty() {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let counts = Arc::<Counts>::default();
+    counts.holds_up.send_replace(true);
+    let mut running = running(&counts, &["/"], Behaviour::status(200), MAILS).await;
+    running.sink.wait_for(UNRECORDED).await;
+    scanned(&running, &counts).await;
+    // Attempts in flight end beyond the limit.
+    let sent = running.requests("/");
+    assert!((UNRECORDED..UNRECORDED + PER_ORIGIN).contains(&sent), "{sent}");
+    counts.holds_up.send_replace(false);
+    running.sent_all().await;
     running.stop().await;
-    assert_eq!(sent(), MAILS);
+    assert_eq!(running.requests("/"), MAILS);
+}
+
+#[tokio::test]
+async fn large_bodies_that_no_receiver_takes_are_limited_and_hold_up_no_small_one() {
+    const HANGING: usize = 14;
+    const OCTETS: usize = 3 << 20;
+    // Each body counts three times its mail: so many fit the 32 MB of webhooks that are not prompt, and the 64 MB of slow
+    // attempts.
+    const AT_ONCE: usize = 3 + 7;
+    let sized = StoreOptions { message_octets_max: 4 << 20, segment_octets: 16 << 20, ..options() };
+    let mut running = Running::with(&sized).await.with_timeout(Duration::from_mins(5));
+    let hanging = join_all((0..HANGING).map(|_| WebhookSink::start())).await;
+    let mut ids = Vec::new();
+    for sink in &hanging {
+        sink.script("/", Behaviour::Hang);
+        ids.push(running.register_record(webhook(TO, &sink.url("/"))).await);
+    }
+    let line = format!("{}\r\n", "x".repeat(70));
+    let mail = format!("Subject: large\r\n\r\n{}", line.repeat(OCTETS / line.len()));
+    running.store.receive(delivery(&[TO], mail, NOW)).await.expect("receive");
+    running.run();
+    let called = || hanging.iter().filter(|sink| sink.connections() > 0).count();
+    until("as many receivers are called as may be", async || called() >= AT_ONCE - 1).await;
+    running.sink.script("/small", Behaviour::status(200));
+    running.register_record(webhook("b@example.test", &running.sink.url("/small"))).await;
+    running.receive("b@example.test").await;
+    running.requested("/small", 1).await;
+    let called = called();
+    // Some attempts were cut off by now for others, which is recorded a moment later.
+    let is_explained = async || {
+        let ended = join_all(ids.iter().map(|id| running.store.attempts(*id, 1, NOW))).await;
+        called <= AT_ONCE + ended.iter().filter(|log| log.as_ref().is_ok_and(|log| !log.is_empty())).count()
+    };
+    until(format_args!("{called} are called, and those beyond {AT_ONCE} were cut off"), is_explained).await;
+    // Receivers that were called are called again beside the others, so this takes some rounds.
+    until("each receiver is called", async || hanging.iter().all(|sink| !sink.requests().is_empty())).await;
 }

@@ -1,168 +1,124 @@
-//! A rest that a receiver asked for holds for the whole webhook, whoever comes to know of it from the store.
+//! A receiver asks with `Retry-After` that its webhook backs off: all events of the webhook wait, even after a restart.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tempmail::clock::Clock;
-use tempmail::model::{AttemptRecord, Timestamp, Verdict, WebhookId, WebhookLimits};
-use tempmail::store::{EmbeddedStore, Outbox, Store};
-use tempmail::webhook::{CallerSettings, dispatcher};
-use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
+use tempmail::model::{AttemptRecord, Timestamp, Verdict, WebhookId};
+use tempmail::store::Outbox;
 
-use super::ends::{IN_FLIGHT, NOW, delivery_of, store, watched};
-use crate::store::outbox::{attempt, pending, webhook};
+use super::running::{NOW, PER_ORIGIN, Running};
+use crate::store::outbox::{attempt, pending};
 use crate::support::binary::Binary;
-use crate::support::clock::SetClock;
-use crate::support::mail::delivery;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
-const REST: Duration = Duration::from_secs(600);
+const TO: &str = "a@example.test";
+const WAIT: Duration = Duration::from_mins(10);
 
-/// A store with two webhooks. The receiver of the first asks for a rest at the first event, and takes all others.
-struct Rested {
-    store: Arc<EmbeddedStore>,
-    webhook: WebhookId,
-    sink: WebhookSink,
-    clock: Arc<SetClock>,
-    running: Option<(JoinHandle<()>, CancellationToken)>,
-    _dir: tempfile::TempDir,
-}
-
-impl Rested {
-    /// It was asked for and is noted, and another event waits.
-    async fn start() -> Self {
-        let (dir, sink) = (tempfile::tempdir().expect("tempdir"), WebhookSink::start().await);
-        let (store, id) = store(dir.path(), &sink).await;
-        let other = webhook("b@example.test", &sink.url("/other"));
-        store
-            .register_webhook(other, WebhookLimits { per_recipient: 1, total: 2, ..WebhookLimits::UNBOUNDED })
-            .await
-            .expect("register");
-        sink.script("/other", Behaviour::status(200));
-        let asks = Behaviour::with_header(503, "retry-after", &REST.as_secs().to_string());
-        sink.script("/", Behaviour::InTurn(vec![asks, Behaviour::status(200)]));
-        let clock = Arc::new(SetClock::ticking_from(NOW));
-        let mut rested = Self { store, webhook: id, sink, clock, running: None, _dir: dir };
-        rested.run();
-        rested.receive("a@example.test").await;
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while rested.store.attempts(rested.webhook, 1, NOW.plus(REST)).await.expect("log").is_empty() {
-            assert!(Instant::now() < deadline, "nobody asked for a rest");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        rested.receive("a@example.test").await;
-        rested
-    }
-
-    fn run(&mut self) {
-        let guard = watched(&*self.clock);
-        let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
-        let sender = delivery_of(&self.store, clock, CallerSettings::default().timeout);
-        let shutdown = CancellationToken::new();
-        let running = tokio::spawn(dispatcher::run(sender, IN_FLIGHT, guard, shutdown.clone()));
-        self.running = Some((running, shutdown));
-    }
-
-    async fn stop(&mut self) {
-        let (running, shutdown) = self.running.take().expect("it runs");
-        shutdown.cancel();
-        running.await.expect("dispatcher");
-    }
-
-    async fn receive(&self, recipient: &str) {
-        self.store.receive(delivery(&[recipient], "mail", self.clock.now())).await.expect("receive");
-    }
-
-    fn requests(&self, path: &str) -> usize {
-        self.sink.requests().iter().filter(|request| request.path == path).count()
-    }
-
-    async fn told(&self, path: &str, count: usize) {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while self.requests(path) < count {
-            assert!(Instant::now() < deadline, "{count} at {path}: {}", self.requests(path));
-            self.store.outbox_hint().notify_one();
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    }
-
-    /// Tells the other webhook of some mail: the dispatcher has looked at all that waits as often.
-    async fn looked(&self) {
-        for _ in 0..3 {
-            let told = self.requests("/other");
-            self.receive("b@example.test").await;
-            self.told("/other", told + 1).await;
-        }
-    }
+/// A webhook whose receiver has asked it to back off at the first event, and another event that is pending. The receiver
+/// takes all other events.
+async fn backing_off() -> Running {
+    let mut running = Running::new().await;
+    let asks = Behaviour::with_header(503, "retry-after", &WAIT.as_secs().to_string());
+    let webhook: WebhookId = running.register(TO, "/", Behaviour::InTurn(vec![asks, Behaviour::status(200)])).await;
+    running.run();
+    running.receive(TO).await;
+    running.log(webhook, 1).await;
+    running.receive(TO).await;
+    running
 }
 
 #[tokio::test]
-async fn a_dispatcher_that_begins_anew_keeps_to_the_rest() {
-    let mut rested = Rested::start().await;
-    rested.stop().await;
-    rested.clock.advance(REST / 2);
-    rested.run();
-    rested.looked().await;
-    // Mail that comes then waits as well.
-    rested.receive("a@example.test").await;
-    rested.looked().await;
-    rested.clock.advance(REST / 3);
-    rested.looked().await;
-    assert_eq!(rested.requests("/"), 1);
-    rested.clock.advance(REST / 3);
-    rested.told("/", 4).await;
+async fn the_whole_webhook_backs_off_and_no_other_does() {
+    const MAILS: usize = 60;
+    let mut running = Running::new().await;
+    let webhook = running.register(TO, "/", Behaviour::with_header(429, "retry-after", "3600")).await;
+    for _ in 0..MAILS {
+        running.receive(TO).await;
+    }
+    running.run();
+    running.requested("/", 1).await;
+    for _ in 0..5 {
+        running.scan().await;
+    }
+    let sent = running.requests("/");
+    assert!(sent <= PER_ORIGIN, "{sent} were in flight");
+    let log = running.log(webhook, 1).await;
+    let asked = NOW.plus(Duration::from_hours(1));
+    assert!(matches!(log[0].verdict, Verdict::Retry(at) if at >= asked), "{log:?}");
+    running.sink.script("/", Behaviour::status(200));
+    running.clock.advance(Duration::from_mins(61));
+    running.requested("/", sent + MAILS).await;
 }
 
 #[tokio::test]
-async fn a_dispatcher_that_begins_anew_after_the_clock_was_put_back_waits_for_nobody() {
-    let mut rested = Rested::start().await;
-    rested.stop().await;
-    rested.clock.step_to(Timestamp::from_millis(NOW.millis() - 600_000));
-    rested.run();
-    rested.told("/", 2).await;
+async fn a_new_dispatcher_lets_the_webhook_back_off() {
+    let mut running = backing_off().await;
+    running.stop().await;
+    running.clock.advance(WAIT / 2);
+    running.run();
+    running.scan().await;
+    // An event that comes now waits as well.
+    running.receive(TO).await;
+    running.clock.advance(WAIT / 3);
+    running.scan().await;
+    assert_eq!(running.requests("/"), 1);
+    running.clock.advance(WAIT / 3);
+    running.requested("/", 4).await;
 }
 
 #[tokio::test]
-async fn a_rest_that_nobody_is_given_is_none() {
-    let (dir, sink) = (tempfile::tempdir().expect("tempdir"), WebhookSink::start().await);
-    let (store, id) = store(dir.path(), &sink).await;
+async fn a_new_dispatcher_after_the_clock_was_set_back_does_not_wait() {
+    let mut running = backing_off().await;
+    running.stop().await;
+    running.clock.step_to(Timestamp::from_millis(NOW.millis() - 600_000));
+    running.run();
+    running.requested("/", 2).await;
+}
+
+#[tokio::test]
+async fn a_recorded_wait_longer_than_the_longest_permitted_one_does_not_count() {
+    let mut running = Running::new().await;
+    let webhook = running.register(TO, "/", Behaviour::status(200)).await;
     for _ in 0..2 {
-        store.receive(delivery(&["a@example.test"], "mail", NOW)).await.expect("receive");
+        running.receive(TO).await;
     }
-    let event = pending(&*store, id).await.remove(0);
-    let rests_until = Some(NOW.plus(Duration::from_secs(3601)));
-    store.record_attempt(AttemptRecord { rests_until, ..attempt(&event, Verdict::GivenUp) }).await.expect("note");
-    let clock: Arc<dyn Clock> = Arc::new(SetClock::at(NOW));
-    let guard = watched(&*clock);
-    let sender = delivery_of(&store, clock, CallerSettings::default().timeout);
-    tokio::spawn(dispatcher::run(sender, IN_FLIGHT, guard, CancellationToken::new()));
-    assert_eq!(sink.wait_for(1).await.len(), 1);
-}
-
-async fn send(server: &Binary) {
-    SmtpPeer::greeted(server.smtp).await.deliver("ann@example.test", "Subject: s\r\n\r\ntext").await;
+    let event = pending(&*running.store, webhook).await.remove(0);
+    let rests_until = Some(running.clock.now().plus(Duration::from_hours(2)));
+    let record = AttemptRecord { rests_until, ..attempt(&event, Verdict::GivenUp) };
+    running.store.record_attempt(record).await.expect("record");
+    running.run();
+    running.requested("/", 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_rest_outlives_the_process() {
+async fn a_webhook_backs_off_after_the_process_was_killed() {
     let (dir, sink) = (tempfile::tempdir().expect("directory"), WebhookSink::start().await);
-    sink.script("/", Behaviour::InTurn(vec![Behaviour::with_header(503, "retry-after", "5"), Behaviour::status(200)]));
+    sink.script("/", Behaviour::with_header(503, "retry-after", "3600"));
+    sink.script("/other", Behaviour::status(200));
     let flags = ["--webhook-allow", "127.0.0.0/8", "--webhook-schedule", "50ms"];
     let daemon = Binary::serve(dir.path(), &flags);
-    let added = daemon.tempmail(&["webhook", "add", "ann@example.test", &sink.url("/"), "-o", "id"]);
-    assert_eq!(added.code, Some(0), "{}", added.stderr);
-    let began = Instant::now();
-    send(&daemon).await;
-    sink.wait_for(1).await;
-    while daemon.tempmail(&["webhook", "deliveries", added.stdout.trim()]).stdout.is_empty() {
-        assert!(began.elapsed() < Duration::from_secs(30), "the attempt is not noted");
-    }
-    send(&daemon).await;
+    let add = |recipient: &str, path: &str| {
+        let added = daemon.tempmail(&["webhook", "add", recipient, &sink.url(path), "-o", "id"]);
+        assert_eq!(added.code, Some(0), "{}", added.stderr);
+        added.stdout.trim().to_owned()
+    };
+    let id = add("ann@example.test", "/");
+    add("bob@example.test", "/other");
+    let send = async |daemon: &Binary, recipient: &str| {
+        SmtpPeer::greeted(daemon.smtp).await.deliver(recipient, "Subject: s\r\n\r\ntext").await;
+    };
+    send(&daemon, "ann@example.test").await;
+    let is_recorded = async || !daemon.tempmail(&["webhook", "deliveries", &id]).stdout.is_empty();
+    until("the attempt is recorded", is_recorded).await;
+    send(&daemon, "ann@example.test").await;
     daemon.kill();
-    let _daemon = Binary::serve(dir.path(), &flags);
-    sink.wait_for(2).await;
-    assert!(began.elapsed() >= Duration::from_secs(5), "{:?}", began.elapsed());
-    sink.wait_for(3).await;
+    let daemon = Binary::serve(dir.path(), &flags);
+    // The outbox is scanned for each of these events.
+    for count in 2..=5 {
+        send(&daemon, "bob@example.test").await;
+        sink.wait_for(count).await;
+    }
+    assert_eq!(sink.requests().iter().filter(|request| request.path == "/").count(), 1);
 }
