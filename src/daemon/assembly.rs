@@ -14,7 +14,7 @@ use crate::http::{self, Api, DaemonStatus, MetricSource};
 use crate::mime::Parser;
 use crate::model::Counts;
 use crate::store::{EmbeddedStore, Outbox, Store};
-use crate::webhook::{Caller, CallerSettings, Delivery, Guard, GuardSettings, Schedule, Tester};
+use crate::webhook::{Caller, CallerSettings, EventSender, Guard, GuardSettings, Schedule, Tester};
 
 /// How many messages are read for people at once: a message takes several times its size in memory while it is read.
 const PARSERS: usize = 2;
@@ -26,7 +26,7 @@ pub struct Assembled {
     /// The domains.
     pub registry: Arc<Registry>,
     /// What sends events to webhooks.
-    pub delivery: Arc<Delivery>,
+    pub event_sender: Arc<EventSender>,
     /// The HTTP interface. Without a principal in a request's extensions the caller is the public.
     pub router: Router,
 }
@@ -52,7 +52,7 @@ pub async fn assemble(
         per_address_per_minute: config.webhooks.per_address_per_minute,
         ..CallerSettings::default()
     };
-    let delivery = Arc::new(Delivery {
+    let event_sender = Arc::new(EventSender {
         outbox: store.clone(),
         parser: parser.clone(),
         caller: Caller::new(calls, Arc::clone(&guard), resolver, Arc::clone(&clock))?,
@@ -66,7 +66,7 @@ pub async fn assemble(
     let mut metrics = vec![
         source("store", Arc::clone(&store) as Arc<dyn Counts>),
         source("domains", registry.counters()),
-        source("webhooks", delivery.counters.clone()),
+        source("webhooks", event_sender.counters.clone()),
     ];
     if let Some(daemon) = &status {
         metrics.push(source("smtp", daemon.smtp.clone()));
@@ -77,14 +77,14 @@ pub async fn assemble(
         store: Arc::clone(&store) as Arc<dyn Store>,
         outbox: store as Arc<dyn Outbox>,
         guard,
-        webhook_test: Arc::new(Tester::new(Arc::clone(&delivery))),
+        webhook_test: Arc::new(Tester::new(Arc::clone(&event_sender))),
         registry: Arc::clone(&registry) as Arc<dyn http::Domains>,
         parser,
         clock,
         status: status.map(Arc::new),
         metrics,
     });
-    Ok(Assembled { config, registry, delivery, router })
+    Ok(Assembled { config, registry, event_sender, router })
 }
 
 /// What webhooks may be sent to: nothing that is ours, at the addresses we listen on and those that lead to us.

@@ -171,7 +171,7 @@ impl Daemon {
     /// the error.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
         let Self { assembled, listeners, tls, controls, clock, store, supervisor, counters } = self;
-        let Assembled { config, registry, delivery, router } = assembled;
+        let Assembled { config, registry, event_sender, router } = assembled;
         let settings = SmtpSettings::from_config(&config);
         let receiver = Receiver::new(settings, store.clone(), registry.table(), Arc::clone(&clock));
         let receiver = Arc::new(receiver.with_tls(tls.clone()).counting(counters));
@@ -193,7 +193,7 @@ impl Daemon {
             let in_flight_max = config.webhooks.in_flight_max;
             let (detector, stop) = (watch.detector(), shutdown.clone());
             tasks.spawn_restarting("webhooks", &shutdown, move || {
-                dispatcher::run(Arc::clone(&delivery), in_flight_max, detector.clone(), stop.clone())
+                dispatcher::run(Arc::clone(&event_sender), in_flight_max, detector.clone(), stop.clone())
             });
         }
         if let Some(tls) = tls {

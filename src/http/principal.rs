@@ -8,7 +8,7 @@ use axum::http::Extensions;
 use axum::http::request::Parts;
 
 use super::edge::Peer;
-use crate::model::Registrant;
+use crate::model;
 
 /// Who asks: what the transport knows of the caller, kept in the request's extensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(super) enum Client {
     /// The administrator, for whom nothing is counted.
     Administrator,
     /// Who asks from there; all of whom no address is known are one.
-    At(Registrant),
+    At(model::Client),
 }
 
 impl Client {
@@ -44,11 +44,11 @@ impl Client {
             return Self::Administrator;
         }
         let peer = extensions.get().map_or(Ipv4Addr::UNSPECIFIED.into(), |Peer(peer)| peer.ip());
-        Self::At(Registrant::of(peer))
+        Self::At(model::Client::of(peer))
     }
 
     /// Who it is as the one who registers a webhook.
-    pub(super) fn registrant(self) -> Option<Registrant> {
+    pub(super) fn registrant(self) -> Option<model::Client> {
         match self {
             Self::Administrator => None,
             Self::At(registrant) => Some(registrant),

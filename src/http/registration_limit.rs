@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use super::principal::Client;
 use super::problem::{Code, Problem};
 use crate::clock::Clock;
-use crate::model::Registrant;
+use crate::model;
 
 /// The period of the rate limit.
 const MINUTE: Duration = Duration::from_mins(1);
@@ -24,7 +24,7 @@ pub(super) struct RegistrationLimit {
     per_minute: u32,
     clock: Arc<dyn Clock>,
     /// Until when the registrations of each client use up its rate.
-    taken_until: Mutex<HashMap<Registrant, Duration>>,
+    taken_until: Mutex<HashMap<model::Client, Duration>>,
 }
 
 impl RegistrationLimit {
@@ -33,7 +33,7 @@ impl RegistrationLimit {
     }
 
     /// Counts a registration, or returns how long to wait before the next.
-    fn take(&self, client: Registrant) -> Result<(), Duration> {
+    fn take(&self, client: model::Client) -> Result<(), Duration> {
         let (now, price) = (self.clock.boot(), MINUTE / self.per_minute);
         let mut taken_until = self.taken_until.lock().unwrap_or_else(PoisonError::into_inner);
         if taken_until.len() >= CLIENTS_MIN && taken_until.len().is_power_of_two() {

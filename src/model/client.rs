@@ -3,8 +3,10 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
+use serde::{Deserialize, Serialize};
+
 /// A client: an IPv4 address, or an IPv6 /64. One customer has a whole /64 as a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Client(IpAddr);
 
 impl Client {

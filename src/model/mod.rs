@@ -27,6 +27,5 @@ pub use local_part::{LocalPartPattern, LocalPartPatternError};
 pub use protocol::{Greeting, Protocol, TlsSession};
 pub use time::Timestamp;
 pub use webhook::{
-    AttemptRecord, EventId, PendingEvent, Registrant, Secret, Verdict, WebhookId, WebhookLimits, WebhookRecord,
-    WebhookStatus,
+    AttemptRecord, EventId, PendingEvent, Secret, Verdict, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus,
 };

@@ -1,23 +1,22 @@
-//! Webhooks, the events that they are told, and the attempts to tell them (interface document, section 6).
+//! Webhooks, their events, and the attempts to send these (interface document, section 6).
 
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{EmailId, Mailbox, Place, Timestamp};
+use super::{Client, EmailId, Mailbox, Place, Timestamp};
 
 /// The `id` of a webhook: a random UUID. Knowing it is enough to delete the webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WebhookId(Uuid);
 
-/// The identifier of an event at a webhook: the `webhook-id` of Standard Webhooks, the same in every attempt and replay.
+/// The id of one webhook's event: the `webhook-id` of Standard Webhooks. It is the same in every attempt and replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EventId(Uuid);
 
-/// The text is no UUID.
+/// The text is not a UUID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a UUID; an id looks like 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b")]
 pub struct WebhookIdError;
@@ -65,17 +64,17 @@ macro_rules! uuid_form {
 uuid_form!(WebhookId);
 uuid_form!(EventId);
 
-/// What payloads are signed with. It is shown nowhere: not in a log, not in an answer, not by `Debug`.
+/// The secret that signs a webhook's events. No log line, no answer and no `Debug` output shows it.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Secret(String);
 
 impl Secret {
-    /// `None` for the empty text, which is no secret.
+    /// A secret from its text; `None` if the text is empty.
     pub fn new(text: String) -> Option<Self> {
         (!text.is_empty()).then_some(Self(text))
     }
 
-    /// The secret itself, as it was given.
+    /// The secret as it was given.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -87,123 +86,100 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Who registers webhooks: an address of IPv4, or a /64 network of IPv6, which one customer has as a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Registrant(IpAddr);
-
-impl Registrant {
-    /// The registrant that asks from `address`.
-    pub fn of(address: IpAddr) -> Self {
-        match address.to_canonical() {
-            IpAddr::V4(v4) => Self(v4.into()),
-            IpAddr::V6(v6) => Self(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX)).into()),
-        }
-    }
-}
-
-impl fmt::Display for Registrant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            IpAddr::V4(v4) => v4.fmt(f),
-            IpAddr::V6(v6) => write!(f, "{v6}/64"),
-        }
-    }
-}
-
-/// Whether a webhook is told of mail.
+/// Whether a webhook gets events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WebhookStatus {
-    /// It is.
+    /// New mail becomes events.
     Active,
-    /// It is not, for this reason.
+    /// The webhook gets no events, for this reason.
     Disabled(String),
 }
 
-/// What is kept of a webhook.
+/// A webhook as the store keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookRecord {
     /// Its id.
     pub id: WebhookId,
-    /// The address to monitor, as shown.
+    /// The address whose mail becomes events, as shown to people.
     pub recipient: String,
-    /// The mailbox that the address means.
+    /// The mailbox of the address.
     pub mailbox: Mailbox,
     /// Where events are sent.
     pub url: String,
     /// Scheme, host and port of the URL.
     pub origin: String,
-    /// Who registered it; `None` for the administrator.
-    pub registrant: Option<Registrant>,
-    /// What payloads are signed with, if they are.
+    /// The client that registered the webhook; `None` for the administrator.
+    pub registrant: Option<Client>,
+    /// Signs the events. Without a secret they are not signed.
     pub secret: Option<Secret>,
-    /// Whether it is told of mail.
+    /// Whether it gets events.
     pub status: WebhookStatus,
     /// When it was registered.
     pub created_at: Timestamp,
-    /// When mail last came for it; at first when it was registered.
+    /// When mail last came for its address. Before the first mail, the time of registration.
     pub last_mail_at: Timestamp,
-    /// When an attempt last succeeded.
+    /// When the receiver last took an event.
     pub last_delivery_at: Option<Timestamp>,
-    /// Attempts that failed since the last that succeeded.
+    /// Failed attempts since the last delivery.
     pub failures: u32,
-    /// When the first of them was made, or later: of the time between two of them 48 hours count at most.
+    /// When these failures began, or later: a gap between two failures counts as 48 hours at most.
     pub failing_since: Option<Timestamp>,
-    /// Events that were dropped: because too much waited, because the webhook was disabled, or because nobody sent them.
+    /// Events that were dropped, because the outbox was full, the webhook was disabled, or the service ran as revision 1.
     pub dropped: u64,
 }
 
 impl WebhookRecord {
-    /// Whether a receiver has taken an event of it. Until then it may hold few events only.
+    /// Whether the receiver has ever taken an event. Until then the webhook can have few pending events only.
     pub fn is_proven(&self) -> bool {
         self.last_delivery_at.is_some()
     }
 
-    /// Whether it may have to make way for others: a stranger registered it, and no receiver has taken an event of it.
+    /// Whether the webhook may be deleted to make room for others: it is not proven, and not the administrator's.
     pub fn is_evictable(&self) -> bool {
         self.registrant.is_some() && !self.is_proven()
     }
 }
 
-/// An event that a webhook has not been told yet.
+/// A pending event: one that is neither delivered nor given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingEvent {
-    /// The same in every attempt.
+    /// Its id, the same in every attempt.
     pub id: EventId,
-    /// Whom to tell.
+    /// The webhook to whose receiver it is sent.
     pub webhook: WebhookId,
     /// The Email that it is about.
     pub email: EmailId,
-    /// Its place in the order of the webhook's events.
+    /// Its position in the order of the webhook's events.
     pub sequence: u64,
     /// Attempts made so far.
     pub attempts: u32,
-    /// When the next one is due.
+    /// When the next attempt is due.
     pub due_at: Timestamp,
     /// When the message was received: the `timestamp` of the event.
     pub received_at: Timestamp,
-    /// When the Email expires; the event may outlive it by a grace.
+    /// When the Email expires. The event may be sent for the time of grace after that.
     pub expires_at: Timestamp,
-    /// Length of the octets as received.
+    /// The size of the message as received.
     pub size_octets: u64,
-    /// Where its octets are; they are kept until the event ends.
+    /// The place of the message, which is kept until the event ends.
     pub place: Place,
 }
 
-/// What an attempt came to.
+/// What an attempt means for its event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
-    /// The receiver has it: the event ends.
+    /// The receiver took the event, which ends.
     Delivered,
-    /// It failed, and is made again at this time.
+    /// The attempt failed. The next one is due at this time.
     Retry(Timestamp),
-    /// It failed, and no other follows: the event ends.
+    /// The event ends without a delivery.
     GivenUp,
 }
 
 /// One line of the delivery log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptRecord {
-    /// Whom it was made to.
+    /// The webhook.
     pub webhook: WebhookId,
     /// The event.
     pub event: EventId,
@@ -215,74 +191,57 @@ pub struct AttemptRecord {
     pub number: u32,
     /// When it began.
     pub at: Timestamp,
-    /// How long it took, in milliseconds.
+    /// How long it took.
     pub duration_millis: u64,
-    /// The status of the answer, if there was one.
+    /// The status of the response, if there was one.
     pub status: Option<u16>,
-    /// What failed, as a stable word; `None` after a success.
+    /// The error as a stable word; `None` after a success.
     pub error: Option<String>,
-    /// The beginning of the answer's body.
+    /// The start of the response's body. Without a response, the error as text.
     pub response: String,
-    /// What it came to.
+    /// What it means for the event.
     pub verdict: Verdict,
-    /// The webhook is disabled from here on, for this reason. It may be as well because nothing but failures came before.
+    /// The attempt disables the webhook, for this reason. The store can disable it as well, after days of failures.
     pub disables: Option<String>,
-    /// The receiver asked that the webhook is sent nothing before then.
+    /// The webhook backs off until then, because its receiver asked for that.
     pub rests_until: Option<Timestamp>,
 }
 
 impl AttemptRecord {
-    /// [`AttemptRecord::error`] of an event whose time was over before its turn came.
+    /// The error of an event that was late before its turn came.
     pub const TOO_LATE: &str = "too_late";
-    /// Of an event whose message is not on the disk as it was written.
+    /// The error of an event whose message on the disk is damaged.
     pub const DAMAGED: &str = "damaged";
-    /// Of an event for a role address, whose webhook was registered by somebody else than the administrator.
+    /// The error of an event for a role address, if the webhook is not the administrator's.
     pub const ROLE_ADDRESS: &str = "role_address";
-    /// Of an event that made room for another, or found none.
+    /// The error of an event that was dropped because the outbox was full.
     pub const OUTBOX_FULL: &str = "outbox_full";
 
-    /// Whether the receiver was called: else the line says nothing of it.
+    /// Whether an attempt was made. Without one, the record says nothing about the receiver.
     pub fn was_made(&self) -> bool {
         !matches!(self.error.as_deref(), Some(Self::TOO_LATE | Self::DAMAGED | Self::ROLE_ADDRESS | Self::OUTBOX_FULL))
     }
 }
 
-/// How many webhooks and events there may be.
+/// How many webhooks there may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookLimits {
     /// Webhooks of one mailbox.
     pub per_recipient: u32,
-    /// Webhooks of one registrant; the administrator's have no such bound.
+    /// Webhooks of one registrant. The administrator's have no such limit.
     pub per_registrant: u32,
     /// Webhooks in all.
     pub total: u32,
-    /// Where there are as many in all, the oldest makes way that was registered before and has never had a delivery.
+    /// At `total` webhooks, the oldest unproven one makes way for a new one, if it was registered before this time.
     pub unproven_before: Timestamp,
 }
 
 impl WebhookLimits {
-    /// Room for whatever has found some elsewhere.
+    /// No limits, for webhooks that were accepted before.
     pub const UNBOUNDED: Self = Self {
         per_recipient: u32::MAX,
         per_registrant: u32::MAX,
         total: u32::MAX,
         unproven_before: Timestamp::from_millis(i64::MIN),
     };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_registrant_is_an_address_of_ipv4_or_a_64_of_ipv6() {
-        for (address, shown) in [
-            ("192.0.2.1", "192.0.2.1"),
-            ("::ffff:192.0.2.1", "192.0.2.1"),
-            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-            ("2001:db8:1:2::", "2001:db8:1:2::/64"),
-        ] {
-            assert_eq!(Registrant::of(address.parse().expect(address)).to_string(), shown);
-        }
-    }
 }

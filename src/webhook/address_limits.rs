@@ -1,7 +1,7 @@
-//! How many attempts and octets each address is sent, whatever names lead there.
+//! The rate limits of addresses: how many attempts and octets each may get, whatever names lead there.
 //!
-//! An address and port that has answered no 2xx yet is on probation: it gets one attempt at a time and few a minute. All ports
-//! on probation of one IPv4 address or IPv6 /64 have a limit together, so that nobody can turn webhooks against a host.
+//! An address and port is on probation until its first 2xx: it gets one attempt at a time and few per minute. All ports on
+//! probation of one IPv4 address or IPv6 /64 share another limit, so that nobody can flood a host by means of webhooks.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -9,40 +9,42 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::clock::Clock;
-use crate::model::Registrant;
+use crate::model::Client;
 
 /// The span that attempts and octets are counted over.
 const MINUTE: Duration = Duration::from_mins(1);
-/// What is sent in a minute to an address and port on probation, and to all of a host together.
+/// The limit of an address and port on probation.
 const UNPROVEN: Limit = Limit { attempts: 6, octets: 2 << 20 };
+/// The limit of all ports on probation of one host together.
 const UNPROVEN_HOST: Limit = Limit { attempts: 120, octets: 8 << 20 };
-/// Octets a minute at an address and port that is proven.
+/// Octets per minute at an address and port that is proven.
 const OCTETS_MAX: u64 = 256 << 20;
-/// How long an attempt waits at least while another one is in flight on probation.
+/// The shortest wait of an attempt while another one is in flight on probation.
 const IN_FLIGHT_PAUSE: Duration = Duration::from_secs(1);
-/// The time between two attempts that were refused and try again, unless the limit permits more. Each prepares its request
-/// first, so that the events of many webhooks at one address must not come back together.
+/// The time between the retries of two refused attempts, unless the limit permits less. Each retry has to make its request
+/// again, so the events of many webhooks at one address must not be retried together.
 const RETRY_SPACING: Duration = Duration::from_millis(100);
-/// So many accounts are remembered before any is forgotten. Proven ones are forgotten after a time without attempts.
+/// No account is forgotten while there are fewer than this.
 const ACCOUNTS_MIN: usize = 1024;
+/// A proven address may be forgotten after so long without attempts.
 const FORGOTTEN_AFTER: Duration = Duration::from_mins(10);
 
-/// No attempt was made: each address was called as often as permitted.
+/// No attempt was made, because each address is at its rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("called too often within this minute")]
+#[error("the address is at its rate limit for this minute; try again later")]
 pub struct Busy {
-    /// After how long to try again; a minute at most.
+    /// How long to wait before trying again: at most a minute.
     pub wait: Duration,
 }
 
-/// The limits of all addresses, and what they have been sent.
+/// The rate limits of all addresses, and how much of them is used.
 #[derive(Clone)]
 pub(super) struct AddressLimits {
     accounts: Arc<Mutex<Accounts>>,
     clock: Arc<dyn Clock>,
 }
 
-/// Permits one attempt at an address, which ends when this is dropped.
+/// Permits one attempt at an address. The attempt ends when the permit is dropped.
 pub(super) struct Permit {
     limits: AddressLimits,
     accounts: Charged,
@@ -50,8 +52,8 @@ pub(super) struct Permit {
 }
 
 impl AddressLimits {
-    /// An address and port that has answered a 2xx gets `per_minute` attempts a minute, and twice as many in the first one;
-    /// 0 counts as 1. Without a probation each counts as if it had.
+    /// A proven address and port gets `per_minute` attempts per minute, and twice as many in the first one. 0 counts as 1.
+    /// Without a probation every address and port is proven.
     pub(super) fn new(per_minute: usize, has_probation: bool, clock: Arc<dyn Clock>) -> Self {
         Self { accounts: Arc::new(Mutex::new(Accounts::new(per_minute, has_probation))), clock }
     }
@@ -68,7 +70,7 @@ impl AddressLimits {
 }
 
 impl Permit {
-    /// Records that so many octets are sent.
+    /// Records that the attempt sends so many octets.
     pub(super) fn send(&self, octets: usize) {
         self.limits.accounts().send(self.accounts, octets, self.limits.clock.boot());
     }
@@ -85,23 +87,23 @@ impl Drop for Permit {
     }
 }
 
-/// What may be sent in a minute, and twice as much in the first one after a quiet one.
+/// What may be sent per minute. A minute that follows a quiet one may have twice as much.
 #[derive(Clone, Copy, Debug)]
 struct Limit {
     attempts: u32,
     octets: u64,
 }
 
-/// What an attempt is charged to.
+/// Something that has a limit, and to which attempts are charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Account {
     Proven(SocketAddr),
     Unproven(SocketAddr),
     /// All ports on probation of an IPv4 address or an IPv6 /64.
-    UnprovenHost(Registrant),
+    UnprovenHost(Client),
 }
 
-/// What one attempt is charged to.
+/// The accounts to which one attempt is charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Charged([Option<Account>; 2]);
 
@@ -114,10 +116,11 @@ impl Charged {
 #[derive(Debug, Default)]
 struct Usage {
     in_flight: usize,
-    /// Up to when its attempts, and its octets, take up time.
+    /// The time up to which its attempts use its limit.
     attempts_until: Duration,
+    /// The time up to which its octets use its limit.
     octets_until: Duration,
-    /// When the last attempt that was refused tries again.
+    /// When the last refused attempt is retried.
     retried_until: Duration,
     used_at: Duration,
 }
@@ -143,7 +146,7 @@ impl Accounts {
         if !self.has_probation || self.usage.contains_key(&proven) {
             return Charged([Some(proven), None]);
         }
-        Charged([Some(Account::Unproven(address)), Some(Account::UnprovenHost(Registrant::of(address.ip())))])
+        Charged([Some(Account::Unproven(address)), Some(Account::UnprovenHost(Client::of(address.ip())))])
     }
 
     fn limit(&self, account: Account) -> Limit {
@@ -154,7 +157,7 @@ impl Accounts {
         }
     }
 
-    /// Begins an attempt, or says when to try again. It ends with [`Accounts::end`].
+    /// Begins an attempt, or says when to try again. [`Accounts::end`] ends the attempt.
     fn begin(&mut self, address: SocketAddr, now: Duration) -> Result<Charged, Busy> {
         self.forget(now);
         let charged = self.charged(address);
@@ -175,7 +178,7 @@ impl Accounts {
         Ok(charged)
     }
 
-    /// Charges an attempt for so many octets that it sends.
+    /// Charges an attempt for the octets that it sends.
     fn send(&mut self, charged: Charged, octets: usize, now: Duration) {
         for account in charged.iter() {
             let limit = self.limit(account);
@@ -186,7 +189,7 @@ impl Accounts {
         }
     }
 
-    /// An attempt at `address` was answered with a 2xx: nothing that was charged before counts for it any more.
+    /// Records a 2xx from `address`, which is proven now. Earlier charges no longer count for it.
     fn prove(&mut self, address: SocketAddr, now: Duration) {
         self.usage.entry(Account::Proven(address)).or_default().used_at = now;
     }
@@ -213,19 +216,19 @@ impl Usage {
         if matches!(account, Account::Unproven(_)) && self.in_flight > 0 {
             return Some(IN_FLIGHT_PAUSE);
         }
-        // The next attempt must fit. The octets must have some room left: their number is known only when they are sent.
+        // There must be room for the attempt itself. Some room for octets is enough, because their number is not known yet.
         let free_at = (self.attempts_until + price).max(self.octets_until);
         free_at.checked_sub(now + MINUTE).filter(|wait| !wait.is_zero())
     }
 
-    /// After how long an attempt that was refused tries again: behind those that were refused before.
+    /// How long a refused attempt waits before it is retried: longer than those that were refused before it.
     fn retry(&mut self, wait: Duration, price: Duration, now: Duration) -> Duration {
         let at = self.retried_until.max(now + wait) + price.min(RETRY_SPACING);
         self.retried_until = at.min(now + MINUTE);
         self.retried_until.saturating_sub(now)
     }
 
-    /// Whether forgetting it would change what may be sent.
+    /// Whether forgetting the account would change what may be sent.
     fn matters(&self, account: Account, now: Duration) -> bool {
         let is_charged = self.attempts_until.max(self.octets_until) > now;
         let is_proven = matches!(account, Account::Proven(_)) && self.used_at + FORGOTTEN_AFTER > now;
@@ -245,7 +248,7 @@ mod tests {
         SocketAddr::from(([192, 0, 2, 1], port))
     }
 
-    /// How many attempts with bodies of so many octets there are in so many seconds, one after another.
+    /// How many attempts of `octets` each can be made one after another within `seconds`.
     fn attempts(accounts: &mut Accounts, octets: usize, from: Duration, seconds: u32) -> usize {
         let begins = |second: u32| {
             let now = from + SECOND * second;
@@ -261,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn on_probation_there_is_one_attempt_at_a_time_and_few_a_minute() {
+    fn on_probation_an_address_gets_one_attempt_at_a_time_and_few_per_minute() {
         let mut accounts = Accounts::new(6_000, true);
         let first = accounts.begin(address(80), NOW).expect("a permit");
         assert_eq!(accounts.begin(address(80), NOW), Err(Busy { wait: SECOND + RETRY_SPACING }));
@@ -272,9 +275,9 @@ mod tests {
         assert_eq!(attempts(&mut accounts, 0, NOW + SECOND, 600), 60, "an even pace from then on");
     }
 
-    /// A stranger can name each port of a host, and each address of a network.
+    /// A stranger can register URLs with every port of a host, and with every address of a network.
     #[test]
-    fn all_ports_of_a_host_and_a_network_of_ipv6_have_a_limit_together() {
+    fn all_ports_of_a_host_and_all_addresses_of_a_64_share_a_limit() {
         let v6 = |host: u16, port| SocketAddr::from(([0x2001, 0xdb8, 0, 1, 0, 0, 0, host], port));
         for of in [&address as &dyn Fn(u16) -> SocketAddr, &|number| v6(number, number)] {
             let mut accounts = Accounts::new(6_000, true);
@@ -298,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn on_probation_few_octets_are_sent_a_minute() {
+    fn on_probation_an_address_gets_few_octets_per_minute() {
         let mut accounts = Accounts::new(6_000, true);
         assert_eq!(attempts(&mut accounts, MB / 2, NOW, 1), 5, "2 MB and a body");
         let more = attempts(&mut accounts, MB / 2, NOW + SECOND, 600);
@@ -307,9 +310,9 @@ mod tests {
         assert_eq!(wait, Err(true));
     }
 
-    /// Each try costs a request that is read, rendered and signed, and a question to the DNS.
+    /// Each retry costs reading, rendering and signing a request, and a DNS query.
     #[test]
-    fn a_thousand_names_of_one_address_do_not_come_back_together() {
+    fn attempts_at_a_thousand_names_of_one_address_are_not_retried_together() {
         let mut accounts = Accounts::new(6_000, true);
         let mut tries_at = vec![NOW; 1_000];
         let (mut tries, mut begun) = (0, 0);
@@ -331,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proven_address_has_its_limits_in_attempts_and_octets() {
+    fn a_proven_address_is_limited_in_attempts_and_octets() {
         let mut accounts = Accounts::new(60, true);
         assert_eq!(attempts(&mut accounts, 0, NOW, 1), 6);
         accounts.prove(address(80), NOW);
@@ -344,9 +347,9 @@ mod tests {
         assert!(accounts.begin(address(80), NOW + SECOND).is_err());
     }
 
-    /// A stranger could call so many others that a host is forgotten, and is sent as much as in its first minute again.
+    /// Otherwise a stranger could call many other addresses until a host is forgotten, and then flood that host.
     #[test]
-    fn what_was_sent_is_remembered_as_long_as_it_counts() {
+    fn usage_is_remembered_as_long_as_it_counts() {
         let mut accounts = Accounts::new(1, true);
         let charged = accounts.begin(address(80), NOW).expect("a permit");
         accounts.send(charged, 60 * MB, NOW);
@@ -361,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn accounts_without_attempts_for_long_are_forgotten() {
+    fn accounts_without_recent_attempts_are_forgotten() {
         let mut accounts = Accounts::new(1, false);
         for port in 0..5000 {
             let now = NOW + FORGOTTEN_AFTER * 2 * u32::from(port / 1000);

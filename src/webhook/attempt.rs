@@ -1,6 +1,7 @@
-//! One event's way: it is claimed from the outbox, made a request, called, and recorded.
+//! One attempt: an event is claimed from the outbox, becomes a request, is sent, and its outcome is recorded.
 //!
-//! [`Claim`] → [`Delivery::request`] → [`Prepared`] → [`Caller::call`] → [`Outcome`] → [`Delivery::record`] → `AttemptRecord`.
+//! [`Claim`] → [`EventSender::request`] → [`EventRequest`] → [`Caller::call`] → [`Outcome`] →
+//! [`EventSender::attempt_record`] → [`AttemptRecord`] → [`EventSender::record`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,45 +9,45 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::counters::Counters;
-use super::outcome::{ErrorClass, Verdict as Answered};
+use super::outcome::{Disposition, ErrorClass};
 use super::schedule::RETRY_AFTER_MAX;
-use super::{Caller, Event, EventEmail, Outcome, Prepared, Schedule, Signer, Target, prepare};
+use super::{Caller, Event, EventEmail, EventRequest, Outcome, Schedule, Signer, Target};
 use crate::clock::Clock;
 use crate::mime::Parser;
 use crate::model::{AttemptRecord, EventId, PendingEvent, RoleAddresses, Timestamp, Verdict, WebhookId, WebhookRecord};
 use crate::store::{ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, StoreError};
 
-/// How long an event rests when the store can't be read or written.
+/// How long a webhook backs off when the store can't be read or written.
 pub(super) const STORE_PAUSE: Duration = Duration::from_secs(1);
 
-/// What attempts are made with.
-pub struct Delivery {
-    /// Where events wait.
+/// Sends events: everything that an attempt needs.
+pub struct EventSender {
+    /// The store of pending events.
     pub outbox: Arc<dyn Outbox>,
-    /// What reads messages.
+    /// Parses messages.
     pub parser: Parser,
-    /// What sends requests.
+    /// Sends requests.
     pub caller: Caller,
-    /// When an attempt that failed is made again.
+    /// When a failed attempt is retried.
     pub schedule: Schedule,
-    /// How long after its Email's expiry an event is still sent.
+    /// How long after its Email's expiry an event may still be sent.
     pub grace: Duration,
-    /// The addresses of which nobody is told who is not the administrator.
+    /// The role addresses. Only webhooks of the administrator get events for them.
     pub roles: RoleAddresses,
-    /// What tells the time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// What counts attempts.
+    /// Counts attempts and events that were given up.
     pub counters: Arc<Counters>,
 }
 
-/// Who is told of events: what attempts need of a webhook.
+/// The receiver of a webhook's events: what an attempt needs to know of the webhook.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
     pub(super) target: Arc<Target>,
     signer: Option<Arc<Signer>>,
-    /// Its address is a role address by now, and it is not the administrator's.
+    /// The webhook's address has become a role address, and the webhook is not the administrator's.
     is_closed: bool,
-    /// The last attempt that was recorded succeeded.
+    /// The last recorded attempt was delivered.
     pub(super) is_good: bool,
     pub(super) failures: u32,
 }
@@ -58,29 +59,29 @@ impl Receiver {
     }
 }
 
-/// An event that is to be attempted now.
+/// An event to send now, and its receiver.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
     pub(super) event: PendingEvent,
     pub(super) receiver: Arc<Receiver>,
 }
 
-/// What became of a claim.
+/// The result of a claim.
 #[derive(Debug)]
 pub(super) enum Attempted {
-    /// The receiver was called then.
+    /// A request was sent, or connecting failed. The attempt began at this time.
     Called(Timestamp, Outcome),
-    /// The event ends without a call, for this reason.
+    /// The event ends without a request, for this reason.
     Ended(&'static str),
     /// The event is no longer pending.
     Gone,
-    /// The event can't be attempted now: its address was called as often as permitted, or the store can't be read. It is
-    /// attempted again after so long.
+    /// The event can't be attempted now, because its address is at its rate limit or the store can't be read. The event is
+    /// attempted after this wait.
     Deferred(Duration),
 }
 
-impl Delivery {
-    /// Reads who is told, and the events that are due, as `wanted` says; `None` if nothing could be sent.
+impl EventSender {
+    /// Reads a webhook's receiver and its due events, as `query` says. `None` if there is nothing that could be sent.
     pub(super) async fn read(
         &self,
         webhook: WebhookId,
@@ -92,7 +93,7 @@ impl Delivery {
 
     fn receiver(&self, webhook: &WebhookRecord) -> Option<Receiver> {
         let Ok(target) = Target::parse(&webhook.url) else {
-            tracing::error!(webhook = %webhook.id, "a webhook with a URL that does not read is passed over");
+            tracing::error!(webhook = %webhook.id, "no events are sent: the stored URL is not valid; delete this webhook");
             return None;
         };
         Some(Receiver {
@@ -104,14 +105,14 @@ impl Delivery {
         })
     }
 
-    /// Makes one attempt, which ends as one that timed out when the sender of `is_cut_off` is dropped.
+    /// Makes one attempt. When the other end of `is_cut_off` is dropped, the attempt ends like one that timed out.
     pub(super) async fn attempt_until(&self, claim: &Claim, is_cut_off: oneshot::Receiver<()>) -> Attempted {
         let (at, begun) = (self.clock.now(), self.clock.boot());
         tokio::select! {
             attempted = self.attempt(claim) => attempted,
             _ = is_cut_off => {
                 let duration = self.clock.boot().saturating_sub(begun);
-                Attempted::Called(at, Outcome::unanswered(ErrorClass::Timeout, duration, "cut off: too many others were slow"))
+                Attempted::Called(at, Outcome::unanswered(ErrorClass::Timeout, duration, "cut off: too many were slow"))
             }
         }
     }
@@ -123,7 +124,7 @@ impl Delivery {
         }
         let at = self.clock.now();
         match self.request(claim, at).await {
-            Ok(Ok(prepared)) => match self.caller.call(prepared).await {
+            Ok(Ok(request)) => match self.caller.call(request).await {
                 Ok(outcome) => Attempted::Called(at, outcome),
                 Err(busy) => Attempted::Deferred(busy.wait),
             },
@@ -131,49 +132,56 @@ impl Delivery {
             Err(StoreError::Damaged { .. }) => Attempted::Ended(AttemptRecord::DAMAGED),
             Err(error) => {
                 if error != StoreError::Stopping {
-                    tracing::error!(webhook = %claim.event.webhook, %error, "an event could not be read; trying again");
+                    tracing::error!(webhook = %claim.event.webhook, %error, "an event could not be read; it is retried");
                 }
                 Attempted::Deferred(STORE_PAUSE)
             }
         }
     }
 
-    /// The request that tells of an event, or what becomes of the event without one.
-    async fn request(&self, claim: &Claim, at: Timestamp) -> Result<Result<Prepared, Attempted>, StoreError> {
+    /// The request that carries an event, or the claim's result without a request.
+    async fn request(&self, claim: &Claim, at: Timestamp) -> Result<Result<EventRequest, Attempted>, StoreError> {
         let Claim { event, receiver } = claim;
         let version = self.outbox.version();
         let Some(email) = self.outbox.load_event(event).await? else { return Ok(Err(Attempted::Gone)) };
         let content = self.parser.parse(email.raw.clone()).await;
         let Some(email) = EventEmail::of(&email, &content) else {
-            tracing::error!(webhook = %event.webhook, "an event ends: its Email is not in its message's envelope");
+            tracing::error!(webhook = %event.webhook, "an event is given up: its Email is not in its envelope");
             return Ok(Err(Attempted::Ended(AttemptRecord::DAMAGED)));
         };
         let id = uuid::Uuid::from_bytes(event.id.octets());
-        let prepared = prepare(&Event { id, target: &receiver.target, signer: receiver.signer.as_deref(), email }, at);
-        // The last thing before the call: to read and sign a long message takes a while.
+        let event_sent = Event { id, target: &receiver.target, signer: receiver.signer.as_deref(), email };
+        let request = event_sent.request(at);
+        // This check comes last, because it takes a while to read and sign a long message.
         if !self.outbox.is_current(version) && !self.outbox.is_pending(event).await? {
             return Ok(Err(Attempted::Gone));
         }
-        Ok(Ok(prepared))
+        Ok(Ok(request))
     }
 
-    /// Whether an event's time is over.
+    /// Whether the event's Email has expired by more than the grace.
     pub(super) fn is_late(&self, event: &PendingEvent) -> bool {
         self.clock.now() > event.expires_at.plus(self.grace)
     }
 
-    /// What is noted of an attempt that began at `at`. Unless it `may_end`, the event is tried again however late that is.
-    pub(super) fn record(&self, event: &PendingEvent, at: Timestamp, outcome: Outcome, may_end: bool) -> AttemptRecord {
+    /// The record of an attempt that began at `at`. Unless it `may_end`, a failed event is retried however late that is.
+    pub(super) fn attempt_record(
+        &self,
+        event: &PendingEvent,
+        at: Timestamp,
+        outcome: Outcome,
+        may_end: bool,
+    ) -> AttemptRecord {
         self.counters.attempted(&outcome);
         let (now, number) = (self.clock.now(), event.attempts.saturating_add(1));
         let (mut disables, mut rests_until) = (None, None);
-        let verdict = match outcome.verdict() {
-            Answered::Delivered => Verdict::Delivered,
-            Answered::Gone => {
+        let verdict = match outcome.disposition() {
+            Disposition::Delivered => Verdict::Delivered,
+            Disposition::Gone => {
                 disables = Some("the receiver answered 410 Gone".to_owned());
                 Verdict::GivenUp
             }
-            Answered::Retry { after } => {
+            Disposition::Retry { after } => {
                 rests_until = after.map(|after| now.plus(after.min(RETRY_AFTER_MAX)));
                 let ends_at = if may_end { event.expires_at.plus(self.grace) } else { Timestamp::MAX };
                 let next = self.schedule.next(number, now, rand::random(), after, ends_at);
@@ -181,12 +189,12 @@ impl Delivery {
             }
         };
         self.counters.decided(&verdict);
-        let line = attempt_line(event.webhook, event.id, at, outcome, verdict);
-        AttemptRecord { email: Some(event.email), sequence: event.sequence, number, disables, rests_until, ..line }
+        let record = attempt_record(event.webhook, event.id, at, outcome, verdict);
+        AttemptRecord { email: Some(event.email), sequence: event.sequence, number, disables, rests_until, ..record }
     }
 
-    /// What is noted of an event that ends without another call.
-    pub(super) fn record_end(&self, event: &PendingEvent, why: &str) -> AttemptRecord {
+    /// The record of an event that ends without another request.
+    pub(super) fn end_record(&self, event: &PendingEvent, why: &str) -> AttemptRecord {
         self.counters.decided(&Verdict::GivenUp);
         AttemptRecord {
             webhook: event.webhook,
@@ -205,15 +213,15 @@ impl Delivery {
         }
     }
 
-    /// Notes at most [`ATTEMPTS_PER_RECORD`] attempts, however long the store can't: the receivers must not be called again and
-    /// again meanwhile.
-    pub(super) async fn note(&self, attempts: Vec<AttemptRecord>) {
+    /// Records at most [`ATTEMPTS_PER_RECORD`] attempts. It retries until the store has them: an unrecorded attempt would be
+    /// made again.
+    pub(super) async fn record(&self, attempts: Vec<AttemptRecord>) {
         debug_assert!(attempts.len() <= ATTEMPTS_PER_RECORD);
         loop {
             match self.outbox.record_attempts(attempts.clone()).await {
                 Ok(()) | Err(StoreError::Stopping) => return,
                 Err(error) => {
-                    tracing::error!(attempts = attempts.len(), %error, "attempts could not be noted; trying again");
+                    tracing::error!(attempts = attempts.len(), %error, "attempts could not be recorded; trying again");
                     tokio::time::sleep(STORE_PAUSE).await;
                 }
             }
@@ -221,8 +229,8 @@ impl Delivery {
     }
 }
 
-/// The log's line of an attempt that belongs to no Email.
-pub(super) fn attempt_line(
+/// The record of an attempt that belongs to no Email.
+pub(super) fn attempt_record(
     webhook: WebhookId,
     event: EventId,
     at: Timestamp,

@@ -1,8 +1,8 @@
-//! The calling half of an attempt: one request, under bounds of time and size.
+//! One attempt's request and response, within limits of time and size.
 //!
-//! What bounds it: the time for connecting, the time for the whole attempt, the octets of an answer and the time given to its
-//! body; and what its address may be called. It follows no redirect, uses no proxy, keeps no cookie, decodes no compression
-//! and never repeats a request that a server can have seen; the schedule does that.
+//! The limits are the connect timeout, the timeout of the whole attempt, the octets of a response, the time for reading its
+//! body, and the rate limit of the address. A call follows no redirect, uses no proxy, keeps no cookie and decodes no
+//! compression. It never repeats a request that a server can have seen; retries belong to the schedule.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -20,36 +20,35 @@ use super::connection::{Connection, Pool};
 use super::dial::{Dial, DialError, Dialled};
 use super::guard::Guard;
 use super::outcome::{ErrorClass, Outcome, RESPONSE_OCTETS_KEPT, cut, kept};
-use super::request::Prepared;
+use super::request::EventRequest;
 use super::schedule::retry_after;
 use super::target::Target;
 use crate::clock::Clock;
 use crate::dns::Resolver;
 use crate::tls::{self, CertificateError};
 
-/// How long a response's body may take. Its status has come by then and it is only read for the log, so that a slow one
-/// is not worth the place of another attempt.
-const BODY_WITHIN: Duration = Duration::from_millis(500);
-/// Octets of a request beside its body, about: they count as well at its address.
+/// How long reading a response's body may take. The body is only for the log, so a slow one must not hold up other attempts.
+const BODY_TIMEOUT: Duration = Duration::from_millis(500);
+/// About how many octets a request has besides its body. They count against the rate limit of the address.
 const HEAD_OCTETS: usize = 512;
 const DETAIL_OCTETS_MAX: usize = 256;
 
-/// The bounds of an attempt.
+/// The limits of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallerSettings {
     /// How long connecting may take: DNS, TCP and TLS.
     pub connect_timeout: Duration,
     /// How long the whole attempt may take.
     pub timeout: Duration,
-    /// Attempts at one address and port within a minute, whatever names lead there, once it has answered a 2xx; twice as many
-    /// in the first one after a quiet one.
+    /// The rate limit of an address and port after its probation, in attempts per minute. All names that lead there share
+    /// it. A minute that follows a quiet one may have twice as many.
     pub per_address_per_minute: usize,
-    /// An address that has answered no 2xx yet gets one attempt at a time, a few a minute and a few MB a minute.
+    /// Whether an address is on probation until its first 2xx: one attempt at a time, few attempts and few MB per minute.
     pub has_probation: bool,
 }
 
 impl Default for CallerSettings {
-    /// 5 s, 15 s, 6,000 and a probation.
+    /// 5 s for connecting, 15 s in all, 6,000 attempts per minute, with a probation.
     fn default() -> Self {
         Self {
             connect_timeout: Duration::from_secs(5),
@@ -65,7 +64,7 @@ impl Default for CallerSettings {
 #[error("the HTTP client for webhooks cannot be set up: {0}")]
 pub struct CallerError(#[from] CertificateError);
 
-/// Sends prepared requests.
+/// Sends the requests of attempts.
 pub struct Caller {
     settings: CallerSettings,
     guard: Arc<Guard>,
@@ -74,20 +73,25 @@ pub struct Caller {
     pool: Pool,
 }
 
-struct Answer {
+/// What is kept of a response.
+struct ReceivedResponse {
     status: u16,
     retry_after: Option<Duration>,
-    response: String,
+    body: String,
 }
 
-/// Why there is no answer.
-enum Unmade {
-    Failed { class: ErrorClass, detail: String },
+/// Why there is no response.
+enum CallError {
+    Failed {
+        class: ErrorClass,
+        detail: String,
+    },
+    /// The address is at its rate limit. Nothing was sent.
     Busy(Busy),
 }
 
 impl Caller {
-    /// A caller behind `guard` that asks `resolver` for the addresses of names.
+    /// A caller that dials only what `guard` permits, and resolves names with `resolver`.
     pub fn new(
         settings: CallerSettings,
         guard: Arc<Guard>,
@@ -100,10 +104,10 @@ impl Caller {
         Ok(Self { settings, guard, clock, dial, pool: Pool::default() })
     }
 
-    /// Makes one attempt as soon as its address may be called.
-    pub async fn call_in_turn(&self, prepared: Prepared) -> Outcome {
+    /// Makes one attempt as soon as the rate limit of its address permits.
+    pub async fn call_in_turn(&self, request: EventRequest) -> Outcome {
         loop {
-            match self.call(prepared.clone()).await {
+            match self.call(request.clone()).await {
                 Ok(outcome) => return outcome,
                 Err(Busy { wait }) => tokio::time::sleep(wait).await,
             }
@@ -111,50 +115,61 @@ impl Caller {
     }
 
     /// Makes one attempt. It ends within [`CallerSettings::timeout`], whatever the receiver does.
-    pub async fn call(&self, prepared: Prepared) -> Result<Outcome, Busy> {
+    ///
+    /// `Err` means that nothing was sent, because the address is at its rate limit.
+    pub async fn call(&self, request: EventRequest) -> Result<Outcome, Busy> {
         let started_at = self.clock.boot();
-        let answer = self.answer(prepared).await;
+        let received = self.exchange(request).await;
         let duration = self.clock.boot().saturating_sub(started_at);
-        match answer {
-            Ok(Answer { status, retry_after, response }) => {
+        match received {
+            Ok(ReceivedResponse { status, retry_after, body }) => {
                 let class = (!(200..300).contains(&status)).then_some(ErrorClass::HttpStatus);
-                Ok(Outcome { status: Some(status), class, duration, retry_after, response, detail: String::new() })
+                Ok(Outcome {
+                    status: Some(status),
+                    class,
+                    duration,
+                    retry_after,
+                    response: body,
+                    detail: String::new(),
+                })
             }
-            Err(Unmade::Failed { class, detail }) => {
+            Err(CallError::Failed { class, detail }) => {
                 Ok(Outcome::unanswered(class, duration, &cut(&detail, DETAIL_OCTETS_MAX)))
             }
-            Err(Unmade::Busy(busy)) => Err(busy),
+            Err(CallError::Busy(busy)) => Err(busy),
         }
     }
 
-    /// Closes connections that are unused for too long.
+    /// Closes connections that were idle for too long.
     pub(super) fn close_idle(&self) {
         self.pool.expire(self.clock.boot());
     }
 
-    async fn answer(&self, prepared: Prepared) -> Result<Answer, Unmade> {
-        let target = Arc::clone(&prepared.target);
+    /// Sends a request and reads its response.
+    async fn exchange(&self, request: EventRequest) -> Result<ReceivedResponse, CallError> {
+        let target = Arc::clone(&request.target);
         let deadline = Instant::now() + self.settings.timeout;
-        let asked = timeout_at(deadline, self.ask(&target, request(prepared))).await;
-        let asked = asked
-            .map_err(|_| Unmade::Failed { class: ErrorClass::Timeout, detail: "no response in time".to_owned() })?;
-        let (permit, connection, response) = asked?;
+        let exchange = timeout_at(deadline, self.send(&target, http_request(request))).await;
+        let exchange = exchange
+            .map_err(|_| CallError::Failed { class: ErrorClass::Timeout, detail: "no response in time".to_owned() })?;
+        let Exchange { permit, connection, response } = exchange?;
         let status = response.status().as_u16();
         if response.status().is_success() {
             permit.prove();
         }
-        let asks = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-        let retry_after = asks.filter(|_| matches!(status, 429 | 503)).and_then(|it| retry_after(it, self.clock.now()));
-        let deadline = deadline.min(Instant::now() + BODY_WITHIN);
-        let (response, is_whole) = read(response.into_body(), deadline).await;
+        let value = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let retry_after =
+            value.filter(|_| matches!(status, 429 | 503)).and_then(|it| retry_after(it, self.clock.now()));
+        let deadline = deadline.min(Instant::now() + BODY_TIMEOUT);
+        let (body, is_whole) = read(response.into_body(), deadline).await;
         if is_whole {
             self.pool.put(target.origin(), connection, self.clock.boot());
         }
-        Ok(Answer { status, retry_after, response })
+        Ok(ReceivedResponse { status, retry_after, body })
     }
 
-    /// Makes the request, on a kept connection if there is one.
-    async fn ask(&self, target: &Target, mut request: Request<Full<Bytes>>) -> Result<Asked, Unmade> {
+    /// Sends a request, on a reused connection if there is one.
+    async fn send(&self, target: &Target, mut request: Request<Full<Bytes>>) -> Result<Exchange, CallError> {
         while let Some(connection) = self.pool.take(target.origin(), self.clock.boot()) {
             if self.guard.check_dialled(connection.address()).is_err() {
                 continue;
@@ -163,46 +178,54 @@ impl Caller {
                 Ok(permit) => permit,
                 Err(busy) => {
                     self.pool.put(target.origin(), connection, self.clock.boot());
-                    return Err(Unmade::Busy(busy));
+                    return Err(CallError::Busy(busy));
                 }
             };
-            match send(permit, connection, request).await {
-                Ok(asked) => return Ok(asked),
-                Err(Unanswered { unsent: Some(unsent), .. }) => request = unsent,
-                Err(Unanswered { error, .. }) => return Err(error.into()),
+            match send_on(permit, connection, request).await {
+                Ok(exchange) => return Ok(exchange),
+                Err(SendError { unsent: Some(unsent), .. }) => request = unsent,
+                Err(SendError { error, .. }) => return Err(error.into()),
             }
         }
-        // In a box, since it takes much room and is rarely needed.
+        // In a box, because its future is large and rarely needed.
         let Dialled { stream, permit } = Box::pin(self.dial.connect(target)).await?;
         let connection = Connection::begin(stream, permit.address).await?;
-        send(permit, connection, request).await.map_err(|unanswered| unanswered.error.into())
+        send_on(permit, connection, request).await.map_err(|failed| failed.error.into())
     }
 }
 
-/// A request that was answered, so far as its header section.
-type Asked = (Permit, Connection, Response<Incoming>);
+/// A request that was sent, and its response. Only the header section of the response has been read.
+struct Exchange {
+    permit: Permit,
+    connection: Connection,
+    response: Response<Incoming>,
+}
 
-/// No answer to a request.
-struct Unanswered {
+/// A request got no response.
+struct SendError {
     error: hyper::Error,
     /// The request, if the server can't have seen any of it.
     unsent: Option<Request<Full<Bytes>>>,
 }
 
-async fn send(permit: Permit, mut connection: Connection, request: Request<Full<Bytes>>) -> Result<Asked, Unanswered> {
+async fn send_on(
+    permit: Permit,
+    mut connection: Connection,
+    request: Request<Full<Bytes>>,
+) -> Result<Exchange, SendError> {
     let octets = request.body().size_hint().exact().unwrap_or_default();
     permit.send(usize::try_from(octets).unwrap_or(usize::MAX).saturating_add(HEAD_OCTETS));
-    match connection.ask(request).await {
-        Ok(response) => Ok((permit, connection, response)),
+    match connection.send(request).await {
+        Ok(response) => Ok(Exchange { permit, connection, response }),
         Err(mut failed) => {
             let unsent = failed.take_message();
-            Err(Unanswered { error: failed.into_error(), unsent })
+            Err(SendError { error: failed.into_error(), unsent })
         }
     }
 }
 
-fn request(prepared: Prepared) -> Request<Full<Bytes>> {
-    let Prepared { target, headers, body } = prepared;
+fn http_request(request: EventRequest) -> Request<Full<Bytes>> {
+    let EventRequest { target, headers, body } = request;
     let mut request = Request::new(Full::new(body));
     *request.method_mut() = Method::POST;
     *request.uri_mut() = target.request_target().clone();
@@ -211,8 +234,8 @@ fn request(prepared: Prepared) -> Request<Full<Bytes>> {
     request
 }
 
-/// Reads a response's body up to its end, the connection's bound, the deadline or an error: what came until then is what is
-/// kept. Whether it came to its end.
+/// Reads a response's body up to its end, the connection's limit, the deadline or an error. Returns the start of what came,
+/// and whether the body came to its end.
 async fn read(mut body: Incoming, deadline: Instant) -> (String, bool) {
     let mut start = Vec::new();
     let is_whole = loop {
@@ -229,7 +252,7 @@ async fn read(mut body: Incoming, deadline: Instant) -> (String, bool) {
     (kept(&start), is_whole)
 }
 
-impl From<DialError> for Unmade {
+impl From<DialError> for CallError {
     fn from(error: DialError) -> Self {
         let class = match error {
             DialError::Busy(busy) => return Self::Busy(busy),
@@ -242,9 +265,9 @@ impl From<DialError> for Unmade {
     }
 }
 
-impl From<hyper::Error> for Unmade {
+impl From<hyper::Error> for CallError {
     fn from(error: hyper::Error) -> Self {
-        // The innermost cause says it best.
+        // The innermost cause is the most precise one.
         let mut cause: &dyn Error = &error;
         while let Some(inner) = cause.source() {
             cause = inner;

@@ -1,14 +1,14 @@
-//! Counters of what was sent. None of them names a webhook, a URL or a recipient.
+//! Counters of attempts and events. None of them names a webhook, a URL or a recipient.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::outcome::{ErrorClass, Outcome};
 use crate::model::{Count, Counts, Verdict};
 
-/// How an attempt ended for whom it was made.
+/// The label of attempts that succeeded.
 const DELIVERED: &str = "delivered";
 
-/// What became of attempts and events since the start; sample events are left out.
+/// Counters since the start of the process. Sample events do not count.
 #[derive(Debug, Default)]
 pub struct Counters {
     delivered: AtomicU64,
@@ -17,13 +17,13 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// An attempt was made.
+    /// Counts an attempt.
     pub(super) fn attempted(&self, outcome: &Outcome) {
         let counter = outcome.class.map_or(&self.delivered, |class| &self.failed[class as usize]);
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What follows from an attempt, or from the lack of one.
+    /// Counts an event that is given up.
     pub(super) fn decided(&self, verdict: &Verdict) {
         if *verdict == Verdict::GivenUp {
             self.given_up.fetch_add(1, Ordering::Relaxed);
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_attempt_counts_for_how_it_ended() {
+    fn an_attempt_counts_under_its_error_or_as_delivered() {
         for class in ErrorClass::ALL.map(Some).into_iter().chain([None]) {
             let outcome = Outcome {
                 status: None,

@@ -1,6 +1,6 @@
-//! From a target to a connection: its addresses, each checked right before it is dialled, TCP, and TLS where the URL says so.
+//! Opens connections: resolves a target's name, checks each address right before it is dialled, then TCP, and TLS for https.
 //!
-//! Nothing else opens a connection for a webhook. Each answer of the DNS is checked at that moment, and none is kept.
+//! Nothing else opens a connection for a webhook. No DNS answer is cached here, so the checked addresses are current.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -20,12 +20,11 @@ use super::guard::{Guard, Refused, loopbacks};
 use super::target::{Target, is_localhost};
 use crate::dns::{Failure, Resolver};
 
-/// The most addresses of one family that are dialled for one connection: a name with thousands must not make us knock at
-/// all of them.
+/// The most addresses of one family that are dialled for one connection. A name can have thousands.
 const ADDRESSES_MAX: usize = 4;
-/// How long IPv6 has before IPv4 is dialled beside it (RFC 8305 section 5).
+/// How long IPv6 is dialled alone before IPv4 is dialled as well (RFC 8305 section 5).
 const HEAD_START: Duration = Duration::from_millis(300);
-/// The part of the time for connecting that the DNS may take.
+/// The part of the connect timeout that DNS may take.
 const SHARE_OF_DNS: f64 = 0.8;
 
 /// Opens connections.
@@ -33,17 +32,17 @@ pub(super) struct Dial {
     pub(super) guard: Arc<Guard>,
     pub(super) resolver: Arc<dyn Resolver>,
     pub(super) tls: TlsConnector,
-    /// How long the DNS, TCP and TLS may take together.
+    /// The connect timeout: how long DNS, TCP and TLS may take together.
     pub(super) timeout: Duration,
     pub(super) limits: AddressLimits,
 }
 
-/// What a request is written to: TCP, with TLS over it or without.
+/// A connection's stream: TCP, with or without TLS.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// A stream, and the permit for the attempt that it was opened for.
+/// A stream, and the permit of the attempt for which it was opened.
 pub(super) struct Dialled {
     pub(super) stream: Box<dyn Stream>,
     pub(super) permit: Permit,
@@ -52,31 +51,31 @@ pub(super) struct Dialled {
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DialError {
-    /// Each address is refused; the first refusal.
+    /// The guard refuses each address. This is the first refusal.
     #[error("{0}")]
     Refused(Refused),
     /// The name has no address, or does not exist.
     #[error("the name has no address")]
     NoAddress,
-    /// The DNS gave no answer.
+    /// DNS gave no answer.
     #[error("{0}")]
     NoAnswer(Failure),
-    /// Nobody takes the connection.
+    /// TCP could not connect.
     #[error("{0}")]
     Tcp(io::Error),
-    /// There is no TLS on it, or none that is to be trusted.
+    /// The TLS handshake failed, or the certificate is not valid.
     #[error("{0}")]
     Tls(io::Error),
-    /// Each address was called as often as permitted.
+    /// Each address is at its rate limit.
     #[error("{0}")]
     Busy(#[from] Busy),
-    /// It did not come about within the time for connecting.
+    /// There was no connection within the connect timeout.
     #[error("no connection in time")]
     TimedOut,
 }
 
 impl Dial {
-    /// A new connection to `target`.
+    /// Opens a connection to `target`.
     pub(super) async fn connect(&self, target: &Target) -> Result<Dialled, DialError> {
         timeout(self.timeout, self.open(target)).await.map_err(|_| DialError::TimedOut)?
     }
@@ -84,7 +83,7 @@ impl Dial {
     async fn open(&self, target: &Target) -> Result<Dialled, DialError> {
         let addresses = self.addresses(target).await?;
         let (stream, permit) = self.dial(&addresses).await?;
-        // A request is written in one piece, and its answer is waited for.
+        // A request is written in one piece, so Nagle's algorithm would only delay it.
         stream.set_nodelay(true).map_err(DialError::Tcp)?;
         if !target.is_tls() {
             return Ok(Dialled { stream: Box::new(stream), permit });
@@ -94,13 +93,13 @@ impl Dial {
         Ok(Dialled { stream: Box::new(stream), permit })
     }
 
-    /// The addresses of `target` that may be dialled, at most four of each family, those of IPv6 first.
+    /// The addresses of `target` that may be dialled: at most four of each family, IPv6 first.
     async fn addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, DialError> {
         let found = match target.host() {
             Some(Host::Ipv4(v4)) => vec![v4.into()],
             Some(Host::Ipv6(v6)) => vec![v6.into()],
             Some(Host::Domain(name)) if is_localhost(name) => loopbacks().to_vec(),
-            Some(Host::Domain(name)) => self.ask(name).await?,
+            Some(Host::Domain(name)) => self.resolve(name).await?,
             None => Vec::new(),
         };
         let mut refused = None;
@@ -122,9 +121,9 @@ impl Dial {
         }
     }
 
-    async fn ask(&self, name: &str) -> Result<Vec<IpAddr>, DialError> {
-        let asked = timeout(self.timeout.mul_f64(SHARE_OF_DNS), self.resolver.addresses(name)).await;
-        let answer = asked.map_err(|_| DialError::NoAnswer(Failure::TimedOut))?;
+    async fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, DialError> {
+        let answer = timeout(self.timeout.mul_f64(SHARE_OF_DNS), self.resolver.addresses(name)).await;
+        let answer = answer.map_err(|_| DialError::NoAnswer(Failure::TimedOut))?;
         match (answer.found, answer.missing) {
             (found, _) if !found.is_empty() => Ok(found),
             (_, Some(why)) => Err(DialError::NoAnswer(why)),
@@ -132,7 +131,7 @@ impl Dial {
         }
     }
 
-    /// The first connection that comes about: with IPv6, or else with IPv4, which waits for that a little.
+    /// Connects over IPv6 or IPv4, whichever is first. IPv6 has a head start.
     async fn dial(&self, addresses: &[SocketAddr]) -> Result<(TcpStream, Permit), DialError> {
         let (v6, v4) = addresses.split_at(addresses.partition_point(SocketAddr::is_ipv6));
         if v6.is_empty() || v4.is_empty() {
@@ -146,8 +145,8 @@ impl Dial {
         }
     }
 
-    /// Dials one after another; each has its share of the time for connecting. What is left out because it was called as often
-    /// as permitted is what is told if no other fails.
+    /// Dials the addresses one after another; each has its share of the connect timeout. An address at its rate limit is
+    /// left out. The error is `Busy` only if no other address fails.
     async fn dial_each(&self, addresses: &[SocketAddr]) -> Result<(TcpStream, Permit), DialError> {
         let share = self.timeout / u32::try_from(addresses.len().max(1)).unwrap_or(u32::MAX);
         let (mut failed, mut soonest) = (None, None::<Busy>);
@@ -170,7 +169,7 @@ impl Dial {
     }
 }
 
-/// The name that the server's certificate must have.
+/// The name that the server's certificate must be valid for.
 fn server_name(target: &Target) -> io::Result<ServerName<'static>> {
     let name = match target.host() {
         Some(Host::Ipv4(v4)) => return Ok(IpAddr::from(v4).into()),
@@ -189,7 +188,7 @@ mod tests {
     use crate::dns::{Addresses, MxAnswer};
     use crate::model::DomainName;
 
-    /// Answers every question for addresses alike; never, if there is nothing to answer.
+    /// Gives the same answer for every name, or never answers.
     struct Fixed(Option<Addresses>);
 
     #[async_trait]
@@ -225,7 +224,7 @@ mod tests {
         Addresses { found: texts.iter().map(|text| ip(text)).collect(), missing: None }
     }
 
-    /// The addresses that are dialled for a host and port of which the DNS says this, or why none is.
+    /// The addresses that would be dialled for a host when DNS gives `answer`, or the error.
     async fn dialled(answer: Option<Addresses>, host: &str) -> Result<Vec<IpAddr>, String> {
         let target = Target::parse(&format!("http://{host}/")).expect(host);
         let addresses = dial(answer).addresses(&target).await.map_err(|error| format!("{error:?}"))?;
@@ -246,7 +245,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn literals_are_checked_as_addresses_of_names_are() {
+    async fn literal_addresses_are_checked_like_those_of_names() {
         for host in ["10.0.0.1", "[::ffff:10.0.0.1]", "167772161"] {
             let why = dialled(None, host).await.expect_err(host);
             assert!(why.contains("NotPublic"), "{host}: {why}");
@@ -257,14 +256,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn our_own_listener_is_not_dialled_under_any_name() {
+    async fn no_name_leads_to_our_own_listener() {
         let ours = Refused::Own(SocketAddr::new(ip("8.8.4.4"), 8080));
         assert_eq!(dialled(Some(found(&["8.8.4.4"])), "a.example:8080").await, refused(ours));
         assert_eq!(dialled(Some(found(&["8.8.4.4"])), "a.example:80").await, Ok(vec![ip("8.8.4.4")]));
     }
 
     #[tokio::test]
-    async fn localhost_is_never_asked_for() {
+    async fn localhost_is_never_looked_up() {
         for name in ["localhost", "a.localhost."] {
             let lying = Some(found(&["8.8.8.8"]));
             assert_eq!(dialled(lying, name).await, refused(Refused::NotPublic(ip("127.0.0.1"))), "{name}");
@@ -272,14 +271,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_with_many_addresses_is_dialled_at_few() {
+    async fn few_addresses_of_a_name_with_many_are_dialled() {
         let many: Vec<String> = (1..=200).map(|last| format!("8.8.8.{last}")).collect();
         let many = found(&many.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(dialled(Some(many), "a.example").await.map(|addresses| addresses.len()), Ok(ADDRESSES_MAX));
     }
 
     #[tokio::test]
-    async fn no_answer_and_no_address_are_told_apart() {
+    async fn no_dns_answer_and_no_address_are_different_errors() {
         let failed = |why| Err(format!("{:?}", DialError::NoAnswer(why)));
         assert_eq!(dialled(Some(found(&[])), "a.example").await, Err(format!("{:?}", DialError::NoAddress)));
         assert_eq!(dialled(None, "a.example").await, failed(Failure::TimedOut));
@@ -290,10 +289,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_address_without_an_answer_leaves_time_for_the_others() {
+    async fn an_address_that_fails_leaves_time_for_the_others() {
         let open = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let open = open.local_addr().map(|address| (open, address)).expect("bound address");
-        // Nobody listens at the same port of these.
+        // Nothing listens on this port of these addresses.
         let closed = ["[::1]", "127.0.0.9"].map(|host| format!("{host}:{}", open.1.port()).parse().expect("address"));
         let dial = Dial { timeout: Duration::from_secs(30), ..dial(None) };
         let (connected, permit) =

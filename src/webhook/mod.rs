@@ -1,9 +1,22 @@
 //! Webhooks: pending events are sent to receivers.
 //!
-//! This room knows neither the HTTP interface nor SMTP. [`dispatcher`] is its one loop. `queue` says whose turn it is, and
-//! `attempt` is one event's way from the outbox to the receiver and back. [`call`] alone sends anything, on connections that
-//! `dial` opens. So no request leaves for an address that [`Guard`] refuses: each is checked right before it is dialled, and
-//! again before a connection to it is reused. `address_limits` says how often each is called. [`Tester`] sends sample events.
+//! One event goes this way:
+//!
+//! ```text
+//! dispatcher  the one loop: scans the outbox, reads due events, starts attempts, records their outcomes
+//!  -> queue   which webhook has the next turn; gives out a Claim, which is an event and its receiver
+//!  -> attempt the event's message is read and parsed
+//!     request the body and headers of the POST; sign makes the signatures
+//!     call    one POST within limits of time and size, on a reused connection or a new one from dial
+//!     outcome what the response means; schedule says when a failed event is retried
+//!  -> record  the attempt goes into the log, and the event ends or gets its next time
+//! ```
+//!
+//! [`call`] alone sends requests, and `dial` alone opens connections. So no request leaves for an address that [`Guard`]
+//! refuses: each address is checked right before it is dialled, and again before a connection to it is reused.
+//! `address_limits` holds the rate limits of addresses. [`Tester`] sends sample events, which do not go through the outbox.
+//!
+//! This room knows neither the HTTP interface nor SMTP.
 
 mod address_limits;
 mod attempt;
@@ -22,14 +35,14 @@ pub mod target;
 mod tester;
 
 pub use address_limits::Busy;
-pub use attempt::Delivery;
+pub use attempt::EventSender;
 pub use call::{Caller, CallerError, CallerSettings};
 pub use connection::IDLE_CONNECTIONS_MAX;
 pub use counters::Counters;
 pub use guard::{Guard, GuardSettings, Refused};
-pub use outcome::{ErrorClass, Outcome, Verdict};
+pub use outcome::{Disposition, ErrorClass, Outcome};
 pub use queue::SLOW_MAX;
-pub use request::{Event, EventEmail, Prepared, prepare};
+pub use request::{Event, EventEmail, EventRequest};
 pub use schedule::Schedule;
 pub use sign::{Signer, has_prefix_alone};
 pub use target::{Origin, Target, UrlError};

@@ -1,27 +1,27 @@
-//! What became of an attempt, and what follows from it.
+//! The outcome of an attempt, and what follows from it.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// How much of a response is kept, in octets.
+/// The most octets that are kept of a response's body.
 pub const RESPONSE_OCTETS_KEPT: usize = 1024;
 
-/// One attempt, when it is over.
+/// The outcome of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The status of the response, if there was one.
     pub status: Option<u16>,
     /// What went wrong; `None` for a status of 200 to 299.
     pub class: Option<ErrorClass>,
-    /// From the start to the end of the attempt.
+    /// The time from the start to the end of the attempt.
     pub duration: Duration,
-    /// What the response asks to wait, in a status of 429 or 503; not yet cut to the most that is honoured.
+    /// The wait that a 429 or 503 asks for with `Retry-After`, however long it is.
     pub retry_after: Option<Duration>,
-    /// The start of the response's body, at most 1,024 octets; what is no UTF-8 is replaced. It may hold any character.
+    /// The start of the response's body, at most 1,024 octets. Octets that are not UTF-8 are replaced.
     pub response: String,
-    /// What went wrong, in words for the administrator; empty if there was a response.
+    /// What went wrong, as text for the administrator. It is empty if there was a response.
     pub detail: String,
 }
 
@@ -29,28 +29,28 @@ pub struct Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorClass {
-    /// The name of the host has no address, or the DNS gave no answer.
+    /// The host's name has no address, or DNS gave no answer.
     Dns,
     /// The guard refuses the address or the port.
     RefusedAddress,
-    /// No connection: refused, unreachable, or not there within the time for connecting.
+    /// There was no TCP connection, or none within the connect timeout.
     Connect,
-    /// A connection, but no TLS on it: no handshake, or a certificate that is not valid.
+    /// The TLS handshake failed, or the certificate is not valid.
     Tls,
-    /// No status within the time for the whole attempt.
+    /// There was no response within the timeout of the attempt.
     Timeout,
     /// A status other than 200 to 299.
     HttpStatus,
-    /// The connection ended early, or what came was no HTTP response within bounds.
+    /// The connection ended early, or what came was not an HTTP response within the limits.
     Other,
 }
 
 impl ErrorClass {
-    /// Every class, each at the place of its number.
+    /// Every class, in the order of their numbers.
     pub(super) const ALL: [Self; 7] =
         [Self::Dns, Self::RefusedAddress, Self::Connect, Self::Tls, Self::Timeout, Self::HttpStatus, Self::Other];
 
-    /// The word that stands for it in the interface.
+    /// The class as a stable word of the interface.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Dns => "dns",
@@ -72,20 +72,20 @@ impl fmt::Display for ErrorClass {
 
 /// What follows from an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Disposition {
     /// The receiver has the event.
     Delivered,
     /// The receiver wants no more events (410): the webhook is disabled.
     Gone,
-    /// The event is tried again.
+    /// The event is retried.
     Retry {
-        /// The least wait that the receiver asks for.
+        /// The shortest wait that the receiver asks for.
         after: Option<Duration>,
     },
 }
 
 impl Outcome {
-    /// An attempt without a response.
+    /// The outcome of an attempt without a response.
     pub(super) fn unanswered(class: ErrorClass, duration: Duration, detail: &str) -> Self {
         Self {
             status: None,
@@ -97,18 +97,18 @@ impl Outcome {
         }
     }
 
-    /// The verdict. The status alone decides; what happens to the response's body does not.
-    pub fn verdict(&self) -> Verdict {
+    /// What follows from the attempt. The status alone decides, whatever happens to the response's body.
+    pub fn disposition(&self) -> Disposition {
         match self.status {
-            Some(200..=299) => Verdict::Delivered,
-            Some(410) => Verdict::Gone,
-            Some(429 | 503) => Verdict::Retry { after: self.retry_after },
-            _ => Verdict::Retry { after: None },
+            Some(200..=299) => Disposition::Delivered,
+            Some(410) => Disposition::Gone,
+            Some(429 | 503) => Disposition::Retry { after: self.retry_after },
+            _ => Disposition::Retry { after: None },
         }
     }
 }
 
-/// The first octets of a response as text within [`RESPONSE_OCTETS_KEPT`].
+/// The start of a response's body as text of at most [`RESPONSE_OCTETS_KEPT`] octets.
 pub(super) fn kept(octets: &[u8]) -> String {
     let octets = &octets[..octets.len().min(RESPONSE_OCTETS_KEPT)];
     cut(&String::from_utf8_lossy(octets), RESPONSE_OCTETS_KEPT)
@@ -126,13 +126,13 @@ mod tests {
     #[test]
     fn the_status_decides() {
         let asked = Some(Duration::from_secs(7));
-        let wait = Verdict::Retry { after: asked };
-        let retry = Verdict::Retry { after: None };
-        for (status, verdict) in [
-            (Some(200), Verdict::Delivered),
-            (Some(204), Verdict::Delivered),
-            (Some(299), Verdict::Delivered),
-            (Some(410), Verdict::Gone),
+        let wait = Disposition::Retry { after: asked };
+        let retry = Disposition::Retry { after: None };
+        for (status, disposition) in [
+            (Some(200), Disposition::Delivered),
+            (Some(204), Disposition::Delivered),
+            (Some(299), Disposition::Delivered),
+            (Some(410), Disposition::Gone),
             (Some(429), wait),
             (Some(503), wait),
             (Some(199), retry),
@@ -151,21 +151,21 @@ mod tests {
                 response: String::new(),
                 detail: String::new(),
             };
-            assert_eq!(outcome.verdict(), verdict, "{status:?}");
+            assert_eq!(outcome.disposition(), disposition, "{status:?}");
         }
     }
 
     #[test]
-    fn what_is_kept_of_a_response_has_a_bound_whatever_its_octets() {
+    fn the_kept_start_of_a_response_is_limited_whatever_its_octets() {
         assert_eq!(kept(b"ok"), "ok");
         assert_eq!(kept(&[b'x'; 5000]).len(), RESPONSE_OCTETS_KEPT);
-        // Each octet becomes a character of three.
+        // Each octet becomes a character of three octets.
         assert_eq!(kept(&[0xff; 5000]), "\u{fffd}".repeat(RESPONSE_OCTETS_KEPT / 3));
         assert_eq!(cut("aé", 2), "a");
     }
 
     #[test]
-    fn the_words_are_those_of_serde() {
+    fn the_words_are_the_same_in_json() {
         for (at, class) in ErrorClass::ALL.into_iter().enumerate() {
             assert_eq!(serde_json::to_value(class).expect("json"), class.as_str());
             assert_eq!(class as usize, at);

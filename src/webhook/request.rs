@@ -1,7 +1,7 @@
-//! What is sent: the body of an event and the headers of one attempt.
+//! The request for an event: its body, and the headers of one attempt.
 //!
-//! Pure. The body depends on the event alone and is the same octets at every attempt; the time of the attempt goes into
-//! the headers.
+//! Pure. The body depends on the event alone, so every attempt sends the same octets. The time of the attempt is in the
+//! headers.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
 const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// Octets of a body beside the texts of its Email, about.
+/// About how many octets a body has besides the texts of its Email.
 const BESIDE_TEXTS: usize = 256;
 
 /// The Email of an event, as it stands in the body.
@@ -33,7 +33,7 @@ pub struct EventEmail<'a> {
     pub id: EmailId,
     /// The envelope recipient.
     pub recipient: &'a str,
-    /// The address of the header From, or the envelope sender.
+    /// The address in the From header, or else the envelope sender.
     pub from: &'a str,
     /// The subject.
     pub subject: &'a str,
@@ -41,13 +41,13 @@ pub struct EventEmail<'a> {
     pub message: &'a str,
     /// The body as plain text.
     pub body_text: &'a str,
-    /// When it was received: the interface's own form here, RFC 3339 as the event's time.
+    /// When it was received. The body has this time in the interface's own form, and again as `timestamp` in RFC 3339.
     #[serde(serialize_with = "in_interface_form")]
     pub received_at: Timestamp,
 }
 
 impl<'a> EventEmail<'a> {
-    /// The Email with what its octets say; `None` only if the store gave out an Email that its envelope lacks.
+    /// The Email and the content of its message. `None` if the Email is not in the envelope, which means a damaged store.
     pub fn of(email: &'a StoredEmail, content: &'a Content) -> Option<Self> {
         Some(Self {
             id: email.listed.id,
@@ -64,32 +64,32 @@ impl<'a> EventEmail<'a> {
 /// An event for one webhook.
 #[derive(Clone, Copy)]
 pub struct Event<'a> {
-    /// The same over all attempts and replays: what a receiver tells duplicates by.
+    /// The event's id, the same in every attempt and replay. A receiver recognizes duplicates by it.
     pub id: Uuid,
-    /// Where it goes.
+    /// Where to send it.
     pub target: &'a Arc<Target>,
-    /// What signs it; neither signature is there without.
+    /// Signs the event; without it the request has no signature.
     pub signer: Option<&'a Signer>,
     /// The Email that was received.
     pub email: EventEmail<'a>,
 }
 
-/// A request, ready to be sent.
+/// The request of one attempt to send an event.
 ///
 /// `Debug` shows neither path, signatures nor body.
 #[derive(Clone)]
-pub struct Prepared {
-    /// Where it goes.
+pub struct EventRequest {
+    /// Where to send it.
     pub target: Arc<Target>,
-    /// Every header but those that HTTP itself needs.
+    /// Every header except Host and Content-Length.
     pub headers: HeaderMap,
-    /// The raw body, as it is signed.
+    /// The body, octet for octet as it is signed.
     pub body: Bytes,
 }
 
-impl std::fmt::Debug for Prepared {
+impl std::fmt::Debug for EventRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Prepared").field("target", &self.target).finish_non_exhaustive()
+        f.debug_struct("EventRequest").field("target", &self.target).finish_non_exhaustive()
     }
 }
 
@@ -101,24 +101,26 @@ struct Payload<'a> {
     timestamp: String,
 }
 
-/// The request for an attempt that starts at `now`.
-pub fn prepare(event: &Event<'_>, now: Timestamp) -> Prepared {
-    let body = render(&event.email);
-    let mut id_text = Uuid::encode_buffer();
-    let id: &str = event.id.hyphenated().encode_lower(&mut id_text);
-    let at_seconds = now.millis().div_euclid(1000);
-    // And for the two that HTTP needs.
-    let mut headers = HeaderMap::with_capacity(8);
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(USER_AGENT, PRODUCT);
-    headers.insert(WEBHOOK_ID, value(id.to_owned()));
-    headers.insert(WEBHOOK_TIMESTAMP, HeaderValue::from(at_seconds));
-    if let Some(signer) = event.signer {
-        let Signatures { hex, standard } = signer.sign(id, at_seconds, &body);
-        headers.insert(X_WEBHOOK_SIGNATURE, value(hex));
-        headers.insert(WEBHOOK_SIGNATURE, value(standard));
+impl Event<'_> {
+    /// The request for an attempt that starts at `now`.
+    pub fn request(&self, now: Timestamp) -> EventRequest {
+        let body = render(&self.email);
+        let mut id_text = Uuid::encode_buffer();
+        let id: &str = self.id.hyphenated().encode_lower(&mut id_text);
+        let at_seconds = now.millis().div_euclid(1000);
+        // Room for Host and Content-Length as well.
+        let mut headers = HeaderMap::with_capacity(8);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(USER_AGENT, PRODUCT);
+        headers.insert(WEBHOOK_ID, value(id.to_owned()));
+        headers.insert(WEBHOOK_TIMESTAMP, HeaderValue::from(at_seconds));
+        if let Some(signer) = self.signer {
+            let Signatures { hex, standard } = signer.sign(id, at_seconds, &body);
+            headers.insert(X_WEBHOOK_SIGNATURE, value(hex));
+            headers.insert(WEBHOOK_SIGNATURE, value(standard));
+        }
+        EventRequest { target: Arc::clone(self.target), headers, body: body.into() }
     }
-    Prepared { target: Arc::clone(event.target), headers, body: body.into() }
 }
 
 /// The body of an event.
@@ -131,7 +133,7 @@ fn render(email: &EventEmail<'_>) -> Vec<u8> {
     octets
 }
 
-/// Of text that is visible ASCII.
+/// A header value of visible ASCII.
 fn value(text: String) -> HeaderValue {
     HeaderValue::try_from(text).expect("UUIDs, hexadecimal and base64 are visible ASCII")
 }
@@ -153,7 +155,7 @@ mod tests {
         r#""receivedAt":"2023-11-14 22:13:20"},"timestamp":"2023-11-14T22:13:20Z"}"#
     );
 
-    fn prepared(secret: Option<&[u8]>, now: Timestamp) -> Prepared {
+    fn request(secret: Option<&[u8]>, now: Timestamp) -> EventRequest {
         let target = Target::parse("https://hooks.example/s3cret").expect("url").into();
         let email = EventEmail {
             id: EmailId::from_parts(Timestamp::from_millis(1_700_000_000_123), [0; 10]),
@@ -165,23 +167,23 @@ mod tests {
             received_at: RECEIVED,
         };
         let signer = secret.map(Signer::new);
-        prepare(&Event { id: Uuid::from_u128(7), target: &target, signer: signer.as_ref(), email }, now)
+        Event { id: Uuid::from_u128(7), target: &target, signer: signer.as_ref(), email }.request(now)
     }
 
-    fn headers(prepared: &Prepared) -> Vec<(&str, &str)> {
-        prepared.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().expect("ASCII"))).collect()
-    }
-
-    #[test]
-    fn the_body_is_that_of_the_interface_and_the_same_at_every_attempt() {
-        assert_eq!(prepared(None, NOW).body, BODY);
-        assert_eq!(prepared(Some(b"k"), RECEIVED).body, BODY);
+    fn headers(request: &EventRequest) -> Vec<(&str, &str)> {
+        request.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().expect("ASCII"))).collect()
     }
 
     #[test]
-    fn without_a_secret_nothing_is_signed() {
+    fn the_body_has_the_form_of_the_interface_and_is_the_same_in_every_attempt() {
+        assert_eq!(request(None, NOW).body, BODY);
+        assert_eq!(request(Some(b"k"), RECEIVED).body, BODY);
+    }
+
+    #[test]
+    fn without_a_secret_there_is_no_signature() {
         assert_eq!(
-            headers(&prepared(None, NOW)),
+            headers(&request(None, NOW)),
             [
                 ("content-type", "application/json"),
                 ("user-agent", "tempmail/1.0"),
@@ -192,18 +194,18 @@ mod tests {
     }
 
     #[test]
-    fn with_a_secret_both_signatures_cover_what_is_sent() {
-        let prepared = prepared(Some(b"s3cret"), NOW);
+    fn with_a_secret_both_signatures_cover_the_body_that_is_sent() {
+        let request = request(Some(b"s3cret"), NOW);
         let signed =
             Signer::new(b"s3cret").sign("00000000-0000-0000-0000-000000000007", 1_700_000_360, BODY.as_bytes());
-        assert_eq!(prepared.headers["x-webhook-signature"], signed.hex.as_str());
-        assert_eq!(prepared.headers["webhook-signature"], signed.standard.as_str());
-        assert_eq!(prepared.headers.len(), 6);
+        assert_eq!(request.headers["x-webhook-signature"], signed.hex.as_str());
+        assert_eq!(request.headers["webhook-signature"], signed.standard.as_str());
+        assert_eq!(request.headers.len(), 6);
     }
 
     #[test]
-    fn a_prepared_request_does_not_show_what_is_secret() {
-        let shown = format!("{:?}", prepared(Some(b"s3cret"), NOW));
-        assert_eq!(shown, "Prepared { target: Target(https://hooks.example), .. }");
+    fn debug_shows_neither_path_nor_signature_nor_body() {
+        let shown = format!("{:?}", request(Some(b"s3cret"), NOW));
+        assert_eq!(shown, "EventRequest { target: Target(https://hooks.example), .. }");
     }
 }

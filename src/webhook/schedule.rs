@@ -1,4 +1,4 @@
-//! When an event that was not delivered is tried again.
+//! When a failed event is retried.
 //!
 //! Pure: the time and the jitter are arguments.
 
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use crate::model::Timestamp;
 
-/// The longest wait that a receiver can ask for with `Retry-After`.
+/// The longest wait that is granted to a receiver that asks with `Retry-After`.
 pub const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
 
-/// A wait is lengthened or shortened by up to this part of itself.
+/// A random part of each wait: it is up to so much longer or shorter.
 const JITTER: f64 = 0.2;
 
 /// The waits between the attempts of an event. The last one repeats until the event ends.
@@ -27,22 +27,23 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// The waits in their order; without any, those of the default.
+    /// A schedule with these waits in their order. An empty list stands for the default.
     pub fn new(waits: Vec<Duration>) -> Self {
         if waits.is_empty() { Self::default() } else { Self { waits } }
     }
 
-    /// No event is due later than this from now, unless the clock was set back.
+    /// The longest wait that this schedule can give. An event that is due later was scheduled before the clock was set back.
     pub fn longest(&self) -> Duration {
         let longest = self.waits.iter().max().copied().unwrap_or_default();
         longest.mul_f64(1.0 + JITTER).max(RETRY_AFTER_MAX)
     }
 
-    /// When the next attempt is due after `attempts_made` failed ones (at least 1), the last of which ended at `now`;
-    /// `None` if that is later than `ends_at`: then there is none.
+    /// When the next attempt is due after `attempts_made` failed ones (at least 1), the last of which ended at `now`. `None`
+    /// if that is later than `ends_at`: then there is no other attempt.
     ///
-    /// `jitter` in 0..=1 is chosen at random by the caller and moves the wait by up to 20 % either way, so that events that
-    /// failed together do not come back together. `retry_after`, cut to [`RETRY_AFTER_MAX`], only ever lengthens a wait.
+    /// The caller chooses `jitter` in 0..=1 at random. It makes the wait up to 20 % longer or shorter, so that events that
+    /// failed together are not retried together. `retry_after` can make a wait longer, up to [`RETRY_AFTER_MAX`], but never
+    /// shorter.
     pub fn next(
         &self,
         attempts_made: u32,
@@ -60,12 +61,13 @@ impl Schedule {
     }
 }
 
-/// How long the value of a `Retry-After` header (RFC 9110 section 10.2.3) asks to wait, counted from `now`: seconds, or a
-/// date in any of HTTP's three forms, which is no wait if it is past. `None` if it is neither.
+/// The wait from `now` that a `Retry-After` header asks for (RFC 9110 section 10.2.3). `None` if the value is not valid.
+///
+/// The value is a number of seconds, or a date in any of HTTP's three forms. A past date means no wait.
 pub fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|octet| octet.is_ascii_digit()) {
-        // More digits than fit still ask for a long wait.
+        // A number that does not fit asks for a long wait as well.
         return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
     }
     let date = httpdate::parse_http_date(value).ok()?;
@@ -86,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_waits_as_a_table() {
+    fn the_default_waits() {
         let schedule = Schedule::default();
         for (made, seconds) in [
             (0, 5),
@@ -124,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn no_attempt_is_due_past_the_end() {
+    fn no_attempt_is_due_after_the_event_has_ended() {
         let schedule = Schedule::default();
         let next = |made, ends_at| schedule.next(made, NOW, MIDDLE, None, ends_at);
         let ends_at = NOW.plus(Duration::from_secs(30));
@@ -136,14 +138,14 @@ mod tests {
     }
 
     #[test]
-    fn a_jitter_out_of_range_is_the_nearest_one_in_it() {
+    fn a_jitter_out_of_range_counts_as_the_nearest_one_in_range() {
         let schedule = Schedule::default();
         assert_eq!(wait(&schedule, 1, -7.0, None), Some(4000));
         assert_eq!(wait(&schedule, 1, 7.0, None), Some(6000));
     }
 
     #[test]
-    fn nothing_is_due_later_than_the_longest_wait() {
+    fn no_event_is_due_later_than_the_longest_wait() {
         let longest = |waits: Vec<Duration>| Schedule::new(waits).longest();
         assert_eq!(longest(vec![Duration::from_secs(5), Duration::from_hours(2)]), Duration::from_secs(8640));
         assert_eq!(longest(vec![Duration::from_millis(50)]), RETRY_AFTER_MAX, "a receiver may ask for as much");

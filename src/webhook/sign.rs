@@ -1,6 +1,6 @@
-//! The two signatures of a delivery.
+//! The two signatures of an event's request.
 //!
-//! Pure. The one place where the octets of a secret become a key.
+//! Pure. Only here the octets of a secret become a key.
 
 use aws_lc_rs::hmac::{Context, HMAC_SHA256, Key, Tag};
 use base64::Engine;
@@ -9,11 +9,11 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use crate::model::Secret;
 
-/// What marks a secret in the form of Standard Webhooks: base64 follows.
+/// The prefix of a secret in the form of Standard Webhooks; base64 follows.
 const STANDARD_PREFIX: &[u8] = b"whsec_";
 
-/// RFC 4648 section 4, read without its `=`. Bits of the last digit that are of no octet do not count: most receivers'
-/// libraries take them, and who refused them would sign with another key than those.
+/// Base64 of RFC 4648 section 4, decoded without its `=`. Unused bits of the last digit may be set, because most receivers'
+/// libraries accept them, and their key must be ours.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -21,20 +21,20 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// Octets of the value of `webhook-signature`: a version, a comma and 32 octets in base64.
+/// The length of the value of `webhook-signature`: a version, a comma and 32 octets in base64.
 const STANDARD_OCTETS: usize = 3 + 44;
 
 /// The values of the signature headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signatures {
-    /// `X-Webhook-Signature`: lowercase hex of the HMAC-SHA256 of the body, keyed by the octets of the secret as given, a
-    /// prefix `whsec_` included.
+    /// `X-Webhook-Signature`: lowercase hex of the HMAC-SHA256 of the body. The key is the secret as given, including a
+    /// prefix `whsec_`.
     pub hex: String,
     /// `webhook-signature`: `v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`.
     pub standard: String,
 }
 
-/// The keys that a webhook's secret stands for. `Debug` shows none of it.
+/// The two keys of a webhook's secret. `Debug` shows neither.
 #[derive(Clone)]
 pub struct Signer {
     of_body: Key,
@@ -48,9 +48,10 @@ impl std::fmt::Debug for Signer {
 }
 
 impl Signer {
-    /// For Standard Webhooks the key is what the base64 after `whsec_` stands for (RFC 4648 section 4, any number of `=` at
-    /// its end or none). A secret without that prefix, or whose rest is empty or something else, is the key itself, octet
-    /// for octet.
+    /// The keys of a secret.
+    ///
+    /// For Standard Webhooks the key is decoded from the base64 after `whsec_` (RFC 4648 section 4, with any number of `=`
+    /// at its end). A secret without the prefix, or without base64 after it, is the key itself.
     pub fn new(secret: &[u8]) -> Self {
         Self { of_body: key(secret), standard: key(&standard_key(secret)) }
     }
@@ -60,7 +61,7 @@ impl Signer {
         Self::new(secret.expose().as_bytes())
     }
 
-    /// Signs `body` as sent under the event id `id` at `at_seconds` after the Unix epoch.
+    /// Signs the `body` of the event `id`, for an attempt at `at_seconds` after the Unix epoch.
     pub fn sign(&self, id: &str, at_seconds: i64, body: &[u8]) -> Signatures {
         let at_seconds = at_seconds.to_string();
         let tag = hmac(&self.standard, &[id.as_bytes(), b".", at_seconds.as_bytes(), b".", body]);
@@ -71,7 +72,7 @@ impl Signer {
     }
 }
 
-/// Whether a secret has the prefix of Standard Webhooks and yet is the key itself, which nobody means who writes it.
+/// Whether a secret has the prefix of Standard Webhooks, but no base64 after it. Such a secret is probably a mistake.
 pub fn has_prefix_alone(secret: &Secret) -> bool {
     let secret = secret.expose().as_bytes();
     secret.starts_with(STANDARD_PREFIX) && decoded(secret).is_none()
@@ -85,7 +86,7 @@ fn standard_key(secret: &[u8]) -> Vec<u8> {
     decoded(secret).unwrap_or_else(|| secret.to_vec())
 }
 
-/// The key behind the prefix, if there is one.
+/// The key that is encoded after the prefix, if there is one.
 fn decoded(secret: &[u8]) -> Option<Vec<u8>> {
     let rest = secret.strip_prefix(STANDARD_PREFIX)?;
     let digits = rest.iter().rposition(|octet| *octet != b'=').map_or(0, |last| last + 1);
@@ -124,7 +125,7 @@ mod tests {
 
     /// Computed with Python's hmac, hashlib and base64.
     #[test]
-    fn secrets_of_every_form() {
+    fn secrets_of_each_form() {
         for (secret, hex, standard) in [
             (
                 "s3cret",
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_the_prefix_may_lack_its_padding_and_have_bits_that_are_of_no_octet() {
+    fn base64_after_the_prefix_may_lack_padding_and_have_unused_bits() {
         let hex = |secret: &str| Signer::new(secret.as_bytes()).sign(ID, AT, BODY).hex;
         for secret in
             ["whsec_c2VjcmV0MQ==", "whsec_c2VjcmV0MQ", "whsec_c2VjcmV0MQ=", "whsec_c2VjcmV0MR", "whsec_c2VjcmV0MX===="]

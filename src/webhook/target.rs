@@ -1,4 +1,4 @@
-//! The URL of a webhook, read once and by one parser, so that what is checked is what is called.
+//! The URL of a webhook. It is parsed once, so the URL that is checked is the URL that is called.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use url::{Host, Position, Url};
 
 use super::guard::Refused;
 
-/// The longest URL, as given and as it is sent, in octets.
+/// The longest URL in octets, both as given and in canonical form.
 pub const URL_OCTETS_MAX: usize = 2048;
 
-/// A URL that a webhook may have: http or https, a host, no user information. Whether its host may be called is the
-/// guard's to say.
+/// A URL that a webhook may have: http or https, with a host, without user information. The guard decides whether the host
+/// may be called.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Target {
     url: Url,
@@ -22,8 +22,7 @@ pub struct Target {
     authority: HeaderValue,
 }
 
-/// Scheme, host and port: all that a caller without the administrator's token sees of a URL. Webhooks with one origin take
-/// turns.
+/// The scheme, host and port of a URL. Only the administrator sees more of a webhook's URL than this.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Origin {
     is_tls: bool,
@@ -32,7 +31,7 @@ pub struct Origin {
     port: u16,
 }
 
-/// Why a text is no URL of a webhook.
+/// Why a text can't be a webhook's URL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// More than [`URL_OCTETS_MAX`].
@@ -41,11 +40,11 @@ pub enum UrlError {
     /// It does not start with `http://` or `https://`.
     #[error("the URL must start with http:// or https://")]
     Scheme,
-    /// No URL, or one whose host is no name and no address.
+    /// It is not a URL, or its host is neither a name nor an address.
     #[error("the URL is not valid")]
     Malformed,
     /// A name or password before the host, even an empty one.
-    #[error("the URL has user information (what stands before '@'), which is not accepted")]
+    #[error("the URL has user information before '@', which is not accepted; leave it out")]
     UserInformation,
     /// The guard refuses its host or port.
     #[error("{0}")]
@@ -53,14 +52,14 @@ pub enum UrlError {
 }
 
 impl Target {
-    /// Reads the URL of a webhook. Its fragment, which is never sent, is dropped.
+    /// Parses the URL of a webhook. The fragment is dropped, because it is never sent.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         if text.len() > URL_OCTETS_MAX {
             return Err(UrlError::TooLong);
         }
         let rest = after_scheme(text).ok_or(UrlError::Scheme)?;
-        // The parser would leave out tabs and line ends, and blanks at the ends, so that the text shown to people would not
-        // be the URL that is called.
+        // The parser would drop tabs, line ends and outer blanks. Then people would see another text than the URL that is
+        // called.
         if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
             return Err(UrlError::Malformed);
         }
@@ -76,7 +75,7 @@ impl Target {
             return Err(UrlError::Malformed);
         }
         url.set_fragment(None);
-        // Escapes and A-labels are longer than what they stand for.
+        // Percent-encoding and A-labels make a URL longer.
         if url.as_str().len() > URL_OCTETS_MAX {
             return Err(UrlError::TooLong);
         }
@@ -96,17 +95,17 @@ impl Target {
         &self.origin
     }
 
-    /// The host, as the parser understood it.
+    /// The host as the parser understood it.
     pub(super) fn host(&self) -> Option<Host<&str>> {
         self.url.host()
     }
 
-    /// What a request line has of it: path and query (RFC 9112 section 3.2.1).
+    /// The request target: path and query (RFC 9112 section 3.2.1).
     pub(super) fn request_target(&self) -> &Uri {
         &self.path_and_query
     }
 
-    /// What the header `Host` has of it: the host, and the port where it is not the scheme's.
+    /// The value of the Host header: the host, and the port unless it is the scheme's default.
     pub(super) fn authority(&self) -> &HeaderValue {
         &self.authority
     }
@@ -116,14 +115,14 @@ impl Target {
         self.origin.is_tls
     }
 
-    /// The port, the scheme's where none is given.
+    /// The port, or the scheme's default.
     pub(super) fn port(&self) -> u16 {
         self.origin.port
     }
 }
 
 impl fmt::Debug for Target {
-    /// The origin alone: a path is often a credential.
+    /// Shows the origin alone, because a path is often a credential.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Target({})", self.origin)
     }
@@ -135,7 +134,7 @@ impl Origin {
             Host::Domain(name) => without_dot(name).into(),
             address => address.to_string().into(),
         };
-        // An empty label is in no name that resolves.
+        // A name with an empty label never resolves.
         if host.is_empty() || host.split('.').any(str::is_empty) {
             return None;
         }
@@ -162,7 +161,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// `localhost` and what is below it: loopback, whatever the DNS says (RFC 6761 section 6.3).
+/// Whether a name is `localhost` or below it. Such a name means loopback, whatever DNS says (RFC 6761 section 6.3).
 pub(super) fn is_localhost(name: &str) -> bool {
     let name = without_dot(name);
     let is_below = || name.len() > 10 && name.as_bytes()[name.len() - 10..].eq_ignore_ascii_case(b".localhost");
@@ -186,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_called_and_what_strangers_see() {
+    fn a_url_has_a_canonical_form_and_an_origin() {
         for (text, url, origin) in [
             ("http://hooks.example", "http://hooks.example/", "http://hooks.example"),
             ("HTTPS://Hooks.Example:443/a?b#c", "https://hooks.example/a?b", "https://hooks.example"),
@@ -204,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_request_says_of_its_target() {
+    fn a_request_names_its_host_and_its_path() {
         for (text, authority, request_target) in [
             ("http://hooks.example", "hooks.example", "/"),
             ("https://hooks.example:443/a?b=%20|^#c", "hooks.example", "/a?b=%20|^"),
@@ -218,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_of_a_webhook() {
+    fn texts_that_cannot_be_a_webhooks_url() {
         let long = format!("http://a.example/{}", "a".repeat(URL_OCTETS_MAX));
         let escaped = format!("http://a.example/{}", "é".repeat(700));
         for (text, error) in [
@@ -260,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_does_not_show_its_path() {
+    fn debug_does_not_show_the_path() {
         let target = Target::parse("https://hooks.example/s3cret").expect("url");
         assert_eq!(format!("{target:?}"), "Target(https://hooks.example)");
     }

@@ -1,49 +1,49 @@
-//! Sample events, sent when the administrator asks for one: beside the outbox, and within bounds of their own.
+//! Sample events, which the administrator requests. They do not go through the outbox and have a limit of their own.
 
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-use super::attempt::attempt_line;
-use super::outcome::Verdict as Answered;
-use super::{Busy, Delivery, Event, EventEmail, Signer, Target, prepare};
+use super::attempt::attempt_record;
+use super::{Busy, Disposition, Event, EventEmail, EventSender, Signer, Target};
 use crate::model::{AttemptRecord, EmailId, EventId, Verdict, WebhookId, WebhookRecord};
 use crate::store::StoreError;
 
-/// Sample events under way at once, whichever webhooks they are for.
+/// Sample events in flight at once, for all webhooks together.
 const TESTS_MAX: usize = 4;
 
-/// What sends sample events.
+/// Sends sample events.
 pub struct Tester {
-    delivery: Arc<Delivery>,
-    places: Semaphore,
+    sender: Arc<EventSender>,
+    slots: Semaphore,
 }
 
-/// Why there was no attempt, or none that was noted.
+/// Why there was no attempt, or none that was recorded.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum TestError {
-    /// Other tests are under way, as many as there may be.
-    #[error("{TESTS_MAX} tests are under way")]
+    /// As many tests as permitted are in flight.
+    #[error("{TESTS_MAX} tests are in flight; try again when one of them has ended")]
     Full,
-    /// The address was called as often as permitted.
+    /// The receiver's address is at its rate limit.
     #[error(transparent)]
     Busy(#[from] Busy),
-    /// The attempt could not be noted.
+    /// The attempt could not be recorded.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Tester {
-    /// Sends with what `delivery` sends with.
-    pub fn new(delivery: Arc<Delivery>) -> Self {
-        Self { delivery, places: Semaphore::new(TESTS_MAX) }
+    /// A tester that sends its events as `sender` does.
+    pub fn new(sender: Arc<EventSender>) -> Self {
+        Self { sender, slots: Semaphore::new(TESTS_MAX) }
     }
 
-    /// Sends a sample event, marked as one, and notes it in the webhook's log. It is not tried again, and it waits for nothing:
-    /// at most 4 are under way at once, and their address may be called as often as permitted.
+    /// Sends a sample event once and records the attempt in the webhook's log. The event says that it is a test.
+    ///
+    /// A test never waits: it fails if 4 others are in flight, or if the receiver's address is at its rate limit.
     pub async fn test(&self, webhook: &WebhookRecord) -> Result<AttemptRecord, TestError> {
-        let _place = self.places.try_acquire().map_err(|_| TestError::Full)?;
-        let now = self.delivery.clock.now();
+        let _slot = self.slots.try_acquire().map_err(|_| TestError::Full)?;
+        let now = self.sender.clock.now();
         let id = EventId::from_octets(WebhookId::fresh().octets());
         let sample = EventEmail {
             id: EmailId::fresh(now),
@@ -55,17 +55,17 @@ impl Tester {
             received_at: now,
         };
         let target = Target::parse(&webhook.url).map(Arc::new);
-        let target = target.map_err(|_| StoreError::Failed("the webhook's URL does not read".into()))?;
+        let target = target.map_err(|_| StoreError::Failed("the stored URL of the webhook is not valid".into()))?;
         let signer = webhook.secret.as_ref().map(Signer::of);
         let id_sent = uuid::Uuid::from_bytes(id.octets());
         let event = Event { id: id_sent, target: &target, signer: signer.as_ref(), email: sample };
-        let outcome = self.delivery.caller.call(prepare(&event, now)).await?;
-        let verdict = match outcome.verdict() {
-            Answered::Delivered => Verdict::Delivered,
-            Answered::Gone | Answered::Retry { .. } => Verdict::GivenUp,
+        let outcome = self.sender.caller.call(event.request(now)).await?;
+        let verdict = match outcome.disposition() {
+            Disposition::Delivered => Verdict::Delivered,
+            Disposition::Gone | Disposition::Retry { .. } => Verdict::GivenUp,
         };
-        let line = attempt_line(webhook.id, id, now, outcome, verdict);
-        self.delivery.outbox.record_attempt(line.clone()).await?;
-        Ok(line)
+        let record = attempt_record(webhook.id, id, now, outcome, verdict);
+        self.sender.outbox.record_attempt(record.clone()).await?;
+        Ok(record)
     }
 }

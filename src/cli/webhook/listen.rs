@@ -17,7 +17,7 @@ use crate::dns::{DnsResolver, ResolverSettings};
 use crate::error::{Error, Exit};
 use crate::model::{Address, EmailId, Timestamp};
 use crate::webhook::{
-    Caller, CallerSettings, Event, EventEmail, Guard, GuardSettings, Refused, Signer, Target, UrlError, prepare,
+    Caller, CallerSettings, Event, EventEmail, Guard, GuardSettings, Refused, Signer, Target, UrlError,
 };
 
 /// How long it may take to learn whether the service receives mail for the address.
@@ -181,8 +181,7 @@ impl Forwarder {
     async fn forward(&self, cx: &Context, email: &Arrived) -> Forwarded {
         let now = cx.now();
         let id = uuid::Builder::from_random_bytes(rand::random()).into_uuid();
-        let prepared = prepare(&self.event(id, email), now);
-        let outcome = self.caller.call_in_turn(prepared).await;
+        let outcome = self.caller.call_in_turn(self.event(id, email).request(now)).await;
         if !outcome.detail.is_empty() {
             cx.verbose(&outcome.detail);
         }

@@ -10,7 +10,7 @@ use redb::{ReadableTable, Table, WriteTransaction};
 use super::IndexError;
 use super::keys::{HashKey, HolderId, SetKey, named_hash, read_set_key, set_key};
 use super::tables::{HOLDER_USAGE, WEBHOOK_SETS};
-use crate::model::{Mailbox, Registrant, Timestamp, WebhookId, WebhookRecord};
+use crate::model::{Client, Mailbox, Timestamp, WebhookId, WebhookRecord};
 
 /// One of the sets.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ pub(super) enum Set<'a> {
     /// The webhooks of a mailbox. Their scores are 0.
     Mailbox(&'a Mailbox),
     /// The webhooks of a registrant. Their scores are 0.
-    Registrant(Registrant),
+    Registrant(Client),
     /// The webhooks that may be evicted, by the time of their registration.
     Evictable,
     /// The webhooks of a holder that fill the outbox, by their usage.
@@ -127,7 +127,7 @@ impl<'t> WebhookSets<'t> {
     }
 
     /// Whether a registrant has at least `limit` webhooks.
-    pub(super) fn has_at_least(&self, registrant: Registrant, limit: u32) -> Result<bool, IndexError> {
+    pub(super) fn has_at_least(&self, registrant: Client, limit: u32) -> Result<bool, IndexError> {
         let webhooks = members(&self.table, &self.hash_key, Set::Registrant(registrant))?;
         Ok(webhooks.take(limit as usize).count() >= limit as usize)
     }

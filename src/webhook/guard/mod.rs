@@ -1,7 +1,7 @@
-//! What may be called: no address that is not public, none of this machine's, no port of mail.
+//! Decides what webhooks may call: public addresses only, none of this machine's, and no mail ports.
 //!
-//! The answer for a name is given when its addresses are dialled, never before: a name that led to a public address at
-//! registration may lead elsewhere a second later.
+//! A name is not checked at registration, because it can lead to another address a second later. Its addresses are checked
+//! each time when they are dialled.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -13,41 +13,41 @@ pub mod ranges;
 
 use super::target::{Target, UrlError, is_localhost};
 
-/// Ports of mail submission and transfer, refused everywhere: a POST to them could be taken for a session.
-const PORTS_OF_MAIL: [u16; 3] = [25, 465, 587];
+/// Ports of mail submission and transfer, refused everywhere: a mail server could take a POST for a session.
+const MAIL_PORTS: [u16; 3] = [25, 465, 587];
 
-/// What the guard goes by.
+/// The settings of a guard.
 #[derive(Clone, Debug, Default)]
 pub struct GuardSettings {
     /// Networks that may be called although they are not public.
     pub allow: Vec<IpNet>,
-    /// Where this daemon listens, with real ports; an unspecified address stands for every address of this machine. Public
-    /// addresses that a router forwards to us belong here too.
+    /// The listeners of this daemon, with their real ports. An unspecified address stands for every address of this machine.
+    /// Public addresses that a router forwards to this daemon belong here too.
     pub own: Vec<SocketAddr>,
-    /// Ports that are refused beside 25, 465 and 587.
+    /// Ports that are refused besides 25, 465 and 587.
     pub refused_ports: Vec<u16>,
 }
 
-/// Decides what may be called.
+/// Decides what webhooks may call.
 #[derive(Clone, Debug)]
 pub struct Guard {
     settings: GuardSettings,
     is_local: fn(IpAddr) -> bool,
 }
 
-/// Why something may not be called.
+/// Why an address or port may not be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// An address that is not public and in no allowed network.
+    /// The address is not public, and it is in no allowed network.
     #[error("{0} is not a public address")]
     NotPublic(IpAddr),
-    /// A listener of this daemon.
+    /// The address and port belong to a listener of this daemon.
     #[error("{0} is this service itself")]
     Own(SocketAddr),
-    /// An address of this machine, in no allowed network.
+    /// The address belongs to this machine, and it is in no allowed network.
     #[error("{0} is an address of this machine")]
     OfMachine(IpAddr),
-    /// A port that is never called.
+    /// The port is refused everywhere.
     #[error("port {0} is not accepted")]
     Port(u16),
 }
@@ -58,15 +58,15 @@ impl Guard {
         Self { settings, is_local }
     }
 
-    /// What registration asks: the URL is well-formed, and its port and its literal address may be called. Names are not
-    /// resolved; `localhost` and what is below it are loopback addresses.
+    /// Checks a URL at registration: it must be valid, and its port and literal address must be permitted. Names are not
+    /// resolved, except that `localhost` and names below it count as loopback addresses.
     pub fn check_url(&self, text: &str) -> Result<Target, UrlError> {
         let target = Target::parse(text)?;
         self.check_target(&target)?;
         Ok(target)
     }
 
-    /// The same for a URL that has been read.
+    /// Checks the port and the literal address of a parsed URL.
     fn check_target(&self, target: &Target) -> Result<(), Refused> {
         let port = target.port();
         self.check_port(port)?;
@@ -81,12 +81,12 @@ impl Guard {
         }
     }
 
-    /// Whether a connection to `address` may be opened.
+    /// Checks whether a connection to `address` may be opened or reused.
     pub fn check_dialled(&self, address: SocketAddr) -> Result<(), Refused> {
         self.check_port(address.port())?;
         let check_own = || if self.is_own(address) { Err(Refused::Own(address)) } else { Ok(()) };
-        // No setting opens what is ours, so that is said first. Not of other addresses: strangers would learn which of a
-        // private network this machine has.
+        // No setting opens our own listeners, so `Own` is the most useful error. It comes first for loopback addresses only:
+        // for others it would tell strangers which private addresses this machine has.
         let dialled = ranges::canonical(address.ip());
         if dialled.is_loopback() || dialled.is_unspecified() {
             check_own()?;
@@ -96,20 +96,21 @@ impl Guard {
         self.check_machine(address.ip())
     }
 
-    /// Whether `address` may be called, be it ours or not.
+    /// Checks whether `address` is public or in an allowed network.
     fn check_address(&self, address: IpAddr) -> Result<(), Refused> {
         let is_permitted = |one: IpAddr| ranges::is_public(one) || self.is_allowed(one);
         if reached(address).into_iter().flatten().all(is_permitted) { Ok(()) } else { Err(Refused::NotPublic(address)) }
     }
 
-    /// What a firewall closes to others is open from here, so an address of this machine must be allowed by name.
+    /// Checks whether `address` belongs to this machine. A firewall does not protect the machine from itself, so even its
+    /// public addresses must be in an allowed network.
     fn check_machine(&self, address: IpAddr) -> Result<(), Refused> {
         let is_refused = |one: IpAddr| !self.is_allowed(one) && (self.is_local)(one);
         if reached(address).into_iter().flatten().any(is_refused) { Err(Refused::OfMachine(address)) } else { Ok(()) }
     }
 
     fn check_port(&self, port: u16) -> Result<(), Refused> {
-        let is_refused = port == 0 || PORTS_OF_MAIL.contains(&port) || self.settings.refused_ports.contains(&port);
+        let is_refused = port == 0 || MAIL_PORTS.contains(&port) || self.settings.refused_ports.contains(&port);
         if is_refused { Err(Refused::Port(port)) } else { Ok(()) }
     }
 
@@ -121,7 +122,7 @@ impl Guard {
         let ours = self.settings.own.iter().filter(|own| own.port() == address.port());
         let ours: Vec<IpAddr> = ours.map(|own| ranges::canonical(own.ip())).collect();
         let is_anywhere = ours.iter().any(IpAddr::is_unspecified);
-        // What is sent to an unspecified address arrives at the machine itself.
+        // A connection to an unspecified address reaches the machine itself.
         let is_ours = |one: IpAddr| {
             ours.contains(&one) || (!ours.is_empty() && one.is_unspecified()) || (is_anywhere && (self.is_local)(one))
         };
@@ -129,12 +130,12 @@ impl Guard {
     }
 }
 
-/// `localhost`, as its two addresses.
+/// The two addresses of `localhost`.
 pub(super) fn loopbacks() -> [IpAddr; 2] {
     [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]
 }
 
-/// The address that is dialled, and the one within it that a translator may take it to.
+/// The address that is dialled, and the IPv4 address within it to which a translator may lead.
 fn reached(address: IpAddr) -> [Option<IpAddr>; 2] {
     let dialled = ranges::canonical(address);
     let carried = match dialled {
@@ -144,8 +145,8 @@ fn reached(address: IpAddr) -> [Option<IpAddr>; 2] {
     [Some(dialled), carried]
 }
 
-/// Whether `address` is one that an interface of this machine has now. Nothing is remembered: addresses come and go. If the
-/// system doesn't say, every address counts as one.
+/// Whether an interface of this machine has `address` now. Nothing is cached, because addresses come and go. If the system
+/// gives no list, every address counts as local.
 fn is_local(address: IpAddr) -> bool {
     let Ok(interfaces) = getifaddrs() else { return true };
     let of_interface = |it: InterfaceAddress| {

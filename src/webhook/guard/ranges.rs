@@ -1,11 +1,11 @@
 //! Which addresses belong to the public internet.
 //!
-//! Pure. The ranges are those of the special-purpose registries of IANA (RFC 6890) in which no receiver of a stranger can
-//! stand, and those that carry an IPv4 address within an IPv6 one.
+//! Pure. The ranges that are not public come from IANA's special-purpose registries (RFC 6890). IPv6 ranges whose addresses
+//! carry an IPv4 address are among them.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// IPv4 ranges that are not public: first address and length of the prefix.
+/// IPv4 ranges that are not public: the first address and the prefix length.
 const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 15] = [
     (Ipv4Addr::UNSPECIFIED, 8),           // this network; 0.0.0.0 reaches the machine itself
     (Ipv4Addr::new(10, 0, 0, 0), 8),      // private
@@ -24,8 +24,8 @@ const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 15] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4),     // reserved, broadcast
 ];
 
-/// IPv6 ranges that are not public. Those outside `2000::/3` would be covered by the last three entries
-/// alone; they are named so that the list can be read against the registry.
+/// IPv6 ranges that are not public. The last three entries alone cover everything outside `2000::/3`. The other ranges there
+/// are listed so that readers can compare the list with the registry.
 const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 16] = [
     (v6(0, 0, 0), 96),          // unspecified, loopback, IPv4-compatible
     (v6(0x64, 0xff9b, 0), 96),  // NAT64
@@ -49,13 +49,14 @@ const fn v6(first: u16, second: u16, third: u16) -> Ipv6Addr {
     Ipv6Addr::new(first, second, third, 0, 0, 0, 0, 0)
 }
 
-/// The address that is really dialled: an IPv4-mapped one (`::ffff:0:0/96`) is the IPv4 address in it.
+/// The address that is really dialled. An IPv4-mapped address (`::ffff:0:0/96`) is the IPv4 address in it.
 pub fn canonical(address: IpAddr) -> IpAddr {
     address.to_canonical()
 }
 
-/// Whether `address` is of the public internet. An address that carries an IPv4 one is not, whatever it carries, except an
-/// IPv4-mapped one, which is what it carries.
+/// Whether `address` belongs to the public internet.
+///
+/// An IPv6 address that carries an IPv4 address is never public. An IPv4-mapped address counts as its IPv4 address.
 pub fn is_public(address: IpAddr) -> bool {
     match canonical(address) {
         IpAddr::V4(v4) => !NOT_PUBLIC_V4.iter().any(|(first, length)| shares_prefix_v4(v4, *first, *length)),
@@ -65,25 +66,24 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// The IPv4 address to which a translator or a tunnel may take what is sent to `address`: NAT64, 6to4, Teredo, ISATAP and
-/// the IPv4-compatible form.
+/// The IPv4 address to which a translator or tunnel may lead: NAT64, 6to4, Teredo, ISATAP or the IPv4-compatible form.
 pub fn carried(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let octets = address.octets();
     let at = |index: usize| Ipv4Addr::new(octets[index], octets[index + 1], octets[index + 2], octets[index + 3]);
     match address.segments() {
         // Unspecified and loopback.
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None,
-        // 64:ff9b:1::/48 leaves it to the site where the IPv4 address stands; the common place is the end.
+        // In 64:ff9b:1::/48 each site chooses the position of the IPv4 address. Most choose the end.
         [0, 0, 0, 0, 0, 0, ..] | [0x64, 0xff9b, 0, 0, 0, 0, ..] | [0x64, 0xff9b, 1, ..] => Some(at(12)),
         [0x2002, ..] => Some(at(2)),
-        // The client's address, with every bit turned (RFC 4380 section 4).
+        // The client's address with all bits inverted (RFC 4380 section 4).
         [0x2001, 0, ..] => Some(Ipv4Addr::from_bits(!at(12).to_bits())),
         _ if is_isatap(address) => Some(at(12)),
         _ => None,
     }
 }
 
-/// An interface identifier of ISATAP, whatever the prefix (RFC 5214 section 6.1).
+/// Whether the address has an interface identifier of ISATAP, with any prefix (RFC 5214 section 6.1).
 fn is_isatap(address: Ipv6Addr) -> bool {
     let [.., high, low, _, _] = address.segments();
     high & !0x0300 == 0 && low == 0x5efe
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_range_from_its_first_address_to_its_last_and_not_beyond() {
+    fn each_range_reaches_from_its_first_address_to_its_last() {
         for (first, last, before, after) in [
             ("0.0.0.0", "0.255.255.255", "", "1.0.0.0"),
             ("10.0.0.0", "10.255.255.255", "9.255.255.255", "11.0.0.0"),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_carry_others() {
+    fn addresses_that_carry_ipv4_addresses() {
         for (text, inner, is_public_itself) in [
             ("::127.0.0.1", Some("127.0.0.1"), false),
             ("64:ff9b::8.8.8.8", Some("8.8.8.8"), false),

@@ -1,4 +1,4 @@
-//! How long a webhook or an origin gets no attempt after failures, or because its receiver asked for that.
+//! How long a webhook or an origin backs off after failures, or because its receiver asked for that.
 //!
 //! Pure; `now` is an argument. A single failure costs no wait, since each event has its own retry schedule.
 
@@ -11,7 +11,7 @@ const LONGEST: Duration = Duration::from_mins(1);
 /// The wait stops to grow after so many doublings.
 const DOUBLINGS_MAX: u32 = 20;
 
-/// Failures in a row, and until when to wait.
+/// The number of failures in a row, and the time until which to back off.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Backoff {
     failures: u32,
@@ -24,7 +24,7 @@ impl Backoff {
         self.failures = failures;
     }
 
-    /// Records an attempt.
+    /// Counts a success or failure.
     pub(super) fn record(&mut self, has_failed: bool, now: Duration) {
         if !has_failed {
             self.failures = 0;
@@ -37,7 +37,7 @@ impl Backoff {
         }
     }
 
-    /// Waits at least until then.
+    /// Backs off at least until this time.
     pub(super) fn extend(&mut self, until: Duration) {
         self.until = self.until.max(until);
     }
@@ -46,12 +46,12 @@ impl Backoff {
         self.until <= now
     }
 
-    /// When the wait is over, unless it is.
+    /// When the backoff ends; `None` if it is over.
     pub(super) fn ends_at(&self, now: Duration) -> Option<Duration> {
         (!self.is_over(now)).then_some(self.until)
     }
 
-    /// Whether its failures are so long ago that they may be forgotten.
+    /// Whether the failures are so long ago that they may be forgotten.
     pub(super) fn is_forgettable(&self, now: Duration) -> bool {
         self.until + LONGEST <= now
     }

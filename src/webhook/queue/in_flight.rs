@@ -22,7 +22,7 @@ pub(super) struct Attempt {
     pub(super) origin: Origin,
     pub(super) class: Class,
     slot: Slot,
-    /// It was told to end, and its slot was given back.
+    /// It has to end, and its slot was given back.
     is_cut_off: bool,
 }
 
@@ -60,7 +60,7 @@ impl InFlight {
         if !attempt.is_cut_off {
             self.slots.give_back(attempt.slot);
         }
-        // The list holds no more attempts that have ended than there can be slow ones.
+        // So the list has no more ended attempts than there can be slow ones.
         while self.slow.front().is_some_and(|key| !self.attempts.contains_key(key)) {
             self.slow.pop_front();
         }
@@ -84,7 +84,8 @@ impl InFlight {
         self.begun.front().map(|(begun, _)| *begun + SLOW_AFTER)
     }
 
-    /// Gives back the slots of attempts that have been slow for longest, as long as there are too many. They have to end.
+    /// Cuts off attempts as long as too many are slow, beginning with those that have been slow for longest. Their slots are
+    /// given back now; the caller has to end the attempts.
     #[must_use]
     pub(super) fn cut_off(&mut self) -> Vec<EventKey> {
         let mut cut_off = Vec::new();

@@ -1,7 +1,7 @@
-//! Whose turn is it? Round robin over origins and, inside one, over webhooks, for the events that are in memory.
+//! Decides which webhook has the next turn: round robin over origins and, within an origin, over its webhooks.
 //!
-//! Pure; `now` is an argument, on the clock that never jumps. Everything here is a hint: the store has it all, and what is
-//! lost here is found again. An event stays here from when it is read until its attempt is recorded, so it is not read twice.
+//! Pure; `now` is an argument, on a clock that never jumps. The queue is a hint: the store has everything. An event stays in
+//! the queue from when it is read until its attempt is recorded, so it is not read twice.
 
 mod backoff;
 mod in_flight;
@@ -24,17 +24,18 @@ use crate::model::{PendingEvent, WebhookId};
 
 pub use self::slots::SLOW_MAX;
 
-/// Events of all webhooks that are read ahead, and of one.
+/// The most events in memory that have not been attempted, of all webhooks.
 const READ_AHEAD_MAX: usize = 4_096;
+/// The most events that are read of one webhook at once.
 const READ_AHEAD_PER_WEBHOOK_MAX: usize = 32;
-/// Webhooks whose events are read at the same time.
+/// The most webhooks whose events are read at the same time.
 const READS_MAX: usize = 4;
-/// A body has about so many times the octets of its message: it holds the message as HTML and as text, with escapes.
+/// A body has about so many octets for each octet of its message: it has the message as HTML and as text, with escapes.
 const OCTETS_PER_OCTET: u64 = 3;
 /// The most origins that are tried in a row when there is no memory for the body of the first.
 const TRIES_MAX: usize = 64;
 
-/// An event in the outbox: its webhook and its sequence.
+/// Identifies an event in the outbox: its webhook and its sequence number.
 pub(super) type EventKey = (WebhookId, u64);
 
 /// A page of a webhook's events that is to be read: those that are not in `without`, at most `limit`.
@@ -48,35 +49,35 @@ pub(super) struct PageRequest {
 pub(super) struct Page {
     pub(super) receiver: Arc<Receiver>,
     pub(super) events: Vec<PendingEvent>,
-    /// Others are due.
+    /// More events are due.
     pub(super) has_more: bool,
-    /// How long the webhook is to be sent nothing, because its receiver asked for it.
+    /// How long the webhook backs off because its receiver asked for that.
     pub(super) back_off: Option<Duration>,
 }
 
 /// How an attempt ended.
 pub(super) enum Ended {
-    /// The receiver was called; the attempt is to be recorded.
+    /// A request was sent, or connecting failed. The attempt is to be recorded.
     Called(Answer),
-    /// The receiver was not called, and the event's end is to be recorded.
+    /// The event ended without a request, which is to be recorded.
     Uncalled,
-    /// The event is no longer in the outbox, and there is nothing to record.
+    /// The event is no longer pending, and there is nothing to record.
     Gone,
     /// The event is attempted later; its webhook backs off for so long.
     Deferred(Claim, Duration),
 }
 
-/// What an attempt says of the receiver.
+/// What an attempt says about the receiver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
     pub(super) is_delivered: bool,
     /// The whole origin failed: there was no answer, or a server error.
     pub(super) is_origin_failure: bool,
-    /// For how long the receiver wants no other event of the webhook.
+    /// How long the webhook backs off because its receiver asked for that.
     pub(super) back_off: Option<Duration>,
 }
 
-/// Who can have a turn again.
+/// An origin or a webhook that backs off.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Waiting {
     Origin(Origin),
@@ -87,17 +88,17 @@ enum Waiting {
 pub(super) struct Queue {
     webhooks: HashMap<WebhookId, WebhookQueue>,
     origins: HashMap<Origin, OriginQueue>,
-    /// Origins whose turn comes, by [`Class`].
+    /// Origins that can begin an attempt, in the order of their turns, by [`Class`].
     turns: [VecDeque<Origin>; 2],
     in_flight: InFlight,
-    /// Who backs off, and until when.
+    /// The origins and webhooks that back off, and until when.
     waiting: BinaryHeap<Reverse<(Duration, Waiting)>>,
     to_read: VecDeque<WebhookId>,
     reads: usize,
 }
 
 impl Queue {
-    /// A queue with so many slots for attempts that are not slow.
+    /// A queue with `in_flight_max` slots for attempts that are not slow.
     pub(super) fn new(in_flight_max: usize) -> Self {
         Self {
             webhooks: HashMap::new(),
@@ -110,7 +111,7 @@ impl Queue {
         }
     }
 
-    /// Adds a webhook that has events that are due.
+    /// Adds a webhook that has due events.
     pub(super) fn add_webhook(&mut self, webhook: WebhookId, now: Duration) {
         self.webhooks.entry(webhook).or_default().has_more = true;
         self.queue_webhook(webhook, now);
@@ -122,7 +123,7 @@ impl Queue {
         self.origins.retain(|_, origin| !origin.is_forgettable(now));
     }
 
-    /// The next page to read, if one is wanted. [`Queue::add_page`] is given what was read.
+    /// The next page to read, if one is wanted. [`Queue::add_page`] takes the page.
     pub(super) fn next_page(&mut self) -> Option<PageRequest> {
         if self.reads >= READS_MAX {
             return None;
@@ -139,7 +140,7 @@ impl Queue {
         (READ_AHEAD_MAX / self.webhooks.len().max(1)).clamp(1, READ_AHEAD_PER_WEBHOOK_MAX)
     }
 
-    /// Adds the page that was read of a webhook's events; `None` if nothing can be sent.
+    /// Adds a page of a webhook's events. `None` means that nothing can be sent.
     pub(super) fn add_page(&mut self, webhook: WebhookId, page: Option<Page>, now: Duration) {
         self.reads -= 1;
         let queue = self.webhooks.entry(webhook).or_default();
@@ -151,7 +152,7 @@ impl Queue {
         self.queue_webhook(webhook, now);
     }
 
-    /// The event whose turn it is, if one can be attempted.
+    /// The event that has the next turn, if one can be attempted.
     pub(super) fn next_claim(&mut self, now: Duration) -> Option<Claim> {
         for class in [Class::Prompt, Class::Other] {
             for _ in 0..self.turns[class as usize].len().min(TRIES_MAX) {
@@ -199,7 +200,7 @@ impl Queue {
         queue.events.pop_front().map(|event| Claim { event, receiver })
     }
 
-    /// Takes the end of an attempt.
+    /// Ends an attempt.
     pub(super) fn end(&mut self, key: EventKey, ended: Ended, now: Duration) {
         let Some(attempt) = self.in_flight.end(key) else { return };
         let is_to_record = matches!(ended, Ended::Called(_) | Ended::Uncalled);
@@ -226,7 +227,7 @@ impl Queue {
         self.queue_origin(&attempt.origin, now);
     }
 
-    /// The ends of these events are recorded in the store.
+    /// The attempts at these events are recorded in the store.
     pub(super) fn recorded(&mut self, keys: Vec<EventKey>, now: Duration) {
         for (webhook, sequence) in keys {
             let Some(queue) = self.webhooks.get_mut(&webhook) else { continue };
@@ -240,7 +241,8 @@ impl Queue {
         }
     }
 
-    /// Slows down attempts that have taken long, and queues whoever has backed off. The events returned are to be cut off.
+    /// Marks attempts that have become slow, and queues origins and webhooks whose backoff is over. The attempts at the
+    /// returned events have to be cut off.
     #[must_use]
     pub(super) fn wake(&mut self, now: Duration) -> Vec<EventKey> {
         while let Some((webhook, _)) = self.in_flight.next_slow(now) {
@@ -266,14 +268,14 @@ impl Queue {
         self.in_flight.next_slow_at().into_iter().chain(over_at).min()
     }
 
-    /// Has a webhook woken that backs off.
+    /// If a webhook backs off, [`Queue::wake`] queues it afterwards.
     fn wake_later(&mut self, webhook: WebhookId, now: Duration) {
         if let Some(until) = self.webhooks.get(&webhook).and_then(|queue| queue.backoff.ends_at(now)) {
             self.waiting.push(Reverse((until, Waiting::Webhook(webhook))));
         }
     }
 
-    /// Adds a webhook to those of its origin that are ready, if it is, and to those to be read if few events are in memory.
+    /// Adds a webhook to its origin's ready webhooks, if it is ready, and has it read if few of its events are in memory.
     fn queue_webhook(&mut self, webhook: WebhookId, now: Duration) {
         let page_events = self.page_events();
         let Some(queue) = self.webhooks.get_mut(&webhook) else { return };
@@ -291,7 +293,7 @@ impl Queue {
         self.queue_origin(&name, now);
     }
 
-    /// Adds an origin to those whose turn comes, if it can begin an attempt.
+    /// Gives an origin a turn, if it can begin an attempt.
     fn queue_origin(&mut self, name: &Origin, now: Duration) {
         let Some(origin) = self.origins.get_mut(name) else { return };
         for class in [Class::Prompt, Class::Other] {

@@ -1,26 +1,26 @@
-//! Slots for attempts in flight, and memory for their bodies: slow receivers must leave both to the others.
+//! Slots for attempts in flight, and memory for their bodies. Slow receivers must leave both to the others.
 //!
-//! Pure. An attempt has a slot for its first quarter of a second. After that it is slow: it gives its slot back and counts
-//! against a limit of its own.
+//! Pure. After 250 ms an attempt is slow: it gives its slot back, and counts against the limit of slow attempts.
 
 use std::time::Duration;
 
-/// After so long an attempt is slow.
+/// An attempt that takes longer than this is slow.
 pub(super) const SLOW_AFTER: Duration = Duration::from_millis(250);
-/// Slow attempts at once. When there are more, the one that has been slow for longest is cut off.
+/// The most slow attempts at once. When there are more, the one that has been slow for longest is cut off.
 pub const SLOW_MAX: usize = 1_024;
-/// Octets of the bodies of attempts in each class, and of slow ones.
+/// The most octets of bodies in each class.
 const OCTETS_MAX: usize = 32 << 20;
+/// The most octets of the bodies of slow attempts.
 const SLOW_OCTETS_MAX: usize = 64 << 20;
-/// What one body counts at most, so that a longer one waits for half of the memory only.
+/// The most octets that one body counts for, so that a large body does not wait until all memory is free.
 const BODY_OCTETS_MAX: usize = OCTETS_MAX / 2;
 
-/// Who competes for slots.
+/// The two classes of webhooks that compete for slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Webhooks whose last attempt was delivered before it was slow: at most seven eighths of the slots.
+    /// Webhooks whose last attempt was delivered before it was slow. They get at most seven eighths of the slots.
     Prompt = 0,
-    /// All others: at most half of the slots.
+    /// All other webhooks. They get at most half of the slots.
     Other = 1,
 }
 
@@ -52,7 +52,7 @@ impl Slots {
         Self { in_flight_max: in_flight_max.max(1), by_class: [Taken::default(); 2], slow: Taken::default() }
     }
 
-    /// Whether a slot is free for `class`, whatever memory is needed.
+    /// Whether a slot is free for `class`, however much memory is needed.
     pub(super) fn has_room(&self, class: Class) -> bool {
         let [prompt, other] = self.by_class.map(|taken| taken.attempts);
         let is_free = match class {
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_that_are_not_prompt_have_half_of_the_slots_and_leave_them_when_they_are_slow() {
+    fn webhooks_that_are_not_prompt_get_half_of_the_slots_and_free_them_when_they_are_slow() {
         let mut slots = Slots::new(8);
         let mut others: Vec<Slot> = std::iter::from_fn(|| slots.take(Class::Other, 10)).collect();
         assert_eq!(others.len(), 4);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_in_memory_and_slow_attempts_have_bounds() {
+    fn bodies_in_memory_and_slow_attempts_are_limited() {
         let mut slots = Slots::new(10_000);
         for class in [Class::Other, Class::Prompt] {
             assert!(slots.take(class, usize::MAX).is_some(), "as large as half of the room");

@@ -5,7 +5,7 @@ use crate::model::{EmailId, EventId, Place as Octets, Timestamp};
 use crate::webhook::Target;
 
 const NOW: Duration = Duration::from_secs(1000);
-const WELL: Answer = Answer { is_delivered: true, is_origin_failure: false, back_off: None };
+const DELIVERED: Answer = Answer { is_delivered: true, is_origin_failure: false, back_off: None };
 const REFUSED: Answer = Answer { is_delivered: false, is_origin_failure: false, back_off: None };
 const FAILED: Answer = Answer { is_delivered: false, is_origin_failure: true, back_off: None };
 
@@ -32,7 +32,7 @@ fn page(of: u8, origin: u8, is_good: bool, sequences: std::ops::Range<u64>) -> P
     Page { receiver, events: sequences.map(event).collect(), has_more: false, back_off: None }
 }
 
-/// A queue with events of webhooks: for each its number, that of its origin, whether it is good, and how many events.
+/// A queue with events of these webhooks: each with its number, its origin's number, whether it is good, and its events.
 fn queue(in_flight_max: usize, webhooks: &[(u8, u8, bool, u64)]) -> Queue {
     let mut queue = Queue::new(in_flight_max);
     for (of, origin, is_good, events) in webhooks {
@@ -65,45 +65,45 @@ fn turns_go_round_over_origins_and_inside_one_over_webhooks() {
     assert_eq!(begun.iter().filter(|(of, _)| *of == webhook(3)).count(), PER_ORIGIN_MAX);
     let order: Vec<u8> = begun.iter().map(|(of, _)| of.octets()[0]).collect();
     assert_eq!(order, [1, 3, 2, 3, 1, 3, 2, 3]);
-    end(&mut queue, begun, WELL, NOW);
+    end(&mut queue, begun, DELIVERED, NOW);
     assert_eq!(begin(&mut queue, NOW).len(), 2 * PER_ORIGIN_MAX);
 }
 
 #[test]
-fn an_origin_that_has_taken_nothing_yet_or_failed_has_one_attempt_and_rests_after_the_second() {
+fn an_unproven_or_failing_origin_gets_one_attempt_at_a_time_and_backs_off_after_the_second_failure() {
     let mut queue = queue(100, &[(1, 1, false, 9)]);
     let begun = begin(&mut queue, NOW);
     assert_eq!(begun.len(), 1);
-    end(&mut queue, begun, WELL, NOW);
+    end(&mut queue, begun, DELIVERED, NOW);
     let begun = begin(&mut queue, NOW);
     assert_eq!(begun.len(), PER_ORIGIN_MAX);
     end(&mut queue, begun[..1].to_vec(), FAILED, NOW);
-    assert_eq!(begin(&mut queue, NOW), [], "three are under way");
+    assert_eq!(begin(&mut queue, NOW), [], "three are in flight");
     end(&mut queue, begun[1..].to_vec(), FAILED, NOW);
     assert_eq!(begin(&mut queue, NOW), [], "four failures");
-    let rested = queue.wakes_at().expect("it rests");
-    let rested = rested.max(NOW + Duration::from_millis(200));
-    assert_eq!(queue.wake(rested), []);
-    assert_eq!(begin(&mut queue, rested).len(), 1);
+    let later = queue.wakes_at().expect("it backs off");
+    let later = later.max(NOW + Duration::from_millis(200));
+    assert_eq!(queue.wake(later), []);
+    assert_eq!(begin(&mut queue, later).len(), 1);
 }
 
 #[test]
-fn a_webhook_that_is_refused_rests_alone() {
+fn a_webhook_that_is_refused_backs_off_alone() {
     let mut queue = queue(100, &[(1, 1, true, 9), (2, 1, true, 40)]);
-    let mut told = 0;
+    let mut delivered = 0;
     for _ in 0..6 {
         let (bad, good): (Vec<_>, Vec<_>) = begin(&mut queue, NOW).into_iter().partition(|(of, _)| *of == webhook(1));
-        told += good.len();
+        delivered += good.len();
         end(&mut queue, bad, REFUSED, NOW);
-        end(&mut queue, good, WELL, NOW);
+        end(&mut queue, good, DELIVERED, NOW);
     }
-    assert!(told >= 5 * PER_ORIGIN_MAX - 2, "{told}");
-    assert_eq!(queue.webhooks[&webhook(1)].events.len(), 9 - 2, "two at once, and then it rests");
+    assert!(delivered >= 5 * PER_ORIGIN_MAX - 2, "{delivered}");
+    assert_eq!(queue.webhooks[&webhook(1)].events.len(), 9 - 2, "two at once, and then it backs off");
 }
 
 /// Anybody can register another URL at an origin that many share.
 #[test]
-fn a_webhook_whose_receiver_answers_does_not_wait_for_others_of_its_origin() {
+fn a_prompt_webhook_does_not_wait_for_others_of_its_origin() {
     for is_slow in [false, true] {
         let mut queue = queue(100, &[(2, 1, false, 20)]);
         let mut now = NOW;
@@ -120,19 +120,19 @@ fn a_webhook_whose_receiver_answers_does_not_wait_for_others_of_its_origin() {
         for _ in 0..4 {
             let begun = begin(&mut queue, now);
             assert!(begun.len() >= PER_ORIGIN_MAX - 1, "{} {is_slow}", begun.len());
-            end(&mut queue, begun, WELL, now);
+            end(&mut queue, begun, DELIVERED, now);
         }
     }
 }
 
 #[test]
-fn a_webhook_that_is_not_prompt_has_its_turn_beside_one_that_is() {
+fn a_webhook_that_is_not_prompt_gets_turns_beside_a_prompt_one() {
     let mut queue = queue(100, &[(1, 1, true, 30), (2, 1, false, 3)]);
     let mut begun = Vec::new();
     for _ in 0..4 {
         let now = begin(&mut queue, NOW);
         begun.extend(now.clone());
-        end(&mut queue, now, WELL, NOW);
+        end(&mut queue, now, DELIVERED, NOW);
     }
     assert_eq!(begun.iter().filter(|(of, _)| *of == webhook(2)).count(), 3);
 }
@@ -142,7 +142,7 @@ fn slow_attempts_leave_their_slots_and_their_webhook_begins_no_other() {
     let hanging: Vec<_> = (1..=49).map(|number| (number, number, true, 5)).collect();
     let mut queue = queue(8, &hanging);
     let mut now = NOW;
-    // One attempt for each. An eighth of the slots is for webhooks that are not prompt.
+    // Each webhook gets one attempt. An eighth of the slots is kept for webhooks that are not prompt.
     for attempts in [7, 7, 7, 7, 7, 7, 7, 0] {
         assert_eq!(begin(&mut queue, now).len(), attempts);
         now += SLOW_AFTER;
@@ -152,9 +152,9 @@ fn slow_attempts_leave_their_slots_and_their_webhook_begins_no_other() {
     assert_eq!(begin(&mut queue, now), [(webhook(99), 0)]);
 }
 
-/// Receivers that hang on long mail held all memory for slow attempts, and then every place.
+/// Otherwise receivers that hang on large mail would hold all memory for slow attempts, and then every slot.
 #[test]
-fn those_that_have_been_slow_for_longest_are_cut_off_when_there_are_too_many() {
+fn attempts_that_have_been_slow_for_longest_are_cut_off_when_there_are_too_many() {
     let mut queue = Queue::new(1_000);
     for number in 0..200 {
         let mut page = page(number, number, true, 0..1);
@@ -184,7 +184,7 @@ fn webhooks_that_are_not_prompt_leave_half_of_the_slots_to_those_that_are() {
 }
 
 #[test]
-fn what_is_unrecorded_has_a_bound_at_each_origin() {
+fn unrecorded_attempts_at_an_origin_are_limited() {
     let mut queue = queue(100, &[(1, 1, true, 32)]);
     let mut unrecorded = Vec::new();
     loop {
@@ -193,7 +193,7 @@ fn what_is_unrecorded_has_a_bound_at_each_origin() {
             break;
         }
         for key in &begun {
-            queue.end(*key, Ended::Called(WELL), NOW);
+            queue.end(*key, Ended::Called(DELIVERED), NOW);
         }
         unrecorded.extend(begun);
     }
@@ -203,16 +203,16 @@ fn what_is_unrecorded_has_a_bound_at_each_origin() {
 }
 
 #[test]
-fn no_event_is_read_that_is_held_and_little_is_read_of_many() {
+fn no_event_is_read_twice_and_few_events_are_read_of_each_of_many_webhooks() {
     let mut queue = queue(100, &[(1, 1, true, 3)]);
     let begun = begin(&mut queue, NOW);
     queue.add_webhook(webhook(1), NOW);
-    let request = queue.next_page().expect("little is in memory");
+    let request = queue.next_page().expect("few events are in memory");
     assert_eq!((request.without.len(), request.limit), (3, READ_AHEAD_PER_WEBHOOK_MAX));
     queue.add_webhook(webhook(1), NOW);
     assert!(queue.next_page().is_none(), "it is being read");
     queue.add_page(webhook(1), None, NOW);
-    end(&mut queue, begun, WELL, NOW);
+    end(&mut queue, begun, DELIVERED, NOW);
     queue.end((webhook(1), 7), Ended::Gone, NOW);
     for number in 0..10_000_u32 {
         let mut id = [0; 16];
@@ -229,21 +229,21 @@ fn a_deferred_event_is_not_read_again() {
     let key = (claim.event.webhook, claim.event.sequence);
     queue.end(key, Ended::Deferred(claim, Duration::from_secs(5)), NOW);
     assert_eq!(begin(&mut queue, NOW), []);
-    assert_eq!(queue.wakes_at(), Some(NOW + SLOW_AFTER), "or what is slow by then");
-    let rested = NOW + Duration::from_secs(5);
-    assert_eq!(queue.wake(rested), []);
-    assert_eq!(begin(&mut queue, rested).len(), 1);
+    assert_eq!(queue.wakes_at(), Some(NOW + SLOW_AFTER), "an attempt can be slow by then");
+    let later = NOW + Duration::from_secs(5);
+    assert_eq!(queue.wake(later), []);
+    assert_eq!(begin(&mut queue, later).len(), 1);
     assert!(queue.next_page().is_none());
 }
 
 #[test]
-fn what_nothing_is_known_of_is_forgotten() {
+fn idle_webhooks_and_origins_are_forgotten() {
     let mut queue = queue(100, &[(1, 1, true, 1), (2, 2, true, 2)]);
     let begun = begin(&mut queue, NOW);
     end(&mut queue, begun[..1].to_vec(), FAILED, NOW);
     end(&mut queue, begun[1..].to_vec(), FAILED, NOW);
     queue.forget_idle(NOW);
-    assert_eq!((queue.webhooks.len(), queue.origins.len()), (1, 1), "the one that rests");
+    assert_eq!((queue.webhooks.len(), queue.origins.len()), (1, 1), "the one that backs off");
     queue.forget_idle(NOW + Duration::from_mins(3));
     assert_eq!((queue.webhooks.len(), queue.origins.len(), queue.in_flight.is_idle()), (0, 0, true));
 }

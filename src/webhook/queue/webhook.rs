@@ -12,22 +12,22 @@ use crate::model::PendingEvent;
 use crate::webhook::attempt::Receiver;
 use crate::webhook::target::Origin;
 
-/// A webhook of which something is in memory.
+/// A webhook in memory.
 #[derive(Default)]
 pub(super) struct WebhookQueue {
     pub(super) receiver: Option<Arc<Receiver>>,
     pub(super) events: VecDeque<PendingEvent>,
-    /// The sequences of those in `events`, of those in flight, and of those whose attempt is not recorded yet.
+    /// The sequence numbers of `events`, of events in flight, and of events whose attempt is not recorded yet.
     pub(super) taken: HashSet<u64>,
     pub(super) in_flight: usize,
     pub(super) backoff: Backoff,
-    /// The last attempt was delivered, and before it was slow.
+    /// The last attempt was delivered before it was slow.
     pub(super) is_prompt: bool,
-    /// The store may have more.
+    /// The store may have more due events.
     pub(super) has_more: bool,
-    /// Its next page is being read, or is going to be.
+    /// Its next page is being read, or waits to be read.
     pub(super) is_reading: bool,
-    /// It is among its origin's webhooks that are ready.
+    /// It is among the ready webhooks of its origin.
     pub(super) is_queued: bool,
 }
 
@@ -46,7 +46,7 @@ impl WebhookQueue {
         !self.events.is_empty() && self.in_flight < most && self.backoff.is_over(now)
     }
 
-    /// Whether a page of so many events is to be read.
+    /// Whether a page of so many events has to be read.
     pub(super) fn wants_page(&self, events: usize, now: Duration) -> bool {
         self.has_more && !self.is_reading && self.events.len() <= events / 4 && self.backoff.is_over(now)
     }
@@ -55,7 +55,7 @@ impl WebhookQueue {
         self.taken.is_empty() && !self.is_reading && !self.has_more && self.backoff.is_over(now)
     }
 
-    /// Adds what was read.
+    /// Adds a page that was read.
     pub(super) fn add(&mut self, page: Page, now: Duration) {
         if self.receiver.is_none() {
             self.backoff.set_failures(page.receiver.failures);
@@ -68,7 +68,7 @@ impl WebhookQueue {
         self.backoff.extend(now + page.back_off.unwrap_or_default());
     }
 
-    /// Records an answer to an attempt.
+    /// Takes the answer to an attempt.
     pub(super) fn record(&mut self, answer: Answer, is_slow: bool, now: Duration) {
         self.is_prompt = answer.is_delivered && !is_slow;
         self.backoff.record(!answer.is_delivered, now);

@@ -1,6 +1,5 @@
-//! How fast mail comes in while every webhook fails: beside mail that no webhook is told of, and beside mail whose webhooks
-//! all take their events, so that what a webhook costs is told from what its failing costs. First while there is room in the
-//! outbox, and then while each event that is new takes the place of another.
+//! How fast mail comes in while every webhook fails, compared with mail without webhooks, and with mail whose webhooks all
+//! take their events. It is measured first while the outbox has room, and then while each new event makes another one drop.
 
 use std::time::Duration;
 
@@ -13,9 +12,9 @@ use crate::support::daemon::Daemon;
 const ROUNDS: usize = 5;
 const RECIPIENTS: usize = 16;
 const SESSIONS: usize = 20;
-/// Events of a webhook that may wait, where the outbox is to be full after so many mails.
+/// The most pending events of a webhook, so that the outbox is full after so many mails.
 const OUTBOX_EVENTS: usize = 3_000;
-/// Twice as many as fill it.
+/// Twice as many mails as fill the outbox.
 const MAILS: usize = 2 * RECIPIENTS * OUTBOX_EVENTS;
 const OCTETS: usize = 4096;
 
@@ -38,7 +37,7 @@ pub(crate) fn run() -> Result<()> {
         let before = receive(None)?;
         let succeeding = receive(Some(Conduct::Answers(Duration::ZERO)))?;
         let failing = receive(Some(Conduct::Fails))?;
-        // Before and after: the machine may be faster at one time than at another.
+        // This is measured before and after, because the machine's speed varies.
         let after = receive(None)?;
         let [first, second] = [0, 1].map(|half| 2.0 / (before.rates[half].recip() + after.rates[half].recip()));
         requests = (requests.0 + succeeding.requests, requests.1 + failing.requests);
@@ -70,13 +69,13 @@ fn start() -> Result<Daemon> {
 }
 
 struct Received {
-    /// Mails per second of the first half, and of the second.
+    /// Mails per second of the first half and of the second half.
     rates: [f64; 2],
-    /// Those of webhooks that were made meanwhile.
+    /// Requests that the webhooks sent meanwhile.
     requests: usize,
 }
 
-/// Sends mail to recipients whose webhooks fare like this. In a daemon of its own: none pays for what another has left to do.
+/// Sends mail to recipients whose receivers behave like this. Each run has its own daemon, so no work of another is left.
 fn receive(conduct: Option<Conduct>) -> Result<Received> {
     let daemon = start()?;
     let recipients: Vec<String> = (0..RECIPIENTS).map(|number| format!("bench{number}@example.test")).collect();

@@ -1,4 +1,4 @@
-//! How long an event takes to a healthy receiver, and how fast mail comes in, with and without bad receivers beside it.
+//! How long an event takes to a healthy receiver, and how fast mail comes in, with and without bad receivers.
 
 use std::time::{Duration, Instant};
 
@@ -9,17 +9,17 @@ use crate::support::Result;
 use crate::support::daemon::Daemon;
 
 const HEALTHY: usize = 100;
-/// Mails whose events are timed, each after a pause, to the healthy receivers in turn.
+/// Mails whose events are timed. They come one after another, with pauses, for the healthy receivers in turn.
 const SAMPLES: usize = 1_000;
 const PAUSE: Duration = Duration::from_millis(3);
-/// Bad receivers: a half never answers, the others drip.
+/// Bad receivers: one half never answers, the other half sends bodies without end.
 const BAD: [usize; 3] = [10, 100, 500];
-/// Mails for each of them while the others are timed.
+/// Mails for each bad receiver while the healthy ones are timed.
 const BAD_MAILS: usize = 10;
-/// Mails by which the rate is measured at which mail comes in, and how often: the best counts, since others use the machine.
+/// How many mails measure the rate of incoming mail, and how often. The best rate counts, because others use the machine.
 const MAILS: usize = 10_000;
 const RUNS: usize = 3;
-/// So soon 95 % of the healthy ones are to be told, and so much of its rate mail is to keep.
+/// The aim: how soon 95 % of the healthy receivers have their event, and which part of its rate mail keeps.
 const TARGET: Duration = Duration::from_secs(1);
 const RATE_TARGET: f64 = 0.9;
 
@@ -67,7 +67,7 @@ const fn verdict(is_reached: bool) -> &'static str {
     if is_reached { "reached" } else { "missed" }
 }
 
-/// Mails per second that come in for nobody's webhook.
+/// The rate of mail without a webhook, in mails per second.
 fn rate(daemon: &Daemon) -> Result<f64> {
     let to = ["plain@example.test".to_owned()];
     let mut best = 0.0_f64;
@@ -77,7 +77,7 @@ fn rate(daemon: &Daemon) -> Result<f64> {
     Ok(best)
 }
 
-/// Mail for the bad ones, while the healthy ones are timed.
+/// Sends mail for the bad receivers while the healthy ones are timed.
 struct Load(std::thread::JoinHandle<std::result::Result<(), String>>);
 
 impl Load {

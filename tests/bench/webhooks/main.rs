@@ -1,8 +1,8 @@
-//! How webhooks fare: events per second, what bad endpoints cost the others, and what failing webhooks cost mail.
+//! The speed of webhooks: events per second, the effect of bad receivers on others, and of failing webhooks on mail.
 //!
-//! Everything that is compared is measured in the same run, the receiver is in this process. Nothing fails for being slow.
+//! Figures that are compared come from the same run. The receiver runs in this process. Slowness never fails the benchmark.
 //!
-//! `cargo bench --bench webhooks -- [throughput|isolation|failing]`: all three if none is said.
+//! `cargo bench --bench webhooks -- [throughput|isolation|failing]` runs one part, or all three without an argument.
 
 mod failing;
 mod isolation;
@@ -21,8 +21,8 @@ use support::Result;
 use support::daemon::Daemon;
 use support::http;
 
-/// Receivers that take no time at all: one that is next to no HTTP server, and one that is; and those that take as long as one
-/// that only writes to a disk, and as long as one that is not far away.
+/// Two receivers answer at once: bare sockets and a real HTTP server. One takes as long as a disk write, and one as long as
+/// a receiver that is not far away.
 const RECEIVERS: [(&str, Conduct); 4] = [
     ("bare sockets answer at once", Conduct::Answers(Duration::ZERO)),
     ("axum answers at once", Conduct::Serves),
@@ -76,7 +76,7 @@ fn median(values: &mut [f64]) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// The value that so many per cent of the sorted `times` do not pass.
+/// A percentile of the sorted `times`.
 fn percentile(times: &[Duration], percent: usize) -> Duration {
     times.get((times.len() * percent / 100).min(times.len().saturating_sub(1))).copied().unwrap_or_default()
 }

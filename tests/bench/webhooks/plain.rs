@@ -1,4 +1,4 @@
-//! Plain POSTs over kept connections: what the receiver and the machine can do.
+//! Plain POSTs over reused connections: the most that the receiver and the machine can do.
 
 use std::net::SocketAddr;
 use std::time::Instant;

@@ -1,5 +1,5 @@
-//! A receiver on several ports, each an endpoint of its own: as little HTTP as the benchmark needs, so that it is not
-//! what is measured; or a web server as receivers have.
+//! A receiver on several ports, each with its own origin. It has as little HTTP as possible, so that the benchmark does not
+//! measure the receiver. Or it is a usual web server.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,13 +21,13 @@ use tokio::sync::watch;
 
 use crate::support::Result;
 
-/// How long nothing may come before what is waited for is given up.
+/// A wait for requests fails after so long without any.
 const PATIENCE: Duration = Duration::from_secs(60);
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 const FAILED: &[u8] = b"HTTP/1.1 500 Failed\r\ncontent-length: 0\r\n\r\n";
 const ENDLESS: &[u8] = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
 
-/// What becomes of every request.
+/// What the receiver does with every request.
 #[derive(Clone, Copy)]
 pub(crate) enum Conduct {
     /// Answered 200 after a while.
@@ -42,7 +42,7 @@ pub(crate) enum Conduct {
     NeverEnds,
 }
 
-/// A request as it came, without what belongs to its connection.
+/// A request as it was received, without the headers of its connection.
 #[derive(Clone, Default)]
 pub(crate) struct Example {
     pub(crate) headers: HeaderMap,
@@ -53,10 +53,10 @@ pub(crate) struct Example {
 struct Seen {
     count: AtomicUsize,
     connections: AtomicUsize,
-    /// The subject of each request's mail where it is a number, and when the request was there.
+    /// The numbers in the subjects of the mails, each with the time of the request.
     arrivals: Mutex<Vec<(usize, Instant)>>,
     first: Mutex<Example>,
-    /// Whether answers wait.
+    /// Whether responses are held back.
     is_held: watch::Sender<bool>,
 }
 
@@ -95,7 +95,7 @@ impl Receiver {
         self.seen.count.load(Ordering::Relaxed)
     }
 
-    /// Waits until so many requests have come; when that was.
+    /// Waits until so many requests have come. Returns when that was.
     pub(crate) fn wait_for(&self, count: usize) -> Result<Instant> {
         let (mut before, mut changed_at) = (0, Instant::now());
         loop {
@@ -127,12 +127,12 @@ impl Receiver {
         self.seen.is_held.send_replace(true);
     }
 
-    /// Answers what was held back, and all that comes.
+    /// Answers the requests that were held back, and all others from now on.
     pub(crate) fn let_go(&self) {
         self.seen.is_held.send_replace(false);
     }
 
-    /// The numbers of the mails that were told since the last call, and when.
+    /// The numbers of the mails whose events came since the last call, each with its time.
     pub(crate) fn take_arrivals(&self) -> Vec<(usize, Instant)> {
         std::mem::take(&mut *locked(&self.seen.arrivals))
     }
@@ -142,12 +142,12 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The same with a web server. It ends when the receiver does.
+/// A receiver with a web server. It stops when the receiver does.
 async fn serve_web(listener: TcpListener, seen: Arc<Seen>) {
     let counted = Arc::clone(&seen);
     let listener = listener.tap_io(move |stream| {
         counted.connections.fetch_add(1, Ordering::Relaxed);
-        // Whatever ends a connection is the other side's to notice.
+        // The peer notices when a connection ends.
         let _ = stream.set_nodelay(true);
     });
     let router = Router::new().route("/hook", post(take)).with_state(seen);
@@ -167,7 +167,7 @@ async fn accept(listener: TcpListener, conduct: Conduct, seen: Arc<Seen>) {
     while let Ok((stream, _)) = listener.accept().await {
         let seen = Arc::clone(&seen);
         seen.connections.fetch_add(1, Ordering::Relaxed);
-        // Whatever ends a connection is the other side's to notice.
+        // The peer notices when a connection ends.
         tokio::spawn(async move { serve(stream, conduct, &seen).await });
     }
 }
@@ -230,7 +230,7 @@ fn note(seen: &Seen, headers: impl FnOnce() -> HeaderMap, body: &[u8]) {
     locked(&seen.arrivals).push((number, now));
 }
 
-/// The header fields but those that whoever sends the request again sets anew.
+/// The header fields, except those that every sender sets itself.
 fn headers(head: &[u8]) -> HeaderMap {
     let lines = std::str::from_utf8(head).unwrap_or_default().split("\r\n");
     let fields = lines.filter_map(|line| line.split_once(": "));

@@ -23,7 +23,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Delivers a mail with a text of `octets`; when its last octet was sent.
+    /// Delivers a mail with a text of `octets`. Returns when its last octet was sent.
     pub(crate) fn deliver(&mut self, to: &str, subject: usize, octets: usize) -> Result<Instant> {
         self.say("MAIL FROM:<bench@sender.example>\r\n", "250")?;
         self.say(&format!("RCPT TO:<{to}>\r\n"), "250")?;
@@ -54,7 +54,7 @@ impl Session {
     }
 }
 
-/// Sends `mails` over `sessions`, to the addresses in turn; how long it took.
+/// Sends `mails` over `sessions`, to the addresses in turn. Returns how long it took.
 pub(crate) fn send(
     server: SocketAddr,
     sessions: usize,

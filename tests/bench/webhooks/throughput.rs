@@ -1,5 +1,5 @@
-//! How many events a second reach a receiver, and what each costs the daemon, beside plain POSTs to it and beside what the
-//! daemon made of it before its sending was made anew.
+//! How many events per second reach a receiver, and what each costs the daemon. Plain POSTs and an earlier version's figures
+//! are shown for comparison.
 
 use std::time::Instant;
 
@@ -14,17 +14,17 @@ const ORIGINS: usize = 16;
 /// Attempts in flight at one origin, as the dispatcher permits.
 const PER_ORIGIN: usize = 4;
 const ROUNDS: usize = 3;
-/// Each makes an event per origin. So many that what is special at the start and at the end counts little.
+/// Mails, each with an event per origin. There are so many that the start and the end of a run count little.
 const MAILS: usize = 4_000;
-/// For receivers that take their time.
+/// The number of mails for slow receivers.
 const MAILS_OF_SLOW: usize = 1_000;
 const TEXT_OCTETS: usize = 1024;
-/// Events a second that are enough on two cores, shared with the receiver: SMTP brings 8,000 mails.
+/// The aim in events per second on two cores, which the receiver shares. SMTP receives 8,000 mails per second.
 const TARGET: f64 = 5_000.0;
-/// Events a second, and microseconds for each, of the pacing that this one replaced, where the receiver answers at once.
+/// An earlier version's events per second, and microseconds for each, with a receiver that answers at once.
 const BEFORE: (f64, f64) = (72_500.0, 17.5);
 
-/// Measures with such a receiver, and prints.
+/// Measures with such a receiver, and prints the figures.
 pub(crate) fn run(name: &str, conduct: Conduct) -> Result<()> {
     println!("\nevents per second over {ORIGINS} origins: {name}");
     println!("{:>6} {:>10} {:>9} {:>10} {:>8}", "round", "tempmail", "us/event", "plain", "/ plain");
@@ -55,11 +55,11 @@ const fn verdict(is_reached: bool) -> &'static str {
 }
 
 struct Dispatched {
-    /// Events per second from the first answer to the last event, all of which wait in the outbox by then.
+    /// Events per second from the first response to the last event. All events are pending at the start.
     rate: f64,
-    /// Microseconds of the daemon's processor time for each of them.
+    /// Microseconds of the daemon's processor time for each event.
     micros: f64,
-    /// One of them.
+    /// One request.
     example: Example,
 }
 
@@ -81,7 +81,7 @@ fn dispatched(mails: usize, conduct: Conduct) -> Result<Dispatched> {
     for address in receiver.addresses() {
         register(&daemon, &to, &format!("http://{address}/hook"))?;
     }
-    // A webhook may hold more than a few events when its receiver has taken one.
+    // A proven webhook may have more than a few pending events.
     let to = [to];
     sender::send(daemon.smtp_address(), 1, &to, 1, TEXT_OCTETS)?;
     receiver.wait_for(ORIGINS)?;

@@ -1,4 +1,4 @@
-//! What the daemon as a whole does about webhooks: where they may not lead, and when they and their events go.
+//! What the whole daemon does about webhooks: which URLs it refuses, and when webhooks and events end.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Endpoint, Revision};
-use tempmail::model::{Registrant, Timestamp, WebhookId, WebhookLimits, WebhookRecord};
+use tempmail::model::{Client, Timestamp, WebhookId, WebhookLimits, WebhookRecord};
 use tempmail::store::{Outbox, WebhookRegistration};
 
 use super::clock::let_expiry_work;
@@ -34,10 +34,10 @@ async fn register(server: &TestServer, url: &str, last_mail_at: Timestamp) -> We
     id
 }
 
-/// Lets time pass, and waits until a webhook is gone by then.
-async fn goes_after(server: &TestServer, time: Duration, id: WebhookId) {
+/// Lets time pass, and waits until the webhook is deleted.
+async fn is_deleted_after(server: &TestServer, time: Duration, id: WebhookId) {
     server.clock.advance(time);
-    until("the webhook is gone", async || server.store().webhook(id).await == Ok(None)).await;
+    until("the webhook is deleted", async || server.store().webhook(id).await == Ok(None)).await;
 }
 
 #[tokio::test]
@@ -68,23 +68,23 @@ async fn no_webhook_leads_to_a_listener_of_the_daemon_itself() {
 }
 
 #[tokio::test]
-async fn a_webhook_without_mail_goes_and_one_with_mail_stays() {
+async fn a_webhook_without_mail_is_deleted_and_one_with_mail_stays() {
     let server = TestServer::with(idle_after_two_days).await;
     let start = server.clock.now();
     let idle = register(&server, "https://idle.example/", start).await;
     let later = register(&server, "https://later.example/", start.plus(DAY)).await;
     assert_eq!(http::total(server.http(), TO).await, 0);
-    goes_after(&server, 2 * DAY + PAUSE, idle).await;
+    is_deleted_after(&server, 2 * DAY + PAUSE, idle).await;
     assert!(server.store().webhook(later).await.expect("read").is_some());
-    goes_after(&server, DAY, later).await;
+    is_deleted_after(&server, DAY, later).await;
     server.stop().await;
 }
 
 #[tokio::test]
-async fn a_webhook_without_a_delivery_goes_after_two_days_and_one_that_had_one_stays() {
+async fn an_unproven_webhook_is_deleted_after_two_days_and_a_proven_one_stays() {
     let server = TestServer::start().await;
     let start = server.clock.now();
-    let registrant = Some(Registrant::of([192, 0, 2, 1].into()));
+    let registrant = Some(Client::of([192, 0, 2, 1].into()));
     let stranger = |url| WebhookRecord { registrant, ..webhook(TO, url) };
     let useful = WebhookRecord { last_delivery_at: Some(start), ..stranger("https://useful.example/") };
     let useful_id = useful.id;
@@ -94,7 +94,7 @@ async fn a_webhook_without_a_delivery_goes_after_two_days_and_one_that_had_one_s
     let useless_id = useless.id;
     server.store().register_webhook(useless, LIMITS).await.expect("register");
     assert_eq!(http::total(server.http(), TO).await, 0);
-    goes_after(&server, 2 * DAY + PAUSE, useless_id).await;
+    is_deleted_after(&server, 2 * DAY + PAUSE, useless_id).await;
     for id in [useful_id, administrators] {
         assert!(server.store().webhook(id).await.expect("read").is_some());
     }
@@ -102,7 +102,7 @@ async fn a_webhook_without_a_delivery_goes_after_two_days_and_one_that_had_one_s
 }
 
 #[tokio::test]
-async fn a_service_that_is_started_again_and_again_sweeps_some_minutes_after_each_start() {
+async fn a_service_deletes_idle_webhooks_some_minutes_after_each_start() {
     let mut server = TestServer::with(idle_after_two_days).await;
     let idle = register(&server, "https://idle.example/", server.clock.now()).await;
     server.clock.advance(3 * DAY);
@@ -110,33 +110,33 @@ async fn a_service_that_is_started_again_and_again_sweeps_some_minutes_after_eac
         server = server.restart(idle_after_two_days).await;
         assert!(server.store().webhook(idle).await.expect("read").is_some(), "the clock is not known yet");
     }
-    // Who is answered knows that the pause has begun.
+    // When a request was answered, the pause has begun.
     assert_eq!(http::total(server.http(), TO).await, 0);
-    goes_after(&server, PAUSE, idle).await;
+    is_deleted_after(&server, PAUSE, idle).await;
     server.stop().await;
 }
 
 #[tokio::test]
-async fn where_no_events_are_sent_those_that_wait_end_past_their_grace_and_not_by_a_clock_that_jumps() {
+async fn as_revision_1_pending_events_end_after_their_grace_and_not_because_the_clock_jumps() {
     let sink = WebhookSink::start().await;
     sink.script("/hook", Behaviour::status(500));
     let server = TestServer::with(|config| config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("network")]).await;
     let id = register(&server, &sink.url("/hook"), server.clock.now()).await;
     server.send(TO, "waits", "").await;
     let server = server.restart(|config| config.revision = Revision::One).await;
-    let waiting = async || server.store().pending_webhooks().await.expect("pending webhooks").len();
+    let pending = async || server.store().pending_webhooks().await.expect("pending webhooks").len();
     server.clock.advance(PAUSE);
     let_expiry_work(&server).await;
     let before = server.clock.now();
     server.clock.step_to(before.plus(30 * DAY));
     let_expiry_work(&server).await;
-    assert_eq!(waiting().await, 1, "a clock that jumps ends nothing");
+    assert_eq!(pending().await, 1, "a clock that jumps ends nothing");
     server.clock.step_to(before);
     server.clock.advance(DAY + Duration::from_hours(1));
     let_expiry_work(&server).await;
-    assert_eq!(waiting().await, 1, "within its grace");
+    assert_eq!(pending().await, 1, "within its grace");
     server.in_time(|stats| stats.live_octets == 0).await;
-    assert_eq!(waiting().await, 0);
+    assert_eq!(pending().await, 0);
     let record = server.store().webhook(id).await.expect("read").expect("the webhook stays");
     assert_eq!(record.dropped, 1);
     server.stop().await;

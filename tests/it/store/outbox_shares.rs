@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tempmail::model::{Registrant, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord};
+use tempmail::model::{Client, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord};
 use tempmail::store::{EmbeddedStore, Outbox, OutboxLimits, StoreOptions, WebhookFilter, WebhookRegistration};
 
 use super::embedded::options;
@@ -25,8 +25,8 @@ async fn add(store: &EmbeddedStore, record: WebhookRecord) -> WebhookId {
     id
 }
 
-fn by(registrant: u8) -> Registrant {
-    Registrant::of([192, 0, 2, registrant].into())
+fn by(registrant: u8) -> Client {
+    Client::of([192, 0, 2, registrant].into())
 }
 
 async fn dropped(store: &EmbeddedStore, id: WebhookId) -> u64 {

@@ -1,6 +1,6 @@
-//! A receiver of webhooks that behaves as a test says, path by path, and remembers what it was sent.
+//! A receiver of webhooks that behaves as a test says, path by path, and keeps the requests.
 //!
-//! On bare sockets rather than on an HTTP server, because half of what it does no HTTP server would do.
+//! It works on bare sockets, because no HTTP server would do half of what it does.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -12,42 +12,42 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// What a path does with a request, once it has been read whole.
+/// What a path does with a request after reading all of it.
 #[derive(Clone, Debug)]
 pub enum Behaviour {
-    /// Answers with a status, headers and a body, and keeps the connection.
+    /// Answers with a status, headers and a body, and keeps the connection open.
     Answer(u16, Vec<(&'static str, String)>, Vec<u8>),
-    /// Answers the requests one after another, then as with the last one.
+    /// Behaves like each of these once, in their order, and then always like the last one.
     InTurn(Vec<Behaviour>),
-    /// Answers nothing and keeps the connection open.
+    /// Never answers, and keeps the connection open.
     Hang,
-    /// Sends the header section octet by octet and never ends it.
+    /// Sends a header section octet by octet, and never ends it.
     SlowHeader,
     /// Answers with the status and a body that never ends.
     EndlessBody(u16),
-    /// Answers with the status, promises a body and sends only its start.
+    /// Answers with the status and only the start of a body.
     UnfinishedBody(u16),
     /// Answers 200 with this many header fields of 1,000 octets.
     HugeHeaders(usize),
-    /// Sends octets that are no HTTP.
+    /// Sends these octets and closes the connection.
     Raw(&'static [u8]),
     /// Closes the connection without an answer.
     Close,
 }
 
 impl Behaviour {
-    /// A status alone.
+    /// Answers with a status alone.
     pub fn status(status: u16) -> Self {
         Self::Answer(status, Vec::new(), Vec::new())
     }
 
-    /// A status with one header field.
+    /// Answers with a status and one header field.
     pub fn with_header(status: u16, name: &'static str, value: &str) -> Self {
         Self::Answer(status, vec![(name, value.to_owned())], Vec::new())
     }
 }
 
-/// A request as it came.
+/// A request as it was received.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The method.
@@ -58,12 +58,12 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The raw body.
     pub body: Vec<u8>,
-    /// Which connection it came on, counted from 0.
+    /// The number of its connection, counted from 0.
     pub connection: usize,
 }
 
 impl Request {
-    /// The value of a header field that is there at most once.
+    /// The value of a header field, which must not be there twice.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.iter().filter(|(other, _)| other == name).map(|(_, value)| value.as_str());
         let value = values.next();
@@ -80,7 +80,7 @@ struct Seen {
     endless_octets: usize,
 }
 
-/// A running receiver. It ends when it is dropped. What has no script is answered 404.
+/// A running receiver. It stops when it is dropped. A path without a script answers 404.
 pub struct WebhookSink {
     address: SocketAddr,
     seen: Arc<Mutex<Seen>>,
@@ -94,7 +94,7 @@ impl WebhookSink {
         Self::on(vec![TcpListener::bind("127.0.0.1:0").await.expect("a free port")])
     }
 
-    /// A receiver on the same free port of 127.0.0.1 and 127.0.0.2, that sees which one was dialled.
+    /// A receiver on the same free port of 127.0.0.1 and 127.0.0.2. [`WebhookSink::dialled`] says which one was dialled.
     pub async fn start_on_two() -> Self {
         for _ in 0..100 {
             let first = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
@@ -118,7 +118,7 @@ impl WebhookSink {
         Self { address, seen, count, _accepting: accepting }
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn addr(&self) -> SocketAddr {
         self.address
     }
@@ -128,7 +128,7 @@ impl WebhookSink {
         format!("http://{}{path}", self.address)
     }
 
-    /// From now on requests for `path` (without a query) are treated so.
+    /// Sets the behaviour for requests to `path` (without a query) from now on.
     pub fn script(&self, path: &str, behaviour: Behaviour) {
         self.seen.lock().expect("seen").scripts.insert(path.to_owned(), behaviour);
     }
@@ -237,7 +237,7 @@ impl Connection {
         (count > 0).then_some(())
     }
 
-    /// Whether the connection goes on.
+    /// Handles a request. Returns whether the connection stays open.
     async fn behave(&mut self, behaviour: Behaviour) -> bool {
         match behaviour {
             Behaviour::Answer(status, headers, body) => {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use tempmail::config::Config;
 
 use crate::support::test_server::TestServer;
+use crate::support::until::until_some;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 /// Settings that make retries quick and let loopback be called.
@@ -29,19 +30,12 @@ async fn listed(server: &TestServer, recipient: &str) -> Value {
 
 /// Waits until the only webhook of `recipient` is as `is_so` says.
 pub async fn wait_until(server: &TestServer, recipient: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
-    loop {
-        let webhook = listed(server, recipient).await;
-        if is_so(&webhook) {
-            return webhook;
-        }
-        assert!(tokio::time::Instant::now() < deadline, "{webhook}");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    let webhook = async || Some(listed(server, recipient).await).filter(|webhook| is_so(webhook));
+    until_some(format_args!("the webhook of {recipient} is as it should be"), webhook).await
 }
 
 #[tokio::test]
-async fn mail_is_told_to_its_webhook_in_the_form_of_the_interface() {
+async fn mail_becomes_a_request_in_the_form_of_the_interface() {
     let sink = WebhookSink::start().await;
     sink.script("/hook", Behaviour::status(200));
     let server = TestServer::ticking(quick).await;
@@ -68,7 +62,7 @@ async fn mail_is_told_to_its_webhook_in_the_form_of_the_interface() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_fails_is_told_again_with_the_same_id_and_body() {
+async fn an_event_is_retried_with_the_same_id_and_body() {
     let sink = WebhookSink::start().await;
     let turns =
         [Behaviour::status(500), Behaviour::Hang, Behaviour::Close, Behaviour::status(302), Behaviour::status(204)];
@@ -85,7 +79,7 @@ async fn a_receiver_that_fails_is_told_again_with_the_same_id_and_body() {
 }
 
 #[tokio::test]
-async fn an_event_survives_a_stop_and_the_deletion_of_its_mail() {
+async fn an_event_survives_a_restart_and_the_deletion_of_its_mail() {
     let sink = WebhookSink::start().await;
     sink.script("/hook", Behaviour::status(503));
     let server = TestServer::ticking(quick).await;
@@ -103,7 +97,7 @@ async fn an_event_survives_a_stop_and_the_deletion_of_its_mail() {
 }
 
 #[tokio::test]
-async fn gone_disables_a_webhook_and_no_more_is_sent() {
+async fn a_410_disables_the_webhook_and_no_more_is_sent() {
     let sink = WebhookSink::start().await;
     sink.script("/hook", Behaviour::status(410));
     let server = TestServer::ticking(quick).await;
@@ -122,7 +116,7 @@ async fn gone_disables_a_webhook_and_no_more_is_sent() {
 }
 
 #[tokio::test]
-async fn one_dead_endpoint_delays_no_other() {
+async fn a_receiver_that_hangs_delays_no_other() {
     let (dead, alive) = (WebhookSink::start().await, WebhookSink::start().await);
     dead.script("/hook", Behaviour::Hang);
     alive.script("/hook", Behaviour::status(200));
@@ -141,7 +135,7 @@ async fn one_dead_endpoint_delays_no_other() {
         server.send("alive@example.test", &format!("mail {n}"), "text").await;
     }
     assert_eq!(alive.wait_for(30).await.len(), 30);
-    assert_eq!(dead.requests().len(), 1, "attempts in flight at an endpoint that has taken nothing yet");
+    assert_eq!(dead.requests().len(), 1, "an unproven webhook has one attempt in flight");
     server.stop().await;
 }
 
@@ -150,7 +144,7 @@ async fn nothing_is_sent_to_an_address_that_is_not_public() {
     let sink = WebhookSink::start().await;
     let server = TestServer::ticking(quick).await;
     let id = register(&server, "ann@example.test", &sink.url("/hook"), None).await;
-    // The administrator closes the network again; what is registered is not asked any more.
+    // The administrator closes the network again. The webhook stays registered.
     let server = server
         .restart(|config| {
             quick(config);
@@ -166,12 +160,12 @@ async fn nothing_is_sent_to_an_address_that_is_not_public() {
 }
 
 #[tokio::test]
-async fn hanging_endpoints_leave_the_healthy_ones_their_places() {
+async fn receivers_that_hang_leave_slots_to_the_others() {
     const HANGING: usize = 20;
     const HEALTHY: usize = 100;
     let server = TestServer::ticking(|config| {
         quick(config);
-        // No attempt at those that hang ends while the test lasts.
+        // No attempt that hangs ends while the test runs.
         config.webhooks.timeout = Duration::from_secs(120);
         config.webhooks.in_flight_max = 16;
     })
@@ -195,13 +189,13 @@ async fn hanging_endpoints_leave_the_healthy_ones_their_places() {
             server.send(&format!("dead{number}@example.test"), "lost", "text").await;
         }
     }
-    // Neither kind is known: those that hang leave their places as soon as they are slow.
-    for told in 1..=2 {
+    // No webhook is proven. Attempts that hang free their slots as soon as they are slow.
+    for count in 1..=2 {
         for number in 0..HEALTHY {
             server.send(&format!("ann{number}@example.test"), "text", "text").await;
         }
         for sink in &healthy {
-            sink.wait_for(told).await;
+            sink.wait_for(count).await;
         }
     }
     for sink in &hanging {

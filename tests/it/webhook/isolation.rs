@@ -1,4 +1,4 @@
-//! Bad endpoints beside good ones: who has the place of an attempt, told by counts and not by times.
+//! Receivers that hang do not slow down the others. The tests count requests; they measure no time.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::support::test_server::TestServer;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const HEALTHY: usize = 100;
-/// Webhooks at the black hole, and mails to each of them: as many events as a webhook may have waiting.
+/// Webhooks of the receiver that hangs, and mails for each of them: as many events as a webhook may have pending.
 const DEAD: usize = 10;
 const DEAD_MAILS: usize = 1_000;
 const ENDLESS_MAILS: usize = 20;
@@ -33,20 +33,20 @@ async fn receive(server: &TestServer, recipient: &str, count: usize) {
     assert!(join_all(mails).await.into_iter().all(|stored| stored.is_ok()));
 }
 
-/// A mail for each healthy endpoint; waits until each has been told of `told` in all.
-async fn tell_all(server: &TestServer, healthy: &[WebhookSink], told: usize) {
+/// Receives a mail for each healthy receiver. Waits until each has had `count` requests in all.
+async fn send_to_all(server: &TestServer, healthy: &[WebhookSink], count: usize) {
     let recipients: Vec<String> = (0..healthy.len()).map(|number| format!("h{number}@example.test")).collect();
     join_all(recipients.iter().map(|recipient| receive(server, recipient, 1))).await;
     for sink in healthy {
-        assert_eq!(sink.wait_for(told).await.len(), told, "each is told once");
+        assert_eq!(sink.wait_for(count).await.len(), count, "each event is sent once");
     }
 }
 
 #[tokio::test]
-async fn endpoints_are_told_beside_a_black_hole_and_an_endless_body() {
+async fn receivers_get_events_beside_one_that_hangs_and_one_with_an_endless_body() {
     let server = TestServer::ticking(|config| {
         config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("network")];
-        // What hangs does so for as long as the test lasts.
+        // No attempt that hangs ends while the test runs.
         config.webhooks.timeout = Duration::from_secs(300);
     })
     .await;
@@ -72,22 +72,26 @@ async fn endpoints_are_told_beside_a_black_hole_and_an_endless_body() {
     receive(&server, "dead@example.test", DEAD_MAILS).await;
     dead.wait_for(1).await;
     receive(&server, "endless@example.test", ENDLESS_MAILS).await;
-    for told in 1..=3 {
-        tell_all(&server, &healthy, told).await;
+    for count in 1..=3 {
+        send_to_all(&server, &healthy, count).await;
     }
     endless.wait_for(ENDLESS_MAILS).await;
 
     assert!(dead.requests().len() <= 4 && dead.connections() <= 4, "{} attempts hang", dead.connections());
     for id in hanging {
-        assert_eq!(server.store().attempts(id, 1, server.clock.now()).await, Ok(vec![]), "what hangs has not ended");
+        assert_eq!(
+            server.store().attempts(id, 1, server.clock.now()).await,
+            Ok(vec![]),
+            "no attempt that hangs has ended"
+        );
         let record = server.store().webhook(id).await.expect("read").expect("the webhook");
-        assert_eq!(record.dropped, 0, "all its events wait");
+        assert_eq!(record.dropped, 0, "all its events are pending");
     }
     server.stop().await;
 }
 
 #[tokio::test]
-async fn an_endpoint_that_was_prompt_and_hangs_has_four_attempts_in_flight() {
+async fn a_prompt_receiver_that_begins_to_hang_has_four_attempts_in_flight() {
     let server = TestServer::ticking(|config| {
         config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("network")];
         config.webhooks.timeout = Duration::from_secs(300);
@@ -102,7 +106,7 @@ async fn an_endpoint_that_was_prompt_and_hangs_has_four_attempts_in_flight() {
     register(&server, "bob@example.test", &other.url("/hook")).await;
     receive(&server, "ann@example.test", 30).await;
     sink.wait_for(8 + 4).await;
-    // Told behind what waits.
+    // These events get their turns behind the pending ones.
     receive(&server, "bob@example.test", 10).await;
     other.wait_for(10).await;
     assert_eq!(sink.requests().len(), 8 + 4);

@@ -1,19 +1,18 @@
 //! Webhooks against a real receiver.
 
-mod ahead;
 mod attacks;
 mod attempt;
-mod between;
+mod clock_steps;
 mod dispatch;
 mod ends;
-mod guarded;
-mod held;
+mod guard;
+mod in_memory;
 mod isolation;
 mod killed;
-mod late;
-mod octets;
-mod rests;
-mod set_back;
+mod not_sent;
+mod observed;
+mod retry_after;
+mod running;
 mod settings;
 #[allow(clippy::disallowed_methods, reason = "the guide's example, which stands for a receiver, has no clock of ours")]
 mod snippet;
@@ -28,7 +27,7 @@ use tempmail::clock::SystemClock;
 use tempmail::dns::{DnsResolver, ResolverSettings};
 use tempmail::model::{EmailId, Timestamp};
 use tempmail::webhook::{
-    Caller, CallerSettings, Event, EventEmail, Guard, GuardSettings, Outcome, Prepared, Signer, Target, prepare,
+    Caller, CallerSettings, Event, EventEmail, EventRequest, Guard, GuardSettings, Outcome, Signer, Target,
 };
 use uuid::Uuid;
 
@@ -38,23 +37,23 @@ const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const EVENT: Uuid = Uuid::from_u128(0x0190_b6a5_7c3e_7d2f_8a4b_1c5d_9e0f_2a3b);
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_360_000);
 
-/// As long as a loaded machine needs.
+/// Timeouts that are long enough for a loaded machine.
 const PATIENT: CallerSettings = CallerSettings {
     connect_timeout: Duration::from_secs(30),
     timeout: Duration::from_secs(30),
     per_address_per_minute: 6_000,
-    // Each test is a receiver's first minute.
+    // Otherwise each receiver would be on probation.
     has_probation: false,
 };
 
-/// A caller whose names are those of a zone of its own.
+/// A caller with a DNS zone of its own.
 struct Setup {
     zone: DnsZone,
     caller: Caller,
 }
 
 impl Setup {
-    /// Only `allow` and what is public may be called; `own` are our listeners.
+    /// Only `allow` and public addresses may be called; `own` are our listeners.
     async fn new(allow: &[&str], own: &[SocketAddr], settings: CallerSettings) -> Self {
         let zone = DnsZone::start().await;
         let allow = allow.iter().map(|text| text.parse().expect(text)).collect();
@@ -76,17 +75,17 @@ impl Setup {
     }
 
     async fn call(&self, url: &str) -> Outcome {
-        self.caller.call(prepared(url)).await.expect("a turn")
+        self.caller.call(request_to(url)).await.expect("a turn")
     }
 }
 
-/// A signed event for `url`.
-fn prepared(url: &str) -> Prepared {
-    prepared_with(url, Some(SECRET.as_bytes()))
+/// A signed request to `url`.
+fn request_to(url: &str) -> EventRequest {
+    request_with(url, Some(SECRET), NOW)
 }
 
-/// An event for `url`, signed if there is a secret.
-fn prepared_with(url: &str, secret: Option<&[u8]>) -> Prepared {
+/// A request to `url` at `now`, signed if there is a secret.
+fn request_with(url: &str, secret: Option<&str>, now: Timestamp) -> EventRequest {
     let target = Target::parse(url).expect(url).into();
     let email = EventEmail {
         id: EmailId::from_parts(Timestamp::from_millis(1_700_000_000_123), [7; 10]),
@@ -94,9 +93,9 @@ fn prepared_with(url: &str, secret: Option<&[u8]>) -> Prepared {
         from: "bob@example.com",
         subject: "Grüße",
         message: "<p>1</p>",
-        body_text: "1",
+        body_text: "1\r\n",
         received_at: Timestamp::from_millis(1_700_000_000_123),
     };
-    let signer = secret.map(Signer::new);
-    prepare(&Event { id: EVENT, target: &target, signer: signer.as_ref(), email }, NOW)
+    let signer = secret.map(|secret| Signer::new(secret.as_bytes()));
+    Event { id: EVENT, target: &target, signer: signer.as_ref(), email }.request(now)
 }

@@ -1,4 +1,4 @@
-//! What the daemon makes of its settings, and of its watch over the clock, reaches what sends events.
+//! The daemon's settings, and its watch over the clock, have their effect on events.
 
 use std::time::Duration;
 
@@ -8,31 +8,23 @@ use tempmail::store::Outbox;
 
 use super::dispatch::{quick, register, wait_until};
 use crate::support::test_server::TestServer;
+use crate::support::until::{until, until_some};
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const TO: &str = "ann@example.test";
 
-async fn log(server: &TestServer, id: &str) -> Vec<Value> {
-    let log = server.admin_get(&format!("/api/admin/webhooks/{id}/deliveries")).await;
-    log.as_array().cloned().unwrap_or_default()
-}
-
 /// The log of a webhook, once it has so many lines.
 async fn lines(server: &TestServer, id: &str, count: usize) -> Vec<Value> {
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
-    loop {
-        let log = log(server, id).await;
-        if log.len() >= count {
-            return log;
-        }
-        assert!(tokio::time::Instant::now() < deadline, "{log:?}");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    let log = async || {
+        let log = server.admin_get(&format!("/api/admin/webhooks/{id}/deliveries")).await;
+        log.as_array().filter(|log| log.len() >= count).cloned()
+    };
+    until_some(format_args!("{count} lines in the log"), log).await
 }
 
 #[tokio::test]
-async fn the_grace_says_how_long_after_its_mail_an_event_is_attempted() {
-    for (grace, is_tried_again) in [(Duration::ZERO, false), (Duration::from_hours(24), true)] {
+async fn an_event_is_retried_within_the_grace() {
+    for (grace, is_retried) in [(Duration::ZERO, false), (Duration::from_hours(24), true)] {
         let sink = WebhookSink::start().await;
         sink.script("/hook", Behaviour::status(500));
         let server = TestServer::ticking(|config| {
@@ -44,13 +36,13 @@ async fn the_grace_says_how_long_after_its_mail_an_event_is_attempted() {
         let id = register(&server, TO, &sink.url("/hook"), None).await;
         server.send(TO, "Hello", "text").await;
         let line = lines(&server, &id, 1).await.remove(0);
-        assert_eq!(!line["nextAttemptAt"].is_null(), is_tried_again, "{line}");
+        assert_eq!(!line["nextAttemptAt"].is_null(), is_retried, "{line}");
         server.stop().await;
     }
 }
 
 #[tokio::test]
-async fn no_event_is_late_by_a_clock_of_which_the_start_knows_nothing() {
+async fn no_event_is_late_while_the_clock_is_not_known_after_a_start() {
     let sink = WebhookSink::start().await;
     sink.script("/hook", Behaviour::status(500));
     let slow = |config: &mut tempmail::config::Config| {
@@ -67,7 +59,7 @@ async fn no_event_is_late_by_a_clock_of_which_the_start_knows_nothing() {
     clock.reboot();
     clock.step_to(Timestamp::from_millis(1_700_000_000_000).plus(Duration::from_hours(100)));
     let server = server.restart(slow).await;
-    // It is sent although it seems to be late.
+    // The event is sent although it seems to be late.
     let log = lines(&server, &id, 2).await;
     assert_eq!(log[0]["status"], 500, "{log:?}");
     sink.script("/other", Behaviour::status(200));
@@ -83,7 +75,7 @@ async fn no_event_is_late_by_a_clock_of_which_the_start_knows_nothing() {
 }
 
 #[tokio::test]
-async fn what_passes_an_addresss_pace_waits_and_has_not_failed() {
+async fn events_beyond_the_rate_limit_of_an_address_wait_and_do_not_fail() {
     let sink = WebhookSink::start().await;
     sink.script("/hook", Behaviour::status(200));
     let server = TestServer::ticking(|config| {
@@ -96,19 +88,18 @@ async fn what_passes_an_addresss_pace_waits_and_has_not_failed() {
         server.send(TO, "Hello", "text").await;
     }
     sink.wait_for(2).await;
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
-    while sink.requests().len() < 5 {
-        assert!(tokio::time::Instant::now() < deadline, "{}", sink.requests().len());
+    let are_sent = async || {
         server.clock.advance(Duration::from_secs(1));
         server.store().outbox_hint().notify_one();
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+        sink.requests().len() >= 5
+    };
+    until("all five events are sent", are_sent).await;
     wait_until(&server, TO, |webhook| webhook["failures"] == 0 && !webhook["lastDeliveryAt"].is_null()).await;
     server.stop().await;
 }
 
 #[tokio::test]
-async fn a_port_that_is_refused_by_now_is_not_called() {
+async fn a_port_that_was_refused_after_the_registration_is_not_called() {
     let sink = WebhookSink::start().await;
     sink.script("/hook", Behaviour::status(200));
     let server = TestServer::ticking(quick).await;
@@ -128,7 +119,7 @@ async fn a_port_that_is_refused_by_now_is_not_called() {
 }
 
 #[tokio::test]
-async fn our_listeners_are_ours_at_the_public_addresses_too() {
+async fn our_listeners_are_refused_at_the_public_addresses_too() {
     let server = TestServer::ticking(|config| {
         quick(config);
         config.domains.public_addresses = vec!["127.0.0.9".parse().expect("address")];
@@ -145,7 +136,7 @@ async fn our_listeners_are_ours_at_the_public_addresses_too() {
 }
 
 #[tokio::test]
-async fn each_bound_of_the_outbox_is_a_setting_of_its_own() {
+async fn each_limit_of_the_outbox_has_its_own_setting() {
     for (of_webhook, in_all, dropped) in [(2_000, 1 << 30, 2), (64 << 20, 16_000, 3), (64 << 20, 1 << 30, 0)] {
         let server = TestServer::ticking(|config| {
             quick(config);
@@ -156,7 +147,7 @@ async fn each_bound_of_the_outbox_is_a_setting_of_its_own() {
         let text = "x".repeat(1_200);
         let mut ids = Vec::new();
         for (recipient, mails) in [(TO, 3), ("bob@example.test", 1)] {
-            // Nobody listens there.
+            // Nothing listens there.
             ids.push(register(&server, recipient, "http://127.0.0.7:9/hook", None).await);
             for _ in 0..mails {
                 server.send(recipient, "Hello", &text).await;

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use axum::http::HeaderMap;
 use tempmail::clock::{Clock, SystemClock};
-use tempmail::model::{EmailId, Timestamp};
-use tempmail::webhook::{Event, EventEmail, Signer, Target, prepare};
+use tempmail::model::Timestamp;
 
-use super::{EVENT, SECRET, snippet};
+use super::{SECRET, request_with, snippet};
 use crate::support::programs;
 
 /// The drivers take the secret, a file with the body, and the values of `webhook-id`, `webhook-timestamp`,
@@ -52,7 +51,7 @@ func main() {
 "#;
 const SH: &str = "\nif verify \"$@\"; then exit 0; else exit 1; fi\n";
 
-/// What a receiver has to judge.
+/// A request that a receiver has to judge.
 #[derive(Clone, Debug)]
 struct Received {
     secret: &'static str,
@@ -64,32 +63,21 @@ struct Received {
 }
 
 impl Received {
-    /// What is sent at `at`.
+    /// A genuine request, sent at `at`.
     fn sent(secret: &'static str, at: Timestamp) -> Self {
-        let target = Target::parse("https://hooks.example/").expect("URL").into();
-        let email = EventEmail {
-            id: EmailId::from_parts(at, [7; 10]),
-            recipient: "ann@example.test",
-            from: "bob@example.com",
-            subject: "Grüße",
-            message: "<p>1</p>",
-            body_text: "1\r\n",
-            received_at: at,
-        };
-        let signer = Signer::new(secret.as_bytes());
-        let prepared = prepare(&Event { id: EVENT, target: &target, signer: Some(&signer), email }, at);
-        let value = |name| prepared.headers[name].to_str().expect("ASCII").to_owned();
+        let request = request_with("https://hooks.example/", Some(secret), at);
+        let value = |name| request.headers[name].to_str().expect("ASCII").to_owned();
         Self {
             secret,
             id: value("webhook-id"),
             at: value("webhook-timestamp"),
             standard: value("webhook-signature"),
             hex: value("x-webhook-signature"),
-            body: prepared.body.to_vec(),
+            body: request.body.to_vec(),
         }
     }
 
-    /// The command line of a driver.
+    /// Whether a driver takes the request for genuine.
     fn judged_by(&self, command: &mut Command, dir: &Path) -> bool {
         let body = dir.join("body");
         std::fs::write(&body, &self.body).expect("a file");
@@ -136,7 +124,7 @@ const SECRETS: &[&str] = &[
     "====",
 ];
 
-/// What a verification must say of what.
+/// Requests, each with its name and whether it is genuine.
 fn cases() -> Vec<(&'static str, bool, Received)> {
     let now = SystemClock.now();
     let genuine = Received::sent("s3cret", now);
@@ -175,7 +163,7 @@ fn cases() -> Vec<(&'static str, bool, Received)> {
         ("only signatures of others", false, changed(&|it| it.standard = format!("{zeros} {zeros}"))),
         ("the signature under another version", false, changed(&|it| it.standard.replace_range(..2, "v2"))),
         ("a pattern as signature", false, changed(&|it| it.standard = "*".into())),
-        ("no secret to go by", false, Received::sent("", now)),
+        ("an empty secret", false, Received::sent("", now)),
     ];
     cases.extend(every_form);
     cases

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use rand::RngExt;
 use rand::rngs::StdRng;
 use tempmail::model::{
-    AttemptRecord, Delivery, DomainRecord, DomainStatus, EmailId, Registrant, Secret, Timestamp, Verdict, WebhookId,
+    AttemptRecord, Client, Delivery, DomainRecord, DomainStatus, EmailId, Secret, Timestamp, Verdict, WebhookId,
     WebhookLimits, WebhookRecord, WebhookStatus,
 };
 use tempmail::store::{EmbeddedStore, OpenError, Outbox, Replay, Store, StoreOptions};
@@ -250,7 +250,7 @@ impl Workload {
             mailbox: name(n),
             url: format!("https://receiver{n}.example/", n = self.random.random_range(0..5)),
             origin: format!("https://receiver{}.example", self.random.random_range(0..5)),
-            registrant: self.random.random_bool(0.5).then(|| Registrant::of([192, 0, 2, 1].into())),
+            registrant: self.random.random_bool(0.5).then(|| Client::of([192, 0, 2, 1].into())),
             secret: Secret::new("s3cret".into()),
             status: WebhookStatus::Active,
             created_at: self.now,

@@ -1,4 +1,4 @@
-//! A store's outbox with somebody between it and who reads it.
+//! An outbox whose use a test observes, and can hold up.
 
 use std::sync::Arc;
 
@@ -12,42 +12,42 @@ use tempmail::store::{
 };
 use tokio::sync::Notify;
 
-/// Is told of what is read, before whoever reads it goes on.
+/// Is called at each step, before the caller of the outbox goes on.
 #[async_trait]
-pub(super) trait Between: Send + Sync + 'static {
+pub(super) trait Observer: Send + Sync + 'static {
     /// An event was read whole.
     async fn loaded(&self, _: &EmbeddedStore, _: &PendingEvent) {}
 
-    /// It was looked whether an event still waits.
-    async fn looked_at(&self, _: &EmbeddedStore, _: &PendingEvent) {}
+    /// It was checked whether an event is still pending.
+    async fn checked(&self, _: &EmbeddedStore) {}
 
-    /// The webhooks that have events are looked for.
-    fn looks(&self) {}
+    /// The outbox is being scanned.
+    fn scans(&self) {}
 
-    /// So many events of a webhook at most were wanted, and these are there.
+    /// These events of a webhook were read; `limit` is how many were wanted.
     fn read(&self, _: WebhookId, _limit: usize, _: &[PendingEvent]) {}
 
-    /// What became of attempts is to be noted.
-    async fn notes(&self) {}
+    /// Attempts are about to be recorded.
+    async fn records(&self) {}
 }
 
-/// An outbox that tells `between`.
-pub(super) struct OutboxWith<B> {
+/// A store's outbox with an observer.
+pub(super) struct ObservedOutbox<O> {
     pub(super) store: Arc<EmbeddedStore>,
-    pub(super) between: B,
+    pub(super) observer: O,
 }
 
 #[async_trait]
-impl<B: Between> Outbox for OutboxWith<B> {
+impl<O: Observer> Outbox for ObservedOutbox<O> {
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
         let loaded = self.store.load_event(event).await;
-        self.between.loaded(&self.store, event).await;
+        self.observer.loaded(&self.store, event).await;
         loaded
     }
 
     async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError> {
         let is_pending = self.store.is_pending(event).await;
-        self.between.looked_at(&self.store, event).await;
+        self.observer.checked(&self.store).await;
         is_pending
     }
 
@@ -93,14 +93,14 @@ impl<B: Between> Outbox for OutboxWith<B> {
     }
 
     async fn pending_webhooks(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
-        self.between.looks();
+        self.observer.scans();
         self.store.pending_webhooks().await
     }
 
     async fn due_events(&self, webhook: WebhookId, query: DueQuery) -> Result<Option<DueEvents>, StoreError> {
         let limit = query.limit;
         let due = self.store.due_events(webhook, query).await;
-        self.between.read(webhook, limit, due.as_ref().ok().and_then(Option::as_ref).map_or(&[], |due| &due.events));
+        self.observer.read(webhook, limit, due.as_ref().ok().and_then(Option::as_ref).map_or(&[], |due| &due.events));
         due
     }
 
@@ -113,7 +113,7 @@ impl<B: Between> Outbox for OutboxWith<B> {
     }
 
     async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
-        self.between.notes().await;
+        self.observer.records().await;
         self.store.record_attempts(attempts).await
     }
 

@@ -1,12 +1,12 @@
 //! No request leaves for an address that is not public, whatever a name leads to.
 
-use tempmail::webhook::{CallerSettings, ErrorClass, Verdict};
+use tempmail::webhook::{CallerSettings, Disposition, ErrorClass};
 
-use super::{PATIENT, Setup, prepared};
+use super::{PATIENT, Setup, request_to};
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const NAME: &str = "hooks.example";
-/// Names the receiver for a process that makes one call.
+/// The environment variable with the receiver's URL for a child process.
 const RECEIVER: &str = "TEST_WEBHOOK_RECEIVER";
 
 async fn sink() -> WebhookSink {
@@ -37,7 +37,7 @@ async fn names_and_literals_of_private_addresses_are_not_dialled() {
     ] {
         let outcome = setup.call(&url_of(&sink, host)).await;
         assert_eq!((outcome.status, outcome.class), (None, Some(ErrorClass::RefusedAddress)), "{host}");
-        assert_eq!(outcome.verdict(), Verdict::Retry { after: None });
+        assert_eq!(outcome.disposition(), Disposition::Retry { after: None });
         assert!(outcome.detail.contains("not a public address"), "{}", outcome.detail);
     }
     assert_eq!(sink.connections(), 0);
@@ -45,7 +45,7 @@ async fn names_and_literals_of_private_addresses_are_not_dialled() {
 
 #[tokio::test]
 async fn a_name_that_leads_to_a_private_address_later_is_refused_then() {
-    // 127.0.0.1 stands for a public address here, 127.0.0.2 for a private one; the receiver listens on both.
+    // Here 127.0.0.1 stands for a public address, and 127.0.0.2 for a private one. The receiver listens on both.
     let sink = WebhookSink::start_on_two().await;
     sink.script("/hook", Behaviour::with_header(200, "connection", "close"));
     let setup = Setup::new(&["127.0.0.1/32"], &[], PATIENT).await;
@@ -79,7 +79,7 @@ async fn our_own_listener_is_not_dialled_even_where_its_network_is_allowed() {
 }
 
 #[tokio::test]
-async fn what_the_dns_does_not_say_is_a_failure_of_the_dns() {
+async fn a_name_that_does_not_resolve_is_a_dns_error() {
     let (setup, sink) = (Setup::local().await, sink().await);
     setup.zone.set_empty("empty.example");
     setup.zone.servfail("broken.example");
@@ -94,7 +94,7 @@ async fn no_proxy_of_the_environment_is_used() {
     let (proxy, receiver) = (sink().await, sink().await);
     let program = std::env::current_exe().expect("this program");
     let mut child = std::process::Command::new(program);
-    child.args(["--exact", "webhook::guarded::a_call_in_a_process_of_its_own", "--ignored"]);
+    child.args(["--exact", "webhook::guard::a_call_in_a_process_of_its_own", "--ignored"]);
     child.env(RECEIVER, receiver.url("/hook")).stdout(std::process::Stdio::null());
     for variable in ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"] {
         child.env(variable, proxy.url(""));
@@ -107,7 +107,7 @@ async fn no_proxy_of_the_environment_is_used() {
     assert_eq!((proxy.connections(), receiver.requests().len()), (0, 1));
 }
 
-/// Part of the test above: an environment is a process's own.
+/// Part of the test above, which needs a process with an environment of its own.
 #[tokio::test]
 #[ignore = "run by another test, with the address of a receiver in the environment"]
 async fn a_call_in_a_process_of_its_own() {
@@ -116,16 +116,16 @@ async fn a_call_in_a_process_of_its_own() {
 }
 
 #[tokio::test]
-async fn names_that_lead_to_one_address_share_what_it_may_be_called() {
+async fn names_that_lead_to_one_address_share_its_rate_limit() {
     let sink = sink().await;
     let other = WebhookSink::start().await;
     other.script("/hook", Behaviour::status(200));
     let setup = Setup::new(&["127.0.0.0/8"], &[], CallerSettings { per_address_per_minute: 4, ..PATIENT }).await;
     let call = async |sink: &WebhookSink, name: &str| {
         setup.zone.set_addresses(name, &["127.0.0.1"]);
-        setup.caller.call(prepared(&url_of(sink, name))).await.map(|outcome| outcome.status)
+        setup.caller.call(request_to(&url_of(sink, name))).await.map(|outcome| outcome.status)
     };
-    // A connection that is kept counts as one that is made.
+    // An attempt on a reused connection counts like any other.
     for name in ["a.example", "b.example"] {
         assert_eq!(call(&sink, name).await, Ok(Some(200)), "{name}");
         assert_eq!(call(&other, "kept.example").await, Ok(Some(200)));
@@ -137,7 +137,7 @@ async fn names_that_lead_to_one_address_share_what_it_may_be_called() {
     }
     let wait = call(&sink, "e.example").await.expect_err("the fifth").wait;
     assert!(wait <= std::time::Duration::from_millis(15_100), "{wait:?}");
-    assert!(call(&sink, "d.example").await.is_err(), "its connection is kept");
-    assert!(call(&other, "kept.example").await.is_err(), "its connection is kept");
+    assert!(call(&sink, "d.example").await.is_err(), "its connection is idle");
+    assert!(call(&other, "kept.example").await.is_err(), "its connection is idle");
     assert_eq!((sink.requests().len(), other.requests().len()), (4, 4));
 }
