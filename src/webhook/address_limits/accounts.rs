@@ -1,14 +1,13 @@
-//! The rate limits of addresses: how many attempts and octets each may get, whatever names lead there.
+//! What the attempts at an address are charged to, and how much of each limit is used.
 //!
-//! An address and port is on probation until its first 2xx: it gets one attempt at a time and few per minute. All ports on
-//! probation of one IPv4 address or IPv6 /64 share another limit, so that nobody can flood a host by means of webhooks.
+//! Pure; `now` is an argument. An address and port is on probation until its first 2xx: it gets one attempt at a time and few
+//! per minute. All ports on probation of one IPv4 address or IPv6 /64 share another limit, so that nobody can flood a host by
+//! means of webhooks.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::clock::Clock;
 use crate::model::Client;
 
 /// The span that attempts and octets are counted over.
@@ -37,56 +36,6 @@ pub struct Busy {
     pub wait: Duration,
 }
 
-/// The rate limits of all addresses, and how much of them is used.
-#[derive(Clone)]
-pub(super) struct AddressLimits {
-    accounts: Arc<Mutex<Accounts>>,
-    clock: Arc<dyn Clock>,
-}
-
-/// Permits one attempt at an address. The attempt ends when the permit is dropped.
-pub(super) struct Permit {
-    limits: AddressLimits,
-    accounts: Charged,
-    pub(super) address: SocketAddr,
-}
-
-impl AddressLimits {
-    /// A proven address and port gets `per_minute` attempts per minute, and twice as many in the first one. 0 counts as 1.
-    /// Without a probation every address and port is proven.
-    pub(super) fn new(per_minute: usize, has_probation: bool, clock: Arc<dyn Clock>) -> Self {
-        Self { accounts: Arc::new(Mutex::new(Accounts::new(per_minute, has_probation))), clock }
-    }
-
-    /// Begins an attempt at `address`, or says when to try again.
-    pub(super) fn begin(&self, address: SocketAddr) -> Result<Permit, Busy> {
-        let accounts = self.accounts().begin(address, self.clock.boot())?;
-        Ok(Permit { limits: self.clone(), accounts, address })
-    }
-
-    fn accounts(&self) -> MutexGuard<'_, Accounts> {
-        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Permit {
-    /// Records that the attempt sends so many octets.
-    pub(super) fn send(&self, octets: usize) {
-        self.limits.accounts().send(self.accounts, octets, self.limits.clock.boot());
-    }
-
-    /// Records that the answer was a 2xx, which ends the probation of this address and port.
-    pub(super) fn prove(&self) {
-        self.limits.accounts().prove(self.address, self.limits.clock.boot());
-    }
-}
-
-impl Drop for Permit {
-    fn drop(&mut self) {
-        self.limits.accounts().end(self.accounts);
-    }
-}
-
 /// What may be sent per minute. A minute that follows a quiet one may have twice as much.
 #[derive(Clone, Copy, Debug)]
 struct Limit {
@@ -105,7 +54,7 @@ enum Account {
 
 /// The accounts to which one attempt is charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Charged([Option<Account>; 2]);
+pub(super) struct Charged([Option<Account>; 2]);
 
 impl Charged {
     fn iter(self) -> impl Iterator<Item = Account> {
@@ -125,9 +74,8 @@ struct Usage {
     used_at: Duration,
 }
 
-/// Pure; `now` is an argument.
 #[derive(Debug)]
-struct Accounts {
+pub(super) struct Accounts {
     proven: Limit,
     has_probation: bool,
     usage: HashMap<Account, Usage>,
@@ -135,7 +83,7 @@ struct Accounts {
 }
 
 impl Accounts {
-    fn new(per_minute: usize, has_probation: bool) -> Self {
+    pub(super) fn new(per_minute: usize, has_probation: bool) -> Self {
         let attempts = u32::try_from(per_minute).unwrap_or(u32::MAX).max(1);
         let proven = Limit { attempts, octets: OCTETS_MAX };
         Self { proven, has_probation, usage: HashMap::new(), sweep_from: ACCOUNTS_MIN }
@@ -158,7 +106,7 @@ impl Accounts {
     }
 
     /// Begins an attempt, or says when to try again. [`Accounts::end`] ends the attempt.
-    fn begin(&mut self, address: SocketAddr, now: Duration) -> Result<Charged, Busy> {
+    pub(super) fn begin(&mut self, address: SocketAddr, now: Duration) -> Result<Charged, Busy> {
         self.forget(now);
         let charged = self.charged(address);
         for account in charged.iter() {
@@ -179,7 +127,7 @@ impl Accounts {
     }
 
     /// Charges an attempt for the octets that it sends.
-    fn send(&mut self, charged: Charged, octets: usize, now: Duration) {
+    pub(super) fn send(&mut self, charged: Charged, octets: usize, now: Duration) {
         for account in charged.iter() {
             let limit = self.limit(account);
             let Some(usage) = self.usage.get_mut(&account) else { continue };
@@ -190,11 +138,11 @@ impl Accounts {
     }
 
     /// Records a 2xx from `address`, which is proven now. Earlier charges no longer count for it.
-    fn prove(&mut self, address: SocketAddr, now: Duration) {
+    pub(super) fn prove(&mut self, address: SocketAddr, now: Duration) {
         self.usage.entry(Account::Proven(address)).or_default().used_at = now;
     }
 
-    fn end(&mut self, charged: Charged) {
+    pub(super) fn end(&mut self, charged: Charged) {
         for account in charged.iter() {
             if let Some(usage) = self.usage.get_mut(&account) {
                 usage.in_flight = usage.in_flight.saturating_sub(1);
