@@ -191,7 +191,7 @@ async fn every_event_arrives(events: usize, kills: usize) {
     let seen = seen.lock().expect("seen");
     assert_eq!(seen.broken, [] as [String; 0]);
     let duplicates: usize = seen.events.values().map(|(_, answered)| answered.saturating_sub(1)).sum();
-    println!("{} events, {} attempts, {kills} kills, {duplicates} sent again", kept.len(), seen.attempts,);
+    println!("{} events, {} attempts, {kills} kills, {duplicates} sent again", kept.len(), seen.attempts);
     assert!(duplicates <= kept.len() / 100 + IN_FLIGHT * kills, "{duplicates} duplicates");
 }
 
