@@ -178,7 +178,7 @@ impl Daemon {
         let limits = HttpLimits::new(config.http.connections_max);
         let Running { mail, http, files: mut socket_files } = listeners.run()?;
         let watch = ClockWatch::begin(&*store, &*clock, &config.data_dir).await;
-        // The workers stop at once; mail and requests that are under way still need the store.
+        // The workers stop at once; mail and requests that are in progress still need the store.
         let mut tasks = Tasks::default();
         tasks.spawn("SMTP", smtp::serve(mail, receiver, shutdown.clone()));
         tasks.spawn("HTTP", http::serve_tcp(http, router.clone(), limits, shutdown.clone()));

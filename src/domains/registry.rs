@@ -15,7 +15,7 @@ use crate::dns::{Failure, MxCheck, MxReport, Resolver, Verdict, mx, report};
 use crate::model::{Counts, DomainName, DomainRecord, DomainStatus};
 use crate::store::{Registration, Store, StoreError};
 
-/// How many checks may be under way on behalf of callers; rounds of verification have their own bound.
+/// How many checks may be in progress on behalf of callers; rounds of verification have their own bound.
 const CHECKS_MAX: usize = 16;
 
 /// How long a caller waits for its turn.

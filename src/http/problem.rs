@@ -101,7 +101,7 @@ pub enum Code {
     MxHostUnset,
     /// DNS gave no answer.
     DnsUnavailable,
-    /// As many tests of webhooks are under way, or calls were made, as permitted.
+    /// As many tests of webhooks are in progress, or calls were made, as permitted.
     WebhookBusy,
     /// The store failed or is closing.
     StoreUnavailable,
@@ -299,7 +299,7 @@ impl From<TestError> for Problem {
     fn from(error: TestError) -> Self {
         match error {
             TestError::Full => {
-                let detail = "as many tests of webhooks are under way as permitted";
+                let detail = "as many tests of webhooks are in progress as permitted";
                 Self::new(Code::WebhookBusy, detail).with_retry_after(5)
             }
             TestError::Busy(Busy { wait }) => {

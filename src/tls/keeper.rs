@@ -49,7 +49,7 @@ pub struct Keeper {
     config: Arc<ServerConfig>,
 }
 
-/// What rustls asks at each handshake; sessions that are under way keep what they began with.
+/// What rustls asks at each handshake; sessions that are in progress keep what they began with.
 #[derive(Debug)]
 struct Current(ArcSwap<Certificate>);
 

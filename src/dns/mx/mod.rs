@@ -50,8 +50,8 @@ pub enum Failure {
     /// Neither a setting nor the system names a server.
     #[error("no name server is configured")]
     NoServer,
-    /// Too many checks are under way.
-    #[error("too many checks are under way")]
+    /// Too many checks are in progress.
+    #[error("too many checks are in progress")]
     Busy,
 }
 
