@@ -18,7 +18,7 @@
 //!                          then one redb transaction that makes the group visible: a row and an id per recipient
 //!      -> 250              full: 452 4.3.1, mailbox full: 452 4.2.2, failed: 451 4.3.0, stopping: 421 4.3.2, unknown: no reply
 //! ------------------------------------------------------------------ the sender's part ends here
-//!      -> http, cli        read rows from the index, and octets from the journal by one pread
+//!      -> http             reads rows from the index, and octets from the journal by one pread; cli asks http
 //!      -> mime             parses on two threads of its own, and only when somebody reads the message
 //!      -> expiry           removes Emails in small steps between the writer's groups
 //! ```
@@ -36,13 +36,13 @@
 //! webhook/dispatcher  wakes by a hint, which may be lost, every 5 s, and when an event is due. It reads one row per webhook
 //!                     with pending events, then a page of 32 events at most from each
 //!      -> queue       chooses the next event: origins (scheme, host, port) take turns, and so do the webhooks of one.
-//!                     4 attempts are in flight at each. A webhook that failed or was slow gets 1
+//!                     At most 4 attempts are in flight at one, beside slow ones. A prompt webhook does not wait for the others
 //!      -> attempt     makes one attempt of a Claim, which is an event and its receiver
-//!           request   reads and parses the message: body, headers, signatures; then asks the store whether the event is
-//!                     still pending
+//!           request   reads and parses the message, makes body, headers and signatures, and asks the store once more
+//!                     whether the event is still pending
 //!           call      one POST under bounds, after the guard and the limits of the address have permitted it
 //!           record    decides by outcome and schedule when the event ends or is retried, and writes the line of the log; one
-//!                     Change holds 32 at most. 8 ended attempts of an origin may be unrecorded
+//!                     Change holds 32 at most. No attempt begins at an origin that has 8 unrecorded ones
 //! ```
 //!
 //! The outbox is the only copy of an event. The dispatcher's memory is a hint that is checked right before the call. After a
@@ -68,10 +68,11 @@
 //! # Who may know whom
 //!
 //! ```text
-//! cli       client, config, daemon, webhook (`webhook listen`, the form of a secret), tls (SIGHUP), error, logging, process; never the store
-//! client    http (the router's types), daemon (to assemble one in-process), config, store, model
+//! cli       client, config, daemon, webhook (`webhook listen`, the form of a secret), tls (SIGHUP), error, logging, process, panics,
+//!           dns (`webhook listen`), model; never the store
+//! client    http (the router's types), daemon (to assemble one in-process), config, store, error, model
 //! daemon    everybody: the only one that puts parts together
-//! http      store, domains, dns (reports), mime, webhook (the guard, a test), tls (its state), config, model
+//! http      store, domains, dns (reports), mime, webhook (the guard, a test), tls (its state), panics, config, model
 //! webhook   store (the outbox), expiry (steps of the clock), mime, dns (the resolver), tls, config, model
 //! smtp      store, domains (the table), tls, config, model
 //! domains   dns, store, config, model
@@ -79,11 +80,13 @@
 //! store     config, model
 //! tls       model
 //! dns, mime model at most
+//! config    model
 //! model     nobody
 //! ```
 //!
-//! Every module that is not pure may use `clock`. `error` knows the errors that end the program. `tests/it/layout` reads the
-//! sources for these rules, and for the one home of each large dependency, such as redb in `store/index`.
+//! Every module that is not pure may use `clock`, `logging` and `process`. `error` knows the errors that end the program.
+//! `tests/it/layout` reads the sources for the most important of these rules, and for the one home of each large dependency,
+//! such as redb in `store/index`.
 
 pub mod cli;
 pub mod client;

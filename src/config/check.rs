@@ -8,7 +8,7 @@ use super::value::show_size;
 use super::{Config, Endpoint, Revision, SmtpAuth};
 use crate::model::DomainName;
 
-/// The largest page of revision 1 (interface document, section 8).
+/// The largest page that revision 1 of the interface permits.
 const PAGE_SIZE_MAX_OF_REVISION_ONE: usize = 100;
 
 /// Sets the defaults that follow other values. `is_given` tells whether a key was set by anybody.

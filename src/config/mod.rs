@@ -8,6 +8,7 @@
 //! settings   structs, defaults, table    setting   one entry of it     args, file   flags and TOML to values
 //! load       which source wins          check     values that depend on each other or contradict
 //! value, parse   text to values         error     what can be wrong    paths        default places
+//! endpoint   where LMTP listens
 //! ```
 
 mod args;

@@ -9,7 +9,8 @@
 //!
 //! `cli/serve` loads the settings and raises the limit of open files. The daemon then binds every listener, locks the data
 //! directory, opens the store with its replay, and binds the control socket. Nobody gets an answer before all of that has
-//! worked. The tasks are SMTP, HTTP over TCP, HTTP over the socket, verification, webhooks (not in revision 1) and expiry.
+//! worked. The tasks are SMTP, HTTP over TCP and over the socket, verification, webhooks (not in revision 1), expiry,
+//! the reloading of the certificate, and the watch on the store's writer.
 //!
 //! SIGTERM or SIGINT cancels one token. Listeners close, sessions and requests have 8 s for their last answers, attempts of
 //! webhooks 3 s. Then the store commits what is queued, makes a checkpoint and closes. Tasks in the background begin again

@@ -1,8 +1,13 @@
 //! Which domains mail is received for, and how that changes.
 //!
-//! [`table`] answers SMTP from memory; [`registry`] registers, pins and removes; [`verifier`] asks for every domain's MX
-//! once a period; [`round`] decides, pure, what a round of that may deactivate. The store has the truth; what is in
-//! memory changes only after it.
+//! ```text
+//! table     answers SMTP from memory            registry  registers, pins and removes domains
+//! verifier  asks for every MX once a period     round     decides what a round may deactivate; pure
+//! records   the records of the store, and their copy in memory
+//! counters  what the questions for MX records found
+//! ```
+//!
+//! The store has the truth. A change goes to the store first, and to memory after it.
 
 pub mod registry;
 pub mod round;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -77,7 +77,9 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: 
 }
 
 async fn answer(request: Request, next: Next) -> Response {
-    let target = format!("{} {}", request.method(), request.uri().path());
+    // Not the path itself: the id in it is enough to read and delete an Email.
+    let route = request.extensions().get::<MatchedPath>().map_or("no route", MatchedPath::as_str);
+    let target = format!("{} {route}", request.method());
     let Ok(response) = AssertUnwindSafe(next.run(request)).catch_unwind().await else {
         tracing::error!(%target, "a handler panicked");
         return Problem::internal().into_response();

@@ -8,7 +8,7 @@ use super::problem::{Code, Problem};
 use crate::mime::Content;
 use crate::model::{EmailId, Mailbox, StoredEmail};
 
-/// The six fields of the interface document, section 2. None is ever absent or null.
+/// The six fields of an Email in every answer. None is ever absent or null.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct EmailJson<'a> {

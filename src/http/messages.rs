@@ -44,7 +44,7 @@ pub(super) async fn list(State(api): State<Arc<Api>>, principal: Principal, quer
 /// How the body begins.
 const HEAD: &str = "{\"emails\":[";
 
-/// What follows the Emails (interface document, section 2).
+/// What follows the Emails in the answer.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Foot {
     total: u64,

@@ -10,6 +10,7 @@
 //! query     query strings        body      JSON bodies          principal  who asks
 //! messages, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
 //! email     an Email as JSON     problem   errors, their codes and statuses
+//! registration_limit   the rate limit on registrations of webhooks
 //! metrics   Prometheus' format; `metrics/catalogue` has the names
 //! ```
 

@@ -23,7 +23,7 @@ use crate::webhook::{Refused, TestError, Tester, UrlError};
 /// The longest secret in octets.
 const SECRET_OCTETS_MAX: usize = 1024;
 /// At the limit of all webhooks, a new one replaces one that had no delivery within this time of its registration.
-const MAKES_WAY_AFTER: Duration = Duration::from_hours(1);
+const EVICTABLE_AFTER: Duration = Duration::from_hours(1);
 
 /// Sends a sample event to a webhook.
 #[async_trait]
@@ -39,7 +39,7 @@ impl WebhookTest for Tester {
     }
 }
 
-/// The answer to a registration (interface document, section 2).
+/// The answer to a registration.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Registered {
     id: WebhookId,
@@ -101,7 +101,7 @@ pub(super) async fn register(
         per_recipient: api.config.webhooks.per_recipient_max,
         per_registrant: api.config.webhooks.per_client_max,
         total: api.config.webhooks.total_max,
-        unproven_before: api.clock.now().before(MAKES_WAY_AFTER),
+        unproven_before: api.clock.now().before(EVICTABLE_AFTER),
     };
     let id = record.id;
     let answer = |status, id| Ok((status, Json(Registered { id, status: "ok" })));

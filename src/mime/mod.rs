@@ -1,5 +1,13 @@
 //! MIME: from the octets of a received message to the content that people read.
 //!
+//! ```text
+//! parser      the threads that parse                  limits    what bounds a message
+//! structure   the parts, and which of them are the body
+//! fields, part   the header fields of a message and of a part
+//! sender      the first address of From               encoding, charset   octets to text
+//! html        HTML to text, and text to HTML          attachment   the list of attachments
+//! ```
+//!
 //! Pure and total: any octets give a [`Content`], in time and memory linear in their number. The octets stay the truth;
 //! nothing here is stored, and nothing here decides whether a mail is accepted. The structure of a message is read by
 //! `structure`, which bounds it; the grammar of fields, charsets and base64 is mail-parser's. That crate's own reader of

@@ -172,7 +172,7 @@ impl fmt::Display for DomainPattern {
     }
 }
 
-/// The states of a domain (interface document, section 3).
+/// The states of a domain, as the interface names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DomainStatus {

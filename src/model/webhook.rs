@@ -1,4 +1,4 @@
-//! Webhooks, their events, and the attempts to send these (interface document, section 6).
+//! Webhooks, their events, and the attempts to send these.
 
 use std::fmt;
 use std::str::FromStr;

@@ -16,7 +16,7 @@ pub const WAITING_MAX: usize = 64;
 const FREED_WITHIN: Duration = Duration::from_secs(2);
 /// The most connections that one eviction compares; the next eviction goes on behind them. So an eviction costs the
 /// same however many connections there are.
-const COMPARED_MAX: usize = 256;
+const COMPARED_MAX: usize = 1_024;
 /// A client may be evicted once it has kept the server waiting for this part of the timeout under stress.
 const STRESS_PART: u32 = 10;
 

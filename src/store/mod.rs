@@ -14,6 +14,8 @@
 //! backup        a store as one file
 //! check         finds damage
 //! salvage       makes a new store from what can still be read
+//!
+//! after a crash    embedded/open -> journal/replay -> index/apply; embedded/recovery when the index fails in a running store
 //! ```
 //!
 //! Every write is one `Change`. Applying the same changes in the same order always has the same result, so a replay needs

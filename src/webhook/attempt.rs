@@ -48,14 +48,14 @@ pub(super) struct Receiver {
     /// The webhook's address has become a role address, and the webhook is not the administrator's.
     is_closed: bool,
     /// The last recorded attempt was delivered.
-    pub(super) is_good: bool,
+    pub(super) was_delivered: bool,
     pub(super) failures: u32,
 }
 
 #[cfg(test)]
 impl Receiver {
-    pub(super) fn for_test(target: Target, is_good: bool) -> Self {
-        Self { target: Arc::new(target), signer: None, is_closed: false, is_good, failures: 0 }
+    pub(super) fn for_test(target: Target, was_delivered: bool) -> Self {
+        Self { target: Arc::new(target), signer: None, is_closed: false, was_delivered, failures: 0 }
     }
 }
 
@@ -71,6 +71,8 @@ pub(super) struct Claim {
 pub(super) enum Attempted {
     /// A request was sent, or connecting failed. The attempt began at this time.
     Called(Timestamp, Outcome),
+    /// The attempt panicked. It began at this time, and a request may have been sent.
+    Panicked(Timestamp),
     /// The event ends without a request, for this reason.
     Ended(&'static str),
     /// The event is no longer pending.
@@ -100,7 +102,7 @@ impl EventSender {
             target: Arc::new(target),
             signer: webhook.secret.as_ref().map(|secret| Arc::new(Signer::of(secret))),
             is_closed: webhook.registrant.is_some() && self.roles.contains(&webhook.mailbox),
-            is_good: webhook.is_proven() && webhook.failures == 0,
+            was_delivered: webhook.is_proven() && webhook.failures == 0,
             failures: webhook.failures,
         })
     }

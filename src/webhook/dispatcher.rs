@@ -70,7 +70,6 @@ struct Worker {
     queue: Queue,
     guard: StepDetector,
     /// Whether events may end because they are late.
-    may_end: bool,
     /// Records that are not in the store yet.
     ended: Vec<(EventKey, AttemptRecord)>,
     scans: JoinSet<Scan>,
@@ -93,7 +92,6 @@ impl Worker {
             sender,
             queue: Queue::new(in_flight_max),
             guard,
-            may_end: false,
             ended: Vec::new(),
             scans: JoinSet::new(),
             reads: JoinSet::new(),
@@ -112,7 +110,7 @@ impl Worker {
 
     /// Starts everything that can be started now.
     fn start(&mut self) {
-        self.may_end = self.guard.may_remove(self.sender.clock.now(), self.now());
+        self.may_end();
         for key in self.queue.wake(self.now()) {
             self.in_flight.remove(&key);
         }
@@ -129,7 +127,7 @@ impl Worker {
 
     fn start_attempt(&mut self, claim: Claim) {
         // While the clock is not reliable, an event that seems late is sent like any other.
-        if self.may_end && self.sender.is_late(&claim.event) {
+        if self.may_end() && self.sender.is_late(&claim.event) {
             return self.end((claim, Attempted::Ended(AttemptRecord::TOO_LATE)));
         }
         let sender = Arc::clone(&self.sender);
@@ -141,7 +139,7 @@ impl Worker {
             let attempted = AssertUnwindSafe(sender.attempt_until(&claim, is_cut_off)).catch_unwind().await;
             let attempted = attempted.unwrap_or_else(|_| {
                 tracing::error!(webhook = %claim.event.webhook, "an attempt panicked; the event is retried");
-                Attempted::Called(at, Outcome::unanswered(ErrorClass::Other, Duration::ZERO, "internal error"))
+                Attempted::Panicked(at)
             });
             (claim, attempted)
         });
@@ -153,8 +151,14 @@ impl Worker {
         let ended = match attempted {
             Attempted::Called(at, outcome) => {
                 let answer = answer(&outcome);
-                let record = self.sender.attempt_record(&claim.event, at, outcome, self.may_end);
-                self.ended.push((key, record));
+                self.end_called(&claim, at, outcome);
+                Ended::Called(answer)
+            }
+            Attempted::Panicked(at) => {
+                let outcome = Outcome::unanswered(ErrorClass::Other, Duration::ZERO, "internal error");
+                // The receiver need not be the reason.
+                let answer = Answer { is_origin_failure: false, ..answer(&outcome) };
+                self.end_called(&claim, at, outcome);
                 Ended::Called(answer)
             }
             Attempted::Ended(why) => {
@@ -165,6 +169,17 @@ impl Worker {
             Attempted::Deferred(wait) => Ended::Deferred(claim, wait),
         };
         self.queue.end(key, ended, self.now());
+    }
+
+    fn end_called(&mut self, claim: &Claim, at: Timestamp, outcome: Outcome) {
+        let may_end = self.may_end();
+        let record = self.sender.attempt_record(&claim.event, at, outcome, may_end);
+        self.ended.push((key(claim), record));
+    }
+
+    /// Whether an event may end by the time of day.
+    fn may_end(&mut self) -> bool {
+        self.guard.may_remove(self.sender.clock.now(), self.now())
     }
 
     fn start_recordings(&mut self) {

@@ -4,17 +4,17 @@
 //!
 //! ```text
 //! dispatcher  the one loop: scans the outbox, reads due events, starts attempts, records their outcomes
-//!  -> queue   which webhook has the next turn; gives out a Claim, which is an event and its receiver
+//!  -> queue   chooses the next webhook, and gives out a Claim, which is an event and its receiver
 //!  -> attempt the event's message is read and parsed
 //!     request the body and headers of the POST; sign makes the signatures
-//!     call    one POST within limits of time and size, on a reused connection or a new one from dial
+//!     call    one POST within limits of time and size, on a reused `connection` or a new one from dial
 //!     outcome what the response means; schedule says when a failed event is retried
-//!  -> record  the attempt goes into the log, and the event ends or gets its next time
+//!  -> record  (in dispatcher) the attempt goes into the log, and the event ends or gets its next time
 //! ```
 //!
 //! [`call`] alone sends requests, and `dial` alone opens connections. So no request leaves for an address that [`Guard`]
 //! refuses: each address is checked right before it is dialled, and again before a connection to it is reused.
-//! `address_limits` holds the rate limits of addresses. [`Tester`] sends sample events, which do not go through the outbox.
+//! `address_limits` holds the rate limits of addresses, `target` is a webhook's URL, and `counters` count attempts. [`Tester`] sends sample events, which do not go through the outbox.
 //!
 //! This room knows neither the HTTP interface nor SMTP.
 

@@ -2,6 +2,12 @@
 //!
 //! Octets go in, however they are cut; replies and [`Step`]s come out. Nothing here does I/O, waits or reads a clock, so
 //! each dialog can be tested and fuzzed without a socket.
+//!
+//! ```text
+//! commands     every command except those of a transaction
+//! transaction  MAIL, RCPT, DATA and BDAT, and the refusal of a message for its size
+//! step         what a session asks its connection to do
+//! ```
 
 mod commands;
 mod step;

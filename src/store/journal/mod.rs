@@ -1,5 +1,12 @@
 //! The journal: the source of truth, as groups of records in preallocated segments.
 //!
+//! ```text
+//! record    layout of headers, groups and records    segments  the files, and reads from them
+//! spare     makes the next segment ahead of need     search    finds the next group behind damage
+//! replay    what an opening applies again after a crash
+//! walk      reads a segment step by step, damage included
+//! ```
+//!
 //! A segment is never written again after an opening, a failed append or a failed sync. The header of the next segment
 //! says where its valid part ends.
 

@@ -205,13 +205,13 @@ impl Queue {
         let Some(attempt) = self.in_flight.end(key) else { return };
         let is_to_record = matches!(ended, Ended::Called(_) | Ended::Uncalled);
         let origin = self.origins.entry(attempt.origin.clone()).or_default();
-        origin.end(attempt.class, is_to_record);
+        origin.end(attempt.class, attempt.is_slow(), is_to_record);
         let queue = self.webhooks.entry(key.0).or_default();
         queue.in_flight -= 1;
         match ended {
             Ended::Called(answer) => {
                 queue.record(answer, attempt.is_slow(), now);
-                if let Some(until) = origin.record(answer.is_origin_failure, now) {
+                if let Some(until) = origin.record(answer, now) {
                     self.waiting.push(Reverse((until, Waiting::Origin(attempt.origin.clone()))));
                 }
             }
@@ -220,6 +220,11 @@ impl Queue {
             Ended::Deferred(claim, wait) => {
                 queue.backoff.extend(now + wait);
                 queue.events.push_front(claim.event);
+                // So the webhooks of the origin keep their turns at an address that is at its limit.
+                if attempt.class == Class::Other {
+                    origin.defer(now + wait);
+                    self.waiting.push(Reverse((now + wait, Waiting::Origin(attempt.origin.clone()))));
+                }
             }
         }
         self.wake_later(key.0, now);
@@ -245,10 +250,15 @@ impl Queue {
     /// returned events have to be cut off.
     #[must_use]
     pub(super) fn wake(&mut self, now: Duration) -> Vec<EventKey> {
-        while let Some((webhook, _)) = self.in_flight.next_slow(now) {
+        while let Some(((webhook, _), attempt)) = self.in_flight.next_slow(now) {
             if let Some(queue) = self.webhooks.get_mut(&webhook) {
                 queue.is_prompt = false;
             }
+            let name = attempt.origin.clone();
+            if let Some(origin) = self.origins.get_mut(&name) {
+                origin.slow_down(attempt.class);
+            }
+            self.queue_origin(&name, now);
         }
         while let Some(Reverse((at, _))) = self.waiting.peek()
             && *at <= now
@@ -286,10 +296,11 @@ impl Queue {
         if queue.is_queued || !queue.is_ready(now) {
             return;
         }
-        let Some(name) = queue.origin().cloned() else { return };
+        let Some(receiver) = &queue.receiver else { return };
+        let (name, is_good) = (receiver.target.origin().clone(), receiver.was_delivered);
         queue.is_queued = true;
         let class = queue.class();
-        self.origins.entry(name.clone()).or_default().push(class, webhook);
+        self.origins.entry(name.clone()).or_insert_with(|| OriginQueue::new(is_good)).push(class, webhook);
         self.queue_origin(&name, now);
     }
 

@@ -6,15 +6,18 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use super::Answer;
 use super::backoff::Backoff;
 use super::slots::Class;
 use crate::model::WebhookId;
 
-/// The most attempts in flight at one origin.
+/// The most attempts in flight at one origin that are not slow.
 pub(super) const PER_ORIGIN_MAX: usize = 4;
 /// No attempt begins at an origin with so many attempts that have ended and are not recorded. A crash repeats these, and
 /// those in flight.
 pub(super) const UNRECORDED_PER_ORIGIN_MAX: usize = 8;
+/// No attempt begins at an origin with so many slow attempts.
+const SLOW_PER_ORIGIN_MAX: usize = 16;
 
 /// An origin of which something is in memory.
 #[derive(Default)]
@@ -23,22 +26,34 @@ pub(super) struct OriginQueue {
     ready: [VecDeque<WebhookId>; 2],
     /// Whether the origin waits for a turn, by [`Class`].
     is_queued: [bool; 2],
-    /// Attempts in flight by the [`Class`] in which they began.
+    /// Attempts in flight that are not slow, by the [`Class`] in which they began.
     in_flight: [usize; 2],
+    slow: usize,
+    /// The last attempt was delivered, or failed for reasons of its webhook alone after one that was.
+    is_good: bool,
     unrecorded: usize,
     backoff: Backoff,
 }
 
 impl OriginQueue {
-    /// Webhooks of class `Other` get one attempt at a time. Prompt webhooks leave room for it.
+    /// An origin without a record of answers.
+    pub(super) fn new(is_good: bool) -> Self {
+        Self { is_good, ..Self::default() }
+    }
+
+    /// Prompt webhooks leave room for an attempt of class `Other`. Those get more than one at a time while the origin answers.
     fn can_begin(&self, class: Class, now: Duration) -> bool {
         let [prompt, other] = self.in_flight;
         let other_wants = other > 0 || (!self.ready[Class::Other as usize].is_empty() && self.backoff.is_over(now));
         let is_free = match class {
             Class::Prompt => prompt < PER_ORIGIN_MAX - usize::from(other_wants),
-            Class::Other => other == 0 && self.backoff.is_over(now),
+            Class::Other if self.is_good => other < PER_ORIGIN_MAX - 1 && self.backoff.is_over(now),
+            Class::Other => other + self.slow == 0 && self.backoff.is_over(now),
         };
-        is_free && prompt + other < PER_ORIGIN_MAX && self.unrecorded < UNRECORDED_PER_ORIGIN_MAX
+        is_free
+            && prompt + other < PER_ORIGIN_MAX
+            && self.slow < SLOW_PER_ORIGIN_MAX
+            && self.unrecorded < UNRECORDED_PER_ORIGIN_MAX
     }
 
     /// Adds a webhook that is ready.
@@ -68,9 +83,16 @@ impl OriginQueue {
         self.in_flight[class as usize] += 1;
     }
 
-    /// Ends an attempt that began in `class`. `is_to_record` says whether it is to be recorded.
-    pub(super) fn end(&mut self, class: Class, is_to_record: bool) {
+    /// An attempt that began in `class` has become slow: others need not wait for it.
+    pub(super) fn slow_down(&mut self, class: Class) {
         self.in_flight[class as usize] -= 1;
+        self.slow += 1;
+    }
+
+    /// Ends an attempt that began in `class`. `is_to_record` says whether it is to be recorded.
+    pub(super) fn end(&mut self, class: Class, is_slow: bool, is_to_record: bool) {
+        let count = if is_slow { &mut self.slow } else { &mut self.in_flight[class as usize] };
+        *count -= 1;
         self.unrecorded += usize::from(is_to_record);
     }
 
@@ -79,15 +101,21 @@ impl OriginQueue {
         self.unrecorded = self.unrecorded.saturating_sub(1);
     }
 
-    /// Counts a success or failure. If the origin backs off, returns until when.
-    pub(super) fn record(&mut self, has_failed: bool, now: Duration) -> Option<Duration> {
-        self.backoff.record(has_failed, now);
+    /// Counts an answer. If the origin backs off, returns until when.
+    pub(super) fn record(&mut self, answer: Answer, now: Duration) -> Option<Duration> {
+        self.is_good = answer.is_delivered || self.is_good && !answer.is_origin_failure;
+        self.backoff.record(answer.is_origin_failure, now);
         self.backoff.ends_at(now)
+    }
+
+    /// No webhook of class `Other` begins an attempt before then.
+    pub(super) fn defer(&mut self, until: Duration) {
+        self.backoff.extend(until);
     }
 
     /// Whether nothing is lost when the origin is forgotten. Its failures have to be remembered for a while.
     pub(super) fn is_forgettable(&self, now: Duration) -> bool {
-        let is_empty = self.ready.iter().all(VecDeque::is_empty) && self.in_flight == [0; 2];
+        let is_empty = self.ready.iter().all(VecDeque::is_empty) && self.in_flight == [0; 2] && self.slow == 0;
         is_empty && self.unrecorded == 0 && self.backoff.is_forgettable(now)
     }
 }

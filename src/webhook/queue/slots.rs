@@ -55,8 +55,9 @@ impl Slots {
     /// Whether a slot is free for `class`, however much memory is needed.
     pub(super) fn has_room(&self, class: Class) -> bool {
         let [prompt, other] = self.by_class.map(|taken| taken.attempts);
+        let reserved = (self.in_flight_max / 8).max(usize::from(self.in_flight_max > 1));
         let is_free = match class {
-            Class::Prompt => prompt < self.in_flight_max - self.in_flight_max / 8,
+            Class::Prompt => prompt < self.in_flight_max - reserved,
             Class::Other => other < self.in_flight_max.div_ceil(2),
         };
         is_free && prompt + other < self.in_flight_max

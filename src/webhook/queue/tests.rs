@@ -247,3 +247,24 @@ fn idle_webhooks_and_origins_are_forgotten() {
     queue.forget_idle(NOW + Duration::from_mins(3));
     assert_eq!((queue.webhooks.len(), queue.origins.len(), queue.in_flight.is_idle()), (0, 0, true));
 }
+
+#[test]
+fn an_origin_that_answers_has_several_attempts_at_webhooks_that_were_never_sent_anything() {
+    let webhooks: Vec<_> = (1..=20).map(|number| (number, 1, false, 1)).collect();
+    let mut queue = queue(100, &webhooks);
+    let begun = begin(&mut queue, NOW);
+    assert_eq!(begun.len(), 1, "nothing is known of the origin");
+    end(&mut queue, begun, DELIVERED, NOW);
+    assert_eq!(begin(&mut queue, NOW).len(), PER_ORIGIN_MAX - 1);
+}
+
+#[test]
+fn a_webhook_that_was_prompt_and_hangs_does_not_hold_up_others_of_its_origin() {
+    let mut queue = queue(100, &[(1, 1, true, 20)]);
+    assert_eq!(begin(&mut queue, NOW).len(), PER_ORIGIN_MAX);
+    let now = NOW + SLOW_AFTER;
+    assert_eq!(queue.wake(now), []);
+    assert_eq!(begin(&mut queue, now), [], "it is not prompt any more");
+    add(&mut queue, 2, page(2, 1, true, 0..20), now);
+    assert_eq!(begin(&mut queue, now).len(), PER_ORIGIN_MAX);
+}

@@ -59,7 +59,7 @@ impl WebhookQueue {
     pub(super) fn add(&mut self, page: Page, now: Duration) {
         if self.receiver.is_none() {
             self.backoff.set_failures(page.receiver.failures);
-            self.is_prompt = page.receiver.is_good;
+            self.is_prompt = page.receiver.was_delivered;
         }
         self.receiver = Some(page.receiver);
         self.has_more |= page.has_more;

@@ -254,8 +254,8 @@ fn each_rule_notices_what_it_forbids() {
         ("mime/html.rs", "use std::{fmt, fs};"),
         ("smtp/session/mod.rs", "use crate::{clock::Clock, model::Address};"),
         ("smtp/policy.rs", "async fn f() { tokio::time::sleep(PAUSE).await }"),
-        ("dns/mx.rs", "use std::net::{IpAddr, TcpStream};"),
-        ("dns/mx.rs", "use tokio::net;"),
+        ("dns/mx/mod.rs", "use std::net::{IpAddr, TcpStream};"),
+        ("dns/mx/mod.rs", "use tokio::net;"),
         ("domains/round.rs", "let start = Instant::now();"),
         ("store/embedded/writer.rs", "use crate::{smtp::Reply};"),
         ("store/mod.rs", "use super::http::Problem;"),
@@ -298,7 +298,7 @@ fn each_rule_notices_what_it_forbids() {
 fn what_is_permitted_is_not_taken_for_a_violation() {
     for (file, source) in [
         ("model/time.rs", "use chrono::{DateTime, Utc};\nuse std::time::Duration;"),
-        ("dns/mx.rs", "use std::net::IpAddr; // not std::net::TcpStream"),
+        ("dns/mx/mod.rs", "use std::net::IpAddr; // not std::net::TcpStream"),
         ("smtp/session/mod.rs", "//! Unlike tokio::net::TcpStream.\nuse crate::store::StoreError;\nself.clock.now()"),
         ("smtp/session/mod.rs", "use bytes::Bytes;\n#[cfg(test)]\nmod tests { use std::fs; }"),
         ("store/embedded/open.rs", "open(\"index.redb\")"),
