@@ -390,7 +390,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             [CompletionResult]::new('ls', 'ls', [CompletionResultType]::ParameterValue, 'List the webhooks of an address, or all of them')
             [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Delete webhooks together with their pending events')
             [CompletionResult]::new('rm', 'rm', [CompletionResultType]::ParameterValue, 'Delete webhooks together with their pending events')
-            [CompletionResult]::new('deliveries', 'deliveries', [CompletionResultType]::ParameterValue, 'Show the attempts to tell a webhook of mail, newest first')
+            [CompletionResult]::new('deliveries', 'deliveries', [CompletionResultType]::ParameterValue, 'Show the delivery log of a webhook, newest first')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Send events to a webhook again, under their own webhook-id')
             [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Send a sample event to a webhook now and show the attempt')
             [CompletionResult]::new('listen', 'listen', [CompletionResultType]::ParameterValue, 'POST mail to a local URL as it arrives, as a webhook would, without registering one')

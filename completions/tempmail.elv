@@ -373,7 +373,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand ls 'List the webhooks of an address, or all of them'
             cand remove 'Delete webhooks together with their pending events'
             cand rm 'Delete webhooks together with their pending events'
-            cand deliveries 'Show the attempts to tell a webhook of mail, newest first'
+            cand deliveries 'Show the delivery log of a webhook, newest first'
             cand replay 'Send events to a webhook again, under their own webhook-id'
             cand test 'Send a sample event to a webhook now and show the attempt'
             cand listen 'POST mail to a local URL as it arrives, as a webhook would, without registering one'

@@ -90,7 +90,7 @@ struct WebhookPage {
     next: Option<WebhookId>,
 }
 
-/// An attempt to tell a webhook of an event.
+/// An attempt to deliver an event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookDelivery {

@@ -1,8 +1,8 @@
 //! Verification: asks for the MX of every registered domain once a period.
 //!
-//! A round asks for all of them, those found elsewhere twice; what points here again is active at once, what points
-//! elsewhere is deactivated at the end of the round, when [`round`](super::round) can see how many there are. Domains that
-//! are fixed or pinned are left out.
+//! A round asks for every verified domain, and twice for those found elsewhere. A domain that points here is active at once.
+//! A domain that points elsewhere is deactivated at the end of the round, when [`round`](super::round) knows how many there
+//! are. Domains that are fixed or pinned are not verified.
 
 use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;

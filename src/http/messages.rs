@@ -20,9 +20,9 @@ use crate::store::{PageRequest, StoreError};
 
 /// Answers with a page, one Email at a time, so that a page of large messages never sits in memory as a whole.
 ///
-/// An Email that vanishes between the list and its turn is left out, and so is one whose octets are damaged (the log says
-/// so): one bad mail must not make the others unreadable. If the store fails, it is an error as long as nothing was sent,
-/// and then the body breaks off, which no client takes for its end.
+/// An Email that was removed meanwhile is left out. So is a damaged one, which the log reports: one bad mail must not make
+/// the others unreadable. If the store fails, the answer is an error as long as nothing was sent. After that the body breaks
+/// off, which no client takes for its end.
 pub(super) async fn list(State(api): State<Arc<Api>>, principal: Principal, query: Query) -> Result<Response, Problem> {
     let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
     let page = query.number("page", Code::PageInvalid, 1)?;

@@ -10,8 +10,8 @@ use super::Timestamp;
 
 /// The `id` of an Email: a UUID version 7 (RFC 9562).
 ///
-/// Knowing an id is enough to read and delete the Email, so its 74 random bits are fresh for each id; counting up within
-/// a millisecond, as generators of version 7 commonly do, would let one id betray its neighbours.
+/// Whoever has an id can read and delete the Email, so each id has 74 fresh random bits. Generators that count up within a
+/// millisecond would let one id reveal its neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EmailId(Uuid);
 

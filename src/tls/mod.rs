@@ -1,14 +1,14 @@
 //! TLS for servers and clients: one certificate with its key, which can be replaced while connections live.
 //!
 //! ```text
-//! files        what the two PEM files hold, and whether they are others than before
-//! certificate  chain and key that fit each other, until when they are valid, for which names
-//! keeper       the certificate in use; reads its files again, and keeps what it has where they are broken
+//! files        reads the two PEM files, and says whether they have changed
+//! certificate  a chain and its key: until when they are valid, and for which names
+//! keeper       the certificate in use; reads its files again, and ignores broken ones
 //! error        everything that can be wrong with them
-//! client       the other side, for who calls servers: whom this machine trusts
+//! client       TLS for connections to servers, with the certificates that this machine trusts
 //! ```
 //!
-//! rustls with the cryptography of aws-lc, TLS 1.2 and 1.3. Nothing of it is installed for the whole process.
+//! rustls with the cryptography of aws-lc offers TLS 1.2 and 1.3. No provider is installed for the whole process.
 
 mod certificate;
 mod client;

@@ -6,9 +6,9 @@ use super::explained;
 use crate::error::{Error, Exit};
 use crate::model::WebhookId;
 
-/// Show the attempts to tell a webhook of mail, newest first
+/// Show the delivery log of a webhook, newest first
 ///
-/// The last 100 are kept. In a pipe each is a line of nine fields separated by tabs: time, event, number of the attempt,
+/// It has the last 100 attempts. In a pipe each is a line of nine fields separated by tabs: time, event, number of the attempt,
 /// result (delivered, retry or `given_up`), status of the answer, milliseconds, what failed, time of the next attempt, the
 /// beginning of the answer. For the administrator.
 #[derive(clap::Args, Debug)]

@@ -1,7 +1,7 @@
 //! Whether a domain's mail arrives here: a pure function of DNS answers.
 //!
-//! Owns the one rule by which domains are accepted, deactivated and brought back. The invariant: an answer that was not
-//! had, wholly or in part, never makes a domain point elsewhere.
+//! This module has the one rule by which domains are accepted, deactivated and activated again. An answer that is missing or
+//! incomplete never makes a domain point elsewhere.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;

@@ -73,7 +73,7 @@ fn origin(text: &str) -> Result<String, Problem> {
     })
 }
 
-/// An attempt to tell a webhook of an event.
+/// An attempt to deliver an event.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DeliveryJson {

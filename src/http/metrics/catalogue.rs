@@ -72,7 +72,7 @@ pub(super) const FAMILIES: &[Family] = &[
     counter("panics", "panics", "tempmail_panics_total", &["module"], "Panics, by the module of the program they happened in."),
 
     gauge("state", "acceptsMail", "tempmail_store_accepts_mail", &[], "1 while mail is accepted, 0 while the store would refuse it."),
-    gauge("state", "trouble", "tempmail_store_trouble", &["cause"], "1 for the cause that /readyz tells now, 0 for the others."),
+    gauge("state", "trouble", "tempmail_store_trouble", &["cause"], "1 for the cause that /readyz reports now, 0 for the others."),
     gauge("kept", "emails", "tempmail_store_emails", &[], "Emails, one for each recipient, those included that have expired and wait to be removed."),
     gauge("kept", "mailboxes", "tempmail_store_mailboxes", &[], "Mailboxes with at least one Email."),
     gauge("kept", "messages", "tempmail_store_messages", &[], "Messages that an Email or an event needs; one with several recipients counts once."),
@@ -87,8 +87,8 @@ pub(super) const FAMILIES: &[Family] = &[
     counter("store", "relocated", "tempmail_store_messages_relocated_total", &[], "Messages of pending events copied out of segments that no Email needs."),
     counter("store", "indexReopened", "tempmail_store_index_reopened_total", &[], "How often the index failed and could be opened again."),
 
-    gauge("smtp", "connections", "tempmail_smtp_connections", &[], "Connections that have a place now, those included that are still in a handshake."),
-    gauge("smtp", "waiting", "tempmail_smtp_connections_waiting", &[], "Connections beside these that wait for a place, or for the header that names their client."),
+    gauge("smtp", "connections", "tempmail_smtp_connections", &[], "Connections that have a slot now, including those in a handshake."),
+    gauge("smtp", "waiting", "tempmail_smtp_connections_waiting", &[], "Further connections that wait for a slot or for their PROXY header."),
     gauge("limits", "smtpConnections", "tempmail_smtp_connections_max", &[], "The most connections at once: max-smtp-connections."),
     counter("smtp", "sessions", "tempmail_smtp_sessions_total", &[], "Sessions begun."),
     counter("smtp", "ended", "tempmail_smtp_sessions_ended_total", &["reason"], "Sessions ended."),
@@ -102,10 +102,10 @@ pub(super) const FAMILIES: &[Family] = &[
 
     gauge("kept", "webhooks", "tempmail_webhooks", &[], "Webhooks, disabled ones included."),
     counter("store", "webhooksDisabled", "tempmail_webhooks_disabled_total", &[], "Webhooks disabled for what their receivers answered."),
-    gauge("kept", "events", "tempmail_webhook_events_waiting", &[], "Events that wait to be delivered."),
+    gauge("kept", "events", "tempmail_webhook_events_waiting", &[], "Pending events."),
     counter("webhooks", "attempts", "tempmail_webhook_attempts_total", &["result"], "Attempts to deliver an event: delivered, or the word for what went wrong."),
     counter("webhooks", "givenUp", "tempmail_webhook_events_given_up_total", &[], "Events that ended without being delivered."),
-    counter("store", "eventsDropped", "tempmail_webhook_events_dropped_total", &[], "Events dropped because too much waited."),
+    counter("store", "eventsDropped", "tempmail_webhook_events_dropped_total", &[], "Events dropped because the outbox was full."),
 
     gauge("domains", "domains", "tempmail_domains", &["status"], "Domains, fixed and registered; a wildcard counts as one."),
     gauge("limits", "domains", "tempmail_domains_max", &[], "The most domains that can be registered: max-domains."),

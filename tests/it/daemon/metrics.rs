@@ -163,7 +163,7 @@ async fn what_webhooks_come_to_is_counted() {
     ] {
         assert_eq!(told.value(name, &[]), value, "{name}");
     }
-    // There is room for one event that waits; the older one makes way.
+    // The outbox has room for one event, so the older one is dropped.
     server.send("bad@example.test", "another", "").await;
     let dropped = Exposition::of(server.http()).await;
     assert_eq!(dropped.value("tempmail_webhook_events_dropped_total", &[]), 1);

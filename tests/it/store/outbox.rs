@@ -184,7 +184,7 @@ async fn an_attempt_moves_its_event_and_stands_in_the_log() {
     assert_eq!(store.pending_webhooks().await, Ok(vec![(id, Some(later))]));
     let record = store.webhook(id).await.expect("read").expect("webhook");
     assert_eq!((record.failures, record.failing_since), (1, Some(NOW)));
-    // Noted once more, as by who was not told that it is noted: it is one failure, and the event is due when it was.
+    // Recorded again, as after an unknown outcome: it counts as one failure, and the due time stays.
     store.record_attempt(attempt(&event, Verdict::Retry(NOW))).await.expect("record");
     assert_eq!(pending(&store, id).await, std::slice::from_ref(&again));
     assert_eq!(store.webhook(id).await.expect("read").expect("webhook").failures, 1);
@@ -193,7 +193,7 @@ async fn an_attempt_moves_its_event_and_stands_in_the_log() {
     assert_eq!((record.failures, record.failing_since, record.last_delivery_at), (0, None, Some(NOW)));
     let log = store.attempts(id, 10, NOW).await.expect("log");
     assert_eq!(log.iter().map(|line| line.number).collect::<Vec<_>>(), [2, 1]);
-    // Noted once more, as after a crash between the call and the note of it.
+    // Recorded again, as after a crash between the call and its record.
     store.record_attempt(attempt(&again, Verdict::Delivered)).await.expect("record");
     assert_eq!(store.attempts(id, 10, NOW).await.expect("log").len(), 2);
 }

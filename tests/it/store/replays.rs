@@ -17,7 +17,7 @@ pub fn came_to(replayed: usize, no_room: usize) -> Result<Replayed, StoreError> 
     Ok(Replayed { replayed, no_room })
 }
 
-/// The lengths of what waits, in the order of its mail.
+/// The lengths of pending events, in the order of its mail.
 async fn waiting(store: &EmbeddedStore, webhook: WebhookId) -> Vec<u64> {
     let mut events = pending(store, webhook).await;
     events.sort_by_key(|event| event.sequence);

@@ -103,7 +103,7 @@ async fn a_client_with_all_its_webhooks_leaves_room_to_the_others() {
     for number in 0..3 {
         assert_eq!(register(3, number).await.0, 201, "another client sent too many");
     }
-    // No more webhooks are permitted. After an hour the oldest unproven one makes way.
+    // No more webhooks are permitted. After an hour the oldest unproven one is evicted.
     assert_eq!(register(4, 0).await, (422, "too_many_webhooks".to_owned()));
     server.clock.advance(Duration::from_mins(61));
     for number in 0..5 {

@@ -75,7 +75,7 @@ fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
     }
 }
 
-/// Receives a mail and gives the event that the webhook is to be told.
+/// Receives a mail and gives the event for the webhook.
 async fn event(api: &TestApi, webhook: &str) -> PendingEvent {
     api.outbox.receive(delivery(&[TO], "mail", NOW)).await.expect("receive");
     let events = pending(&*api.outbox, webhook.parse().expect("id")).await;
