@@ -13,8 +13,8 @@ use crate::model::WebhookId;
 
 /// The most attempts in flight at one origin that are not slow.
 pub(super) const PER_ORIGIN_MAX: usize = 4;
-/// No attempt begins at an origin with so many attempts that have ended and are not recorded. A crash repeats these, and
-/// those in flight.
+/// No attempt begins at an origin with so many attempts that have ended and are not recorded. A crash repeats these and the
+/// attempts in flight.
 pub(super) const UNRECORDED_PER_ORIGIN_MAX: usize = 8;
 /// No attempt begins at an origin with so many slow attempts.
 const SLOW_PER_ORIGIN_MAX: usize = 16;
@@ -29,7 +29,7 @@ pub(super) struct OriginQueue {
     /// Attempts in flight that are not slow, by the [`Class`] in which they began.
     in_flight: [usize; 2],
     slow: usize,
-    /// The last attempt was delivered, or failed for reasons of its webhook alone after one that was.
+    /// An attempt was delivered, and the origin has not failed since.
     is_good: bool,
     unrecorded: usize,
     backoff: Backoff,

@@ -85,6 +85,7 @@ const RULES: &[Rule] = &[
         ],
         forbidden: EFFECTS,
     },
+    Rule { name: "the command line never knows the store", files: &["cli/"], forbidden: &["crate::store"] },
     Rule {
         name: "the store knows neither who brings mail nor who reads it",
         files: &["store/"],
@@ -273,6 +274,7 @@ fn each_rule_notices_what_it_forbids() {
         ("webhook/queue/mod.rs", "fn now() -> Duration { Instant::now().into() }"),
         ("webhook/request.rs", "use crate::clock::Clock;"),
         ("webhook/attempt.rs", "use crate::http::Problem;"),
+        ("cli/inbox.rs", "use crate::store::Store;"),
         ("webhook/dispatcher.rs", "use super::super::smtp::Receiver;"),
         ("store/index/outbox.rs", "use crate::webhook::Schedule;"),
         ("tls/keeper.rs", "use crate::config::Config;"),

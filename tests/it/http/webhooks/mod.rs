@@ -15,7 +15,7 @@ use tempmail::store::{Outbox, Store, StoreError};
 use tempmail::webhook::{Busy, TestError};
 
 use super::{NOW, TestApi};
-use crate::store::outbox::pending;
+use crate::store::outbox::{self, pending};
 use crate::support::mail::delivery;
 
 const TO: &str = "Ann@example.test";
@@ -57,22 +57,9 @@ async fn add(api: &TestApi, recipient: &str, url: &str, secret: &str) -> String 
     answer.json()["id"].as_str().expect("id").to_owned()
 }
 
+/// An attempt that was answered with a failure.
 fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
-    AttemptRecord {
-        webhook: event.webhook,
-        event: event.id,
-        email: Some(event.email),
-        sequence: event.sequence,
-        number: event.attempts + 1,
-        at: NOW,
-        duration_millis: 5,
-        status: Some(500),
-        error: Some("http_status".into()),
-        response: "no\n".into(),
-        verdict,
-        disables: None,
-        rests_until: None,
-    }
+    AttemptRecord { error: Some("http_status".into()), response: "no\n".into(), ..outbox::attempt(event, verdict) }
 }
 
 /// Receives a mail and gives the event for the webhook.
