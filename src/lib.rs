@@ -18,8 +18,8 @@
 //!                          then one redb transaction that makes the group visible: a row and an id per recipient
 //!      -> 250              full: 452 4.3.1, mailbox full: 452 4.2.2, failed: 451 4.3.0, stopping: 421 4.3.2, unknown: no reply
 //! ------------------------------------------------------------------ the sender's part ends here
-//!      -> http             reads rows from the index, and octets from the journal by one pread; cli asks http
-//!      -> mime             parses on two threads of its own, and only when somebody reads the message
+//!      -> http             reads rows from the index; cli asks http
+//!      -> reader           loads and parses (mime) on one of a few threads, and only when somebody reads the message
 //!      -> expiry           removes Emails in small steps between the writer's groups
 //! ```
 //!
@@ -72,13 +72,14 @@
 //!           dns (`webhook listen`), model; never the store
 //! client    http (the router's types), daemon (to assemble one in-process), config, store, error, model
 //! daemon    everybody: the only one that puts parts together
-//! http      store, domains, dns (reports), mime, webhook (the guard, a test), tls (its state), panics, config, model
-//! webhook   store (the outbox), expiry (steps of the clock), mime, dns (the resolver), tls, config, model
+//! http      store, domains, dns (reports), reader, mime, webhook (the guard, a test), tls (its state), panics, config, model
+//! webhook   store (the outbox), expiry (steps of the clock), reader, mime, dns (the resolver), tls, config, model
 //! smtp      store, domains (the table), tls, config, model
 //! domains   dns, store, config, model
 //! expiry    store, model
 //! store     config, model
 //! tls       model
+//! reader    mime
 //! dns, mime model at most
 //! config    model
 //! model     nobody
@@ -103,6 +104,7 @@ pub mod mime;
 pub mod model;
 pub mod panics;
 pub mod process;
+pub mod reader;
 pub mod smtp;
 pub mod store;
 pub mod tls;

@@ -10,14 +10,14 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::dns::{DnsResolver, Resolver};
 use crate::domains::Registry;
-use crate::http::{self, Api, DaemonStatus, MetricSource};
-use crate::mime::Parser;
+use crate::http::{self, Api, DaemonStatus, ETags, MetricSource};
 use crate::model::Counts;
+use crate::reader::Reader;
 use crate::store::{EmbeddedStore, Outbox, Store};
 use crate::webhook::{Caller, CallerSettings, EventSender, Guard, GuardSettings, Schedule, Tester};
 
-/// How many messages are read for people at once: a message takes several times its size in memory while it is read.
-const PARSERS: usize = 2;
+/// The most readings of mail at once. Each may hold a message of the largest size, several times over.
+const READINGS: usize = 4;
 
 /// The parts that work together, none of them running yet.
 pub struct Assembled {
@@ -46,7 +46,7 @@ pub async fn assemble(
     let registry =
         Registry::open(Arc::clone(&config), store.clone(), Arc::clone(&resolver), Arc::clone(&clock)).await?;
     let guard = Arc::new(guard(&config, status.as_ref()));
-    let parser = Parser::start(PARSERS)?;
+    let reader = Reader::new(READINGS);
     let calls = CallerSettings {
         timeout: config.webhooks.timeout,
         per_address_per_minute: config.webhooks.per_address_per_minute,
@@ -54,7 +54,7 @@ pub async fn assemble(
     };
     let event_sender = Arc::new(EventSender {
         outbox: store.clone(),
-        parser: parser.clone(),
+        reader: reader.clone(),
         caller: Caller::new(calls, Arc::clone(&guard), resolver, Arc::clone(&clock))?,
         schedule: Schedule::new(config.webhooks.schedule.clone()),
         grace: config.webhooks.grace,
@@ -79,7 +79,8 @@ pub async fn assemble(
         guard,
         webhook_test: Arc::new(Tester::new(Arc::clone(&event_sender))),
         registry: Arc::clone(&registry) as Arc<dyn http::Domains>,
-        parser,
+        reader,
+        etags: ETags::default(),
         clock,
         status: status.map(Arc::new),
         metrics,

@@ -104,7 +104,7 @@ fn options() -> Response {
     let fields = [
         (header::ALLOW, "GET, HEAD, POST, DELETE, OPTIONS"),
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
-        (header::ACCESS_CONTROL_ALLOW_HEADERS, "Content-Type"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "Content-Type, If-None-Match"),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     (StatusCode::NO_CONTENT, fields).into_response()
@@ -122,6 +122,7 @@ fn finish(headers: &mut HeaderMap, grant: Option<Grant>) {
     let Some(grant) = grant else { return };
     if let Some(origin) = grant.allow_origin {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("ETag"));
     }
     if grant.varies {
         headers.append(header::VARY, HeaderValue::from_static("Origin"));

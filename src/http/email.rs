@@ -1,5 +1,7 @@
 //! An Email as JSON, and the rules for reading one.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::Api;
@@ -7,6 +9,7 @@ use super::principal::Principal;
 use super::problem::{Code, Problem};
 use crate::mime::Content;
 use crate::model::{EmailId, Mailbox, StoredEmail};
+use crate::reader::ReadingPanicked;
 
 /// The six fields of an Email in every answer. None is ever absent or null.
 #[derive(Debug, Serialize)]
@@ -46,15 +49,24 @@ impl Api {
         Ok(())
     }
 
-    /// The Email with that id, if `principal` may have it.
-    pub(super) async fn email(&self, principal: Principal, id: EmailId) -> Result<StoredEmail, Problem> {
+    /// Reads the Email with that id, if `principal` may have it: `then` gets it on the thread that has loaded it.
+    pub(super) async fn read<T: Send + 'static>(
+        self: &Arc<Self>,
+        principal: Principal,
+        id: EmailId,
+        then: impl FnOnce(StoredEmail) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
         let listed = self.store.find(id, self.clock.now()).await?.ok_or_else(Problem::no_such_email)?;
-        let email = self.store.load(&listed).await?.ok_or_else(Problem::no_such_email)?;
-        let Some(mailbox) = email.mailbox() else {
-            tracing::error!(%id, "an Email is not in its own envelope");
-            return Err(Problem::internal());
+        let api = Arc::clone(self);
+        let reading = async move {
+            let email = api.store.load(&listed).await?.ok_or_else(Problem::no_such_email)?;
+            let Some(mailbox) = email.mailbox() else {
+                tracing::error!(%id, "an Email is not in its own envelope");
+                return Err(Problem::internal());
+            };
+            api.permit(principal, mailbox)?;
+            then(email)
         };
-        self.permit(principal, mailbox)?;
-        Ok(email)
+        self.reader.run(reading).await.map_err(|ReadingPanicked| Problem::internal())?
     }
 }

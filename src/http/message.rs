@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
@@ -15,6 +15,7 @@ use super::problem::{Code, Problem};
 use super::query;
 use crate::mime::{Attachment, Content};
 use crate::model::{EmailId, Envelope, StoredEmail};
+use crate::reader;
 
 /// The six fields of the list and what stands beside them.
 #[derive(Serialize)]
@@ -60,12 +61,23 @@ struct EnvelopeJson<'a> {
 pub(super) async fn show(
     State(api): State<Arc<Api>>,
     principal: Principal,
+    headers: HeaderMap,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Problem> {
-    let email = api.email(principal, id(path)?).await?;
-    let content = api.parser.parse(email.raw.clone()).await;
-    let json = MessageJson::of(&email, &content).ok_or_else(Problem::internal)?;
-    Ok(Json(json).into_response())
+    let id = id(path)?;
+    // An Email never changes, so its tag needs no look at the store. Whether the caller may read it does.
+    let etag = api.etags.of(&id.octets());
+    let is_known = etag.is_in(&headers);
+    let json = api.read(principal, id, move |email| {
+        if is_known {
+            return Ok(None);
+        }
+        let content = reader::parse(&email.raw);
+        let json = MessageJson::of(&email, &content).ok_or_else(Problem::internal)?;
+        serde_json::to_vec(&json).map(Some).map_err(|_| Problem::internal())
+    });
+    let Some(json) = json.await? else { return Ok(etag.not_modified()) };
+    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), etag.field()], json).into_response())
 }
 
 /// The id in the path. Octets that are no UTF-8 are no id either.

@@ -5,7 +5,7 @@ use std::vec;
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde::Serialize;
@@ -16,33 +16,53 @@ use super::principal::Principal;
 use super::problem::{Code, Problem};
 use super::query::Query;
 use crate::model::Listed;
-use crate::store::{PageRequest, StoreError};
+use crate::reader;
+use crate::store::{PageRequest, Store, StoreError};
 
-/// Answers with a page, one Email at a time, so that a page of large messages never sits in memory as a whole.
+/// Messages of this many octets together are read in one go, and their JSON is written in one piece.
 ///
-/// An Email that was removed meanwhile is left out. So is a damaged one, which the log reports: one bad mail must not make
-/// the others unreadable. If the store fails, the answer is an error as long as nothing was sent. After that the body breaks
-/// off, which no client takes for its end.
-pub(super) async fn list(State(api): State<Arc<Api>>, principal: Principal, query: Query) -> Result<Response, Problem> {
+/// A larger message is read alone, so that a page of large messages never sits in memory as a whole.
+const BATCH_OCTETS: u64 = 256 * 1024;
+
+/// Answers with a page.
+///
+/// A list leaves out an Email that was removed meanwhile, and a damaged one, which the log reports: one bad message must not
+/// make the others unreadable. If the store fails before anything was sent, the answer is an error. After that the body
+/// breaks off, which no client takes for its end.
+pub(super) async fn list(
+    State(api): State<Arc<Api>>,
+    principal: Principal,
+    headers: HeaderMap,
+    query: Query,
+) -> Result<Response, Problem> {
     let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
     let page = query.number("page", Code::PageInvalid, 1)?;
     let limit_max = api.config.http.page_size_max as u64;
     let limit = query.number("limit", Code::LimitInvalid, api.config.http.page_size_default as u64)?.min(limit_max);
     api.permit(principal, &mailbox)?;
 
+    let now = api.clock.now();
+    if headers.contains_key(header::IF_NONE_MATCH) {
+        let version = api.store.list(&mailbox, PageRequest { offset: 0, limit: 0 }, now).await?.version;
+        let etag = api.etags.of(&version);
+        if etag.is_in(&headers) {
+            return Ok(etag.not_modified());
+        }
+    }
     let request =
         PageRequest { offset: (page - 1).saturating_mul(limit), limit: usize::try_from(limit).unwrap_or(usize::MAX) };
-    let listed = api.store.list(&mailbox, request, api.clock.now()).await?;
+    let listed = api.store.list(&mailbox, request, now).await?;
+    let etag = api.etags.of(&listed.version);
     let foot = Foot { total: listed.total, page, limit, pages: listed.total.div_ceil(limit) };
-    let mut emails = Emails { api, listed: listed.emails.into_iter() };
-    let first = emails.next(HEAD).await?;
-    let page = Page { emails, foot, next: first.map_or(Next::Empty, Next::First) };
-    let body = Body::from_stream(stream::try_unfold(page, Page::step));
-    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response())
+    let mut page = Page { api, unread: listed.emails.into_iter(), foot, has_emails: false, is_ended: false };
+    let mut first = HEAD.to_vec();
+    page.write(&mut first).await?;
+    let body = if page.is_ended { first.into() } else { page.body(first.into()) };
+    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), etag.field()], body).into_response())
 }
 
 /// How the body begins.
-const HEAD: &str = "{\"emails\":[";
+const HEAD: &[u8] = b"{\"emails\":[";
 
 /// What follows the Emails in the answer.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -54,77 +74,103 @@ struct Foot {
 }
 
 impl Foot {
-    /// The end of the body: the list is closed, then come the other members of the object.
-    fn after(self, head: &str) -> Result<Vec<u8>, StoreError> {
+    /// Writes the end of the body: the end of the list, and the other members of the object.
+    fn write(self, json: &mut Vec<u8>) -> Result<(), StoreError> {
         let members = serde_json::to_string(&self).map_err(|error| StoreError::Failed(error.to_string()))?;
-        Ok(format!("{head}],{}", members.trim_start_matches('{')).into_bytes())
+        json.extend_from_slice(b"],");
+        json.extend_from_slice(members.trim_start_matches('{').as_bytes());
+        Ok(())
     }
 }
 
-/// The body of the answer, and how much of it is written.
+/// The part of an answer that is not written yet.
 struct Page {
-    emails: Emails,
+    api: Arc<Api>,
+    unread: vec::IntoIter<Listed>,
     foot: Foot,
-    next: Next,
-}
-
-/// What is written next.
-enum Next {
-    /// Head and foot: there is no Email.
-    Empty,
-    /// The head with the first Email.
-    First(Vec<u8>),
-    /// Another Email, or the foot.
-    Rest,
-    /// Nothing.
-    End,
+    /// Whether an Email was written.
+    has_emails: bool,
+    /// Whether the foot was written.
+    is_ended: bool,
 }
 
 impl Page {
-    async fn step(mut self) -> Result<Option<(Bytes, Self)>, StoreError> {
-        let (chunk, next) = match self.next {
-            Next::End => return Ok(None),
-            Next::Empty => (self.foot.after(HEAD)?, Next::End),
-            Next::First(email) => (email, Next::Rest),
-            Next::Rest => match self.emails.next(",").await? {
-                Some(email) => (email, Next::Rest),
-                None => (self.foot.after("")?, Next::End),
-            },
-        };
-        self.next = next;
-        Ok(Some((chunk.into(), self)))
-    }
-}
-
-/// The Emails of a page, loaded and parsed as they are asked for.
-struct Emails {
-    api: Arc<Api>,
-    listed: vec::IntoIter<Listed>,
-}
-
-impl Emails {
-    /// The next Email as JSON after `prefix`.
-    async fn next(&mut self, prefix: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        for listed in self.listed.by_ref() {
-            let email = match self.api.store.load(&listed).await {
-                Ok(Some(email)) => email,
-                Ok(None) => continue,
-                Err(error @ StoreError::Damaged { .. }) => {
-                    tracing::error!(id = %listed.id, %error, "left an Email out of a list");
-                    continue;
-                }
-                Err(error) => {
-                    tracing::error!(%error, "a list failed");
-                    return Err(error);
+    /// The rest of the body after `first`, a batch at a time as the client takes it.
+    fn body(self, first: Bytes) -> Body {
+        Body::from_stream(stream::try_unfold((Some(first), self), |(first, mut page)| async {
+            let chunk = match first {
+                Some(first) => first,
+                None if page.is_ended => return Ok::<_, StoreError>(None),
+                None => {
+                    let mut json = Vec::new();
+                    page.write(&mut json).await?;
+                    json.into()
                 }
             };
-            let content = self.api.parser.parse(email.raw.clone()).await;
-            let mut json = prefix.as_bytes().to_vec();
-            if EmailJson::of(&email, &content).is_some_and(|email| serde_json::to_writer(&mut json, &email).is_ok()) {
-                return Ok(Some(json));
+            Ok(Some((chunk, (None, page))))
+        }))
+    }
+
+    /// Writes the next Emails, and the foot after the last one.
+    async fn write(&mut self, json: &mut Vec<u8>) -> Result<(), StoreError> {
+        while let Some(batch) = self.next_batch() {
+            let store = Arc::clone(&self.api.store);
+            let is_first = !self.has_emails;
+            let reading = self.api.reader.run(async move { read(&*store, batch, is_first).await });
+            let emails = reading.await.map_err(|panicked| StoreError::Failed(panicked.to_string()))??;
+            self.has_emails |= !emails.is_empty();
+            json.extend_from_slice(&emails);
+            // A batch of which nothing is left must not end the body's stream.
+            if !emails.is_empty() && !self.unread.as_slice().is_empty() {
+                return Ok(());
             }
+        }
+        self.is_ended = true;
+        self.foot.write(json)
+    }
+
+    /// The next Emails that are read in one go.
+    fn next_batch(&mut self) -> Option<Vec<Listed>> {
+        let mut octets = 0;
+        let fits = |listed: &&Listed| {
+            let is_first = octets == 0;
+            octets += listed.size_octets.max(1);
+            is_first || octets <= BATCH_OCTETS
+        };
+        let number = self.unread.as_slice().iter().take_while(fits).count();
+        Some(self.unread.by_ref().take(number).collect()).filter(|batch: &Vec<_>| !batch.is_empty())
+    }
+}
+
+/// Loads and parses Emails, and writes them as JSON with commas between them.
+async fn read(store: &dyn Store, batch: Vec<Listed>, mut is_first: bool) -> Result<Vec<u8>, StoreError> {
+    // Most messages are a little longer as JSON.
+    let octets: u64 = batch.iter().map(|listed| listed.size_octets + listed.size_octets / 4 + 300).sum();
+    let mut json = Vec::with_capacity(usize::try_from(octets).unwrap_or(0));
+    for listed in batch {
+        let email = match store.load(&listed).await {
+            Ok(Some(email)) => email,
+            Ok(None) => continue,
+            Err(error @ StoreError::Damaged { .. }) => {
+                tracing::error!(id = %listed.id, %error, "left an Email out of a list");
+                continue;
+            }
+            Err(error) => {
+                tracing::error!(%error, "a list failed");
+                return Err(error);
+            }
+        };
+        let content = reader::parse_for_list(&email.raw);
+        let before = json.len();
+        if !is_first {
+            json.push(b',');
+        }
+        if EmailJson::of(&email, &content).is_some_and(|email| serde_json::to_writer(&mut json, &email).is_ok()) {
+            is_first = false;
+        } else {
+            json.truncate(before);
             tracing::error!(id = %listed.id, "left an Email out of a list that is not in its own envelope");
         }
-        Ok(None)
     }
+    Ok(json)
 }

@@ -10,6 +10,7 @@
 //! query     query strings        body      JSON bodies          principal  who asks
 //! messages, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
 //! email     an Email as JSON     problem   errors, their codes and statuses
+//! etag      whether a caller has an answer already
 //! registration_limit   the rate limit on registrations of webhooks
 //! metrics   Prometheus' format; `metrics/catalogue` has the names
 //! ```
@@ -20,6 +21,7 @@ mod delete;
 mod domains;
 mod edge;
 mod email;
+mod etag;
 mod health;
 mod host;
 mod message;
@@ -43,7 +45,7 @@ use axum::routing::{get, post};
 
 use crate::clock::Clock;
 use crate::config::{Config, Revision};
-use crate::mime::Parser;
+use crate::reader::Reader;
 use crate::store::{Outbox, Store};
 use crate::webhook::Guard;
 use metrics::Requests;
@@ -52,6 +54,7 @@ use registration_limit::RegistrationLimit;
 pub use admin::DaemonStatus;
 pub use domains::Domains;
 pub use edge::Peer;
+pub use etag::ETags;
 pub use metrics::MetricSource;
 pub use principal::Principal;
 pub use problem::{Code, Problem};
@@ -74,7 +77,9 @@ pub struct Api {
     /// Which domains are served.
     pub registry: Arc<dyn Domains>,
     /// What reads messages.
-    pub parser: Parser,
+    pub reader: Reader,
+    /// What makes entity tags.
+    pub etags: ETags,
     /// What tells the time.
     pub clock: Arc<dyn Clock>,
     /// What only a running daemon knows; `None` in a process without one.

@@ -1,30 +1,32 @@
 //! Octets of some charset to text.
 
+use std::borrow::Cow;
+
 use mail_parser::decoders::charsets::map::charset_decoder;
 
 /// The text that `octets` are in `charset`. Total: what can't be decoded becomes U+FFFD or another character.
 ///
 /// Without a charset, with one that nobody knows, and with `us-ascii`, octets that are UTF-8 are taken for it and others
 /// for Windows-1252: both occur in mail that declares nothing.
-pub(super) fn decode(octets: &[u8], charset: Option<&str>) -> String {
+pub(super) fn decode<'a>(octets: &'a [u8], charset: Option<&str>) -> Cow<'a, str> {
     let octets = octets.strip_prefix(b"\xef\xbb\xbf").unwrap_or(octets);
     let charset = charset.map(|name| name.trim().to_ascii_lowercase());
     match charset.as_deref() {
-        Some("utf-8" | "utf8") => String::from_utf8_lossy(octets).into_owned(),
+        Some("utf-8" | "utf8") => String::from_utf8_lossy(octets),
         None | Some("us-ascii" | "ascii" | "ansi_x3.4-1968" | "") => guess(octets),
         Some(name) => match charset_decoder(name.as_bytes()) {
-            Some(decode) => decode(octets),
+            Some(decode) => decode(octets).into(),
             None => guess(octets),
         },
     }
 }
 
-fn guess(octets: &[u8]) -> String {
+fn guess(octets: &[u8]) -> Cow<'_, str> {
     match str::from_utf8(octets) {
-        Ok(text) => text.to_owned(),
+        Ok(text) => text.into(),
         Err(_) => match charset_decoder(b"windows-1252") {
-            Some(decode) => decode(octets),
-            None => String::from_utf8_lossy(octets).into_owned(),
+            Some(decode) => decode(octets).into(),
+            None => String::from_utf8_lossy(octets),
         },
     }
 }

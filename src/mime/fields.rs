@@ -22,7 +22,7 @@ impl<'a> Line<'a> {
     /// The line of `raw` that begins at `start`; `None` at the end.
     pub(super) fn at(raw: &'a [u8], start: usize) -> Option<Self> {
         let rest = raw.get(start..).filter(|rest| !rest.is_empty())?;
-        let (length, next) = match rest.iter().position(|&octet| octet == b'\n') {
+        let (length, next) = match memchr::memchr(b'\n', rest) {
             Some(position) => (position, start + position + 1),
             None => (rest.len(), raw.len()),
         };
@@ -92,7 +92,7 @@ impl<'a> Section<'a> {
 
 /// Name and value of a line that begins a field. Blanks before the colon are obsolete syntax and allowed.
 fn split(line: &[u8]) -> Option<(&str, &[u8])> {
-    let colon = line.iter().position(|&octet| octet == b':')?;
+    let colon = memchr::memchr(b':', line)?;
     let name = line[..colon].trim_ascii_end();
     if name.is_empty() || !name.iter().all(u8::is_ascii_graphic) {
         return None;
@@ -119,7 +119,7 @@ impl Field<'_> {
                 _ => String::new(),
             }
         } else {
-            charset::decode(&value, None)
+            charset::decode(&value, None).into_owned()
         };
         visible(&text)
     }

@@ -39,22 +39,43 @@ const PARAGRAPHS: [&str; 7] = ["h1", "h2", "h3", "h4", "h5", "h6", "p"];
 /// The longest character reference that HTML names, with `&` and `;`.
 const REFERENCE_OCTETS_MAX: usize = 33;
 
-/// Plain text as HTML: no character of it is markup, and its lines stay lines (`<br>`).
+/// Plain text as HTML: no character of it is markup, and its lines stay lines (`<br>`), whether they end with CRLF or LF.
 pub(super) fn from_text(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 8);
-    for c in text.chars() {
-        match c {
-            '&' => html.push_str("&amp;"),
-            '<' => html.push_str("&lt;"),
-            '>' => html.push_str("&gt;"),
-            '"' => html.push_str("&quot;"),
-            '\'' => html.push_str("&#39;"),
-            '\n' => html.push_str("<br>\n"),
-            c => html.push(c),
+    let mut start = 0;
+    for (at, &octet) in text.as_bytes().iter().enumerate() {
+        if !IS_ESCAPED[usize::from(octet)] {
+            continue;
         }
+        let escape = match octet {
+            b'&' => "&amp;",
+            b'<' => "&lt;",
+            b'>' => "&gt;",
+            b'"' => "&quot;",
+            b'\'' => "&#39;",
+            b'\r' if text.as_bytes().get(at + 1) == Some(&b'\n') => "",
+            b'\r' => "\r",
+            _ => "<br>\n",
+        };
+        html.push_str(&text[start..at]);
+        html.push_str(escape);
+        start = at + 1;
     }
+    html.push_str(&text[start..]);
     html
 }
+
+/// The octets that [`from_text`] replaces. All are ASCII, so each is a character of its own.
+const IS_ESCAPED: [bool; 256] = {
+    let mut is_escaped = [false; 256];
+    let octets = b"&<>\"'\r\n";
+    let mut at = 0;
+    while at < octets.len() {
+        is_escaped[octets[at] as usize] = true;
+        at += 1;
+    }
+    is_escaped
+};
 
 /// What a reader of the HTML would read, roughly: lines where blocks end, list items marked, the target of a link after
 /// its text.

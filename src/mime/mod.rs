@@ -1,8 +1,7 @@
 //! MIME: from the octets of a received message to the content that people read.
 //!
 //! ```text
-//! parser      the threads that parse                  limits    what bounds a message
-//! structure   the parts, and which of them are the body
+//! structure   the parts, and which of them are the body   limits    what bounds a message
 //! fields, part   the header fields of a message and of a part
 //! sender      the first address of From               encoding, charset   octets to text
 //! html        HTML to text, and text to HTML          attachment   the list of attachments
@@ -19,16 +18,16 @@ mod encoding;
 mod fields;
 mod html;
 pub mod limits;
-mod parser;
 mod part;
 mod sender;
 mod structure;
+
+use std::borrow::Cow;
 
 use fields::{Field, Section};
 use structure::{Leaf, Structure};
 
 pub use attachment::Attachment;
-pub use parser::Parser;
 
 /// What a message says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,35 +58,52 @@ pub fn parse(raw: &[u8]) -> Content {
     }
     let attachments = leaves.iter().zip(is_body).filter(|(_, is_body)| !is_body).map(|(leaf, _)| leaf);
     Content {
-        message: html.iter().map(|&index| as_html(&leaves[index])).collect(),
+        message: message(&leaves, &html),
         body_text: joined(text.iter().map(|&index| as_text(&leaves[index]))),
+        headers: headers(&section),
         attachments: attachments.enumerate().map(|(index, leaf)| Attachment::of(leaf, index)).collect(),
-        ..of_section(&section)
+        ..identity(&section)
     }
 }
 
-/// What the header section of `raw` says; the rest of the [`Content`] is empty.
+/// What a list shows of `raw`: [`Content::from`], [`Content::subject`] and [`Content::message`]. The rest is empty.
+pub fn parse_for_list(raw: &[u8]) -> Content {
+    let section = Section::read(raw, 0, |_| false);
+    let Structure { leaves, html, .. } = structure::read(raw, &section);
+    Content { message: message(&leaves, &html), ..identity(&section) }
+}
+
+/// What the header section of `raw` says. The rest of the [`Content`] is empty.
 pub(crate) fn parse_headers(raw: &[u8]) -> Content {
-    of_section(&Section::read(raw, 0, |_| false))
+    let section = Section::read(raw, 0, |_| false);
+    Content { headers: headers(&section), ..identity(&section) }
 }
 
-fn of_section(section: &Section<'_>) -> Content {
+/// The sender and the subject.
+fn identity(section: &Section<'_>) -> Content {
     let from = section.fields.iter().filter(|field| field.name.eq_ignore_ascii_case("from")).find_map(Field::address);
-    Content {
-        from,
-        subject: section.first("subject").map(Field::text).unwrap_or_default(),
-        headers: section.fields.iter().map(|field| (field.name.to_owned(), field.text())).collect(),
-        ..Content::default()
-    }
+    let subject = section.first("subject").map(Field::text).unwrap_or_default();
+    Content { from, subject, ..Content::default() }
 }
 
-fn decoded(leaf: &Leaf<'_>) -> String {
-    charset::decode(&leaf.part.encoding.decode(leaf.octets), leaf.part.charset.as_deref())
+fn headers(section: &Section<'_>) -> Vec<(String, String)> {
+    section.fields.iter().map(|field| (field.name.to_owned(), field.text())).collect()
+}
+
+fn message(leaves: &[Leaf<'_>], html: &[usize]) -> String {
+    html.iter().map(|&index| as_html(&leaves[index])).collect()
+}
+
+fn decoded<'a>(leaf: &Leaf<'a>) -> Cow<'a, str> {
+    match leaf.part.encoding.decode(leaf.octets) {
+        Cow::Borrowed(octets) => charset::decode(octets, leaf.part.charset.as_deref()),
+        Cow::Owned(octets) => charset::decode(&octets, leaf.part.charset.as_deref()).into_owned().into(),
+    }
 }
 
 fn as_html(leaf: &Leaf<'_>) -> String {
     let text = decoded(leaf);
-    if leaf.part.is_html() == Some(true) { text } else { html::from_text(&unix_lines(&text)) }
+    if leaf.part.is_html() == Some(true) { text.into_owned() } else { html::from_text(&text) }
 }
 
 fn as_text(leaf: &Leaf<'_>) -> String {

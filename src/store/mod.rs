@@ -77,6 +77,27 @@ pub struct MailboxPage {
     pub emails: Vec<Listed>,
     /// How many readable Emails the whole mailbox holds.
     pub total: u64,
+    /// The state of the whole mailbox.
+    pub version: MailboxVersion,
+}
+
+/// The state of a mailbox as of a time.
+///
+/// Two equal versions of one mailbox of one opened store list the same Emails. An Email that arrives raises `newest`. One
+/// that is removed lowers `emails`. One that expires lowers `readable`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MailboxVersion {
+    /// The highest sequence number that an Email of the mailbox ever had.
+    pub newest: u64,
+    /// Emails, including expired ones that are not removed yet.
+    pub emails: u64,
+    /// Emails that are readable.
+    pub readable: u64,
+}
+
+impl MailboxVersion {
+    /// The version of a mailbox without Emails.
+    pub const EMPTY: Self = Self { newest: 0, emails: 0, readable: 0 };
 }
 
 /// The result of a domain's registration.
@@ -174,13 +195,15 @@ pub trait Store: Send + Sync + 'static {
     /// each mailbox of the same domain. It never waits.
     fn check_caps(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError>;
 
-    /// Lists a page of a mailbox with its total, as of `now`. An unknown mailbox is empty.
+    /// Lists a page of a mailbox with its version, as of `now`. An unknown mailbox is empty. A page of 0 Emails costs least.
     async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError>;
 
     /// Finds the Email with this id, without its octets, if it is readable at `now`.
     async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError>;
 
     /// Loads the envelope and the octets of a listed Email. `None` if it was removed meanwhile.
+    ///
+    /// May block the calling thread while it reads the disk. `list` and `find` read only a few rows of the index there.
     async fn load(&self, listed: &Listed) -> Result<Option<StoredEmail>, StoreError>;
 
     /// Deletes one Email. `false` if no Email with this id is readable at `now`.

@@ -13,8 +13,8 @@ use super::outcome::{Disposition, ErrorClass};
 use super::schedule::RETRY_AFTER_MAX;
 use super::{Caller, Event, EventEmail, EventRequest, Outcome, Schedule, Signer, Target};
 use crate::clock::Clock;
-use crate::mime::Parser;
 use crate::model::{AttemptRecord, EventId, PendingEvent, RoleAddresses, Timestamp, Verdict, WebhookId, WebhookRecord};
+use crate::reader::{self, Reader};
 use crate::store::{ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, StoreError};
 
 /// How long a webhook backs off when the store can't be read or written.
@@ -24,8 +24,8 @@ pub(super) const STORE_PAUSE: Duration = Duration::from_secs(1);
 pub struct EventSender {
     /// The store of pending events.
     pub outbox: Arc<dyn Outbox>,
-    /// Parses messages.
-    pub parser: Parser,
+    /// Reads messages.
+    pub reader: Reader,
     /// Sends requests.
     pub caller: Caller,
     /// When a failed attempt is retried.
@@ -145,15 +145,12 @@ impl EventSender {
     async fn request(&self, claim: &Claim, at: Timestamp) -> Result<Result<EventRequest, Attempted>, StoreError> {
         let Claim { event, receiver } = claim;
         let version = self.outbox.version();
-        let Some(email) = self.outbox.load_event(event).await? else { return Ok(Err(Attempted::Gone)) };
-        let content = self.parser.parse(email.raw.clone()).await;
-        let Some(email) = EventEmail::of(&email, &content) else {
-            tracing::error!(webhook = %event.webhook, "an event is given up: its Email is not in its envelope");
-            return Ok(Err(Attempted::Ended(AttemptRecord::DAMAGED)));
+        let reading = {
+            let (outbox, event, receiver) = (Arc::clone(&self.outbox), event.clone(), receiver.clone());
+            async move { read_request(&*outbox, &event, &receiver, at).await }
         };
-        let id = uuid::Uuid::from_bytes(event.id.octets());
-        let event_sent = Event { id, target: &receiver.target, signer: receiver.signer.as_deref(), email };
-        let request = event_sent.request(at);
+        let read = self.reader.run(reading).await.unwrap_or(Ok(Err(Attempted::Ended(AttemptRecord::DAMAGED))))?;
+        let Ok(request) = read else { return Ok(read) };
         // This check comes last, because it takes a while to read and sign a long message.
         if !self.outbox.is_current(version) && !self.outbox.is_pending(event).await? {
             return Ok(Err(Attempted::Gone));
@@ -255,4 +252,22 @@ pub(super) fn attempt_record(
         disables: None,
         rests_until: None,
     }
+}
+
+/// Reads an event's message and makes the request from it, or says the claim's result without a request.
+async fn read_request(
+    outbox: &dyn Outbox,
+    event: &PendingEvent,
+    receiver: &Receiver,
+    at: Timestamp,
+) -> Result<Result<EventRequest, Attempted>, StoreError> {
+    let Some(email) = outbox.load_event(event).await? else { return Ok(Err(Attempted::Gone)) };
+    let content = reader::parse(&email.raw);
+    let Some(email) = EventEmail::of(&email, &content) else {
+        tracing::error!(webhook = %event.webhook, "an event is given up: its Email is not in its envelope");
+        return Ok(Err(Attempted::Ended(AttemptRecord::DAMAGED)));
+    };
+    let id = uuid::Uuid::from_bytes(event.id.octets());
+    let event_sent = Event { id, target: &receiver.target, signer: receiver.signer.as_deref(), email };
+    Ok(Ok(event_sent.request(at)))
 }

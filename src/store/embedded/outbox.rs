@@ -103,9 +103,7 @@ impl Outbox for EmbeddedStore {
     }
 
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
-        let state = Arc::clone(&self.state);
-        let event = event.clone();
-        blocking(move || state.load_event(&event)).await
+        self.state.load_event(event)
     }
 
     async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {

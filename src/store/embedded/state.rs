@@ -170,7 +170,11 @@ impl StoreState {
     }
 
     /// Runs a read on an index. After an error of the disk the writer must reopen that index.
-    fn ask<T>(&self, index: &Index, read: impl FnOnce(&View) -> Result<T, IndexError>) -> Result<T, StoreError> {
+    pub(super) fn ask<T>(
+        &self,
+        index: &Index,
+        read: impl FnOnce(&View) -> Result<T, IndexError>,
+    ) -> Result<T, StoreError> {
         let answer = index.view().and_then(|view| read(&view)).inspect_err(|error| {
             if error.is_of_disk() && index.mark_failed() {
                 // This fails only if the writer has ended.

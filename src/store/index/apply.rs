@@ -210,7 +210,7 @@ impl<'t> Apply<'t> {
         self.ids.insert(&row.id.octets(), key)?;
         self.expiring.entry(expiry_second(row.expires_at)).or_default().push(*key);
         let mut head = self.head(key)?.unwrap_or(HeadRow::empty(domain));
-        head.record_expiry(row.expires_at);
+        head.record(sequence_of(key), row.expires_at);
         head.emails += 1;
         self.state.mailboxes += u64::from(head.emails == 1);
         self.mail.insert(&head_key(key), &head.encode()[..])?;

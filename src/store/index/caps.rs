@@ -13,6 +13,7 @@ use super::read::View;
 use super::rows::{HeadRow, MailRow, decode_head, decode_mail};
 use super::tables::MAIL;
 use crate::model::{Caps, Envelope, Mailbox, Timestamp, WhenFull};
+use crate::store::MailboxVersion;
 use crate::store::journal::RecordPlace;
 
 /// The most Emails of one mailbox that one message evicts. A mailbox that was filled under a higher cap shrinks in steps.
@@ -194,21 +195,46 @@ fn head(
 }
 
 /// Counts the Emails of a mailbox that are readable at `now`.
-pub(super) fn readable(
+fn readable(
     mail: &impl ReadableTable<&'static MailKey, &'static [u8]>,
     mailbox: [u8; 16],
     now: Timestamp,
 ) -> Result<u64, IndexError> {
-    let Some(head) = head(mail, mailbox)? else { return Ok(0) };
+    Ok(count(mail, mailbox, now, u64::MAX)?.map_or(0, |counted| counted.version.readable))
+}
+
+/// The counts of a mailbox.
+pub(super) struct Counted {
+    pub(super) version: MailboxVersion,
+    /// Expired Emails that are not removed yet. Almost all of them are the oldest ones.
+    pub(super) expired: u64,
+}
+
+/// Counts the Emails of a mailbox as of `now`. Reads its head, its oldest Email, and a row for each expired one.
+///
+/// `None` if it has more than `expired_max` expired ones.
+pub(super) fn count(
+    mail: &impl ReadableTable<&'static MailKey, &'static [u8]>,
+    mailbox: [u8; 16],
+    now: Timestamp,
+    expired_max: u64,
+) -> Result<Option<Counted>, IndexError> {
+    let mut rows = mail.range::<&MailKey>(&mail_key(mailbox, 0)..=&mail_key(mailbox, u64::MAX))?;
+    let Some(head) = rows.next() else { return Ok(Some(Counted { version: MailboxVersion::EMPTY, expired: 0 })) };
+    let head = decode_head(head?.1.value())?;
     let mut expired = 0;
-    for row in mail.range::<&MailKey>(&mail_key(mailbox, 1)..=&mail_key(mailbox, u64::MAX))? {
+    for row in rows {
         let (_, row) = row?;
         let expires_at = decode_mail(row.value())?.expires_at;
         if expires_at <= now {
             expired += 1;
+            if expired > expired_max {
+                return Ok(None);
+            }
         } else if head.ends_expired(expires_at, now) {
             break;
         }
     }
-    Ok(head.emails.saturating_sub(expired))
+    let readable = head.emails.saturating_sub(expired);
+    Ok(Some(Counted { version: MailboxVersion { newest: head.newest, emails: head.emails, readable }, expired }))
 }

@@ -3,7 +3,7 @@
 use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata, TableDefinition};
 
 use super::IndexError;
-use super::caps::readable;
+use super::caps::{Counted, count};
 use super::keys::{HashKey, MailKey, mail_key, mailbox_hash, sequence_of};
 use super::rows::{IndexState, MailRow, decode_domain, decode_mail};
 use super::tables::{
@@ -52,22 +52,35 @@ impl View {
         Self { transaction, hash_key }
     }
 
-    pub(crate) fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, IndexError> {
+    /// Lists a page of a mailbox. `None` if that takes more than `rows_max` rows of mail.
+    pub(crate) fn list(
+        &self,
+        mailbox: &Mailbox,
+        page: PageRequest,
+        now: Timestamp,
+        rows_max: u64,
+    ) -> Result<Option<MailboxPage>, IndexError> {
         let hash = mailbox_hash(&self.hash_key, mailbox);
-        let total = readable(&self.transaction.open_table(MAIL)?, hash, now)?;
-        let PageRequest { offset, limit } = page;
-        // Without this check a page far past the end would read the whole mailbox.
-        if offset >= total {
-            return Ok(MailboxPage { emails: Vec::new(), total });
-        }
         let table = self.transaction.open_table(MAIL)?;
+        let Some(Counted { version, expired }) = count(&table, hash, now, rows_max)? else { return Ok(None) };
+        let PageRequest { offset, limit } = page;
+        let total = version.readable;
+        let wanted = total.saturating_sub(offset).min(limit as u64);
+        // Without this check a page far past the end would read the whole mailbox.
+        if wanted == 0 {
+            return Ok(Some(MailboxPage { emails: Vec::new(), total, version }));
+        }
+        if offset + wanted > rows_max {
+            return Ok(None);
+        }
         let mut emails = Vec::with_capacity(limit.min(1024));
         let mut to_skip = offset;
         for row in table.range::<&MailKey>(&mail_key(hash, 1)..=&mail_key(hash, u64::MAX))?.rev() {
-            if emails.len() == limit {
-                break;
-            }
             let (key, row) = row?;
+            if expired == 0 && to_skip > 0 {
+                to_skip -= 1;
+                continue;
+            }
             let row = decode_mail(row.value())?;
             if row.expires_at <= now {
                 continue;
@@ -77,8 +90,11 @@ impl View {
                 continue;
             }
             emails.push(row.listed(key.value()));
+            if emails.len() as u64 == wanted {
+                break;
+            }
         }
-        Ok(MailboxPage { emails, total })
+        Ok(Some(MailboxPage { emails, total, version }))
     }
 
     pub(crate) fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, IndexError> {

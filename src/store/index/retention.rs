@@ -113,10 +113,10 @@ fn measure_some(database: &Database, from: MailKey) -> Result<Option<MailKey>, I
                     break;
                 }
                 let head = decode_head(row.value())?;
-                heads.push((key, HeadRow { emails: head.emails, ..HeadRow::empty(head.domain) }));
+                heads.push((key, HeadRow { emails: head.emails, newest: head.newest, ..HeadRow::empty(head.domain) }));
             } else if let Some((_, head)) = heads.last_mut() {
                 let row = decode_mail(row.value())?;
-                head.record_expiry(row.expires_at);
+                head.record(sequence_of(&key), row.expires_at);
             }
         }
         for (key, head) in heads {

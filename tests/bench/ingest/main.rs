@@ -24,7 +24,7 @@ use postfix::{Connections, Load, Mailboxes};
 use sink::Sink;
 use support::Result;
 use support::daemon::Daemon;
-use support::http;
+use support::{http, programs};
 
 const ROUNDS: usize = 3;
 const MESSAGES: usize = 20_000;
@@ -74,7 +74,7 @@ fn options(mut args: impl Iterator<Item = String>) -> Result<(usize, Mailboxes)>
 }
 
 fn run(messages: usize, mailboxes: Mailboxes) -> Result<()> {
-    let (Some(source), Some(sink)) = (postfix::find("smtp-source"), postfix::find("smtp-sink")) else {
+    let (Some(source), Some(sink)) = (programs::find("smtp-source"), programs::find("smtp-sink")) else {
         println!("skipped: needs smtp-source and smtp-sink, which come with Postfix: apt-get install postfix");
         return Ok(());
     };

@@ -1,8 +1,7 @@
 //! Postfix's generator.
 
-use std::env;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -11,13 +10,6 @@ use crate::support::Result;
 
 /// A round that takes longer hangs.
 const ROUND_TIME_MAX: Duration = Duration::from_mins(10);
-
-/// Where a program is. Debian puts Postfix's into a directory that is on the PATH of root alone.
-pub(crate) fn find(program: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let usual = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
-    env::split_paths(&path).chain(usual).map(|dir| dir.join(program)).find(|file| file.is_file())
-}
 
 /// What happens to a connection after a message.
 #[derive(Clone, Copy)]

@@ -73,7 +73,11 @@ pub(crate) struct Daemon {
 impl Daemon {
     /// Starts it with `args` beside those that every benchmark needs, and waits until it is ready.
     pub(crate) fn start(args: &[&str]) -> Result<Self> {
-        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+        Self::start_in(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?, args)
+    }
+
+    /// Starts it like [`Daemon::start`], with the data of one that was killed.
+    pub(crate) fn start_in(dir: TempDir, args: &[&str]) -> Result<Self> {
         let [smtp, web] = free_addresses()?;
         let log = dir.path().join("log");
         let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
@@ -104,7 +108,6 @@ impl Daemon {
     }
 
     /// What the kernel says of its memory in KB: `VmRSS:` is what it has now.
-    #[allow(dead_code, reason = "not every benchmark asks")]
     pub(crate) fn memory_kb(&self, what: &str) -> Result<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.server.0.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix(what)).ok_or("no such line")?;
@@ -112,7 +115,6 @@ impl Daemon {
     }
 
     /// Processor time that it has had.
-    #[allow(dead_code, reason = "not every benchmark asks")]
     pub(crate) fn processor_time(&self) -> Result<Duration> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.server.0.id()))?;
         // The name, in parentheses, may hold blanks; user and system time are the 14th and 15th field of all.
@@ -121,6 +123,13 @@ impl Daemon {
             fields.split_whitespace().skip(11).take(2).map(|field| Ok(field.parse()?)).collect();
         let ticks_per_second = rustix::param::clock_ticks_per_second();
         Ok(Duration::from_millis(ticks?.iter().sum::<u64>() * 1000 / ticks_per_second))
+    }
+
+    /// Kills the process, as a crash would, and returns its data directory.
+    pub(crate) fn kill(mut self) -> Result<TempDir> {
+        self.server.0.kill()?;
+        self.server.0.wait()?;
+        Ok(self.dir)
     }
 
     pub(crate) fn data_dir(&self) -> PathBuf {

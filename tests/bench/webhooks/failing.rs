@@ -4,10 +4,11 @@
 use std::time::Duration;
 
 use super::receiver::{Conduct, Receiver};
-use super::sender;
-use super::{median, per_second, register};
+use super::register;
 use crate::support::Result;
 use crate::support::daemon::Daemon;
+use crate::support::figures::{median, per_second};
+use crate::support::smtp;
 
 const ROUNDS: usize = 5;
 const RECIPIENTS: usize = 16;
@@ -83,7 +84,7 @@ fn receive(conduct: Option<Conduct>) -> Result<Received> {
     for (recipient, address) in recipients.iter().zip(receiver.iter().flat_map(Receiver::addresses)) {
         register(&daemon, recipient, &format!("http://{address}/hook"))?;
     }
-    let half = || sender::send(daemon.smtp_address(), SESSIONS, &recipients, MAILS / 2, OCTETS);
+    let half = || smtp::send(daemon.smtp_address(), SESSIONS, &recipients, MAILS / 2, OCTETS);
     let rates = [per_second(MAILS / 2, half()?), per_second(MAILS / 2, half()?)];
     Ok(Received { rates, requests: receiver.as_ref().map_or(0, Receiver::count) })
 }

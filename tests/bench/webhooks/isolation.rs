@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use super::receiver::{Conduct, Receiver};
-use super::sender::{self, Session};
-use super::{per_second, percentile, register};
+use super::register;
 use crate::support::Result;
 use crate::support::daemon::Daemon;
+use crate::support::figures::{per_second, percentile};
+use crate::support::smtp::{self, Session};
 
 const HEALTHY: usize = 100;
 /// Mails whose events are timed. They come one after another, with pauses, for the healthy receivers in turn.
@@ -72,7 +73,7 @@ fn rate(daemon: &Daemon) -> Result<f64> {
     let to = ["plain@example.test".to_owned()];
     let mut best = 0.0_f64;
     for _ in 0..RUNS {
-        best = best.max(per_second(MAILS, sender::send(daemon.smtp_address(), 8, &to, MAILS, 1024)?));
+        best = best.max(per_second(MAILS, smtp::send(daemon.smtp_address(), 8, &to, MAILS, 1024)?));
     }
     Ok(best)
 }

@@ -8,7 +8,6 @@ mod failing;
 mod isolation;
 mod plain;
 mod receiver;
-mod sender;
 #[path = "../support/mod.rs"]
 mod support;
 mod throughput;
@@ -65,18 +64,4 @@ fn register(daemon: &Daemon, recipient: &str, url: &str) -> Result<()> {
     let body = serde_json::json!({"recipient": recipient, "url": url, "secret": "benchmark"}).to_string();
     let (status, answer) = http::ask(daemon.http_address(), "POST /api/webhooks", &body)?;
     if status == 201 { Ok(()) } else { Err(format!("{status}: {}", String::from_utf8_lossy(&answer)).into()) }
-}
-
-fn per_second(count: usize, time: Duration) -> f64 {
-    u32::try_from(count).map_or(f64::INFINITY, f64::from) / time.as_secs_f64()
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
-/// A percentile of the sorted `times`.
-fn percentile(times: &[Duration], percent: usize) -> Duration {
-    times.get((times.len() * percent / 100).min(times.len().saturating_sub(1))).copied().unwrap_or_default()
 }

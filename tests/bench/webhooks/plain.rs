@@ -12,7 +12,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
 use super::receiver::Example;
-use crate::support::Result;
+use crate::support::{Result, figures};
 
 /// Posts `example` `requests` times with hyper, as oha does: over `per_origin` connections to each address, each of which
 /// sends its next request when it has its answer. Requests per second from when all connections are there and were used.
@@ -35,7 +35,7 @@ pub(crate) fn rate(addresses: &[SocketAddr], per_origin: usize, requests: usize,
         while let Some(ended) = posting.join_next().await {
             ended??;
         }
-        Ok(super::per_second(each * connections, begun.elapsed()))
+        Ok(figures::per_second(each * connections, begun.elapsed()))
     })
 }
 

@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use super::plain;
 use super::receiver::{Conduct, Example, Receiver};
-use super::sender;
-use super::{median, per_second, register};
+use super::register;
 use crate::support::Result;
 use crate::support::daemon::Daemon;
+use crate::support::figures::{median, per_second};
+use crate::support::smtp;
 
 const ORIGINS: usize = 16;
 /// Attempts in flight at one origin, as the dispatcher permits.
@@ -83,11 +84,11 @@ fn dispatched(mails: usize, conduct: Conduct) -> Result<Dispatched> {
     }
     // A proven webhook may have more than a few pending events.
     let to = [to];
-    sender::send(daemon.smtp_address(), 1, &to, 1, TEXT_OCTETS)?;
+    smtp::send(daemon.smtp_address(), 1, &to, 1, TEXT_OCTETS)?;
     receiver.wait_for(ORIGINS)?;
     std::thread::sleep(std::time::Duration::from_millis(500));
     receiver.hold();
-    sender::send(daemon.smtp_address(), 16, &to, mails, TEXT_OCTETS)?;
+    smtp::send(daemon.smtp_address(), 16, &to, mails, TEXT_OCTETS)?;
     let in_flight = ORIGINS * PER_ORIGIN;
     receiver.wait_for(ORIGINS + in_flight)?;
     let events = mails * ORIGINS;

@@ -1,5 +1,7 @@
 //! `GET /api/mail/messages`: the tables of the interface document, line by line.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use http_body_util::BodyExt;
 use serde_json::json;
@@ -167,11 +169,16 @@ async fn what_vanishes_or_is_damaged_is_left_out() {
     assert_eq!(page["total"], 4);
 }
 
+/// Two of these do not fit one batch.
+fn large() -> String {
+    format!("\r\n{}", "x".repeat(200_000))
+}
+
 #[tokio::test]
 async fn a_store_that_fails_is_an_error_before_the_first_octet_and_breaks_off_after_it() {
     let api = TestApi::new();
-    let first = api.receive(&["ann@example.test"], "").await[0];
-    let second = api.receive(&["ann@example.test"], "").await[0];
+    let first = api.receive(&["ann@example.test"], &large()).await[0];
+    let second = api.receive(&["ann@example.test"], &large()).await[0];
     let failed = Some(StoreError::Failed("secret detail".into()));
 
     api.store.fail_load(first, failed.clone());
@@ -187,19 +194,84 @@ async fn a_store_that_fails_is_an_error_before_the_first_octet_and_breaks_off_af
 }
 
 #[tokio::test]
-async fn the_page_is_written_one_email_at_a_time() {
+async fn a_page_of_large_messages_is_written_in_pieces_and_one_of_small_messages_at_once() {
+    for (mails, raw, expected) in [(5, large(), 5), (20, "\r\nx".to_owned(), 1)] {
+        let api = TestApi::new();
+        for _ in 0..mails {
+            api.receive(&["ann@example.test"], &raw).await;
+        }
+        let request = public("GET", INBOX).body(Body::empty()).expect("request");
+        let mut body = api.router.clone().oneshot(request).await.expect("infallible").into_body();
+        let (mut frames, mut json) = (0, Vec::new());
+        while let Some(frame) = body.frame().await {
+            let frame = frame.expect("frame").into_data().expect("data");
+            assert!(frame.len() < 300_000, "{} octets in one piece", frame.len());
+            json.extend_from_slice(&frame);
+            frames += 1;
+        }
+        let page: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+        assert_eq!((frames, page["emails"].as_array().expect("array").len()), (expected, mails));
+    }
+}
+
+/// What vanishes from a batch must leave no stray comma behind.
+#[tokio::test]
+async fn batches_of_which_nothing_is_left_are_passed_over() {
+    let gone: [&[usize]; 4] = [&[0, 1], &[1, 2], &[3], &[0, 1, 2, 3]];
+    for gone in gone {
+        let api = TestApi::new();
+        let mut ids = Vec::new();
+        for _ in 0..4 {
+            ids.extend(api.receive(&["ann@example.test"], &large()).await);
+        }
+        gone.iter().for_each(|&number| api.store.fail_load(ids[number], None));
+        let page = api.get(INBOX).await.json();
+        assert_eq!(page["emails"].as_array().expect("array").len(), 4 - gone.len(), "without {gone:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_unchanged_list_is_304_until_anything_changes() {
     let api = TestApi::new();
-    let raw = format!("\r\n{}", "x".repeat(100_000));
-    for _ in 0..5 {
-        api.receive(&["ann@example.test"], &raw).await;
+    let target = format!("{INBOX}&limit=1");
+    let ask = async |etag: &str| {
+        let request = public("GET", &target).header("if-none-match", etag).body(Body::empty()).expect("request");
+        api.send(request).await
+    };
+    let mut known = Vec::<String>::new();
+    // Each step changes the list, and no tag of an earlier one may come back.
+    for step in ["nothing yet", "a message", "another", "one deleted", "a third", "expired", "all deleted"] {
+        match step {
+            "a message" | "another" | "a third" => drop(api.receive(&["ann@example.test"], step).await),
+            "one deleted" => {
+                let id = api.get(INBOX).await.json()["emails"][1]["id"].as_str().expect("id").to_owned();
+                assert_eq!(api.call("DELETE", &format!("/api/mail/delete?id={id}")).await.status, 200);
+            }
+            "expired" => {
+                api.clock.advance(Duration::from_hours(1));
+                api.receive(&["ann@example.test"], step).await;
+                api.clock.advance(Duration::from_mins(61));
+            }
+            "all deleted" => drop(api.call("DELETE", "/api/mail/delete?to=ann@example.test").await),
+            _ => {}
+        }
+        for (age, etag) in known.iter().enumerate() {
+            // A mailbox without mail is the same as before its first message.
+            let expected = if step == "all deleted" && age == 0 { 304 } else { 200 };
+            assert_eq!(ask(etag).await.status, expected, "{step}");
+        }
+        let etag = api.get(&target).await.header("etag").expect("a tag").to_owned();
+        let unchanged = ask(&etag).await;
+        assert_eq!((unchanged.status.as_u16(), unchanged.body.len()), (304, 0), "{step}");
+        assert_eq!(unchanged.header("etag"), Some(etag.as_str()), "{step}");
+        known.push(etag);
     }
-    let request = public("GET", INBOX).body(Body::empty()).expect("request");
-    let mut body = api.router.clone().oneshot(request).await.expect("infallible").into_body();
-    let mut frames = 0;
-    while let Some(frame) = body.frame().await {
-        let frame = frame.expect("frame").into_data().expect("data");
-        assert!(frame.len() < 2 * raw.len());
-        frames += 1;
-    }
-    assert_eq!(frames, 6);
+}
+
+#[tokio::test]
+async fn a_tag_opens_no_mailbox_of_a_role_address() {
+    let api = TestApi::new();
+    let target = "/api/mail/messages?to=admin@example.com";
+    let request = public("GET", target).header("if-none-match", "*").body(Body::empty()).expect("request");
+    assert_eq!(api.send(request).await.status, 403);
 }

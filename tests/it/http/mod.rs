@@ -24,11 +24,11 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
-use tempmail::http::{Api, Peer, Principal, WebhookTest, router};
-use tempmail::mime::Parser;
+use tempmail::http::{Api, ETags, Peer, Principal, WebhookTest, router};
 use tempmail::model::{
     Address, AttemptRecord, Delivery, EmailId, Envelope, Protocol, Subaddressing, Timestamp, WebhookRecord,
 };
+use tempmail::reader::Reader;
 use tempmail::store::{EmbeddedStore, Store};
 use tempmail::webhook::{Guard, GuardSettings, TestError};
 use tower::ServiceExt;
@@ -114,7 +114,8 @@ impl TestApi {
             guard: Arc::new(guard),
             webhook_test,
             registry: domains.clone(),
-            parser: Parser::start(1).expect("thread"),
+            reader: Reader::new(1),
+            etags: ETags::default(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             status: None,
             metrics: Vec::new(),

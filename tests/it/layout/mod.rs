@@ -53,7 +53,6 @@ const RULES: &[Rule] = &[
         files: &[
             "model/",
             "mime/",
-            "!mime/parser",
             "smtp/auth",
             "smtp/body",
             "smtp/budget",

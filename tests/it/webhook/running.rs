@@ -7,8 +7,8 @@ use std::time::Duration;
 use tempmail::clock::Clock;
 use tempmail::dns::{DnsResolver, ResolverSettings};
 use tempmail::expiry::StepDetector;
-use tempmail::mime::Parser;
 use tempmail::model::{AttemptRecord, RoleAddresses, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord};
+use tempmail::reader::Reader;
 use tempmail::store::{EmbeddedStore, Outbox, Store, StoreOptions};
 use tempmail::webhook::{Caller, CallerSettings, EventSender, Guard, GuardSettings, Schedule, dispatcher};
 use tokio::task::JoinHandle;
@@ -88,7 +88,7 @@ impl Running {
         let settings = CallerSettings { timeout: self.timeout, has_probation: false, ..CallerSettings::default() };
         Arc::new(EventSender {
             outbox,
-            parser: Parser::start(1).expect("parser"),
+            reader: Reader::new(1),
             caller: Caller::new(settings, guard, resolver, Arc::clone(&clock)).expect("caller"),
             schedule: Schedule::default(),
             grace: GRACE,

@@ -62,19 +62,27 @@ pub(crate) fn send(
     mails: usize,
     octets: usize,
 ) -> Result<Duration> {
+    timed(server, sessions, to, mails, octets).map(|(time, _)| time)
+}
+
+/// Sends like [`send`]. Returns how long all of it took, and how long the 250 of each mail after its last octet.
+pub(crate) fn timed(
+    server: SocketAddr,
+    sessions: usize,
+    to: &[String],
+    mails: usize,
+    octets: usize,
+) -> Result<(Duration, Vec<Duration>)> {
     let begun = Instant::now();
-    let of_session = |first: usize| -> Result<()> {
+    let of_session = |first: usize| -> Result<Vec<Duration>> {
         let mut session = Session::open(server)?;
-        for number in (first..mails).step_by(sessions) {
-            session.deliver(&to[number % to.len()], number, octets)?;
-        }
-        Ok(())
+        let numbers = (first..mails).step_by(sessions);
+        numbers.map(|number| Ok(session.deliver(&to[number % to.len()], number, octets)?.elapsed())).collect()
     };
-    thread::scope(|scope| {
+    let times: std::result::Result<Vec<_>, String> = thread::scope(|scope| {
         let threads: Vec<_> =
             (0..sessions).map(|first| scope.spawn(move || of_session(first).map_err(|e| e.to_string()))).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a sender panicked")?)
-    })
-    .map_err(|error: String| error)?;
-    Ok(begun.elapsed())
+        threads.into_iter().map(|thread| thread.join().map_err(|_| "a sender panicked".to_owned())?).collect()
+    });
+    Ok((begun.elapsed(), times?.concat()))
 }
