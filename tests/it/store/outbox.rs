@@ -71,7 +71,7 @@ pub fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
         response: "no".into(),
         verdict,
         disables: None,
-        rests_until: None,
+        backs_off_until: None,
     }
 }
 
@@ -154,7 +154,7 @@ async fn each_message_gives_each_webhook_of_its_recipients_one_event() {
 }
 
 #[tokio::test]
-async fn an_event_outlives_its_email_and_then_lets_go_of_the_octets() {
+async fn an_event_outlives_its_email_and_then_frees_the_octets() {
     let store = store();
     let id = register(&store, "a@example.test", "https://a.example/").await;
     store.receive(delivery(&["a@example.test"], "deleted", NOW)).await.expect("receive");
@@ -316,7 +316,7 @@ async fn a_sweep_goes_through_all_webhooks_and_writes_nothing_where_none_is_idle
 }
 
 #[tokio::test]
-async fn attempts_that_are_noted_together_are_noted_as_one_after_the_other() {
+async fn attempts_that_are_recorded_together_are_recorded_as_one_after_the_other() {
     let store = store();
     let id = register(&store, "a@example.test", "https://a.example/").await;
     for n in 0..3 {
@@ -370,7 +370,7 @@ async fn the_log_is_bounded_in_number_and_age() {
         response: String::new(),
         verdict: Verdict::Delivered,
         disables: None,
-        rests_until: None,
+        backs_off_until: None,
     };
     for second in 0..120 {
         store.record_attempt(line(NOW.plus(Duration::from_secs(second)))).await.expect("record");
