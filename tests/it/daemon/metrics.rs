@@ -100,7 +100,7 @@ async fn mail_and_refusals_are_counted() {
         ("tempmail_smtp_received_bytes_total", &[], 3 * 22),
         ("tempmail_smtp_replies_total", &[("class", "3yz")], 3),
         ("tempmail_smtp_replies_total", &[("class", "5yz")], 2),
-        ("tempmail_smtp_refusals_total", &[("bound", "messageSize")], 1),
+        ("tempmail_smtp_refusals_total", &[("limit", "messageSize")], 1),
         ("tempmail_store_emails", &[], 1),
         ("tempmail_store_messages", &[], 1),
         ("tempmail_store_emails_removed_total", &[("reason", "madeWay")], 1),
