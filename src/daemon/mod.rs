@@ -43,7 +43,7 @@ use crate::panics::Panics;
 use crate::smtp::{self, Counters, Receiver, SmtpSettings};
 use crate::store::disk::Directory;
 use crate::store::{EmbeddedStore, OpenError, Store, StoreError, StoreOptions};
-use crate::tls::{self, CertificateError, Files, Keeper, Source};
+use crate::tls::{self, CertificateError, CertificateFiles, CertificateSource, Keeper};
 use crate::webhook::{CallerError, dispatcher};
 
 use listeners::Running;
@@ -254,8 +254,10 @@ async fn stop_with_writer(store: Arc<EmbeddedStore>, shutdown: CancellationToken
 /// Reads or makes the certificate that the settings ask for, if they do.
 pub fn open_certificate(config: &Config, now: Timestamp) -> Result<Option<Arc<Keeper>>, CertificateError> {
     let source = match (&config.tls.certificate, &config.tls.key) {
-        (Some(certificate), Some(key)) => Source::Files(Files { certificate: certificate.clone(), key: key.clone() }),
-        _ if config.tls.self_signed => Source::SelfSigned(config.smtp.hostname.clone()),
+        (Some(certificate), Some(key)) => {
+            CertificateSource::Files(CertificateFiles { certificate: certificate.clone(), key: key.clone() })
+        }
+        _ if config.tls.self_signed => CertificateSource::SelfSigned(config.smtp.hostname.clone()),
         _ => return Ok(None),
     };
     Keeper::open(source, now).map(|keeper| Some(Arc::new(keeper)))

@@ -11,7 +11,7 @@ use super::round::Streaks;
 use super::{DomainEntry, DomainError, DomainTable, NewDomain, Registered};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::dns::{Failure, MxCheck, MxReport, Resolver, Verdict, mx, report};
+use crate::dns::{Failure, MxCheck, MxReport, MxVerdict, Resolver, mx, report};
 use crate::model::{Counts, DomainName, DomainRecord, DomainStatus};
 use crate::store::{Registration, Store, StoreError};
 
@@ -191,7 +191,7 @@ impl Registry {
     }
 
     /// Asks for a caller, in its turn.
-    async fn ask(&self, name: &DomainName) -> Result<Verdict, DomainError> {
+    async fn ask(&self, name: &DomainName) -> Result<MxVerdict, DomainError> {
         if self.check.hosts().is_empty() {
             return Err(DomainError::MxHostUnset);
         }
@@ -200,7 +200,7 @@ impl Registry {
     }
 
     /// What asking for a domain finds.
-    pub(super) async fn asked(&self, name: &DomainName) -> Verdict {
+    pub(super) async fn asked(&self, name: &DomainName) -> MxVerdict {
         let verdict = self.check.ask(name).await;
         self.counters.asked(&verdict);
         verdict

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::StepDetector;
-use super::clock_step::Step;
+use super::clock_step::ClockStep;
 use crate::clock::Clock;
 use crate::model::Timestamp;
 use crate::store::Store;
@@ -56,11 +56,11 @@ impl ClockWatch {
     /// Takes in both clocks, and tells whether anything may be removed by the time of day. A step is logged.
     pub(super) fn may_remove(&mut self, now: Timestamp, boot: Duration) -> bool {
         match self.detector.observe(now, boot) {
-            Some(Step::Forward(by)) => tracing::warn!(
+            Some(ClockStep::Forward(by)) => tracing::warn!(
                 seconds = by.as_secs(),
                 "the clock stepped forward; nothing is removed for ten minutes, so that it can be set right"
             ),
-            Some(Step::Back(by)) => tracing::warn!(seconds = by.as_secs(), "the clock stepped back"),
+            Some(ClockStep::Back(by)) => tracing::warn!(seconds = by.as_secs(), "the clock stepped back"),
             None => {}
         }
         if let Some(file) = &mut self.file {

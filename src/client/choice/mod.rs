@@ -10,7 +10,7 @@ use std::time::Duration;
 use siphasher::sip::SipHasher13;
 
 use super::local::{data_dir, named_data_dir};
-use super::{OpenError, OpenRouter, ServerUrl, Token, Transport};
+use super::{OpenRouter, OpenRouterError, ServerUrl, Token, Transport};
 use crate::config::Sources;
 use crate::error::{Error, Exit};
 
@@ -25,7 +25,7 @@ const SOCKET_PATH_OCTETS_MAX: usize = 107;
 
 /// Where a command is to be carried out.
 #[derive(Clone, Debug)]
-pub enum Target {
+pub enum Destination {
     /// At a server, named by the user.
     Server(ServerUrl, Option<Token>),
     /// On this machine: by the daemon if one runs, else in this process.
@@ -52,10 +52,10 @@ pub fn socket_path(data_dir: &Path, runtime_dir: Option<&Path>) -> Option<PathBu
 /// Locally: a socket that answers wins; else the store is opened through `opener`, in a data directory that exists and
 /// is the caller's. While another process holds its lock both are tried again until `patience` has passed. Nothing is
 /// created.
-pub async fn choose(target: &Target, opener: &dyn OpenRouter, patience: Duration) -> Result<Transport, Error> {
+pub async fn choose(target: &Destination, opener: &dyn OpenRouter, patience: Duration) -> Result<Transport, Error> {
     let sources = match target {
-        Target::Server(server, token) => return Ok(Transport::http(server, token.clone())?),
-        Target::Local(sources) => sources,
+        Destination::Server(server, token) => return Ok(Transport::http(server, token.clone())?),
+        Destination::Local(sources) => sources,
     };
     let data_dir = data_dir(sources)?;
     let sockets = sockets(sources, &data_dir);
@@ -72,9 +72,9 @@ pub async fn choose(target: &Target, opener: &dyn OpenRouter, patience: Duration
         check_ours(&data_dir, is_denied)?;
         match opener.open(&data_dir, sources).await {
             Ok(local) => return Ok(Transport::InProcess(local)),
-            Err(OpenError::Failed(error)) => return Err(error),
-            Err(OpenError::Locked) if tokio::time::Instant::now() < deadline => tokio::time::sleep(PAUSE).await,
-            Err(OpenError::Locked) => {
+            Err(OpenRouterError::Failed(error)) => return Err(error),
+            Err(OpenRouterError::Locked) if tokio::time::Instant::now() < deadline => tokio::time::sleep(PAUSE).await,
+            Err(OpenRouterError::Locked) => {
                 let cause = format!("another process holds {} and does not answer", data_dir.display());
                 return Err(Error::new(Exit::Unavailable, cause).hint("wait for it to end, or try again"));
             }

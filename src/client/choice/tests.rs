@@ -21,17 +21,17 @@ impl Opener {
 
 #[async_trait]
 impl OpenRouter for Opener {
-    async fn open(&self, data_dir: &Path, _sources: &Sources) -> Result<LocalRouter, OpenError> {
+    async fn open(&self, data_dir: &Path, _sources: &Sources) -> Result<LocalRouter, OpenRouterError> {
         if self.asked.fetch_add(1, Ordering::Relaxed) < self.locked {
-            return Err(OpenError::Locked);
+            return Err(OpenRouterError::Locked);
         }
         let shown = data_dir.display().to_string();
         Ok(LocalRouter { router: Router::new(), shown, close: Box::new(|| Box::pin(async {})) })
     }
 }
 
-fn local(data_dir: &Path) -> Target {
-    Target::Local(Sources { data_dir: Some(data_dir.to_owned()), ..Sources::default() })
+fn local(data_dir: &Path) -> Destination {
+    Destination::Local(Sources { data_dir: Some(data_dir.to_owned()), ..Sources::default() })
 }
 
 #[tokio::test]
@@ -64,10 +64,10 @@ async fn a_daemon_that_starts_meanwhile_is_found() {
     struct Starting(PathBuf, std::sync::Mutex<Option<UnixListener>>);
     #[async_trait]
     impl OpenRouter for Starting {
-        async fn open(&self, _: &Path, _: &Sources) -> Result<LocalRouter, OpenError> {
+        async fn open(&self, _: &Path, _: &Sources) -> Result<LocalRouter, OpenRouterError> {
             let listener = UnixListener::bind(&self.0).expect("socket");
             *self.1.lock().expect("lock") = Some(listener);
-            Err(OpenError::Locked)
+            Err(OpenRouterError::Locked)
         }
     }
     let dir = tempfile::tempdir().expect("directory");
@@ -112,7 +112,7 @@ async fn a_data_directory_of_another_user_is_refused() {
 #[tokio::test]
 async fn a_named_server_is_asked_whatever_is_here() {
     let server = "http://127.0.0.1:9".parse().expect("url");
-    let transport = choose(&Target::Server(server, None), &Opener::locked(0), PATIENCE).await.expect("transport");
+    let transport = choose(&Destination::Server(server, None), &Opener::locked(0), PATIENCE).await.expect("transport");
     assert!(matches!(transport, Transport::Http(_)));
 }
 
