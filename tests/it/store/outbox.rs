@@ -144,9 +144,9 @@ async fn each_message_gives_each_webhook_of_its_recipients_one_event() {
     store.receive(delivery(&["a@example.test", "c@example.test"], "hello", NOW)).await.expect("receive");
     assert_eq!([pending(&store, first).await.len(), pending(&store, second).await.len()], [1, 1]);
     assert_eq!(pending(&store, other).await, []);
-    let lanes = store.pending_webhooks().await.expect("pending webhooks");
-    assert_eq!(lanes.len(), 2);
-    assert!(lanes.contains(&(first, None)) && lanes.contains(&(second, None)));
+    let webhooks = store.pending_webhooks().await.expect("pending webhooks");
+    assert_eq!(webhooks.len(), 2);
+    assert!(webhooks.contains(&(first, None)) && webhooks.contains(&(second, None)));
     let event = pending(&store, first).await.remove(0);
     assert_ne!(event.id, pending(&store, second).await[0].id);
     let email = store.load_event(&event).await.expect("load").expect("email");
