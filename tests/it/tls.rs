@@ -104,7 +104,7 @@ fn what_cannot_be_used_is_named_with_what_to_do() {
 }
 
 #[test]
-fn a_broken_new_file_keeps_what_is_in_use_and_is_told() {
+fn a_broken_new_file_keeps_what_is_in_use_and_is_reported() {
     let dir = directory();
     let files = Pair::fresh().write(dir.path());
     let keeper = keeper(&files);

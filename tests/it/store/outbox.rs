@@ -122,7 +122,7 @@ async fn registering_a_disabled_webhook_again_enables_it() {
 }
 
 #[tokio::test]
-async fn an_event_that_nobody_was_told_of_is_no_failure_of_the_receiver() {
+async fn an_event_that_was_never_sent_is_no_failure_of_the_receiver() {
     let store = store();
     let id = register(&store, "a@example.test", "https://a.example/").await;
     for (error, failures) in [(AttemptRecord::TOO_LATE, 0), (AttemptRecord::DAMAGED, 0), ("connect", 1)] {
@@ -172,7 +172,7 @@ async fn an_event_outlives_its_email_and_then_frees_the_octets() {
 }
 
 #[tokio::test]
-async fn an_attempt_moves_its_event_and_stands_in_the_log() {
+async fn an_attempt_moves_its_event_and_is_in_the_log() {
     let store = store();
     let id = register(&store, "a@example.test", "https://a.example/").await;
     store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");

@@ -60,7 +60,7 @@ fn connector(trusted: &CertificateDer<'static>) -> TlsConnector {
 }
 
 /// A keeper of a fresh certificate, whose files are gone when the directory is; a client that trusts it.
-pub(crate) fn kept() -> (Arc<Keeper>, TlsConnector, TempDir) {
+pub(crate) fn fresh_keeper() -> (Arc<Keeper>, TlsConnector, TempDir) {
     let dir = tempfile::tempdir().expect("directory");
     let pair = Pair::fresh();
     let keeper =
