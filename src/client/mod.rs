@@ -36,7 +36,7 @@ use crate::model::{Address, DomainName, EmailId};
 
 pub use arrivals::Arrivals;
 pub use backup::{Backup, DbStats};
-pub use choice::{Destination, PATIENCE, SYSTEM_SOCKET, choose, socket_path};
+pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, socket_path};
 pub use domain::{AddedDomain, Domain, MxCheck, NewDomain, Round};
 pub use email::{Attachment, Email, EmailDetail, EmailPage, Header};
 pub use local::{Assembly, LocalRouter, OpenRouter, OpenRouterError};

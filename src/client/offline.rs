@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::PATIENCE;
+use super::LOCK_TIMEOUT;
 use super::choice::{PAUSE, check_ours, find_daemon};
 use super::local::data_dir;
 use crate::config::{self, Config, Sources};
@@ -64,7 +64,7 @@ impl OfflineStore {
     async fn lock(sources: &Sources, path: &Path) -> Result<Self, Error> {
         let mut config = config::load(sources)?.config;
         config.data_dir = path.into();
-        let deadline = tokio::time::Instant::now() + PATIENCE;
+        let deadline = tokio::time::Instant::now() + LOCK_TIMEOUT;
         loop {
             match Directory::lock(path) {
                 Ok(directory) => return Ok(Self { directory: Arc::new(directory), config }),

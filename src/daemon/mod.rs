@@ -58,7 +58,7 @@ pub use supervisor::Supervisor;
 
 /// How long a start waits for a data directory that another process holds: a command of a moment, or a predecessor that
 /// is stopping.
-pub const LOCK_PATIENCE: Duration = Duration::from_secs(5);
+pub const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 const LOCK_RETRY_EVERY: Duration = Duration::from_millis(50);
 
 /// Why the daemon can't run.
@@ -92,9 +92,9 @@ pub enum DaemonError {
     Io(#[from] io::Error),
 }
 
-/// Opens the store of the data directory, which is made if it is missing. Waits [`LOCK_PATIENCE`] for its lock.
+/// Opens the store of the data directory, which is made if it is missing. Waits [`LOCK_TIMEOUT`] for its lock.
 pub async fn open_store(config: &Config) -> Result<EmbeddedStore, OpenError> {
-    let deadline = tokio::time::Instant::now() + LOCK_PATIENCE;
+    let deadline = tokio::time::Instant::now() + LOCK_TIMEOUT;
     Directory::create(&config.data_dir)?;
     loop {
         let (path, options) = (config.data_dir.clone(), StoreOptions::from_config(config));

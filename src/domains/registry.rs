@@ -19,7 +19,7 @@ use crate::store::{Registration, Store, StoreError};
 const CHECKS_MAX: usize = 16;
 
 /// How long a caller waits for its turn.
-const TURN_TIMEOUT: Duration = Duration::from_secs(5);
+const CHECK_QUEUE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The domains that mail is received for. Shared by HTTP, the verifier and, through [`Registry::table`], SMTP.
 pub struct Registry {
@@ -30,7 +30,7 @@ pub struct Registry {
     pub(super) table: DomainTable,
     counters: Arc<Counters>,
     streaks: Mutex<Streaks>,
-    turns: Semaphore,
+    checks: Semaphore,
 }
 
 impl Registry {
@@ -53,7 +53,7 @@ impl Registry {
             counters: Arc::new(Counters::new(table.clone())),
             table,
             streaks: Mutex::default(),
-            turns: Semaphore::new(CHECKS_MAX),
+            checks: Semaphore::new(CHECKS_MAX),
         }))
     }
 
@@ -207,7 +207,7 @@ impl Registry {
     }
 
     async fn turn(&self) -> Result<SemaphorePermit<'_>, Failure> {
-        match tokio::time::timeout(TURN_TIMEOUT, self.turns.acquire()).await {
+        match tokio::time::timeout(CHECK_QUEUE_TIMEOUT, self.checks.acquire()).await {
             Ok(Ok(turn)) => Ok(turn),
             _ => Err(Failure::Busy),
         }

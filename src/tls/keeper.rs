@@ -18,7 +18,7 @@ use crate::model::{DomainName, Timestamp};
 
 /// How often the files are read. A change counts once the next reading finds them unchanged, so that a renewal that
 /// writes one after the other, or slowly, is not read half done.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Where the certificate comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,7 +163,7 @@ fn warn_of(source: &CertificateSource, certificate: &Certificate, now: Timestamp
 /// Reads the files again whenever they have changed, until `shutdown` is cancelled.
 pub async fn watch(keeper: Arc<Keeper>, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
     let mut seen = None;
-    while tokio::time::timeout(LOOK_EVERY, shutdown.cancelled()).await.is_err() {
+    while tokio::time::timeout(POLL_INTERVAL, shutdown.cancelled()).await.is_err() {
         let (keeper, clock) = (Arc::clone(&keeper), Arc::clone(&clock));
         // The files may be on a disk that is slow to answer.
         let looked = tokio::task::spawn_blocking(move || keeper.look(seen, clock.now())).await;

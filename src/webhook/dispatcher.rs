@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::attempt::{Attempted, Claim, EventSender, STORE_BACKOFF};
 use super::outcome::{Disposition, ErrorClass, Outcome};
-use super::queue::{AttemptResult, Ended, EventKey, Page, PageRequest, Queue};
+use super::queue::{AttemptResult, Ended, EventKey, EventPage, EventPageRequest, Queue};
 use super::schedule::RETRY_AFTER_MAX;
 use crate::expiry::StepDetector;
 use crate::model::{AttemptRecord, Timestamp, Verdict, WebhookId};
@@ -65,7 +65,7 @@ type Scan = Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError>;
 /// The result of reading a webhook's events.
 struct PageRead {
     webhook: WebhookId,
-    page: Option<Page>,
+    page: Option<EventPage>,
     /// When the webhook's next event is due that is not due yet.
     next_due_at: Option<Timestamp>,
 }
@@ -287,13 +287,13 @@ impl Worker {
     }
 }
 
-async fn read(sender: &EventSender, PageRequest { webhook, without, limit }: PageRequest) -> PageRead {
+async fn read(sender: &EventSender, EventPageRequest { webhook, without, limit }: EventPageRequest) -> PageRead {
     let now = sender.clock.now();
     let query = DueQuery { due_by: now, due_after: now.plus(sender.schedule.longest()), without, limit };
     match sender.read(webhook, query).await {
         Ok(Some((receiver, due))) => {
             let back_off = due.backs_off_until.map(|until| until.since(now)).filter(|wait| *wait <= RETRY_AFTER_MAX);
-            let page = Page { receiver, events: due.events, has_more: due.has_more, back_off };
+            let page = EventPage { receiver, events: due.events, has_more: due.has_more, back_off };
             PageRead { webhook, page: Some(page), next_due_at: due.next_due_at }
         }
         Ok(None) | Err(StoreError::Stopping) => PageRead { webhook, page: None, next_due_at: None },

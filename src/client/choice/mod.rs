@@ -15,7 +15,7 @@ use crate::config::Sources;
 use crate::error::{Error, Exit};
 
 /// How long a command retries while another process holds the lock and no socket answers.
-pub const PATIENCE: Duration = Duration::from_secs(5);
+pub const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) const PAUSE: Duration = Duration::from_millis(50);
 
 /// The socket of a daemon under systemd, which a command tries when no data directory is named.
@@ -50,16 +50,16 @@ pub fn socket_path(data_dir: &Path, runtime_dir: Option<&Path>) -> Option<PathBu
 /// The transport to `target`.
 ///
 /// Locally: a socket that answers wins; else the store is opened through `opener`, in a data directory that exists and
-/// is the caller's. While another process holds its lock both are tried again until `patience` has passed. Nothing is
+/// is the caller's. While another process holds its lock both are tried again until `timeout` has passed. Nothing is
 /// created.
-pub async fn choose(target: &Destination, opener: &dyn OpenRouter, patience: Duration) -> Result<Transport, Error> {
+pub async fn choose(target: &Destination, opener: &dyn OpenRouter, timeout: Duration) -> Result<Transport, Error> {
     let sources = match target {
         Destination::Server(server, token) => return Ok(Transport::http(server, token.clone())?),
         Destination::Local(sources) => sources,
     };
     let data_dir = data_dir(sources)?;
     let sockets = sockets(sources, &data_dir);
-    let deadline = tokio::time::Instant::now() + patience;
+    let deadline = tokio::time::Instant::now() + timeout;
     loop {
         let mut is_denied = None;
         for socket in &sockets {

@@ -44,7 +44,7 @@ pub(super) enum Signal {
     /// Answer once every change that was queued before is answered.
     Answer(oneshot::Sender<()>),
     /// A read of the index failed, so the index may have to be reopened.
-    LookAtIndex,
+    CheckIndex,
     /// Finish, and drop the sender when everything is durable and all files are closed.
     Close(oneshot::Sender<()>),
 }

@@ -18,7 +18,7 @@ use crate::store::journal::{Segments, SpareView};
 use crate::store::{OutboxVersion, StoreError, StoreOptions, StoreStats};
 
 /// How long a reader waits while the index is not open.
-const READ_PATIENCE: Duration = Duration::from_secs(3);
+const READ_TIMEOUT: Duration = Duration::from_secs(3);
 /// How often a waiting thread checks whether the index is open, or free of readers.
 const POLL_EVERY: Duration = Duration::from_millis(1);
 /// While checkpoints fail, mail is accepted until a start would replay the journal of this many checkpoints.
@@ -150,9 +150,9 @@ impl StoreState {
         wait_for_readers(index, deadline).inspect_err(|state| state.cut_off()).is_ok()
     }
 
-    /// Runs a read of the index. Waits for up to [`READ_PATIENCE`] while the index is reopened or compacted.
+    /// Runs a read of the index. Waits for up to [`READ_TIMEOUT`] while the index is reopened or compacted.
     pub(super) fn read<T>(&self, read: impl FnOnce(&View) -> Result<T, IndexError>) -> Result<T, StoreError> {
-        let deadline = Instant::now() + READ_PATIENCE;
+        let deadline = Instant::now() + READ_TIMEOUT;
         let index = loop {
             match self.index() {
                 Some(index) => break index,
@@ -174,7 +174,7 @@ impl StoreState {
         let answer = index.view().and_then(|view| read(&view)).inspect_err(|error| {
             if error.is_of_disk() && index.mark_failed() {
                 // This fails only if the writer has ended.
-                let _ = self.writer.send(WriterCommand::Signal(Signal::LookAtIndex));
+                let _ = self.writer.send(WriterCommand::Signal(Signal::CheckIndex));
             }
         });
         answer.map_err(|error| error.to_store_error())

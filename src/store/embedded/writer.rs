@@ -24,7 +24,7 @@ use crate::store::journal::{AppendError, Group, Journal, RecordPlace, group_room
 use crate::store::{OpenError, StoreError};
 
 /// How long a close punches deleted messages and waits for readers. The next start punches the rest.
-const CLOSE_PATIENCE: Duration = Duration::from_millis(1500);
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(1500);
 /// The shortest time that a close gives to readers.
 const LAST_READERS_GRACE: Duration = Duration::from_millis(200);
 
@@ -85,7 +85,7 @@ fn handle(signal: Signal) -> Option<oneshot::Sender<()>> {
             None
         }
         // The writer checks the index whenever it becomes idle.
-        Signal::LookAtIndex => None,
+        Signal::CheckIndex => None,
     }
 }
 
@@ -140,7 +140,7 @@ impl Writer {
             }
         }
         drop_warnings::warn(std::mem::take(&mut self.drop_warnings).into_unreported());
-        let deadline = Instant::now() + CLOSE_PATIENCE;
+        let deadline = Instant::now() + CLOSE_TIMEOUT;
         self.finish(deadline);
         self.state.set_index_failure(StoreError::Stopping);
         // The last checkpoint has made everything durable, so the index may be closed without a save.

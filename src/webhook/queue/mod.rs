@@ -39,14 +39,14 @@ const TRIES_MAX: usize = 64;
 pub(super) type EventKey = (WebhookId, u64);
 
 /// A page of a webhook's events that is to be read: those that are not in `without`, at most `limit`.
-pub(super) struct PageRequest {
+pub(super) struct EventPageRequest {
     pub(super) webhook: WebhookId,
     pub(super) without: HashSet<u64>,
     pub(super) limit: usize,
 }
 
 /// A page that was read.
-pub(super) struct Page {
+pub(super) struct EventPage {
     pub(super) receiver: Arc<Receiver>,
     pub(super) events: Vec<PendingEvent>,
     /// More events are due.
@@ -124,7 +124,7 @@ impl Queue {
     }
 
     /// The next page to read, if one is wanted. [`Queue::add_page`] takes the page.
-    pub(super) fn next_page(&mut self) -> Option<PageRequest> {
+    pub(super) fn next_page(&mut self) -> Option<EventPageRequest> {
         if self.reads >= READS_MAX {
             return None;
         }
@@ -133,7 +133,7 @@ impl Queue {
         let queue = self.webhooks.entry(webhook).or_default();
         queue.has_more = false;
         self.reads += 1;
-        Some(PageRequest { webhook, without: queue.taken.clone(), limit })
+        Some(EventPageRequest { webhook, without: queue.taken.clone(), limit })
     }
 
     fn page_events(&self) -> usize {
@@ -141,7 +141,7 @@ impl Queue {
     }
 
     /// Adds a page of a webhook's events. `None` means that nothing can be sent.
-    pub(super) fn add_page(&mut self, webhook: WebhookId, page: Option<Page>, now: Duration) {
+    pub(super) fn add_page(&mut self, webhook: WebhookId, page: Option<EventPage>, now: Duration) {
         self.reads -= 1;
         let queue = self.webhooks.entry(webhook).or_default();
         queue.is_reading = false;

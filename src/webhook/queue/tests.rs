@@ -13,7 +13,7 @@ fn webhook(number: u8) -> WebhookId {
     WebhookId::from_octets([number; 16])
 }
 
-fn page(of: u8, origin: u8, is_good: bool, sequences: std::ops::Range<u64>) -> Page {
+fn page(of: u8, origin: u8, is_good: bool, sequences: std::ops::Range<u64>) -> EventPage {
     let at = Timestamp::from_millis(0);
     let event = |sequence| PendingEvent {
         id: EventId::from_octets([0; 16]),
@@ -29,7 +29,7 @@ fn page(of: u8, origin: u8, is_good: bool, sequences: std::ops::Range<u64>) -> P
     };
     let target = Target::parse(&format!("http://h{origin}.example/{of}")).expect("url");
     let receiver = Arc::new(Receiver::for_test(target, is_good));
-    Page { receiver, events: sequences.map(event).collect(), has_more: false, back_off: None }
+    EventPage { receiver, events: sequences.map(event).collect(), has_more: false, back_off: None }
 }
 
 /// A queue with events of these webhooks: each with its number, its origin's number, whether it is good, and its events.
@@ -41,7 +41,7 @@ fn queue(in_flight_max: usize, webhooks: &[(u8, u8, bool, u64)]) -> Queue {
     queue
 }
 
-fn add(queue: &mut Queue, of: u8, page: Page, now: Duration) {
+fn add(queue: &mut Queue, of: u8, page: EventPage, now: Duration) {
     queue.add_webhook(webhook(of), now);
     assert!(queue.next_page().is_some_and(|request| request.webhook == webhook(of)));
     queue.add_page(webhook(of), Some(page), now);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::backoff::Backoff;
 use super::origin::PER_ORIGIN_MAX;
 use super::slots::Class;
-use super::{AttemptResult, Page};
+use super::{AttemptResult, EventPage};
 use crate::model::PendingEvent;
 use crate::webhook::attempt::Receiver;
 use crate::webhook::target::Origin;
@@ -56,7 +56,7 @@ impl WebhookQueue {
     }
 
     /// Adds a page that was read.
-    pub(super) fn add(&mut self, page: Page, now: Duration) {
+    pub(super) fn add(&mut self, page: EventPage, now: Duration) {
         if self.receiver.is_none() {
             self.backoff.set_failures(page.receiver.failures);
             self.is_prompt = page.receiver.was_delivered;
