@@ -9,7 +9,7 @@
 //! peer -> smtp/accept      checks the limits of the client and takes a free slot, or answers 421; reads a PROXY header,
 //!                          and starts TLS where it comes first
 //!      -> smtp/connection  reads and writes with a timeout; only this part of SMTP waits
-//!      -> smtp/session     EHLO MAIL RCPT DATA or BDAT, pure: octets in, replies and steps out.
+//!      -> smtp/session     EHLO MAIL RCPT DATA or BDAT, pure: octets in, replies and actions out.
 //!                          MAIL asks smtp/policy whether the store has room, RCPT whether domain and mailbox take mail,
 //!                          DATA and BDAT reserve memory (smtp/budget) until the store has answered
 //!      -> Delivery         envelope with an id per recipient, octets as sent, received_at, expires_at

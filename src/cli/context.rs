@@ -7,7 +7,7 @@ use tokio::sync::OnceCell;
 
 use super::globals::{ColorChoice, Globals};
 use super::output::{Style, visible};
-use crate::client::{Assembly, Client, PATIENCE, Transport, choose};
+use crate::client::{Assembly, Client, LOCK_TIMEOUT, Transport, choose};
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, Exit};
 use crate::model::Timestamp;
@@ -47,7 +47,7 @@ impl Context {
         self.client
             .get_or_try_init(|| async {
                 let target = self.globals.target(&self.env)?;
-                let transport = choose(&target, &Assembly, PATIENCE).await?;
+                let transport = choose(&target, &Assembly, LOCK_TIMEOUT).await?;
                 self.verbose(&match &transport {
                     Transport::Http(_) => format!("asking the server at {}", transport.shown()),
                     Transport::Unix(_) => format!("asking the daemon through {}", transport.shown()),

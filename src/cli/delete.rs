@@ -43,12 +43,12 @@ pub(super) struct Delete {
 
 /// What is to go.
 #[derive(Clone, Debug)]
-enum Target {
+enum DeleteTarget {
     Inbox(Address),
     Email(EmailId),
 }
 
-impl FromStr for Target {
+impl FromStr for DeleteTarget {
     type Err = Box<dyn std::error::Error + Send + Sync>;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -99,7 +99,8 @@ impl Delete {
         if self.dry_run {
             cx.hint("dry run: nothing was deleted");
         }
-        let is_unknown = |(target, row): &(&Target, &Deleted)| matches!(target, Target::Email(_)) && row.deleted == 0;
+        let is_unknown =
+            |(target, row): &(&DeleteTarget, &Deleted)| matches!(target, DeleteTarget::Email(_)) && row.deleted == 0;
         let unknown: Vec<&str> =
             targets.iter().zip(&rows).filter(is_unknown).map(|(_, row)| row.target.as_str()).collect();
         match unknown.as_slice() {
@@ -112,20 +113,20 @@ impl Delete {
     }
 
     /// Every target, checked before anything is deleted.
-    fn targets(&self) -> Result<Vec<Target>, Error> {
+    fn targets(&self) -> Result<Vec<DeleteTarget>, Error> {
         match self.target.as_deref() {
             Some("-") => read_targets(std::io::stdin().lock()),
-            Some(address) => Ok(vec![Target::Inbox(
+            Some(address) => Ok(vec![DeleteTarget::Inbox(
                 address
                     .parse()
                     .map_err(|error| Error::usage(error).hint("give an address, - for standard input, or --id ID"))?,
             )]),
-            None => Ok(self.id.iter().copied().map(Target::Email).collect()),
+            None => Ok(self.id.iter().copied().map(DeleteTarget::Email).collect()),
         }
     }
 }
 
-fn read_targets(mut input: impl BufRead) -> Result<Vec<Target>, Error> {
+fn read_targets(mut input: impl BufRead) -> Result<Vec<DeleteTarget>, Error> {
     let mut targets = Vec::new();
     for number in 1.. {
         let mut line = String::new();
@@ -150,9 +151,9 @@ fn read_targets(mut input: impl BufRead) -> Result<Vec<Target>, Error> {
 }
 
 /// Asks when more than one mail goes.
-async fn confirmed(cx: &Context, client: &Client, targets: &[Target]) -> Result<bool, Error> {
+async fn confirmed(cx: &Context, client: &Client, targets: &[DeleteTarget]) -> Result<bool, Error> {
     let question = match targets {
-        [Target::Inbox(address)] => match count(client, address).await? {
+        [DeleteTarget::Inbox(address)] => match count(client, address).await? {
             0 | 1 => return Ok(true),
             total => format!("Delete all {total} mails of {address}?"),
         },
@@ -167,14 +168,14 @@ async fn count(client: &Client, address: &Address) -> Result<u64, ClientError> {
 }
 
 /// One row per target up to the first failure: what is gone is gone, and is said.
-async fn carry_out(client: &Client, targets: &[Target], is_dry: bool) -> (Vec<Deleted>, Option<ClientError>) {
+async fn carry_out(client: &Client, targets: &[DeleteTarget], is_dry: bool) -> (Vec<Deleted>, Option<ClientError>) {
     let mut rows = Vec::new();
     for target in targets {
         let (name, result) = match (target, is_dry) {
-            (Target::Inbox(address), false) => (address.to_string(), client.delete_all(address).await),
-            (Target::Inbox(address), true) => (address.to_string(), count(client, address).await),
-            (Target::Email(id), false) => (id.to_string(), client.delete_email(*id).await.map(u64::from)),
-            (Target::Email(id), true) => (id.to_string(), exists(client, *id).await.map(u64::from)),
+            (DeleteTarget::Inbox(address), false) => (address.to_string(), client.delete_all(address).await),
+            (DeleteTarget::Inbox(address), true) => (address.to_string(), count(client, address).await),
+            (DeleteTarget::Email(id), false) => (id.to_string(), client.delete_email(*id).await.map(u64::from)),
+            (DeleteTarget::Email(id), true) => (id.to_string(), exists(client, *id).await.map(u64::from)),
         };
         match result {
             Ok(deleted) => rows.push(Deleted { target: name, deleted }),
@@ -201,7 +202,10 @@ mod tests {
         let id = "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b";
         let text = format!("a@x.test\n\n  {id}\r\n{id}\t2023-11-14T22:13:20Z\tann@x.test\tHi\n");
         let targets = read_targets(text.as_bytes()).expect("targets");
-        assert!(matches!(&targets[..], [Target::Inbox(_), Target::Email(_), Target::Email(_)]), "{targets:?}");
+        assert!(
+            matches!(&targets[..], [DeleteTarget::Inbox(_), DeleteTarget::Email(_), DeleteTarget::Email(_)]),
+            "{targets:?}"
+        );
     }
 
     #[test]

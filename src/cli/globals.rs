@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::output::Format;
-use crate::client::{ServerUrl, Target, Token};
+use crate::client::{Destination, ServerUrl, Token};
 use crate::config::{ServeArgs, Sources};
 use crate::error::Error;
 
@@ -83,7 +83,7 @@ impl Globals {
     }
 
     /// Where the command is to be carried out: flags first, then the environment.
-    pub fn target(&self, env: &BTreeMap<String, String>) -> Result<Target, Error> {
+    pub fn target(&self, env: &BTreeMap<String, String>) -> Result<Destination, Error> {
         if self.server.is_some() && self.data_dir.is_some() {
             return Err(Error::usage("--server and --data-dir exclude each other")
                 .hint("--server asks a service elsewhere; --data-dir names the one on this machine"));
@@ -91,7 +91,7 @@ impl Globals {
         let variable = |name: &str| env.get(name).filter(|value| !value.is_empty());
         let of_env = || variable("TEMPMAIL_SERVER").filter(|_| self.data_dir.is_none()).cloned();
         let Some(server) = self.server.clone().or_else(of_env) else {
-            return Ok(Target::Local(self.sources(ServeArgs::default(), env)));
+            return Ok(Destination::Local(self.sources(ServeArgs::default(), env)));
         };
         let server: ServerUrl = server.parse().map_err(Error::usage)?;
         let token = match (&self.token_file, variable("TEMPMAIL_TOKEN")) {
@@ -99,7 +99,7 @@ impl Globals {
             (None, Some(token)) => Some(Token::new(token)?),
             (None, None) => None,
         };
-        Ok(Target::Server(server, token))
+        Ok(Destination::Server(server, token))
     }
 
     /// What the configuration is read from; `args` are those of `serve`, or none.
@@ -121,12 +121,12 @@ mod tests {
     fn a_flag_goes_before_the_environment() {
         let both = env(&[("TEMPMAIL_SERVER", "http://b.test"), ("TEMPMAIL_DATA_DIR", "/d")]);
         let flag = Globals { server: Some("http://a.test".into()), ..Globals::default() };
-        assert!(matches!(flag.target(&both), Ok(Target::Server(url, None)) if url.base() == "http://a.test"));
+        assert!(matches!(flag.target(&both), Ok(Destination::Server(url, None)) if url.base() == "http://a.test"));
         let none = Globals::default();
-        assert!(matches!(none.target(&both), Ok(Target::Server(url, _)) if url.base() == "http://b.test"));
+        assert!(matches!(none.target(&both), Ok(Destination::Server(url, _)) if url.base() == "http://b.test"));
         let local = Globals { data_dir: Some("/here".into()), ..Globals::default() };
-        assert!(matches!(local.target(&both), Ok(Target::Local(_))));
-        assert!(matches!(none.target(&env(&[])), Ok(Target::Local(_))));
+        assert!(matches!(local.target(&both), Ok(Destination::Local(_))));
+        assert!(matches!(none.target(&env(&[])), Ok(Destination::Local(_))));
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
     fn a_token_comes_from_the_environment_or_a_file() {
         let server = Globals { server: Some("http://a.test".into()), ..Globals::default() };
         let target = server.target(&env(&[("TEMPMAIL_TOKEN", "secret")]));
-        assert!(matches!(target, Ok(Target::Server(_, Some(_)))));
+        assert!(matches!(target, Ok(Destination::Server(_, Some(_)))));
         let missing = Globals { token_file: Some("/does/not/exist".into()), ..server };
         assert_eq!(missing.target(&env(&[])).expect_err("no file").exit(), Exit::Usage);
     }

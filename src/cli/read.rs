@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_and_an_address_are_told_apart() {
+    fn an_id_and_an_address_are_distinguished() {
         assert!(matches!("0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b".parse(), Ok(Wanted::Id(_))));
         assert!(matches!("hello@example.test".parse(), Ok(Wanted::Latest(_))));
         assert!("hello".parse::<Wanted>().is_err());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Context;
 use super::output;
 use crate::client::smtp::{Submission, submit};
-use crate::client::{Client, Email, ServerUrl, Target, Transport};
+use crate::client::{Client, Destination, Email, ServerUrl, Transport};
 use crate::error::{Error, Exit};
 use crate::model::{Address, Timestamp};
 
@@ -78,7 +78,7 @@ impl SendTest {
         if let Some(server) = &self.smtp {
             return Ok(server.clone());
         }
-        if let Target::Server(server, _) = cx.globals.target(&cx.env)? {
+        if let Destination::Server(server, _) = cx.globals.target(&cx.env)? {
             return Ok(beside(&server));
         }
         let no_listener = || {

@@ -7,7 +7,7 @@ use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::transport::{Call, OCTETS_WITHIN};
+use super::transport::{ApiRequest, OCTETS_WITHIN};
 use super::{Client, ClientError, OCTETS_MAX};
 use crate::store::backup::{BackupCounts, BackupDecoder, BackupError};
 
@@ -42,8 +42,9 @@ impl Client {
 
     /// Begins a backup. The administrator's.
     pub async fn backup(&self) -> Result<Backup, ClientError> {
-        let call = Call { method: Method::GET, path: "/api/admin/backup".into(), body: None, octets_max: OCTETS_MAX };
-        let (answer, pieces) = self.transport.open(call).await?;
+        let request =
+            ApiRequest { method: Method::GET, path: "/api/admin/backup".into(), body: None, octets_max: OCTETS_MAX };
+        let (answer, pieces) = self.transport.open(request).await?;
         if answer.status != 200 {
             self.accepted(answer)?;
         }

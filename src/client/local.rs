@@ -50,7 +50,7 @@ impl fmt::Debug for LocalRouter {
 
 /// Why the store could not be opened in this process.
 #[derive(Debug)]
-pub enum OpenError {
+pub enum OpenRouterError {
     /// Another process holds the lock on the data directory: a daemon that starts or stops, or another command.
     Locked,
     /// Anything else.
@@ -63,7 +63,7 @@ pub trait OpenRouter: Send + Sync {
     /// Opens the store in `data_dir`, which exists and is the caller's, and assembles the service over it.
     ///
     /// Every request that goes through the router is the administrator's. Waits for no lock.
-    async fn open(&self, data_dir: &Path, sources: &Sources) -> Result<LocalRouter, OpenError>;
+    async fn open(&self, data_dir: &Path, sources: &Sources) -> Result<LocalRouter, OpenRouterError>;
 }
 
 /// The assembly that the binary uses.
@@ -72,8 +72,8 @@ pub struct Assembly;
 
 #[async_trait]
 impl OpenRouter for Assembly {
-    async fn open(&self, data_dir: &Path, sources: &Sources) -> Result<LocalRouter, OpenError> {
-        let failed = |error: Error| OpenError::Failed(error);
+    async fn open(&self, data_dir: &Path, sources: &Sources) -> Result<LocalRouter, OpenRouterError> {
+        let failed = |error: Error| OpenRouterError::Failed(error);
         let mut config = config::load(sources).map_err(|error| failed(error.into()))?.config;
         config.data_dir = data_dir.into();
         if !EmbeddedStore::is_in(data_dir) {
@@ -88,7 +88,7 @@ impl OpenRouter for Assembly {
             .await
             .map_err(|error| failed(Error::new(Exit::Failure, error)))?
             .map_err(|error| match error {
-                store::OpenError::Locked { .. } => OpenError::Locked,
+                store::OpenError::Locked { .. } => OpenRouterError::Locked,
                 error => failed(error.into()),
             })?;
         let store = Arc::new(store);

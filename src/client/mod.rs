@@ -36,18 +36,18 @@ use crate::model::{Address, DomainName, EmailId};
 
 pub use arrivals::Arrivals;
 pub use backup::{Backup, DbStats};
-pub use choice::{PATIENCE, SYSTEM_SOCKET, Target, choose, socket_path};
+pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, socket_path};
 pub use domain::{AddedDomain, Domain, MxCheck, NewDomain, Round};
 pub use email::{Attachment, Email, EmailDetail, EmailPage, Header};
-pub use local::{Assembly, LocalRouter, OpenError, OpenRouter};
-pub use offline::{BackupCounts, CheckReport, Compacted, Finding, OfflineStore, Progress, Salvaged};
+pub use local::{Assembly, LocalRouter, OpenRouter, OpenRouterError};
+pub use offline::{BackupCounts, CheckReport, Compacted, Finding, OfflineStore, ProgressCallback, Salvaged};
 pub use problem::{ClientError, Problem};
 pub use server::{ServerUrl, ServerUrlError, Token};
 pub use status::{DomainCounts, Status};
 pub use transport::{Transport, Wire};
 pub use webhook::{AddedWebhook, NewWebhook, Replay, Replayed, Webhook, WebhookDelivery, WebhookFilter};
 
-use transport::{Answer, Call};
+use transport::{ApiRequest, ApiResponse};
 
 /// The largest answer that holds mail: a page of messages comes with their bodies.
 const MAIL_OCTETS_MAX: usize = 256 * 1024 * 1024;
@@ -98,7 +98,8 @@ impl Client {
     /// One message as received, with the trace fields that delivery adds.
     pub async fn raw(&self, id: EmailId) -> Result<bytes::Bytes, ClientError> {
         let path = format!("/api/mail/messages/{id}/raw");
-        let answer = self.ask(Call { method: Method::GET, path, body: None, octets_max: MAIL_OCTETS_MAX }).await?;
+        let answer =
+            self.ask(ApiRequest { method: Method::GET, path, body: None, octets_max: MAIL_OCTETS_MAX }).await?;
         Ok(answer.body)
     }
 
@@ -156,7 +157,7 @@ impl Client {
     pub async fn verify_domains(&self, name: Option<&DomainName>, force: bool) -> Result<Round, ClientError> {
         let query = query(&[("domain", name.map(ToString::to_string)), ("force", force.then(|| "true".to_owned()))]);
         let path = format!("/api/admin/domains/verify{query}");
-        self.read(&self.ask(Call { method: Method::POST, path, body: None, octets_max: OCTETS_MAX }).await?)
+        self.read(&self.ask(ApiRequest { method: Method::POST, path, body: None, octets_max: OCTETS_MAX }).await?)
     }
 
     /// What the daemon is, where it listens and how much it keeps. The administrator's.
@@ -166,8 +167,9 @@ impl Client {
 
     /// Whether the store and the listeners are ready. `false` is an answer, not an error.
     pub async fn ready(&self) -> Result<bool, ClientError> {
-        let call = Call { method: Method::GET, path: "/readyz".to_owned(), body: None, octets_max: OCTETS_MAX };
-        match self.transport.send(call).await?.status {
+        let request =
+            ApiRequest { method: Method::GET, path: "/readyz".to_owned(), body: None, octets_max: OCTETS_MAX };
+        match self.transport.send(request).await?.status {
             200..=299 => Ok(true),
             503 => Ok(false),
             status => Err(self.unintelligible(format!("/readyz gave status {status}"))),
@@ -175,13 +177,14 @@ impl Client {
     }
 
     async fn post_domain(&self, path: &str, body: Value) -> Result<AddedDomain, ClientError> {
-        let call = Call { method: Method::POST, path: path.to_owned(), body: Some(body), octets_max: OCTETS_MAX };
-        let answer = self.ask(call).await?;
+        let request =
+            ApiRequest { method: Method::POST, path: path.to_owned(), body: Some(body), octets_max: OCTETS_MAX };
+        let answer = self.ask(request).await?;
         Ok(AddedDomain { domain: self.read(&answer)?, is_new: answer.status == 201 })
     }
 
     async fn get<T: DeserializeOwned>(&self, path: String, octets_max: usize) -> Result<T, ClientError> {
-        self.read(&self.ask(Call { method: Method::GET, path, body: None, octets_max }).await?)
+        self.read(&self.ask(ApiRequest { method: Method::GET, path, body: None, octets_max }).await?)
     }
 
     async fn delete(&self, path: String) -> Result<u64, ClientError> {
@@ -189,16 +192,16 @@ impl Client {
         struct Deleted {
             deleted: u64,
         }
-        let answer = self.ask(Call { method: Method::DELETE, path, body: None, octets_max: OCTETS_MAX }).await?;
+        let answer = self.ask(ApiRequest { method: Method::DELETE, path, body: None, octets_max: OCTETS_MAX }).await?;
         Ok(self.read::<Deleted>(&answer)?.deleted)
     }
 
     /// The answer of a success; anything else is an error.
-    async fn ask(&self, call: Call) -> Result<Answer, ClientError> {
-        self.accepted(self.transport.send(call).await?)
+    async fn ask(&self, request: ApiRequest) -> Result<ApiResponse, ClientError> {
+        self.accepted(self.transport.send(request).await?)
     }
 
-    fn accepted(&self, answer: Answer) -> Result<Answer, ClientError> {
+    fn accepted(&self, answer: ApiResponse) -> Result<ApiResponse, ClientError> {
         match answer.status {
             200..=299 => Ok(answer),
             300..=399 if answer.location.is_some() => Err(ClientError::Redirected {
@@ -215,7 +218,7 @@ impl Client {
         }
     }
 
-    fn read<T: DeserializeOwned>(&self, answer: &Answer) -> Result<T, ClientError> {
+    fn read<T: DeserializeOwned>(&self, answer: &ApiResponse) -> Result<T, ClientError> {
         serde_json::from_slice(&answer.body).map_err(|error| self.unintelligible(error.to_string()))
     }
 

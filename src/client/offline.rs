@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::PATIENCE;
+use super::LOCK_TIMEOUT;
 use super::choice::{PAUSE, check_ours, find_daemon};
 use super::local::data_dir;
 use crate::config::{self, Config, Sources};
@@ -20,7 +20,7 @@ pub use crate::store::backup::BackupCounts;
 pub use crate::store::check::{CheckReport, Finding};
 
 /// Called with the octets that are done and with all octets.
-pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
+pub type ProgressCallback = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// A data directory that this process holds, with the settings that are in effect there.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl OfflineStore {
     async fn lock(sources: &Sources, path: &Path) -> Result<Self, Error> {
         let mut config = config::load(sources)?.config;
         config.data_dir = path.into();
-        let deadline = tokio::time::Instant::now() + PATIENCE;
+        let deadline = tokio::time::Instant::now() + LOCK_TIMEOUT;
         loop {
             match Directory::lock(path) {
                 Ok(directory) => return Ok(Self { directory: Arc::new(directory), config }),
@@ -95,13 +95,13 @@ impl OfflineStore {
     }
 
     /// Checks the store without writing to it.
-    pub async fn check(&self, progress: Progress) -> Result<CheckReport, Error> {
+    pub async fn check(&self, progress: ProgressCallback) -> Result<CheckReport, Error> {
         let (disk, options) = (self.disk(), StoreOptions::from_config(&self.config));
         blocking(move || Ok(store::check::check(&disk, &options, &mut |done, all| progress(done, all))?)).await
     }
 
     /// Replaces a damaged store by its readable part. The damaged files are kept in a directory beside it.
-    pub async fn salvage(&self, progress: Progress) -> Result<Salvaged, Error> {
+    pub async fn salvage(&self, progress: ProgressCallback) -> Result<Salvaged, Error> {
         let (directory, options) = (Arc::clone(&self.directory), StoreOptions::from_config(&self.config));
         blocking(move || Ok(store::salvage(directory, &options, &mut |done, all| progress(done, all))?)).await
     }
@@ -135,8 +135,8 @@ impl OfflineStore {
         &self,
         file: PathBuf,
         with_events: bool,
-        checking: Progress,
-        restoring: Progress,
+        checking: ProgressCallback,
+        restoring: ProgressCallback,
     ) -> Result<BackupCounts, Error> {
         let (directory, options) = (Arc::clone(&self.directory), StoreOptions::from_config(&self.config));
         blocking(move || {

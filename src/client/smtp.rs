@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reply_line_is_told_from_noise() {
+    fn a_reply_line_is_distinguished_from_noise() {
         assert_eq!(parse(b"250-x.test\r\n"), Some((250, false, "x.test".to_owned())));
         assert_eq!(parse(b"250 2.1.0 ok\r\n"), Some((250, true, "2.1.0 ok".to_owned())));
         assert_eq!(parse(b"220\n"), Some((220, true, String::new())));

@@ -25,20 +25,20 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(150);
 /// How long the next octets of an answer without a bound may take.
 pub(super) const OCTETS_WITHIN: Duration = Duration::from_mins(2);
 
-/// One question.
+/// A request.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct ApiRequest {
     pub(super) method: Method,
     /// Path and query below the base address, percent-encoded, with a leading `/`.
     pub(super) path: String,
     pub(super) body: Option<Value>,
-    /// The largest answer that is read.
+    /// The largest response that is read.
     pub(super) octets_max: usize,
 }
 
-/// One answer.
+/// A response.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ApiResponse {
     pub(super) status: u16,
     pub(super) content_type: String,
     pub(super) retry_after: Option<u64>,
@@ -104,11 +104,11 @@ impl Transport {
         }
     }
 
-    pub(super) async fn send(&self, call: Call) -> Result<Answer, ClientError> {
+    pub(super) async fn send(&self, request: ApiRequest) -> Result<ApiResponse, ClientError> {
         let answer = async {
             match self {
-                Self::Http(wire) | Self::Unix(wire) => wire.send(call).await,
-                Self::InProcess(local) => in_process(&local.router, &local.shown, call).await,
+                Self::Http(wire) | Self::Unix(wire) => wire.send(request).await,
+                Self::InProcess(local) => in_process(&local.router, &local.shown, request).await,
             }
         };
         match tokio::time::timeout(ANSWER_WITHIN, answer).await {
@@ -123,11 +123,11 @@ pub(super) type Pieces = BoxStream<'static, Result<Bytes, String>>;
 
 impl Transport {
     /// Asks for an answer without a bound: its head, with the body of a failure, and the octets of a success.
-    pub(super) async fn open(&self, call: Call) -> Result<(Answer, Pieces), ClientError> {
+    pub(super) async fn open(&self, request: ApiRequest) -> Result<(ApiResponse, Pieces), ClientError> {
         let opened = async {
             match self {
-                Self::Http(wire) | Self::Unix(wire) => wire.open(call).await,
-                Self::InProcess(local) => open_in_process(&local.router, &local.shown, call).await,
+                Self::Http(wire) | Self::Unix(wire) => wire.open(request).await,
+                Self::InProcess(local) => open_in_process(&local.router, &local.shown, request).await,
             }
         };
         match tokio::time::timeout(ANSWER_WITHIN, opened).await {
@@ -149,35 +149,35 @@ fn build(builder: reqwest::ClientBuilder, server: &str) -> Result<reqwest::Clien
 }
 
 impl Wire {
-    async fn request(&self, call: Call) -> Result<reqwest::Response, ClientError> {
-        let url =
-            Url::parse(&format!("{}{}", self.base, call.path)).map_err(|error| self.unreachable(error.to_string()))?;
-        let mut request = self.http.request(call.method, url);
+    async fn request(&self, request: ApiRequest) -> Result<reqwest::Response, ClientError> {
+        let url = Url::parse(&format!("{}{}", self.base, request.path))
+            .map_err(|error| self.unreachable(error.to_string()))?;
+        let mut builder = self.http.request(request.method, url);
         if let Some(token) = &self.token {
-            request = request.header(AUTHORIZATION, token.header());
+            builder = builder.header(AUTHORIZATION, token.header());
         }
-        if let Some(body) = &call.body {
-            request = request.json(body);
+        if let Some(body) = &request.body {
+            builder = builder.json(body);
         }
-        request.send().await.map_err(|error| self.failed(&error))
+        builder.send().await.map_err(|error| self.failed(&error))
     }
 
-    async fn open(&self, call: Call) -> Result<(Answer, Pieces), ClientError> {
-        let octets_max = call.octets_max;
-        let response = self.request(call).await?;
+    async fn open(&self, request: ApiRequest) -> Result<(ApiResponse, Pieces), ClientError> {
+        let octets_max = request.octets_max;
+        let response = self.request(request).await?;
         if !response.status().is_success() {
             return Ok((self.whole(response, octets_max).await?, stream::empty().boxed()));
         }
-        let head = answer(response.status().as_u16(), response.headers(), Bytes::new());
+        let head = api_response(response.status().as_u16(), response.headers(), Bytes::new());
         Ok((head, response.bytes_stream().map_err(|error| root_cause(&error)).boxed()))
     }
 
-    async fn send(&self, call: Call) -> Result<Answer, ClientError> {
-        let octets_max = call.octets_max;
-        self.whole(self.request(call).await?, octets_max).await
+    async fn send(&self, request: ApiRequest) -> Result<ApiResponse, ClientError> {
+        let octets_max = request.octets_max;
+        self.whole(self.request(request).await?, octets_max).await
     }
 
-    async fn whole(&self, mut response: reqwest::Response, octets_max: usize) -> Result<Answer, ClientError> {
+    async fn whole(&self, mut response: reqwest::Response, octets_max: usize) -> Result<ApiResponse, ClientError> {
         let mut body = BytesMut::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.failed(&error))? {
             if body.len() + chunk.len() > octets_max {
@@ -185,7 +185,7 @@ impl Wire {
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(answer(response.status().as_u16(), response.headers(), body.freeze()))
+        Ok(api_response(response.status().as_u16(), response.headers(), body.freeze()))
     }
 
     fn failed(&self, error: &reqwest::Error) -> ClientError {
@@ -201,49 +201,53 @@ impl Wire {
     }
 }
 
-async fn in_process(router: &Router, shown: &str, call: Call) -> Result<Answer, ClientError> {
-    let octets_max = call.octets_max;
-    bounded(ask_router(router, shown, call).await?, octets_max).await
+async fn in_process(router: &Router, shown: &str, request: ApiRequest) -> Result<ApiResponse, ClientError> {
+    let octets_max = request.octets_max;
+    bounded(ask_router(router, shown, request).await?, octets_max).await
 }
 
-async fn open_in_process(router: &Router, shown: &str, call: Call) -> Result<(Answer, Pieces), ClientError> {
-    let octets_max = call.octets_max;
-    let response = ask_router(router, shown, call).await?;
+async fn open_in_process(
+    router: &Router,
+    shown: &str,
+    request: ApiRequest,
+) -> Result<(ApiResponse, Pieces), ClientError> {
+    let octets_max = request.octets_max;
+    let response = ask_router(router, shown, request).await?;
     if !response.status().is_success() {
         return Ok((bounded(response, octets_max).await?, stream::empty().boxed()));
     }
     let (head, body) = response.into_parts();
     let pieces = body.into_data_stream().map_err(|error| root_cause(&error)).boxed();
-    Ok((answer(head.status.as_u16(), &head.headers, Bytes::new()), pieces))
+    Ok((api_response(head.status.as_u16(), &head.headers, Bytes::new()), pieces))
 }
 
-async fn ask_router(router: &Router, shown: &str, call: Call) -> Result<Response<Body>, ClientError> {
-    let mut request = Request::builder().method(call.method).uri(call.path).header(HOST, "localhost");
-    let body = match call.body {
+async fn ask_router(router: &Router, shown: &str, request: ApiRequest) -> Result<Response<Body>, ClientError> {
+    let mut builder = Request::builder().method(request.method).uri(request.path).header(HOST, "localhost");
+    let body = match request.body {
         Some(value) => {
-            request = request.header(CONTENT_TYPE, "application/json");
+            builder = builder.header(CONTENT_TYPE, "application/json");
             Body::from(value.to_string())
         }
         None => Body::empty(),
     };
     let unintelligible = |reason: String| ClientError::Unintelligible { server: shown.to_owned(), reason };
-    let request = request.body(body).map_err(|error| unintelligible(error.to_string()))?;
+    let request = builder.body(body).map_err(|error| unintelligible(error.to_string()))?;
     match router.clone().oneshot(request).await {
         Ok(response) => Ok(response),
         Err(never) => match never {},
     }
 }
 
-async fn bounded(response: Response<Body>, octets_max: usize) -> Result<Answer, ClientError> {
+async fn bounded(response: Response<Body>, octets_max: usize) -> Result<ApiResponse, ClientError> {
     let (head, body) = response.into_parts();
     // The router's own bodies of this kind do not fail, so an error can only be the bound.
     let body = axum::body::to_bytes(body, octets_max).await.map_err(|_| ClientError::TooLarge { octets_max })?;
-    Ok(answer(head.status.as_u16(), &head.headers, body))
+    Ok(api_response(head.status.as_u16(), &head.headers, body))
 }
 
-fn answer(status: u16, headers: &HeaderMap, body: Bytes) -> Answer {
+fn api_response(status: u16, headers: &HeaderMap, body: Bytes) -> ApiResponse {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    Answer {
+    ApiResponse {
         status,
         content_type: text(CONTENT_TYPE).unwrap_or_default(),
         retry_after: text(RETRY_AFTER).and_then(|seconds| seconds.trim().parse().ok()),

@@ -10,7 +10,7 @@ use super::{Revision, setting};
 
 /// The source of a value in effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum ValueOrigin {
     /// The command line.
     Flag,
     /// A variable `TEMPMAIL_*`.
@@ -26,7 +26,7 @@ pub enum Origin {
     Default(Revision),
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag => f.write_str("flag"),
@@ -39,20 +39,20 @@ impl fmt::Display for Origin {
 
 /// A key at the place where it was given: what an error begins with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct KeyLocation {
     /// The key.
     pub key: String,
     /// Where it stands.
-    pub origin: Origin,
+    pub origin: ValueOrigin,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for KeyLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.origin {
-            Origin::Flag => write!(f, "--{}", self.key),
-            Origin::Environment => f.write_str(&setting::variable(&self.key)),
-            Origin::File { .. } => write!(f, "{}: {}", self.origin, self.key),
-            Origin::Default(_) => write!(f, "{} ({})", self.key, self.origin),
+            ValueOrigin::Flag => write!(f, "--{}", self.key),
+            ValueOrigin::Environment => f.write_str(&setting::variable(&self.key)),
+            ValueOrigin::File { .. } => write!(f, "{}: {}", self.origin, self.key),
+            ValueOrigin::Default(_) => write!(f, "{} ({})", self.key, self.origin),
         }
     }
 }
@@ -62,37 +62,37 @@ impl fmt::Display for Place {
 #[error("{}", lines(.problems))]
 pub struct ConfigError {
     /// At least one.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ConfigProblem>,
 }
 
-fn lines(problems: &[Problem]) -> String {
+fn lines(problems: &[ConfigProblem]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// One thing that is wrong with the settings.
 #[derive(Debug, thiserror::Error)]
-pub enum Problem {
+pub enum ConfigProblem {
     /// A value that the setting does not accept.
-    #[error("{place}: {error}")]
+    #[error("{location}: {error}")]
     Value {
         /// Where the value stands.
-        place: Place,
+        location: KeyLocation,
         /// What is wrong and what is accepted.
         error: ValueError,
     },
     /// A key of the file that is no setting.
-    #[error("{place}: unknown key{}", did_you_mean(.nearest.as_deref()))]
+    #[error("{location}: unknown key{}", did_you_mean(.nearest.as_deref()))]
     UnknownKey {
         /// Where the key stands.
-        place: Place,
+        location: KeyLocation,
         /// The setting with the most similar name, if one is similar.
         nearest: Option<String>,
     },
     /// A value of the file whose TOML type no setting takes.
-    #[error("{place}: {found} is not accepted here; accepted is {accepted}")]
+    #[error("{location}: {found} is not accepted here; accepted is {accepted}")]
     Type {
         /// Where the value stands.
-        place: Place,
+        location: KeyLocation,
         /// The TOML type found.
         found: &'static str,
         /// What is accepted.
@@ -120,25 +120,25 @@ pub enum Problem {
     #[error("no data directory: neither --data-dir, TEMPMAIL_DATA_DIR, XDG_DATA_HOME nor HOME is set")]
     NoDataDir,
     /// Two values that contradict each other.
-    #[error("{place}: {contradiction}")]
+    #[error("{location}: {contradiction}")]
     Contradiction {
         /// Where the value stands that should be changed.
-        place: Place,
+        location: KeyLocation,
         /// What contradicts what.
         contradiction: Contradiction,
     },
 }
 
-impl Problem {
+impl ConfigProblem {
     /// The line of the file that it is about.
     pub(super) fn line(&self) -> Option<usize> {
         match self {
             Self::Syntax { line, .. } => Some(*line),
-            Self::Value { place, .. }
-            | Self::UnknownKey { place, .. }
-            | Self::Type { place, .. }
-            | Self::Contradiction { place, .. } => match place.origin {
-                Origin::File { line, .. } => Some(line),
+            Self::Value { location, .. }
+            | Self::UnknownKey { location, .. }
+            | Self::Type { location, .. }
+            | Self::Contradiction { location, .. } => match location.origin {
+                ValueOrigin::File { line, .. } => Some(line),
                 _ => None,
             },
             Self::Unreadable { .. } | Self::NoDataDir => None,
@@ -250,6 +250,6 @@ pub(super) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>)
 }
 
 /// The place of `key` at line `line` of the file `path`.
-pub(super) fn in_file(key: &str, path: &Path, line: usize) -> Place {
-    Place { key: key.to_owned(), origin: Origin::File { path: path.to_owned(), line } }
+pub(super) fn in_file(key: &str, path: &Path, line: usize) -> KeyLocation {
+    KeyLocation { key: key.to_owned(), origin: ValueOrigin::File { path: path.to_owned(), line } }
 }

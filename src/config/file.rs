@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Problem, in_file, nearest};
+use super::error::{ConfigProblem, in_file, nearest};
 use super::setting::{Setting, Shape};
 use super::settings::SETTINGS;
 use super::value::ValueError;
@@ -33,10 +33,10 @@ pub(super) fn find<'a>(named: Option<&'a Path>, usual: impl Iterator<Item = &'a 
 }
 
 /// Reads the file. What is usable is returned beside the problems, so that all are reported at once.
-pub(super) fn read(path: &Path) -> (Vec<Entry>, Vec<Problem>) {
+pub(super) fn read(path: &Path) -> (Vec<Entry>, Vec<ConfigProblem>) {
     match text_of(path) {
         Ok(text) => Reader { path, text: &text, entries: Vec::new(), problems: Vec::new() }.read(),
-        Err(error) => (Vec::new(), vec![Problem::Unreadable { path: PathBuf::from(path), error }]),
+        Err(error) => (Vec::new(), vec![ConfigProblem::Unreadable { path: PathBuf::from(path), error }]),
     }
 }
 
@@ -53,14 +53,14 @@ struct Reader<'a> {
     path: &'a Path,
     text: &'a str,
     entries: Vec<Entry>,
-    problems: Vec<Problem>,
+    problems: Vec<ConfigProblem>,
 }
 
 impl Reader<'_> {
-    fn read(mut self) -> (Vec<Entry>, Vec<Problem>) {
+    fn read(mut self) -> (Vec<Entry>, Vec<ConfigProblem>) {
         let (table, errors) = DeTable::parse_recoverable(self.text);
         if !errors.is_empty() {
-            let syntax = |error: toml::de::Error| Problem::Syntax {
+            let syntax = |error: toml::de::Error| ConfigProblem::Syntax {
                 path: self.path.to_owned(),
                 line: self.line(error.span().unwrap_or_default()),
                 message: error.message().to_owned(),
@@ -82,13 +82,13 @@ impl Reader<'_> {
     fn key(&mut self, key: &str, line: usize, value: &DeValue<'_>) {
         let Some(setting) = Setting::find(key) else {
             let nearest = nearest(key, SETTINGS.iter().map(|setting| setting.key)).map(str::to_owned);
-            self.problems.push(Problem::UnknownKey { place: in_file(key, self.path, line), nearest });
+            self.problems.push(ConfigProblem::UnknownKey { location: in_file(key, self.path, line), nearest });
             return;
         };
         let values = match value {
             DeValue::Array(array) if setting.shape == Shape::Several => {
                 let texts = array.iter().map(|item| self.item(setting, self.line(item.span()), item.get_ref()));
-                texts.collect::<Result<Vec<String>, Box<Problem>>>()
+                texts.collect::<Result<Vec<String>, Box<ConfigProblem>>>()
             }
             DeValue::String(text) if setting.shape == Shape::Several => Ok(super::load::split(text)),
             value => {
@@ -102,31 +102,31 @@ impl Reader<'_> {
     }
 
     /// One element of an array; `[[domain]]` is an array of tables with a `name`.
-    fn item(&self, setting: &'static Setting, line: usize, value: &DeValue<'_>) -> Result<String, Box<Problem>> {
+    fn item(&self, setting: &'static Setting, line: usize, value: &DeValue<'_>) -> Result<String, Box<ConfigProblem>> {
         let Some(table) = value.as_table().filter(|_| setting.key == "domain") else {
             return scalar(value).ok_or_else(|| Box::new(self.wrong_type(setting, line, value)));
         };
         for key in table.keys() {
             if key.get_ref() != "name" {
-                let place = in_file(&format!("domain.{}", key.get_ref()), self.path, self.line(key.span()));
-                return Err(Box::new(Problem::UnknownKey { place, nearest: Some("domain.name".to_owned()) }));
+                let location = in_file(&format!("domain.{}", key.get_ref()), self.path, self.line(key.span()));
+                return Err(Box::new(ConfigProblem::UnknownKey { location, nearest: Some("domain.name".to_owned()) }));
             }
         }
         let name = table.get("name").ok_or_else(|| {
             let error = ValueError::Missing { accepted: "name = \"example.com\"" };
-            Problem::Value { place: in_file("domain", self.path, line), error }
+            ConfigProblem::Value { location: in_file("domain", self.path, line), error }
         })?;
         scalar(name.get_ref()).ok_or_else(|| Box::new(self.wrong_type(setting, line, name.get_ref())))
     }
 
-    fn wrong_type(&self, setting: &Setting, line: usize, value: &DeValue<'_>) -> Problem {
+    fn wrong_type(&self, setting: &Setting, line: usize, value: &DeValue<'_>) -> ConfigProblem {
         let accepted = match (setting.shape, setting.key) {
             (Shape::Switch, _) => "true or false",
             (Shape::One, _) => "one string or number",
             (Shape::Several, "domain") => "a string, an array of strings, or tables [[domain]] with a name",
             (Shape::Several, _) => "a string or an array of strings",
         };
-        Problem::Type { place: in_file(setting.key, self.path, line), found: value.type_str(), accepted }
+        ConfigProblem::Type { location: in_file(setting.key, self.path, line), found: value.type_str(), accepted }
     }
 }
 

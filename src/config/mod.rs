@@ -28,7 +28,7 @@ use std::path::PathBuf;
 pub use args::ServeArgs;
 pub use check::exposed;
 pub use endpoint::Endpoint;
-pub use error::{ConfigError, Contradiction, Origin, Place, Problem, Warning};
+pub use error::{ConfigError, ConfigProblem, Contradiction, KeyLocation, ValueOrigin, Warning};
 pub use load::{Loaded, Sources, load};
 pub use paths::{default_data_dir, user_config_file};
 pub use setting::{Setting, Shape};

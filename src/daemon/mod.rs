@@ -43,7 +43,7 @@ use crate::panics::Panics;
 use crate::smtp::{self, Counters, Receiver, SmtpSettings};
 use crate::store::disk::Directory;
 use crate::store::{EmbeddedStore, OpenError, Store, StoreError, StoreOptions};
-use crate::tls::{self, CertificateError, Files, Keeper, Source};
+use crate::tls::{self, CertificateError, CertificateFiles, CertificateSource, Keeper};
 use crate::webhook::{CallerError, dispatcher};
 
 use listeners::Running;
@@ -58,7 +58,7 @@ pub use supervisor::Supervisor;
 
 /// How long a start waits for a data directory that another process holds: a command of a moment, or a predecessor that
 /// is stopping.
-pub const LOCK_PATIENCE: Duration = Duration::from_secs(5);
+pub const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 const LOCK_RETRY_EVERY: Duration = Duration::from_millis(50);
 
 /// Why the daemon can't run.
@@ -92,9 +92,9 @@ pub enum DaemonError {
     Io(#[from] io::Error),
 }
 
-/// Opens the store of the data directory, which is made if it is missing. Waits [`LOCK_PATIENCE`] for its lock.
+/// Opens the store of the data directory, which is made if it is missing. Waits [`LOCK_TIMEOUT`] for its lock.
 pub async fn open_store(config: &Config) -> Result<EmbeddedStore, OpenError> {
-    let deadline = tokio::time::Instant::now() + LOCK_PATIENCE;
+    let deadline = tokio::time::Instant::now() + LOCK_TIMEOUT;
     Directory::create(&config.data_dir)?;
     loop {
         let (path, options) = (config.data_dir.clone(), StoreOptions::from_config(config));
@@ -254,8 +254,10 @@ async fn stop_with_writer(store: Arc<EmbeddedStore>, shutdown: CancellationToken
 /// Reads or makes the certificate that the settings ask for, if they do.
 pub fn open_certificate(config: &Config, now: Timestamp) -> Result<Option<Arc<Keeper>>, CertificateError> {
     let source = match (&config.tls.certificate, &config.tls.key) {
-        (Some(certificate), Some(key)) => Source::Files(Files { certificate: certificate.clone(), key: key.clone() }),
-        _ if config.tls.self_signed => Source::SelfSigned(config.smtp.hostname.clone()),
+        (Some(certificate), Some(key)) => {
+            CertificateSource::Files(CertificateFiles { certificate: certificate.clone(), key: key.clone() })
+        }
+        _ if config.tls.self_signed => CertificateSource::SelfSigned(config.smtp.hostname.clone()),
         _ => return Ok(None),
     };
     Keeper::open(source, now).map(|keeper| Some(Arc::new(keeper)))

@@ -57,10 +57,10 @@ impl Supervisor {
     }
 
     async fn feed_watchdog(&self, store: &dyn Store, every: Duration) {
-        let mut turns = interval(every);
-        turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut ticks = interval(every);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            turns.tick().await;
+            ticks.tick().await;
             match timeout(every, store.answers()).await {
                 Ok(Ok(())) => self.notify("WATCHDOG=1"),
                 Ok(Err(error)) => tracing::error!(%error, "the watchdog is not fed: the store failed"),

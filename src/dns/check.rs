@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::{join, join_all};
 
 use super::Resolver;
-use super::mx::{Answers, Failure, MxAnswer, Ours, Verdict, classify, hosts_to_resolve};
+use super::mx::{Answers, Failure, MxAnswer, MxVerdict, Ours, classify, hosts_to_resolve};
 use crate::model::DomainName;
 
 /// How long a whole check may take, however many questions it asks.
@@ -31,11 +31,11 @@ impl MxCheck {
     }
 
     /// Where the mail of `domain` goes. Takes at most 15 s; longer is no answer.
-    pub async fn ask(&self, domain: &DomainName) -> Verdict {
+    pub async fn ask(&self, domain: &DomainName) -> MxVerdict {
         let answers = tokio::time::timeout(DEADLINE, self.answers(domain)).await;
         match answers {
             Ok(answers) => classify(domain, &self.ours, &answers),
-            Err(_) => Verdict::NoAnswer(Failure::TimedOut),
+            Err(_) => MxVerdict::NoAnswer(Failure::TimedOut),
         }
     }
 

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use crate::model::DomainName;
 
 pub use check::MxCheck;
-pub use mx::{Addresses, Failure, MxAnswer, MxRecord, Verdict};
+pub use mx::{Addresses, Failure, MxAnswer, MxRecord, MxVerdict};
 pub use report::MxReport;
 pub use resolver::{DnsResolver, ResolverSettings};
 

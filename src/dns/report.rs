@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::mx::{Elsewhere, Failure, Verdict, Via};
+use super::mx::{Elsewhere, Failure, MxVerdict, Via};
 use crate::model::DomainName;
 
 /// How many hosts a sentence names.
@@ -26,13 +26,13 @@ pub struct MxReport {
 
 impl MxReport {
     /// The report of a verdict; a [`Failure`] if there is none. `hosts` are the names that an MX record may point to.
-    pub fn of(domain: &DomainName, hosts: &[DomainName], verdict: Verdict) -> Result<Self, Failure> {
+    pub fn of(domain: &DomainName, hosts: &[DomainName], verdict: MxVerdict) -> Result<Self, Failure> {
         let sentence = sentence(domain, hosts, &verdict);
         let expected: Vec<String> = hosts.iter().map(|host| format!("{domain}. IN MX 10 {host}.")).collect();
         let (ok, message, found) = match verdict {
-            Verdict::NoAnswer(why) => return Err(why),
-            Verdict::PointsHere { found, .. } => (true, format!("{sentence}."), found),
-            Verdict::PointsElsewhere { to, found } => {
+            MxVerdict::NoAnswer(why) => return Err(why),
+            MxVerdict::PointsHere { found, .. } => (true, format!("{sentence}."), found),
+            MxVerdict::PointsElsewhere { to, found } => {
                 let todo = match to {
                     Elsewhere::Hosts(_) | Elsewhere::NullMx => "Replace the MX records of the domain with",
                     Elsewhere::NoSuchDomain | Elsewhere::ImplicitMx => "Create the record",
@@ -46,35 +46,35 @@ impl MxReport {
 }
 
 /// What a check found, in one sentence without a full stop.
-pub fn sentence(domain: &DomainName, hosts: &[DomainName], verdict: &Verdict) -> String {
+pub fn sentence(domain: &DomainName, hosts: &[DomainName], verdict: &MxVerdict) -> String {
     let ours = listed(hosts.iter().map(DomainName::as_str), " or ");
     match verdict {
-        Verdict::PointsHere { via: Via::Host(host), .. } => format!("The MX record of {domain} points at {host}"),
-        Verdict::PointsHere { via: Via::Addresses, .. } => {
+        MxVerdict::PointsHere { via: Via::Host(host), .. } => format!("The MX record of {domain} points at {host}"),
+        MxVerdict::PointsHere { via: Via::Addresses, .. } => {
             format!("The MX record of {domain} points at a host that has the address of {ours}")
         }
-        Verdict::PointsHere { via: Via::ImplicitMx, .. } => {
+        MxVerdict::PointsHere { via: Via::ImplicitMx, .. } => {
             format!("{domain} has no MX record, and its own address is that of {ours}")
         }
-        Verdict::PointsElsewhere { to: Elsewhere::Hosts(theirs), .. } => {
+        MxVerdict::PointsElsewhere { to: Elsewhere::Hosts(theirs), .. } => {
             format!(
                 "The MX record of {domain} points at {}, not at {ours}",
                 listed(theirs.iter().map(String::as_str), ", ")
             )
         }
-        Verdict::PointsElsewhere { to: Elsewhere::NullMx, .. } => {
+        MxVerdict::PointsElsewhere { to: Elsewhere::NullMx, .. } => {
             format!("{domain} declares that it takes no mail (null MX)")
         }
-        Verdict::PointsElsewhere { to: Elsewhere::NoSuchDomain, .. } => {
+        MxVerdict::PointsElsewhere { to: Elsewhere::NoSuchDomain, .. } => {
             format!("{domain} does not exist in the DNS (NXDOMAIN)")
         }
-        Verdict::PointsElsewhere { to: Elsewhere::ImplicitMx, found } if found.is_empty() => {
+        MxVerdict::PointsElsewhere { to: Elsewhere::ImplicitMx, found } if found.is_empty() => {
             format!("{domain} has neither an MX record nor an address")
         }
-        Verdict::PointsElsewhere { to: Elsewhere::ImplicitMx, .. } => {
+        MxVerdict::PointsElsewhere { to: Elsewhere::ImplicitMx, .. } => {
             format!("{domain} has no MX record, and its own address is not that of {ours}")
         }
-        Verdict::NoAnswer(why) => format!("No answer: {why}"),
+        MxVerdict::NoAnswer(why) => format!("No answer: {why}"),
     }
 }
 
@@ -92,14 +92,14 @@ mod tests {
         text.parse().expect(text)
     }
 
-    fn report(verdict: Verdict) -> Result<MxReport, Failure> {
+    fn report(verdict: MxVerdict) -> Result<MxReport, Failure> {
         MxReport::of(&name("a.example"), &[name("mx.example"), name("mx2.example")], verdict)
     }
 
     #[test]
     fn a_mismatch_says_what_was_found_and_the_record_to_create() {
         let to = Elsewhere::Hosts(["b", "c", "d", "e"].map(String::from).to_vec());
-        let report = report(Verdict::PointsElsewhere { to, found: vec!["a.example. IN MX 5 b.".to_owned()] });
+        let report = report(MxVerdict::PointsElsewhere { to, found: vec!["a.example. IN MX 5 b.".to_owned()] });
         let report = report.expect("an answer");
         assert!(!report.ok);
         assert_eq!(
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_report_has_exactly_the_fields_of_the_interface() {
-        let report = report(Verdict::PointsHere { via: Via::Host(name("mx.example")), found: Vec::new() });
+        let report = report(MxVerdict::PointsHere { via: Via::Host(name("mx.example")), found: Vec::new() });
         let json = serde_json::to_value(report.expect("an answer")).expect("JSON");
         assert_eq!(
             json,
@@ -129,6 +129,6 @@ mod tests {
 
     #[test]
     fn no_answer_is_no_report() {
-        assert_eq!(report(Verdict::NoAnswer(Failure::Refused)), Err(Failure::Refused));
+        assert_eq!(report(MxVerdict::NoAnswer(Failure::Refused)), Err(Failure::Refused));
     }
 }

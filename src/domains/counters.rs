@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::DomainTable;
-use crate::dns::Verdict;
+use crate::dns::MxVerdict;
 use crate::model::{Count, Counts};
 
 /// How a question ended.
@@ -22,11 +22,11 @@ impl Counters {
     }
 
     /// A question was asked.
-    pub(super) fn asked(&self, verdict: &Verdict) {
+    pub(super) fn asked(&self, verdict: &MxVerdict) {
         let at = match verdict {
-            Verdict::PointsHere { .. } => 0,
-            Verdict::PointsElsewhere { .. } => 1,
-            Verdict::NoAnswer(_) => 2,
+            MxVerdict::PointsHere { .. } => 0,
+            MxVerdict::PointsElsewhere { .. } => 1,
+            MxVerdict::NoAnswer(_) => 2,
         };
         self.checks[at].fetch_add(1, Ordering::Relaxed);
     }

@@ -11,7 +11,7 @@ use super::round::Streaks;
 use super::{DomainEntry, DomainError, DomainTable, NewDomain, Registered};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::dns::{Failure, MxCheck, MxReport, Resolver, Verdict, mx, report};
+use crate::dns::{Failure, MxCheck, MxReport, MxVerdict, Resolver, mx, report};
 use crate::model::{Counts, DomainName, DomainRecord, DomainStatus};
 use crate::store::{Registration, Store, StoreError};
 
@@ -19,7 +19,7 @@ use crate::store::{Registration, Store, StoreError};
 const CHECKS_MAX: usize = 16;
 
 /// How long a caller waits for its turn.
-const TURN_TIMEOUT: Duration = Duration::from_secs(5);
+const CHECK_QUEUE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The domains that mail is received for. Shared by HTTP, the verifier and, through [`Registry::table`], SMTP.
 pub struct Registry {
@@ -30,7 +30,7 @@ pub struct Registry {
     pub(super) table: DomainTable,
     counters: Arc<Counters>,
     streaks: Mutex<Streaks>,
-    turns: Semaphore,
+    checks: Semaphore,
 }
 
 impl Registry {
@@ -53,7 +53,7 @@ impl Registry {
             counters: Arc::new(Counters::new(table.clone())),
             table,
             streaks: Mutex::default(),
-            turns: Semaphore::new(CHECKS_MAX),
+            checks: Semaphore::new(CHECKS_MAX),
         }))
     }
 
@@ -191,7 +191,7 @@ impl Registry {
     }
 
     /// Asks for a caller, in its turn.
-    async fn ask(&self, name: &DomainName) -> Result<Verdict, DomainError> {
+    async fn ask(&self, name: &DomainName) -> Result<MxVerdict, DomainError> {
         if self.check.hosts().is_empty() {
             return Err(DomainError::MxHostUnset);
         }
@@ -200,14 +200,14 @@ impl Registry {
     }
 
     /// What asking for a domain finds.
-    pub(super) async fn asked(&self, name: &DomainName) -> Verdict {
+    pub(super) async fn asked(&self, name: &DomainName) -> MxVerdict {
         let verdict = self.check.ask(name).await;
         self.counters.asked(&verdict);
         verdict
     }
 
     async fn turn(&self) -> Result<SemaphorePermit<'_>, Failure> {
-        match tokio::time::timeout(TURN_TIMEOUT, self.turns.acquire()).await {
+        match tokio::time::timeout(CHECK_QUEUE_TIMEOUT, self.checks.acquire()).await {
             Ok(Ok(turn)) => Ok(turn),
             _ => Err(Failure::Busy),
         }

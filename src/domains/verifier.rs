@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::records::Entry;
 use super::registry::Registry;
 use super::{DomainError, Round};
-use crate::dns::{Verdict, report};
+use crate::dns::{MxVerdict, report};
 use crate::model::{DomainName, DomainRecord, DomainStatus, Timestamp};
 use crate::store::StoreError;
 
@@ -158,7 +158,7 @@ impl Registry {
         let verdict = self.asked(name).await;
         let now = self.clock.now();
         let result = report::sentence(name, self.check.hosts(), &verdict);
-        let is_here = matches!(verdict, Verdict::PointsHere { .. });
+        let is_here = matches!(verdict, MxVerdict::PointsHere { .. });
         let entry = self.records.update(name, Some(before.version), move |record| {
             record.last_checked_at = Some(now);
             record.last_check_result = Some(result);
@@ -170,18 +170,18 @@ impl Registry {
         let Some(Entry { version, .. }) = entry.await? else { return Ok(None) };
         let was_active = before.record.status == DomainStatus::Active;
         match verdict {
-            Verdict::PointsHere { .. } if !was_active => {
+            MxVerdict::PointsHere { .. } if !was_active => {
                 tracing::info!(domain = %name, "the MX points here again; the domain is active");
                 tally.reactivated.fetch_add(1, Ordering::Relaxed);
             }
-            Verdict::PointsElsewhere { .. } if was_active => {
+            MxVerdict::PointsElsewhere { .. } if was_active => {
                 return Ok(Some(Suspect { name: name.clone(), version }));
             }
-            Verdict::NoAnswer(why) => {
+            MxVerdict::NoAnswer(why) => {
                 tracing::warn!(domain = %name, %why, "the MX could not be checked; the domain keeps its state");
                 tally.failed.fetch_add(1, Ordering::Relaxed);
             }
-            Verdict::PointsHere { .. } | Verdict::PointsElsewhere { .. } => {}
+            MxVerdict::PointsHere { .. } | MxVerdict::PointsElsewhere { .. } => {}
         }
         Ok(None)
     }

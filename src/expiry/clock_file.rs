@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::StepDetector;
-use super::clock_step::Step;
+use super::clock_step::ClockStep;
 use crate::clock::Clock;
 use crate::model::Timestamp;
 use crate::store::Store;
@@ -39,7 +39,7 @@ impl ClockWatch {
         let file =
             clock.boot_id().map(|boot_id| ClockFile { path: directory.join(CLOCK_NAME), boot_id, written: None });
         let detector = match (file.as_ref().and_then(ClockFile::read), store.stats().await) {
-            (Some(kept), _) => kept,
+            (Some(saved), _) => saved,
             // In an empty store nothing is due by a time that another clock set, so no pause is needed.
             (None, Ok(stats)) if stats.emails == 0 => StepDetector::settled(now, boot),
             // A store that is not known to be empty counts as one with mail.
@@ -56,11 +56,11 @@ impl ClockWatch {
     /// Takes in both clocks, and tells whether anything may be removed by the time of day. A step is logged.
     pub(super) fn may_remove(&mut self, now: Timestamp, boot: Duration) -> bool {
         match self.detector.observe(now, boot) {
-            Some(Step::Forward(by)) => tracing::warn!(
+            Some(ClockStep::Forward(by)) => tracing::warn!(
                 seconds = by.as_secs(),
                 "the clock stepped forward; nothing is removed for ten minutes, so that it can be set right"
             ),
-            Some(Step::Back(by)) => tracing::warn!(seconds = by.as_secs(), "the clock stepped back"),
+            Some(ClockStep::Back(by)) => tracing::warn!(seconds = by.as_secs(), "the clock stepped back"),
             None => {}
         }
         if let Some(file) = &mut self.file {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     /// A watch that has seen the clocks at `NOW` and `HOUR`, and what the next process of a boot makes of it.
-    fn kept(detector: StepDetector) -> (tempfile::TempDir, impl Fn(&str) -> Option<StepDetector>) {
+    fn saved(detector: StepDetector) -> (tempfile::TempDir, impl Fn(&str) -> Option<StepDetector>) {
         let dir = tempfile::tempdir().expect("directory");
         let mut watch = ClockWatch { detector, file: Some(file(dir.path(), "this")) };
         watch.may_remove(NOW, HOUR);
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_detector_goes_on_in_the_next_process() {
-        let (_dir, next) = kept(StepDetector::settled(NOW, HOUR));
+        let (_dir, next) = saved(StepDetector::settled(NOW, HOUR));
         let next = || next("this").expect("a detector");
         assert!(next().may_remove(NOW.plus(HOUR), 2 * HOUR), "the clock did not jump");
         assert!(!next().may_remove(NOW.plus(HOUR), HOUR + MINUTE), "it did while nobody looked");
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_pause_goes_on_and_does_not_begin_anew() {
-        let (_dir, next) = kept(StepDetector::new(NOW, HOUR));
+        let (_dir, next) = saved(StepDetector::new(NOW, HOUR));
         let next = || next("this").expect("a detector");
         assert!(!next().may_remove(NOW.plus(9 * MINUTE), HOUR + 9 * MINUTE));
         assert!(next().may_remove(NOW.plus(10 * MINUTE), HOUR + 10 * MINUTE));
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn another_boot_and_what_does_not_read_back_say_nothing() {
-        let (dir, next) = kept(StepDetector::settled(NOW, HOUR));
+        let (dir, next) = saved(StepDetector::settled(NOW, HOUR));
         assert!(next("another").is_none());
         for text in ["", "this", "this \n", "this 1 2 3\n", "this 1 2 3 x\n", "this 1 2 3 4 5\n"] {
             std::fs::write(dir.path().join(CLOCK_NAME), text).expect("write");

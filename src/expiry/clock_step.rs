@@ -15,7 +15,7 @@ const DRIFT: Duration = Duration::from_secs(1);
 
 /// A jump of the time of day against the clock that never jumps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum ClockStep {
     /// By how much it is later than it would be without the step.
     Forward(Duration),
     /// By how much it is earlier than it was.
@@ -80,7 +80,7 @@ impl StepDetector {
     }
 
     /// Takes in both clocks, and returns the step if the time of day has made one since the last call.
-    pub(super) fn observe(&mut self, now: Timestamp, boot: Duration) -> Option<Step> {
+    pub(super) fn observe(&mut self, now: Timestamp, boot: Duration) -> Option<ClockStep> {
         let (last_now, last_boot) = self.last;
         self.last = (now, boot);
         let forward = now.since(last_now).saturating_sub(boot.saturating_sub(last_boot));
@@ -88,11 +88,11 @@ impl StepDetector {
         let step = if forward > STEP_TOLERANCE {
             self.ahead = self.ahead.saturating_add(forward);
             self.paused_until = boot + STEP_PAUSE;
-            Some(Step::Forward(forward))
+            Some(ClockStep::Forward(forward))
         } else if back > STEP_TOLERANCE {
             // Only a clock that is back where it was ends the pause early.
             self.ahead = if self.ahead == Duration::MAX { self.ahead } else { self.ahead.saturating_sub(back) };
-            Some(Step::Back(back))
+            Some(ClockStep::Back(back))
         } else {
             None
         };

@@ -7,7 +7,7 @@ const STEP: usize = 125;
 /// The longest pause between two steps.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 /// How often it is asked whether removal keeps up.
-const LOOK_EVERY: Duration = Duration::from_secs(60);
+const POLL_INTERVAL: Duration = Duration::from_secs(60);
 /// How often the share of removal doubles at most: steps of 4,000 then, and hardly a pause.
 const PRESSURE_MAX: u32 = 5;
 
@@ -39,7 +39,7 @@ impl Pace {
             self.looked = Some((boot, late));
             return;
         };
-        if boot.saturating_sub(looked_at) >= LOOK_EVERY {
+        if boot.saturating_sub(looked_at) >= POLL_INTERVAL {
             if late >= before {
                 self.pressure = (self.pressure + 1).min(PRESSURE_MAX);
             }

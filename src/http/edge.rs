@@ -13,7 +13,7 @@ use futures_util::FutureExt;
 use super::host::{AllowedHosts, authority};
 use super::metrics::Requests;
 use super::origin::{AllowedOrigins, Grant};
-use super::problem::{Cause, Code, Problem};
+use super::problem::{Code, LogDetail, Problem};
 use crate::config::Config;
 
 /// The address that a request over TCP came from, in its extensions. The rules for hosts and origins hold for such
@@ -84,9 +84,9 @@ async fn answer(request: Request, next: Next) -> Response {
         tracing::error!(%target, "a handler panicked");
         return Problem::internal().into_response();
     };
-    match response.extensions().get::<Cause>() {
-        Some(Cause { is_failure: true, text }) => tracing::error!(%target, cause = %text, "a request failed"),
-        Some(Cause { is_failure: false, text }) => tracing::warn!(%target, cause = %text, "a request failed"),
+    match response.extensions().get::<LogDetail>() {
+        Some(LogDetail { is_failure: true, text }) => tracing::error!(%target, cause = %text, "a request failed"),
+        Some(LogDetail { is_failure: false, text }) => tracing::warn!(%target, cause = %text, "a request failed"),
         None => {}
     }
     if response.status() != StatusCode::METHOD_NOT_ALLOWED {

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loopback_is_told_from_what_looks_like_it() {
+    fn loopback_is_distinguished_from_what_looks_like_it() {
         for host in [
             "localhost",
             "LOCALHOST",
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_is_what_stands_before_the_port() {
+    fn the_host_is_what_precedes_the_port() {
         for (authority, host) in [
             ("localhost:8080", Some("localhost")),
             ("localhost", Some("localhost")),

@@ -31,14 +31,14 @@ impl<S: Sync> FromRequestParts<S> for Principal {
 
 /// Who is counted for what a request takes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Client {
+pub(super) enum Requester {
     /// The administrator, for whom nothing is counted.
     Administrator,
     /// Who asks from there; all of whom no address is known are one.
     At(model::Client),
 }
 
-impl Client {
+impl Requester {
     pub(super) fn of(extensions: &Extensions) -> Self {
         if extensions.get() == Some(&Principal::Administrator) {
             return Self::Administrator;
@@ -56,7 +56,7 @@ impl Client {
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Client {
+impl<S: Sync> FromRequestParts<S> for Requester {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {

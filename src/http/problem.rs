@@ -183,12 +183,12 @@ pub struct Problem {
     detail: Cow<'static, str>,
     members: Map<String, Value>,
     headers: Vec<(HeaderName, HeaderValue)>,
-    cause: Option<Cause>,
+    log_detail: Option<LogDetail>,
 }
 
 /// What the operator has to know of a problem, and the client must not. [`super::edge`] logs it with the request.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Cause {
+pub(super) struct LogDetail {
     /// The service itself failed.
     pub(super) is_failure: bool,
     pub(super) text: String,
@@ -197,7 +197,7 @@ pub(super) struct Cause {
 impl Problem {
     /// A problem with an explanation for people. It may quote the request, never the inside of the program.
     pub fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, detail: detail.into(), members: Map::new(), headers: Vec::new(), cause: None }
+        Self { code, detail: detail.into(), members: Map::new(), headers: Vec::new(), log_detail: None }
     }
 
     /// The problem with a further member in its body.
@@ -220,9 +220,9 @@ impl Problem {
         self.with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
     }
 
-    /// The problem with a cause for the log.
-    fn with_cause(mut self, is_failure: bool, cause: &impl Display) -> Self {
-        self.cause = Some(Cause { is_failure, text: cause.to_string() });
+    /// The problem with a detail for the log.
+    fn with_log_detail(mut self, is_failure: bool, detail: &impl Display) -> Self {
+        self.log_detail = Some(LogDetail { is_failure, text: detail.to_string() });
         self
     }
 
@@ -267,8 +267,8 @@ impl IntoResponse for Problem {
         let mut response = (status, axum::Json(body)).into_response();
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         response.headers_mut().extend(self.headers);
-        if let Some(cause) = self.cause {
-            response.extensions_mut().insert(cause);
+        if let Some(log_detail) = self.log_detail {
+            response.extensions_mut().insert(log_detail);
         }
         response
     }
@@ -289,7 +289,7 @@ impl From<StoreError> for Problem {
         };
         let mut problem = Self::new(code, detail);
         if error != StoreError::Stopping {
-            problem = problem.with_cause(true, &error);
+            problem = problem.with_log_detail(true, &error);
         }
         if code == Code::StoreUnavailable { problem.with_retry_after(10) } else { problem }
     }
@@ -327,7 +327,7 @@ impl From<DomainError> for Problem {
                 "DNS gave no answer for the domain; that says nothing about it, try again later",
             )
             .with_retry_after(60)
-            .with_cause(false, &format_args!("DNS gave no answer: {cause}")),
+            .with_log_detail(false, &format_args!("DNS gave no answer: {cause}")),
             DomainError::TooMany => Self::new(Code::TooManyDomains, "as many domains as permitted are registered"),
             DomainError::Fixed => Self::new(
                 Code::DomainFixed,

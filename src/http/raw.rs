@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_secured_the_connection_is_told() {
+    fn what_secured_the_connection_is_in_the_header() {
         let mut email = email("192.0.2.1", "client.test", "", &["Bob@example.test"]);
         let tls = TlsSession { version: "TLSv1.3".into(), cipher: "TLS_AES_256_GCM_SHA384".into() };
         email.envelope.protocol = Protocol { is_utf8: true, tls: Some(Box::new(tls)), ..Protocol::ESMTP };

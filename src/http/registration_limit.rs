@@ -9,7 +9,7 @@ use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::principal::Client;
+use super::principal::Requester;
 use super::problem::{Code, Problem};
 use crate::clock::Clock;
 use crate::model;
@@ -51,7 +51,7 @@ impl RegistrationLimit {
 
 /// Lets a registration pass, or answers 429. The administrator has no limit.
 pub(super) async fn pass(State(limit): State<Arc<RegistrationLimit>>, request: Request, next: Next) -> Response {
-    let Client::At(client) = Client::of(request.extensions()) else { return next.run(request).await };
+    let Requester::At(client) = Requester::of(request.extensions()) else { return next.run(request).await };
     match limit.take(client) {
         Ok(()) => next.run(request).await,
         Err(wait) => too_often(limit.per_minute, wait).into_response(),

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::Api;
 use super::body::JsonObject;
 use super::delete::Deleted;
-use super::principal::{Client, Principal};
+use super::principal::{Principal, Requester};
 use super::problem::{Code, Problem};
 use super::query::{self, Query};
 use crate::domains::Served;
@@ -91,10 +91,10 @@ impl WebhookJson {
 pub(super) async fn register(
     State(api): State<Arc<Api>>,
     principal: Principal,
-    client: Client,
+    requester: Requester,
     body: JsonObject,
 ) -> Result<(StatusCode, Json<Registered>), Problem> {
-    let record = new_webhook(&api, client, &body)?;
+    let record = new_webhook(&api, requester, &body)?;
     api.permit(principal, &record.mailbox)?;
     served(&api, &record)?;
     let limits = WebhookLimits {
@@ -123,7 +123,7 @@ pub(super) async fn register(
 }
 
 /// The webhook that a body asks for.
-fn new_webhook(api: &Api, client: Client, body: &JsonObject) -> Result<WebhookRecord, Problem> {
+fn new_webhook(api: &Api, requester: Requester, body: &JsonObject) -> Result<WebhookRecord, Problem> {
     let missing = |name: &str| Problem::new(Code::FieldMissing, format!("the field '{name}' is missing"));
     let recipient = body.text("recipient", Code::AddressInvalid)?.ok_or_else(|| missing("recipient"))?;
     let recipient = query::address(recipient)
@@ -142,7 +142,7 @@ fn new_webhook(api: &Api, client: Client, body: &JsonObject) -> Result<WebhookRe
         mailbox: recipient.mailbox(api.config.mail.subaddressing),
         url: target.url().as_str().to_owned(),
         origin: target.origin().to_string(),
-        registrant: client.registrant(),
+        registrant: requester.registrant(),
         secret: Secret::new(secret.to_owned()),
         status: WebhookStatus::Active,
         created_at: now,

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn boundaries_that_begin_alike_are_told_apart() {
+    fn boundaries_that_begin_alike_are_distinguished() {
         let inner = multipart("mixed", "ab", &[TEXT, "\n--abc\n--a b\nx"]);
         let (leaves, ..) = structure(&multipart("mixed", "a", &[&inner, IMAGE]));
         assert_eq!(leaves, ["text/plain=text", "text/plain=--abc\n--a b\nx", "image/png=png"]);

@@ -204,7 +204,7 @@ pub struct AttemptRecord {
     /// The attempt disables the webhook, for this reason. The store can disable it as well, after days of failures.
     pub disables: Option<String>,
     /// The webhook backs off until then, because its receiver asked for that.
-    pub rests_until: Option<Timestamp>,
+    pub backs_off_until: Option<Timestamp>,
 }
 
 impl AttemptRecord {

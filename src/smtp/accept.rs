@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::client_limits::ClientConnection;
 use super::eviction::{Slot, SlotRequest};
 use super::metrics::Gauge;
-use super::proxy::{self, Progress, Source};
+use super::proxy::{self, Progress, SourceAddress};
 use super::reasons::{End, Limit};
 use super::reply::Reply;
 use super::stream::Stream;
@@ -137,8 +137,8 @@ impl Incoming {
 async fn named_client(stream: &mut Stream, peer: IpAddr, slot: &SlotRequest, receiver: &Receiver) -> Option<IpAddr> {
     let slot = if let SlotRequest::Granted(slot) = slot { Some(slot) } else { None };
     match read_header(stream, slot, receiver).await {
-        Ok(Source::Address(client)) => Some(client),
-        Ok(Source::OfSocket) => Some(peer),
+        Ok(SourceAddress::Address(client)) => Some(client),
+        Ok(SourceAddress::OfSocket) => Some(peer),
         // A health check connects and disconnects.
         Err(HeaderError::Io(error)) => {
             tracing::debug!(proxy = %peer, %error, "smtp connection closed: no PROXY header");
@@ -190,7 +190,11 @@ fn is_from_proxy(stream: &Stream, peer: IpAddr, service: Service, receiver: &Rec
 }
 
 /// Reads a PROXY header and no octet behind it.
-async fn read_header(stream: &mut Stream, slot: Option<&Slot>, receiver: &Receiver) -> Result<Source, HeaderError> {
+async fn read_header(
+    stream: &mut Stream,
+    slot: Option<&Slot>,
+    receiver: &Receiver,
+) -> Result<SourceAddress, HeaderError> {
     let read = async {
         let mut octets = Vec::new();
         loop {

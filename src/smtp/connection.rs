@@ -14,7 +14,7 @@ use super::metrics::SessionTotals;
 use super::policy::Rules;
 use super::reasons::End;
 use super::reply::Reply;
-use super::session::{Message, Session, Step};
+use super::session::{Action, Message, Session};
 use super::stream::Stream;
 use super::{Dialect, Receiver, timeout};
 use crate::model::{Delivery, Envelope};
@@ -110,19 +110,19 @@ impl Connection<'_> {
                 self.session.refuse_transactions();
             }
             let mut input = &buffer[unread.clone()];
-            let step = self.session.advance(&mut input);
+            let action = self.session.advance(&mut input);
             unread.start = unread.end - input.len();
             self.expect();
             if let Err(end) = self.write().await {
                 return end;
             }
-            match step {
-                Step::Write => {}
-                Step::Store(message) => {
+            match action {
+                Action::Write => {}
+                Action::Store(message) => {
                     self.store(message).await;
                     self.writing_since = None;
                 }
-                Step::Read => {
+                Action::Read => {
                     was_in_data = self.session.is_in_data();
                     // Only a message that arrives faster than it is read gets a large buffer; an idle client keeps a
                     // small one.
@@ -134,7 +134,7 @@ impl Connection<'_> {
                         Err(end) => return end,
                     }
                 }
-                Step::StartTls => {
+                Action::StartTls => {
                     // An attacker may have put octets behind STARTTLS in the clear; they must never become commands.
                     unread = 0..0;
                     match accept::secure(&mut self.stream, &self.slot, self.receiver, self.shutdown).await {
@@ -142,7 +142,7 @@ impl Connection<'_> {
                         Err(end) => return end,
                     }
                 }
-                Step::Close(end) => {
+                Action::Close(end) => {
                     let may_send_on = match end {
                         End::Quit => false,
                         // Another client needs the slot.

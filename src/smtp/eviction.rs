@@ -138,7 +138,7 @@ impl Taken {
         let mut idlest = None;
         for (number, occupant) in behind.chain(before).take(COMPARED_MAX) {
             self.compare_from = number + 1;
-            let since = occupant.timer().kept_waiting_since(timeouts, now).filter(|since| *since <= latest);
+            let since = occupant.timer().waiting_since(timeouts, now).filter(|since| *since <= latest);
             idlest = [idlest, since.map(|since| (since, *number))].into_iter().flatten().min();
         }
         let evicted = idlest.and_then(|(_, number)| self.connections.remove(&number));
@@ -178,17 +178,11 @@ mod tests {
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
 
-    use super::super::deadlines::{Expected, MinRate};
+    use super::super::deadlines::Expected;
+    use super::super::deadlines::tests::TIMEOUTS;
     use super::*;
     use crate::model::Timestamp;
 
-    const TIMEOUTS: Timeouts = Timeouts {
-        client: Duration::from_secs(300),
-        message: Duration::from_secs(600),
-        rate: MinRate { octets_per_second: 500, octets_max: 1 << 30 },
-        session: Duration::from_secs(3600),
-        stress: Duration::from_secs(10),
-    };
     const DATA: Expected = Expected { is_in_data: true, transaction: Some(1), has_replied: true, progress: 0 };
 
     fn seconds(seconds: u64) -> Duration {

@@ -10,7 +10,7 @@
 //!   proxy          PROXY headers                  stream    TCP, Unix and TLS as one type
 //! connection     reads, writes and waits for a session, and hands its messages to the store
 //!   timeout        waits until a deadline         deadlines how long a client may take
-//! session        the protocol, without I/O: octets in, replies and steps out
+//! session        the protocol, without I/O: octets in, replies and actions out
 //!   line           octets to command lines        command   command lines to commands
 //!   path           reverse-paths, forward-paths   auth      exchanges of AUTH
 //!   data, body     octets after DATA and BDAT     content   what a message is refused for
@@ -57,7 +57,7 @@ pub use metrics::Counters;
 pub use policy::{Policy, PolicySettings};
 pub use reasons::{End, Limit};
 pub use reply::Reply;
-pub use session::{Message, Session, Step};
+pub use session::{Action, Message, Session};
 pub use settings::SmtpSettings;
 
 use crate::clock::Clock;

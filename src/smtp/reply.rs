@@ -14,13 +14,13 @@ use crate::store::StoreError;
 const LINE_OCTETS_MAX: usize = 512;
 
 /// An enhanced status code (RFC 3463): class, subject, detail.
-type Status = [u8; 3];
+type EnhancedStatus = [u8; 3];
 
 /// One reply: its code, its enhanced status code where one is allowed (RFC 2034 section 4), its text, and its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     code: u16,
-    status: Option<Status>,
+    status: Option<EnhancedStatus>,
     text: Cow<'static, str>,
     meaning: Meaning,
 }
@@ -126,23 +126,23 @@ impl Reply {
         Self::answer(553, [5, 6, 7], "Addresses beyond ASCII need the parameter SMTPUTF8 of MAIL");
     pub(super) const PARAMETER_UNKNOWN: Self = Self::answer(555, [5, 5, 4], "A parameter is not recognized");
 
-    const fn new(code: u16, status: Option<Status>, text: &'static str, meaning: Meaning) -> Self {
+    const fn new(code: u16, status: Option<EnhancedStatus>, text: &'static str, meaning: Meaning) -> Self {
         Self { code, status, text: Cow::Borrowed(text), meaning }
     }
 
-    const fn answer(code: u16, status: Status, text: &'static str) -> Self {
+    const fn answer(code: u16, status: EnhancedStatus, text: &'static str) -> Self {
         Self::new(code, Some(status), text, Meaning::Answer)
     }
 
-    const fn limited(code: u16, status: Status, text: &'static str, limit: Limit) -> Self {
+    const fn limited(code: u16, status: EnhancedStatus, text: &'static str, limit: Limit) -> Self {
         Self::new(code, Some(status), text, Meaning::Limited(limit))
     }
 
-    const fn last(code: u16, status: Status, text: &'static str, end: End) -> Self {
+    const fn last(code: u16, status: EnhancedStatus, text: &'static str, end: End) -> Self {
         Self::new(code, Some(status), text, Meaning::Last(end))
     }
 
-    fn made(code: u16, status: Option<Status>, text: String, meaning: Meaning) -> Self {
+    fn made(code: u16, status: Option<EnhancedStatus>, text: String, meaning: Meaning) -> Self {
         Self { code, status, text: Cow::Owned(text), meaning }
     }
 

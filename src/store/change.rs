@@ -36,8 +36,8 @@ pub(crate) enum Change {
     WebhookRegistered { record: Box<WebhookRecord>, limits: WebhookLimits },
     /// A webhook is deleted with its events and its delivery log.
     WebhookDeleted { id: WebhookId },
-    /// Those of `webhooks` that still match `of` are deleted.
-    WebhooksSwept { webhooks: Vec<WebhookId>, of: Sweep },
+    /// Those of `webhooks` that still match `filter` are deleted.
+    WebhooksSwept { webhooks: Vec<WebhookId>, filter: SweepFilter },
     /// Attempts to deliver events were made.
     Attempted { attempts: Vec<AttemptRecord> },
     /// Ended events that the delivery log shows are due again, as far as the outbox has room for them.
@@ -57,7 +57,7 @@ pub(crate) enum Change {
 
 /// Which webhooks a sweep deletes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Sweep {
+pub(crate) enum SweepFilter {
     /// The webhooks of a domain.
     Domain(DomainName),
     /// The webhooks without mail since this time.
@@ -68,9 +68,9 @@ pub(crate) enum Sweep {
     Origin(String),
 }
 
-impl Sweep {
+impl SweepFilter {
     /// Whether the sweep deletes this webhook.
-    pub(crate) fn is_after(&self, webhook: &WebhookRecord) -> bool {
+    pub(crate) fn matches(&self, webhook: &WebhookRecord) -> bool {
         match self {
             Self::Domain(domain) => webhook.mailbox.domain() == domain.as_str(),
             Self::IdleSince(since) => webhook.last_mail_at < *since,
@@ -82,7 +82,7 @@ impl Sweep {
 
 /// The result of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum ChangeResult {
     /// The message is stored. It may have created events, and may have dropped others.
     Received { has_events: bool, has_dropped: bool },
     /// The message is not stored: a mailbox or a domain among its recipients is full.
@@ -155,13 +155,13 @@ impl Change {
         )
     }
 
-    /// Whether the change with this outcome may have ended webhooks, or events without a delivery.
-    pub(crate) fn outdates_outbox(&self, outcome: &Outcome) -> bool {
+    /// Whether the change with this result may have ended webhooks, or events without a delivery.
+    pub(crate) fn outdates_outbox(&self, result: &ChangeResult) -> bool {
         match self {
             Self::Received { .. } => {
-                !matches!(outcome, Outcome::Received { has_dropped: false, .. } | Outcome::MailboxFull)
+                !matches!(result, ChangeResult::Received { has_dropped: false, .. } | ChangeResult::MailboxFull)
             }
-            Self::Attempted { .. } => !matches!(outcome, Outcome::Recorded { has_disabled: false, .. }),
+            Self::Attempted { .. } => !matches!(result, ChangeResult::Recorded { has_disabled: false, .. }),
             // A registration may evict another webhook.
             Self::WebhookRegistered { .. }
             | Self::WebhookDeleted { .. }

@@ -152,7 +152,7 @@ pub struct DueEvents {
     /// When the next event becomes due that is not due yet.
     pub next_due_at: Option<Timestamp>,
     /// The webhook gets no request before this time, because its receiver asked for that. Later than [`DueQuery::due_by`].
-    pub rests_until: Option<Timestamp>,
+    pub backs_off_until: Option<Timestamp>,
 }
 
 /// The most attempts that one call records.

@@ -11,13 +11,13 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::backup::{BackupCounts, BackupItem, BackupRecord, Damage, Source, load};
+use super::backup::{BackupCounts, BackupItem, BackupRecord, BackupSource, Damage, load};
 use super::change::Change;
 use super::check::{CheckReport, check};
 use super::disk::{Directory, Disk, OldFiles};
 use super::embedded::Loader;
 use super::index::{Index, IndexError, View};
-use super::journal::{Position, SegmentFiles, Step, WalkedContent};
+use super::journal::{Position, SegmentFiles, WalkItem, WalkedContent};
 use super::{OpenError, OutboxLimits, StoreError, StoreOptions};
 use crate::model::Caps;
 
@@ -30,7 +30,7 @@ pub struct Salvaged {
     /// The damage.
     pub report: CheckReport,
     /// What was copied by the index. `None` if the index is not readable.
-    pub kept: Option<BackupCounts>,
+    pub copied: Option<BackupCounts>,
     /// How many changes of the journal were applied again.
     pub replayed: u64,
     /// The directory of the damaged store's files.
@@ -48,10 +48,10 @@ pub fn salvage(
     let staged: Arc<dyn Disk> = Arc::new(directory.stage()?);
     let filled = fill(&disk, &staged, &options.taking(MESSAGE_OCTETS), &report);
     drop(staged);
-    let (kept, replayed) = filled.inspect_err(|_| directory.discard())?;
+    let (copied, replayed) = filled.inspect_err(|_| directory.discard())?;
     let failed = |error: std::io::Error| OpenError::Io { path: "the data directory".into(), reason: error.to_string() };
     let aside = directory.replace(OldFiles::AreKept).map_err(failed)?.unwrap_or_default();
-    Ok(Salvaged { report, kept, replayed, aside })
+    Ok(Salvaged { report, copied, replayed, aside })
 }
 
 fn fill(
@@ -62,7 +62,7 @@ fn fill(
 ) -> Result<(Option<BackupCounts>, u64), OpenError> {
     let index = if report.has_index() { Index::open_untouched(disk, options)? } else { None };
     let mut loader = None;
-    let (kept, from) = match &index {
+    let (copied, from) = match &index {
         Some(index) => {
             let counts = copy_live(index, disk, |item| {
                 if let BackupRecord::Store { secret } = item.record {
@@ -78,9 +78,9 @@ fn fill(
         Some(loader) => loader,
         None => Loader::begin(staged, options, rand::random())?,
     };
-    let replayed = Replay::of(SegmentFiles::in_directory(disk)?, from)?.run(&mut loader)?;
+    let replayed = ReplayedChanges::of(SegmentFiles::in_directory(disk)?, from)?.run(&mut loader)?;
     loader.finish().map_err(to_open_error)?;
-    Ok((kept, replayed))
+    Ok((copied, replayed))
 }
 
 fn copy_live(
@@ -92,21 +92,21 @@ fn copy_live(
         index.view().and_then(|view| ask(&view)).map_err(|error| error.to_store_error())
     };
     let files = || SegmentFiles::in_directory(disk);
-    Source { read: &read, files: &files, damage: Damage::IsLeftOut, emit: &mut emit }.run()
+    BackupSource { read: &read, files: &files, damage: Damage::IsLeftOut, emit: &mut emit }.run()
 }
 
 /// Takes a change with the number of its group and its content.
 type TakeChange<'t> = &'t mut dyn FnMut(u64, Change, &[u8]) -> Result<(), StoreError>;
 
 /// The changes of the journal that are applied again, from a position on.
-struct Replay {
+struct ReplayedChanges {
     files: SegmentFiles,
     from: Position,
     /// The groups that deletions of mailboxes name, each with the last sequence number before it in the new store.
     numbers: BTreeMap<u64, u64>,
 }
 
-impl Replay {
+impl ReplayedChanges {
     /// Finds the groups that deletions of mailboxes name.
     fn of(files: SegmentFiles, from: Position) -> Result<Self, OpenError> {
         let mut replay = Self { files, from, numbers: BTreeMap::new() };
@@ -127,8 +127,8 @@ impl Replay {
             let failed =
                 |error: std::io::Error| OpenError::Io { path: "the journal".into(), reason: error.to_string() };
             let Some(mut walk) = self.files.walk(number).map_err(failed)? else { continue };
-            while let Some(step) = walk.step().map_err(failed)? {
-                let Step::Group { number: group, records, .. } = step else { continue };
+            while let Some(item) = walk.next_item().map_err(failed)? {
+                let WalkItem::Group { number: group, records, .. } = item else { continue };
                 for record in records.into_iter().filter(|_| group >= self.from.group) {
                     if let WalkedContent::Whole(content) = record.content {
                         take(group, record.change, &content).map_err(to_open_error)?;

@@ -11,7 +11,7 @@ use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::GeneralName;
 
 use super::error::CertificateError;
-use super::files::Files;
+use super::files::CertificateFiles;
 use super::provider;
 use crate::model::{DomainName, Timestamp};
 
@@ -29,7 +29,7 @@ pub struct Certificate {
 
 impl Certificate {
     /// The certificate in two files. Whether it has expired is not looked at.
-    pub fn read(files: &Files) -> Result<Self, CertificateError> {
+    pub fn read(files: &CertificateFiles) -> Result<Self, CertificateError> {
         let (chain, key) = (files.chain()?, files.key()?);
         let malformed = |reason: String| CertificateError::Malformed { path: files.certificate.clone(), reason };
         let signing = provider()

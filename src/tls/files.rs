@@ -19,7 +19,7 @@ const ENCRYPTED: [&[u8]; 2] = [b"-----BEGIN ENCRYPTED PRIVATE KEY-----", b"Proc-
 
 /// Where a certificate and its key are, in PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Files {
+pub struct CertificateFiles {
     /// The chain, the server's certificate first.
     pub certificate: PathBuf,
     /// The key; it may be in the file of the certificate.
@@ -39,7 +39,7 @@ struct FileStamp {
     changed_at: (i64, i64),
 }
 
-impl Files {
+impl CertificateFiles {
     /// The state of the two files.
     pub(super) fn stamp(&self) -> Stamp {
         Stamp([&self.certificate, &self.key].map(|path| {

@@ -11,20 +11,20 @@ use tokio_util::sync::CancellationToken;
 
 use super::certificate::Certificate;
 use super::error::CertificateError;
-use super::files::{Files, Stamp};
+use super::files::{CertificateFiles, Stamp};
 use super::provider;
 use crate::clock::Clock;
 use crate::model::{DomainName, Timestamp};
 
 /// How often the files are read. A change counts once the next reading finds them unchanged, so that a renewal that
 /// writes one after the other, or slowly, is not read half done.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Where the certificate comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum CertificateSource {
     /// From two files, which are read again when they change.
-    Files(Files),
+    Files(CertificateFiles),
     /// Made at the start for a name.
     SelfSigned(DomainName),
 }
@@ -41,7 +41,7 @@ pub struct Fault {
 /// Holds the certificate in use.
 #[derive(Debug)]
 pub struct Keeper {
-    source: Source,
+    source: CertificateSource,
     current: Arc<Current>,
     fault: ArcSwapOption<Fault>,
     /// The state of the files when they were last read.
@@ -62,11 +62,11 @@ impl ResolvesServerCert for Current {
 impl Keeper {
     /// Reads or makes the certificate. An expired certificate is served with a warning in the log: most senders
     /// of mail do not verify, and without it they would send in the clear.
-    pub fn open(source: Source, now: Timestamp) -> Result<Self, CertificateError> {
+    pub fn open(source: CertificateSource, now: Timestamp) -> Result<Self, CertificateError> {
         let read = source.stamp().map(Arc::new);
         let certificate = match &source {
-            Source::Files(files) => Certificate::read(files)?,
-            Source::SelfSigned(hostname) => Certificate::self_signed(hostname)?,
+            CertificateSource::Files(files) => Certificate::read(files)?,
+            CertificateSource::SelfSigned(hostname) => Certificate::self_signed(hostname)?,
         };
         warn_of(&source, &certificate, now);
         let current = Arc::new(Current(ArcSwap::from_pointee(certificate)));
@@ -102,7 +102,7 @@ impl Keeper {
     /// Reads the files again. Where they can't be used, or have expired and what is in use has not, what is in use stays,
     /// and the log and [`Keeper::fault`] say so. A certificate of our own stays as it is.
     pub fn reload(&self, now: Timestamp) {
-        let Source::Files(files) = &self.source else { return };
+        let CertificateSource::Files(files) = &self.source else { return };
         self.read.store(Some(Arc::new(files.stamp())));
         let read = Certificate::read(files).and_then(|certificate| {
             if certificate.is_expired(now) && !self.certificate().is_expired(now) {
@@ -139,7 +139,7 @@ impl Keeper {
     }
 }
 
-impl Source {
+impl CertificateSource {
     fn stamp(&self) -> Option<Stamp> {
         match self {
             Self::Files(files) => Some(files.stamp()),
@@ -148,12 +148,12 @@ impl Source {
     }
 }
 
-fn warn_of(source: &Source, certificate: &Certificate, now: Timestamp) {
+fn warn_of(source: &CertificateSource, certificate: &Certificate, now: Timestamp) {
     if certificate.is_expired(now) {
         let not_after = certificate.not_after.to_rfc3339();
         tracing::warn!(not_after, "the certificate has expired; senders that verify will not send");
     }
-    if let Source::Files(files) = source
+    if let CertificateSource::Files(files) = source
         && files.is_key_world_readable()
     {
         tracing::warn!(key = %files.key.display(), "everybody on this machine may read the key; chmod o-r it");
@@ -163,7 +163,7 @@ fn warn_of(source: &Source, certificate: &Certificate, now: Timestamp) {
 /// Reads the files again whenever they have changed, until `shutdown` is cancelled.
 pub async fn watch(keeper: Arc<Keeper>, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
     let mut seen = None;
-    while tokio::time::timeout(LOOK_EVERY, shutdown.cancelled()).await.is_err() {
+    while tokio::time::timeout(POLL_INTERVAL, shutdown.cancelled()).await.is_err() {
         let (keeper, clock) = (Arc::clone(&keeper), Arc::clone(&clock));
         // The files may be on a disk that is slow to answer.
         let looked = tokio::task::spawn_blocking(move || keeper.look(seen, clock.now())).await;
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn files_that_are_being_written_are_left_alone_until_they_stay_the_same() {
         let dir = tempfile::tempdir().expect("directory");
-        let files = Files { certificate: dir.path().join("cert.pem"), key: dir.path().join("key.pem") };
+        let files = CertificateFiles { certificate: dir.path().join("cert.pem"), key: dir.path().join("key.pem") };
         let put = |(certificate, key): (Option<&str>, Option<&str>)| {
             for (path, text) in [(&files.certificate, certificate), (&files.key, key)] {
                 if let Some(text) = text {
@@ -201,7 +201,7 @@ mod tests {
         };
         let (certificate, key) = pair();
         put((Some(&certificate), Some(&key)));
-        let keeper = Keeper::open(Source::Files(files.clone()), NOW).expect("a keeper");
+        let keeper = Keeper::open(CertificateSource::Files(files.clone()), NOW).expect("a keeper");
         let first = keeper.certificate();
         let is_first = || Arc::ptr_eq(&keeper.certificate(), &first);
 

@@ -23,8 +23,8 @@ use rustls::crypto::{CryptoProvider, aws_lc_rs};
 pub use certificate::Certificate;
 pub use client::client_config;
 pub use error::CertificateError;
-pub use files::Files;
-pub use keeper::{Fault, Keeper, Source, watch};
+pub use files::CertificateFiles;
+pub use keeper::{CertificateSource, Fault, Keeper, watch};
 
 /// The one implementation of cryptography that is used.
 fn provider() -> Arc<CryptoProvider> {

@@ -18,7 +18,7 @@ use crate::reader::{self, Reader};
 use crate::store::{ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, StoreError};
 
 /// How long a webhook backs off when the store can't be read or written.
-pub(super) const STORE_PAUSE: Duration = Duration::from_secs(1);
+pub(super) const STORE_BACKOFF: Duration = Duration::from_secs(1);
 
 /// Sends events: everything that an attempt needs.
 pub struct EventSender {
@@ -136,7 +136,7 @@ impl EventSender {
                 if error != StoreError::Stopping {
                     tracing::error!(webhook = %claim.event.webhook, %error, "an event could not be read; it is retried");
                 }
-                Attempted::Deferred(STORE_PAUSE)
+                Attempted::Deferred(STORE_BACKOFF)
             }
         }
     }
@@ -173,7 +173,7 @@ impl EventSender {
     ) -> AttemptRecord {
         self.counters.attempted(&outcome);
         let (now, number) = (self.clock.now(), event.attempts.saturating_add(1));
-        let (mut disables, mut rests_until) = (None, None);
+        let (mut disables, mut backs_off_until) = (None, None);
         let verdict = match outcome.disposition() {
             Disposition::Delivered => Verdict::Delivered,
             Disposition::Gone => {
@@ -181,7 +181,7 @@ impl EventSender {
                 Verdict::GivenUp
             }
             Disposition::Retry { after } => {
-                rests_until = after.map(|after| now.plus(after.min(RETRY_AFTER_MAX)));
+                backs_off_until = after.map(|after| now.plus(after.min(RETRY_AFTER_MAX)));
                 let ends_at = if may_end { event.expires_at.plus(self.grace) } else { Timestamp::MAX };
                 let next = self.schedule.next(number, now, rand::random(), after, ends_at);
                 next.map_or(Verdict::GivenUp, Verdict::Retry)
@@ -189,7 +189,14 @@ impl EventSender {
         };
         self.counters.decided(&verdict);
         let record = attempt_record(event.webhook, event.id, at, outcome, verdict);
-        AttemptRecord { email: Some(event.email), sequence: event.sequence, number, disables, rests_until, ..record }
+        AttemptRecord {
+            email: Some(event.email),
+            sequence: event.sequence,
+            number,
+            disables,
+            backs_off_until,
+            ..record
+        }
     }
 
     /// The record of an event that ends without another request.
@@ -208,7 +215,7 @@ impl EventSender {
             response: String::new(),
             verdict: Verdict::GivenUp,
             disables: None,
-            rests_until: None,
+            backs_off_until: None,
         }
     }
 
@@ -221,7 +228,7 @@ impl EventSender {
                 Ok(()) | Err(StoreError::Stopping) => return,
                 Err(error) => {
                     tracing::error!(attempts = attempts.len(), %error, "attempts could not be recorded; trying again");
-                    tokio::time::sleep(STORE_PAUSE).await;
+                    tokio::time::sleep(STORE_BACKOFF).await;
                 }
             }
         }
@@ -250,7 +257,7 @@ pub(super) fn attempt_record(
         response,
         verdict,
         disables: None,
-        rests_until: None,
+        backs_off_until: None,
     }
 }
 

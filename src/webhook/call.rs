@@ -19,7 +19,7 @@ use super::address_limits::{AddressLimits, Busy, Permit};
 use super::connection::{Connection, Pool};
 use super::dial::{Dial, DialError, Dialled};
 use super::guard::Guard;
-use super::outcome::{ErrorClass, Outcome, RESPONSE_OCTETS_KEPT, cut, kept};
+use super::outcome::{ErrorClass, Outcome, RESPONSE_OCTETS_MAX, cut, response_start};
 use super::request::EventRequest;
 use super::schedule::retry_after;
 use super::target::Target;
@@ -105,7 +105,7 @@ impl Caller {
     }
 
     /// Makes one attempt as soon as the rate limit of its address permits.
-    pub async fn call_in_turn(&self, request: EventRequest) -> Outcome {
+    pub async fn call_when_permitted(&self, request: EventRequest) -> Outcome {
         loop {
             match self.call(request.clone()).await {
                 Ok(outcome) => return outcome,
@@ -242,14 +242,14 @@ async fn read(mut body: Incoming, deadline: Instant) -> (String, bool) {
         match timeout_at(deadline, body.frame()).await {
             Ok(Some(Ok(frame))) => {
                 let piece = frame.into_data().unwrap_or_default();
-                let room = RESPONSE_OCTETS_KEPT - start.len();
+                let room = RESPONSE_OCTETS_MAX - start.len();
                 start.extend_from_slice(&piece[..piece.len().min(room)]);
             }
             Ok(None) => break true,
             Ok(Some(Err(_))) | Err(_) => break false,
         }
     };
-    (kept(&start), is_whole)
+    (response_start(&start), is_whole)
 }
 
 impl From<DialError> for CallError {

@@ -1,5 +1,5 @@
 //! The worker that sends pending events. It scans the outbox for webhooks with events, reads some of these, starts attempts
-//! as the queue gives turns, and records the outcomes. What it holds in memory is a hint: the store has everything.
+//! as the queue decides, and records the outcomes. What it holds in memory is a hint: the store has everything.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, resume_unwind};
@@ -12,9 +12,9 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::attempt::{Attempted, Claim, EventSender, STORE_PAUSE};
+use super::attempt::{Attempted, Claim, EventSender, STORE_BACKOFF};
 use super::outcome::{Disposition, ErrorClass, Outcome};
-use super::queue::{Answer, Ended, EventKey, Page, PageRequest, Queue};
+use super::queue::{AttemptResult, Ended, EventKey, EventPage, EventPageRequest, Queue};
 use super::schedule::RETRY_AFTER_MAX;
 use crate::expiry::StepDetector;
 use crate::model::{AttemptRecord, Timestamp, Verdict, WebhookId};
@@ -34,20 +34,25 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 /// Sends events until `shutdown` is cancelled, at most `in_flight_max` at once that are not slow. It begins with the events
 /// that the last process left.
 ///
-/// While `guard` says that the time of day is not reliable, no event ends because it is late.
-pub async fn run(sender: Arc<EventSender>, in_flight_max: usize, guard: StepDetector, shutdown: CancellationToken) {
+/// While `clock_steps` says that the time of day is not reliable, no event ends because it is late.
+pub async fn run(
+    sender: Arc<EventSender>,
+    in_flight_max: usize,
+    clock_steps: StepDetector,
+    shutdown: CancellationToken,
+) {
     let hint = sender.outbox.outbox_hint();
-    let mut worker = Worker::new(sender, in_flight_max, guard);
+    let mut worker = Worker::new(sender, in_flight_max, clock_steps);
     loop {
         worker.start();
         let wakes_at = worker.wakes_at();
         tokio::select! {
             () = shutdown.cancelled() => break,
             () = hint.notified() => worker.scan_by(Instant::now()),
-            Some(scan) = worker.scans.join_next() => worker.take_scan(returned(scan)),
-            Some(read) = worker.reads.join_next() => worker.take_read(returned(read)),
-            Some(ended) = worker.attempts.join_next() => worker.end(returned(ended)),
-            Some(recorded) = worker.recordings.join_next() => worker.recorded(returned(recorded)),
+            Some(scan) = worker.scans.join_next() => worker.take_scan(joined(scan)),
+            Some(read) = worker.reads.join_next() => worker.take_read(joined(read)),
+            Some(ended) = worker.attempts.join_next() => worker.end(joined(ended)),
+            Some(recorded) = worker.recordings.join_next() => worker.recorded(joined(recorded)),
             () = tokio::time::sleep_until(wakes_at) => {}
         }
     }
@@ -58,9 +63,9 @@ pub async fn run(sender: Arc<EventSender>, in_flight_max: usize, guard: StepDete
 type Scan = Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError>;
 
 /// The result of reading a webhook's events.
-struct Read {
+struct PageRead {
     webhook: WebhookId,
-    page: Option<Page>,
+    page: Option<EventPage>,
     /// When the webhook's next event is due that is not due yet.
     next_due_at: Option<Timestamp>,
 }
@@ -68,12 +73,12 @@ struct Read {
 struct Worker {
     sender: Arc<EventSender>,
     queue: Queue,
-    guard: StepDetector,
+    clock_steps: StepDetector,
     /// Whether events may end because they are late.
     /// Records that are not in the store yet.
     ended: Vec<(EventKey, AttemptRecord)>,
     scans: JoinSet<Scan>,
-    reads: JoinSet<Read>,
+    reads: JoinSet<PageRead>,
     attempts: JoinSet<(Claim, Attempted)>,
     /// Attempts in flight. Dropping the channel's end cuts an attempt off.
     in_flight: HashMap<EventKey, oneshot::Sender<()>>,
@@ -86,12 +91,12 @@ struct Worker {
 }
 
 impl Worker {
-    fn new(sender: Arc<EventSender>, in_flight_max: usize, guard: StepDetector) -> Self {
+    fn new(sender: Arc<EventSender>, in_flight_max: usize, clock_steps: StepDetector) -> Self {
         let now = Instant::now();
         Self {
             sender,
             queue: Queue::new(in_flight_max),
-            guard,
+            clock_steps,
             ended: Vec::new(),
             scans: JoinSet::new(),
             reads: JoinSet::new(),
@@ -150,16 +155,16 @@ impl Worker {
         self.in_flight.remove(&key);
         let ended = match attempted {
             Attempted::Called(at, outcome) => {
-                let answer = answer(&outcome);
+                let result = attempt_result(&outcome);
                 self.end_called(&claim, at, outcome);
-                Ended::Called(answer)
+                Ended::Called(result)
             }
             Attempted::Panicked(at) => {
                 let outcome = Outcome::unanswered(ErrorClass::Other, Duration::ZERO, "internal error");
                 // The receiver need not be the reason.
-                let answer = Answer { is_origin_failure: false, ..answer(&outcome) };
+                let result = AttemptResult { is_origin_failure: false, ..attempt_result(&outcome) };
                 self.end_called(&claim, at, outcome);
-                Ended::Called(answer)
+                Ended::Called(result)
             }
             Attempted::Ended(why) => {
                 self.ended.push((key, self.sender.end_record(&claim.event, why)));
@@ -179,7 +184,7 @@ impl Worker {
 
     /// Whether an event may end by the time of day.
     fn may_end(&mut self) -> bool {
-        self.guard.may_remove(self.sender.clock.now(), self.now())
+        self.clock_steps.may_remove(self.sender.clock.now(), self.now())
     }
 
     fn start_recordings(&mut self) {
@@ -251,7 +256,7 @@ impl Worker {
         self.scan_at = self.scan_at.min(at).max(self.scanned_at + self.scan_pause);
     }
 
-    fn take_read(&mut self, read: Read) {
+    fn take_read(&mut self, read: PageRead) {
         if let Some(due_at) = read.next_due_at {
             self.scan_when_due(due_at);
         }
@@ -270,7 +275,7 @@ impl Worker {
             loop {
                 self.start_recordings();
                 tokio::select! {
-                    Some(ended) = self.attempts.join_next() => self.end(returned(ended)),
+                    Some(ended) = self.attempts.join_next() => self.end(joined(ended)),
                     Some(_) = self.recordings.join_next() => {}
                     else => break,
                 }
@@ -282,28 +287,28 @@ impl Worker {
     }
 }
 
-async fn read(sender: &EventSender, PageRequest { webhook, without, limit }: PageRequest) -> Read {
+async fn read(sender: &EventSender, EventPageRequest { webhook, without, limit }: EventPageRequest) -> PageRead {
     let now = sender.clock.now();
     let query = DueQuery { due_by: now, due_after: now.plus(sender.schedule.longest()), without, limit };
     match sender.read(webhook, query).await {
         Ok(Some((receiver, due))) => {
-            let back_off = due.rests_until.map(|until| until.since(now)).filter(|wait| *wait <= RETRY_AFTER_MAX);
-            let page = Page { receiver, events: due.events, has_more: due.has_more, back_off };
-            Read { webhook, page: Some(page), next_due_at: due.next_due_at }
+            let back_off = due.backs_off_until.map(|until| until.since(now)).filter(|wait| *wait <= RETRY_AFTER_MAX);
+            let page = EventPage { receiver, events: due.events, has_more: due.has_more, back_off };
+            PageRead { webhook, page: Some(page), next_due_at: due.next_due_at }
         }
-        Ok(None) | Err(StoreError::Stopping) => Read { webhook, page: None, next_due_at: None },
+        Ok(None) | Err(StoreError::Stopping) => PageRead { webhook, page: None, next_due_at: None },
         Err(error) => {
             tracing::error!(%webhook, %error, "the events of a webhook could not be read; trying again");
-            tokio::time::sleep(STORE_PAUSE).await;
-            Read { webhook, page: None, next_due_at: None }
+            tokio::time::sleep(STORE_BACKOFF).await;
+            PageRead { webhook, page: None, next_due_at: None }
         }
     }
 }
 
 /// What an outcome says about the receiver. With a status below 500 only the webhook failed, not its origin.
-fn answer(outcome: &Outcome) -> Answer {
+fn attempt_result(outcome: &Outcome) -> AttemptResult {
     let disposition = outcome.disposition();
-    Answer {
+    AttemptResult {
         is_delivered: disposition == Disposition::Delivered,
         is_origin_failure: outcome.status.is_none_or(|status| status >= 500),
         back_off: match disposition {
@@ -318,6 +323,6 @@ fn key(claim: &Claim) -> EventKey {
 }
 
 /// The result of a task. A panic of the task goes on here, because nobody knows what the task had in hand.
-fn returned<T>(ended: Result<T, JoinError>) -> T {
+fn joined<T>(ended: Result<T, JoinError>) -> T {
     ended.unwrap_or_else(|error| resume_unwind(error.into_panic()))
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// The most octets that are kept of a response's body.
-pub const RESPONSE_OCTETS_KEPT: usize = 1024;
+/// The most octets of a response's body that are recorded.
+pub const RESPONSE_OCTETS_MAX: usize = 1024;
 
 /// The outcome of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,10 +108,10 @@ impl Outcome {
     }
 }
 
-/// The start of a response's body as text of at most [`RESPONSE_OCTETS_KEPT`] octets.
-pub(super) fn kept(octets: &[u8]) -> String {
-    let octets = &octets[..octets.len().min(RESPONSE_OCTETS_KEPT)];
-    cut(&String::from_utf8_lossy(octets), RESPONSE_OCTETS_KEPT)
+/// The start of a response's body as text of at most [`RESPONSE_OCTETS_MAX`] octets.
+pub(super) fn response_start(octets: &[u8]) -> String {
+    let octets = &octets[..octets.len().min(RESPONSE_OCTETS_MAX)];
+    cut(&String::from_utf8_lossy(octets), RESPONSE_OCTETS_MAX)
 }
 
 /// At most `octets_max` of `text`, ending between two characters.
@@ -156,11 +156,11 @@ mod tests {
     }
 
     #[test]
-    fn the_kept_start_of_a_response_is_limited_whatever_its_octets() {
-        assert_eq!(kept(b"ok"), "ok");
-        assert_eq!(kept(&[b'x'; 5000]).len(), RESPONSE_OCTETS_KEPT);
+    fn the_recorded_start_of_a_response_is_limited_whatever_its_octets() {
+        assert_eq!(response_start(b"ok"), "ok");
+        assert_eq!(response_start(&[b'x'; 5000]).len(), RESPONSE_OCTETS_MAX);
         // Each octet becomes a character of three octets.
-        assert_eq!(kept(&[0xff; 5000]), "\u{fffd}".repeat(RESPONSE_OCTETS_KEPT / 3));
+        assert_eq!(response_start(&[0xff; 5000]), "\u{fffd}".repeat(RESPONSE_OCTETS_MAX / 3));
         assert_eq!(cut("aé", 2), "a");
     }
 

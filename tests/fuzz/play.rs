@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use tempmail::config::{Config, Revision};
 use tempmail::model::Address;
-use tempmail::smtp::{Budget, Dialect, End, Message, Policy, Reply, Service, Session, Share, SmtpSettings, Step};
+use tempmail::smtp::{Action, Budget, Dialect, End, Message, Policy, Reply, Service, Session, Share, SmtpSettings};
 use tempmail::store::StoreError;
 
 /// The largest message of these sessions in octets, small enough that messages cross it.
@@ -71,7 +71,7 @@ fn played(settings: &SmtpSettings, dialect: Dialect, pieces: &[&[u8]]) -> Played
     played
 }
 
-/// Plays SMTP for what is to be seen step by step: the replies of a step, and its message.
+/// Plays SMTP for what is to be seen step by step: the replies up to an action, and its message.
 pub(crate) fn each_step(settings: &SmtpSettings, pieces: &[&[u8]], seen: impl FnMut(&[u8], Option<Message>)) {
     step_by_step(settings, SMTP, pieces, seen);
 }
@@ -88,22 +88,22 @@ fn step_by_step(
     for piece in std::iter::once(&&[][..]).chain(pieces) {
         let mut input = *piece;
         loop {
-            let step = session.advance(&mut input);
+            let action = session.advance(&mut input);
             let replies = std::mem::take(session.replies());
-            match step {
-                Step::Read => {
+            match action {
+                Action::Read => {
                     assert!(input.is_empty(), "{} octets were left", input.len());
                     seen(&replies, None);
                     break;
                 }
-                Step::Write => seen(&replies, None),
-                Step::Store(message) => {
+                Action::Write => seen(&replies, None),
+                Action::Store(message) => {
                     seen(&replies, Some(message));
                     messages += 1;
                     session.stored(if messages % 2 == 1 { Ok(()) } else { Err(StoreError::Full) });
                 }
-                Step::StartTls => unreachable!("it is not offered"),
-                Step::Close(end) => {
+                Action::StartTls => unreachable!("it is not offered"),
+                Action::Close(end) => {
                     seen(&replies, None);
                     return Some(end);
                 }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseResult;
-use tempmail::smtp::proxy::{Malformed, Progress, Source, read};
+use tempmail::smtp::proxy::{Malformed, Progress, SourceAddress, read};
 
 use crate::corpus;
 use crate::input::{self, Input};
@@ -20,7 +20,7 @@ const AFTER: &[u8] = b"EHLO client.test\r\n";
 #[derive(Debug, PartialEq, Eq)]
 enum Read {
     /// A client, and how many octets its header has.
-    Client(Source, usize),
+    Client(SourceAddress, usize),
     Refused,
     /// The stream ended within what may become a header.
     Half,
@@ -49,11 +49,11 @@ fn play(stream: &[u8], mut pieces: impl Iterator<Item = usize>) -> Result<Read, 
 }
 
 /// Section 2.1 of the specification; `None` for what is no header.
-fn v1(stream: &[u8]) -> Option<(Source, usize)> {
+fn v1(stream: &[u8]) -> Option<(SourceAddress, usize)> {
     let end = memchr::memmem::find(stream, b"\r\n").filter(|end| end + 2 <= V1_OCTETS_MAX)?;
     let line = str::from_utf8(&stream[..end]).ok().filter(|line| !line.contains('\n'))?;
     if line == "PROXY UNKNOWN" || line.starts_with("PROXY UNKNOWN ") {
-        return Some((Source::OfSocket, end + 2));
+        return Some((SourceAddress::OfSocket, end + 2));
     }
     let [start, source, destination, from, to] = line
         .rsplitn(5, ' ')
@@ -68,42 +68,42 @@ fn v1(stream: &[u8]) -> Option<(Source, usize)> {
         "PROXY TCP6" => source.is_ipv6() && destination.is_ipv6(),
         _ => false,
     };
-    (is_family && is_port(from) && is_port(to)).then_some((Source::Address(source.to_canonical()), end + 2))
+    (is_family && is_port(from) && is_port(to)).then_some((SourceAddress::Address(source.to_canonical()), end + 2))
 }
 
 /// Section 2.2 of the specification.
-fn v2(stream: &[u8]) -> Option<(Source, usize)> {
+fn v2(stream: &[u8]) -> Option<(SourceAddress, usize)> {
     let rest = stream.strip_prefix(V2_SIGNATURE)?;
     let (&[version_command, family, high, low], rest) = rest.split_first_chunk()?;
     let body = rest.get(..usize::from(u16::from_be_bytes([high, low])))?;
     let octets = V2_SIGNATURE.len() + 4 + body.len();
     let client = match (version_command, family) {
-        (0x20, _) | (0x21, 0x00) => Source::OfSocket,
+        (0x20, _) | (0x21, 0x00) => SourceAddress::OfSocket,
         (0x21, 0x11) if body.len() >= 12 => {
-            Source::Address(IpAddr::from(<[u8; 4]>::try_from(&body[..4]).ok()?).to_canonical())
+            SourceAddress::Address(IpAddr::from(<[u8; 4]>::try_from(&body[..4]).ok()?).to_canonical())
         }
         (0x21, 0x21) if body.len() >= 36 => {
-            Source::Address(IpAddr::from(<[u8; 16]>::try_from(&body[..16]).ok()?).to_canonical())
+            SourceAddress::Address(IpAddr::from(<[u8; 16]>::try_from(&body[..16]).ok()?).to_canonical())
         }
-        (0x21, 0x31) if body.len() >= 216 => Source::OfSocket,
+        (0x21, 0x31) if body.len() >= 216 => SourceAddress::OfSocket,
         _ => return None,
     };
     (octets <= V2_OCTETS_MAX).then_some((client, octets))
 }
 
 /// The shortest headers of both versions that mean the same.
-fn encoded(client: Source) -> [Vec<u8>; 2] {
+fn encoded(client: SourceAddress) -> [Vec<u8>; 2] {
     let v2 = |command: u8, family: u8, addresses: &[u8]| {
         let length = u16::try_from(addresses.len()).expect("a length").to_be_bytes();
         [V2_SIGNATURE, &[command, family], &length, addresses].concat()
     };
     match client {
-        Source::OfSocket => [b"PROXY UNKNOWN\r\n".to_vec(), v2(0x20, 0, b"")],
-        Source::Address(IpAddr::V4(ip)) => {
+        SourceAddress::OfSocket => [b"PROXY UNKNOWN\r\n".to_vec(), v2(0x20, 0, b"")],
+        SourceAddress::Address(IpAddr::V4(ip)) => {
             let addresses = [&ip.octets()[..], &[0; 8]].concat();
             [format!("PROXY TCP4 {ip} 0.0.0.0 0 0\r\n").into_bytes(), v2(0x21, 0x11, &addresses)]
         }
-        Source::Address(IpAddr::V6(ip)) => {
+        SourceAddress::Address(IpAddr::V6(ip)) => {
             let addresses = [&ip.octets()[..], &[0; 20]].concat();
             [format!("PROXY TCP6 {ip} :: 0 0\r\n").into_bytes(), v2(0x21, 0x21, &addresses)]
         }

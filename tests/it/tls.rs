@@ -11,7 +11,7 @@ use rcgen::KeyPair;
 use tempfile::TempDir;
 use tempmail::clock::SystemClock;
 use tempmail::model::Timestamp;
-use tempmail::tls::{Certificate, CertificateError, Files, Keeper, Source, watch};
+use tempmail::tls::{Certificate, CertificateError, CertificateFiles, CertificateSource, Keeper, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::certificates::Pair;
@@ -25,8 +25,8 @@ fn directory() -> TempDir {
     tempfile::tempdir().expect("directory")
 }
 
-fn keeper(files: &Files) -> Keeper {
-    Keeper::open(Source::Files(files.clone()), NOW).expect("a keeper")
+fn keeper(files: &CertificateFiles) -> Keeper {
+    Keeper::open(CertificateSource::Files(files.clone()), NOW).expect("a keeper")
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn keys_of_each_kind_are_taken() {
         ("ecparam -name secp521r1 -genkey -noout -out KEY", "BEGIN EC PRIVATE KEY"),
         ("genpkey -algorithm ed25519 -out KEY", "BEGIN PRIVATE KEY"),
     ] {
-        let files = Files { certificate: dir.path().join("c.pem"), key: dir.path().join("k.pem") };
+        let files = CertificateFiles { certificate: dir.path().join("c.pem"), key: dir.path().join("k.pem") };
         run(&openssl, make, &files);
         run(&openssl, "req -x509 -key KEY -out CERT -days 30 -subj /CN=mail.example.test", &files);
         let key = fs::read_to_string(&files.key).expect("read");
@@ -53,11 +53,11 @@ fn keys_of_each_kind_are_taken() {
         assert_eq!(Certificate::read(&files).expect(make).names, ["CN=mail.example.test"]);
         let both = fs::read_to_string(&files.certificate).expect("read") + &key;
         fs::write(&files.certificate, both).expect("write");
-        Certificate::read(&Files { key: files.certificate.clone(), ..files }).expect("both in one file");
+        Certificate::read(&CertificateFiles { key: files.certificate.clone(), ..files }).expect("both in one file");
     }
 }
 
-fn run(openssl: &Path, command: &str, files: &Files) {
+fn run(openssl: &Path, command: &str, files: &CertificateFiles) {
     let (certificate, key) = (files.certificate.to_string_lossy(), files.key.to_string_lossy());
     let args = command.split(' ').map(|word| match word {
         "KEY" => key.as_ref(),
@@ -78,8 +78,8 @@ fn what_cannot_be_used_is_named_with_what_to_do() {
     let good = fs::read(&files.certificate).expect("read");
     let other = Pair::fresh();
     let missing = dir.path().join("missing.pem");
-    let certificate = |path| Files { certificate: path, ..files.clone() };
-    let key = |path| Files { key: path, ..files.clone() };
+    let certificate = |path| CertificateFiles { certificate: path, ..files.clone() };
+    let key = |path| CertificateFiles { key: path, ..files.clone() };
     let encrypted = b"-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
     let legacy = b"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END RSA PRIVATE KEY-----\n";
     let junk = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
@@ -104,7 +104,7 @@ fn what_cannot_be_used_is_named_with_what_to_do() {
 }
 
 #[test]
-fn a_broken_new_file_keeps_what_is_in_use_and_is_told() {
+fn a_broken_new_file_keeps_what_is_in_use_and_is_reported() {
     let dir = directory();
     let files = Pair::fresh().write(dir.path());
     let keeper = keeper(&files);
@@ -169,14 +169,15 @@ async fn a_change_of_either_file_is_noticed() {
 
 #[test]
 fn a_self_signed_certificate_is_for_the_hostname_and_stays() {
-    let keeper = Keeper::open(Source::SelfSigned("mx.example.test".parse().expect("a name")), NOW).expect("a keeper");
+    let keeper =
+        Keeper::open(CertificateSource::SelfSigned("mx.example.test".parse().expect("a name")), NOW).expect("a keeper");
     let made = keeper.certificate();
     assert_eq!(made.names, ["mx.example.test", "localhost"]);
     assert!(made.is_self_signed && !made.is_expired(NOW));
     keeper.reload(NOW);
     assert!(Arc::ptr_eq(&made, &keeper.certificate()));
     assert!(matches!(
-        Certificate::read(&Files { certificate: "/".into(), key: "/".into() }),
+        Certificate::read(&CertificateFiles { certificate: "/".into(), key: "/".into() }),
         Err(CertificateError::Unreadable { .. })
     ));
 }

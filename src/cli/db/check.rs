@@ -78,10 +78,10 @@ async fn salvage(cx: &Context, store: &OfflineStore) -> Result<Exit, Error> {
         return Ok(Exit::CheckFailed);
     }
     let salvaged = store.salvage(bar(cx, "salvaging")).await?;
-    match salvaged.kept {
-        Some(kept) => cx.hint(&format!(
+    match salvaged.copied {
+        Some(copied) => cx.hint(&format!(
             "kept {} Emails of {}, {} domains and {} webhooks; {} later changes were done again",
-            kept.emails, salvaged.report.emails, kept.domains, kept.webhooks, salvaged.replayed
+            copied.emails, salvaged.report.emails, copied.domains, copied.webhooks, salvaged.replayed
         )),
         None => cx.hint(&format!("the index could not be read; {} changes were done again", salvaged.replayed)),
     }

@@ -12,7 +12,7 @@ use clap::Subcommand;
 
 use super::Context;
 use super::output::Bar;
-use crate::client::{self, Target};
+use crate::client::{self, Destination};
 use crate::config::Sources;
 use crate::error::{Error, Exit};
 
@@ -53,14 +53,14 @@ impl Db {
 /// Where the files are, for a command that works on them itself.
 fn sources(cx: &Context) -> Result<Sources, Error> {
     match cx.globals.target(&cx.env)? {
-        Target::Local(sources) => Ok(sources),
-        Target::Server(..) => Err(Error::usage("this works on the files of this machine, not through --server")
+        Destination::Local(sources) => Ok(sources),
+        Destination::Server(..) => Err(Error::usage("this works on the files of this machine, not through --server")
             .hint("run it on the machine of the service, as the user that runs it")),
     }
 }
 
 /// Shows on a terminal how far the work is.
-fn bar(cx: &Context, what: &'static str) -> client::Progress {
+fn bar(cx: &Context, what: &'static str) -> client::ProgressCallback {
     let bar = Bar::new(what, cx.shows_progress());
     Arc::new(move |done, all| bar.set(done, all))
 }

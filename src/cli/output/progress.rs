@@ -5,7 +5,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Work that is done sooner shows nothing.
-const PATIENCE: Duration = Duration::from_millis(500);
+const SHOW_AFTER: Duration = Duration::from_millis(500);
 /// How often it is drawn at most.
 const DRAWS_PER_SECOND: u8 = 10;
 
@@ -31,7 +31,7 @@ impl Bar {
         if !self.is_shown {
             return;
         }
-        if self.bar.is_hidden() && self.bar.elapsed() >= PATIENCE {
+        if self.bar.is_hidden() && self.bar.elapsed() >= SHOW_AFTER {
             self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND));
         }
         self.bar.set_length(all);

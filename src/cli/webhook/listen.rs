@@ -181,7 +181,7 @@ impl Forwarder {
     async fn forward(&self, cx: &Context, email: &Arrived) -> Forwarded {
         let now = cx.now();
         let id = uuid::Builder::from_random_bytes(rand::random()).into_uuid();
-        let outcome = self.caller.call_in_turn(self.event(id, email).request(now)).await;
+        let outcome = self.caller.call_when_permitted(self.event(id, email).request(now)).await;
         if !outcome.detail.is_empty() {
             cx.verbose(&outcome.detail);
         }

@@ -10,12 +10,12 @@ use std::time::Duration;
 use siphasher::sip::SipHasher13;
 
 use super::local::{data_dir, named_data_dir};
-use super::{OpenError, OpenRouter, ServerUrl, Token, Transport};
+use super::{OpenRouter, OpenRouterError, ServerUrl, Token, Transport};
 use crate::config::Sources;
 use crate::error::{Error, Exit};
 
 /// How long a command retries while another process holds the lock and no socket answers.
-pub const PATIENCE: Duration = Duration::from_secs(5);
+pub const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) const PAUSE: Duration = Duration::from_millis(50);
 
 /// The socket of a daemon under systemd, which a command tries when no data directory is named.
@@ -25,7 +25,7 @@ const SOCKET_PATH_OCTETS_MAX: usize = 107;
 
 /// Where a command is to be carried out.
 #[derive(Clone, Debug)]
-pub enum Target {
+pub enum Destination {
     /// At a server, named by the user.
     Server(ServerUrl, Option<Token>),
     /// On this machine: by the daemon if one runs, else in this process.
@@ -50,16 +50,16 @@ pub fn socket_path(data_dir: &Path, runtime_dir: Option<&Path>) -> Option<PathBu
 /// The transport to `target`.
 ///
 /// Locally: a socket that answers wins; else the store is opened through `opener`, in a data directory that exists and
-/// is the caller's. While another process holds its lock both are tried again until `patience` has passed. Nothing is
+/// is the caller's. While another process holds its lock both are tried again until `timeout` has passed. Nothing is
 /// created.
-pub async fn choose(target: &Target, opener: &dyn OpenRouter, patience: Duration) -> Result<Transport, Error> {
+pub async fn choose(target: &Destination, opener: &dyn OpenRouter, timeout: Duration) -> Result<Transport, Error> {
     let sources = match target {
-        Target::Server(server, token) => return Ok(Transport::http(server, token.clone())?),
-        Target::Local(sources) => sources,
+        Destination::Server(server, token) => return Ok(Transport::http(server, token.clone())?),
+        Destination::Local(sources) => sources,
     };
     let data_dir = data_dir(sources)?;
     let sockets = sockets(sources, &data_dir);
-    let deadline = tokio::time::Instant::now() + patience;
+    let deadline = tokio::time::Instant::now() + timeout;
     loop {
         let mut is_denied = None;
         for socket in &sockets {
@@ -72,9 +72,9 @@ pub async fn choose(target: &Target, opener: &dyn OpenRouter, patience: Duration
         check_ours(&data_dir, is_denied)?;
         match opener.open(&data_dir, sources).await {
             Ok(local) => return Ok(Transport::InProcess(local)),
-            Err(OpenError::Failed(error)) => return Err(error),
-            Err(OpenError::Locked) if tokio::time::Instant::now() < deadline => tokio::time::sleep(PAUSE).await,
-            Err(OpenError::Locked) => {
+            Err(OpenRouterError::Failed(error)) => return Err(error),
+            Err(OpenRouterError::Locked) if tokio::time::Instant::now() < deadline => tokio::time::sleep(PAUSE).await,
+            Err(OpenRouterError::Locked) => {
                 let cause = format!("another process holds {} and does not answer", data_dir.display());
                 return Err(Error::new(Exit::Unavailable, cause).hint("wait for it to end, or try again"));
             }

@@ -21,17 +21,17 @@ impl Opener {
 
 #[async_trait]
 impl OpenRouter for Opener {
-    async fn open(&self, data_dir: &Path, _sources: &Sources) -> Result<LocalRouter, OpenError> {
+    async fn open(&self, data_dir: &Path, _sources: &Sources) -> Result<LocalRouter, OpenRouterError> {
         if self.asked.fetch_add(1, Ordering::Relaxed) < self.locked {
-            return Err(OpenError::Locked);
+            return Err(OpenRouterError::Locked);
         }
         let shown = data_dir.display().to_string();
         Ok(LocalRouter { router: Router::new(), shown, close: Box::new(|| Box::pin(async {})) })
     }
 }
 
-fn local(data_dir: &Path) -> Target {
-    Target::Local(Sources { data_dir: Some(data_dir.to_owned()), ..Sources::default() })
+fn local(data_dir: &Path) -> Destination {
+    Destination::Local(Sources { data_dir: Some(data_dir.to_owned()), ..Sources::default() })
 }
 
 #[tokio::test]
@@ -39,7 +39,7 @@ async fn a_socket_that_answers_wins_over_the_store() {
     let dir = tempfile::tempdir().expect("directory");
     let _listener = UnixListener::bind(dir.path().join("tempmail.sock")).expect("socket");
     let opener = Opener::locked(0);
-    let transport = choose(&local(dir.path()), &opener, PATIENCE).await.expect("transport");
+    let transport = choose(&local(dir.path()), &opener, LOCK_TIMEOUT).await.expect("transport");
     assert!(matches!(transport, Transport::Unix(_)));
     assert_eq!(opener.asked.load(Ordering::Relaxed), 0);
 }
@@ -48,14 +48,14 @@ async fn a_socket_that_answers_wins_over_the_store() {
 async fn a_stale_socket_is_passed_over() {
     let dir = tempfile::tempdir().expect("directory");
     drop(UnixListener::bind(dir.path().join("tempmail.sock")).expect("socket"));
-    let transport = choose(&local(dir.path()), &Opener::locked(0), PATIENCE).await.expect("transport");
+    let transport = choose(&local(dir.path()), &Opener::locked(0), LOCK_TIMEOUT).await.expect("transport");
     assert!(matches!(transport, Transport::InProcess(_)));
 }
 
 #[tokio::test]
 async fn a_lock_that_is_released_in_time_is_waited_for() {
     let dir = tempfile::tempdir().expect("directory");
-    let transport = choose(&local(dir.path()), &Opener::locked(3), PATIENCE).await.expect("transport");
+    let transport = choose(&local(dir.path()), &Opener::locked(3), LOCK_TIMEOUT).await.expect("transport");
     assert!(matches!(transport, Transport::InProcess(_)));
 }
 
@@ -64,15 +64,15 @@ async fn a_daemon_that_starts_meanwhile_is_found() {
     struct Starting(PathBuf, std::sync::Mutex<Option<UnixListener>>);
     #[async_trait]
     impl OpenRouter for Starting {
-        async fn open(&self, _: &Path, _: &Sources) -> Result<LocalRouter, OpenError> {
+        async fn open(&self, _: &Path, _: &Sources) -> Result<LocalRouter, OpenRouterError> {
             let listener = UnixListener::bind(&self.0).expect("socket");
             *self.1.lock().expect("lock") = Some(listener);
-            Err(OpenError::Locked)
+            Err(OpenRouterError::Locked)
         }
     }
     let dir = tempfile::tempdir().expect("directory");
     let opener = Starting(dir.path().join("tempmail.sock"), std::sync::Mutex::default());
-    let transport = choose(&local(dir.path()), &opener, PATIENCE).await.expect("transport");
+    let transport = choose(&local(dir.path()), &opener, LOCK_TIMEOUT).await.expect("transport");
     assert!(matches!(transport, Transport::Unix(_)));
 }
 
@@ -89,7 +89,7 @@ async fn a_lock_that_is_never_released_is_given_up_on() {
 async fn a_missing_data_directory_is_not_created() {
     let dir = tempfile::tempdir().expect("directory");
     let missing = dir.path().join("data");
-    let error = choose(&local(&missing), &Opener::locked(0), PATIENCE).await.expect_err("missing");
+    let error = choose(&local(&missing), &Opener::locked(0), LOCK_TIMEOUT).await.expect_err("missing");
     assert_eq!(error.exit(), Exit::Unavailable);
     assert!(error.to_string().contains("does not exist"));
     assert!(!missing.exists());
@@ -105,14 +105,15 @@ async fn a_data_directory_of_another_user_is_refused() {
     } else {
         Path::new("/proc/1")
     };
-    let error = choose(&local(foreign), &Opener::locked(0), PATIENCE).await.expect_err("foreign");
+    let error = choose(&local(foreign), &Opener::locked(0), LOCK_TIMEOUT).await.expect_err("foreign");
     assert_eq!(error.exit(), Exit::NotAllowed);
 }
 
 #[tokio::test]
 async fn a_named_server_is_asked_whatever_is_here() {
     let server = "http://127.0.0.1:9".parse().expect("url");
-    let transport = choose(&Target::Server(server, None), &Opener::locked(0), PATIENCE).await.expect("transport");
+    let transport =
+        choose(&Destination::Server(server, None), &Opener::locked(0), LOCK_TIMEOUT).await.expect("transport");
     assert!(matches!(transport, Transport::Http(_)));
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::error::{ConfigError, Origin, Place, Problem, Warning, nearest};
+use super::error::{ConfigError, ConfigProblem, KeyLocation, ValueOrigin, Warning, nearest};
 use super::setting::{Setting, Shape, variable};
 use super::settings::SETTINGS;
 use super::{Config, Revision, ServeArgs, check, file, paths};
@@ -34,7 +34,7 @@ pub struct Loaded {
     /// The values in effect.
     pub config: Config,
     /// For each key of [`SETTINGS`] where its value came from.
-    pub origins: BTreeMap<&'static str, Origin>,
+    pub origins: BTreeMap<&'static str, ValueOrigin>,
     /// The configuration file that was read.
     pub file: Option<PathBuf>,
     /// What is probably not as it was meant.
@@ -50,7 +50,7 @@ struct Machine<'a> {
 /// A value and where it stands.
 struct Given {
     setting: &'static Setting,
-    origin: Origin,
+    origin: ValueOrigin,
     values: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ fn load_on(machine: &Machine<'_>, sources: &Sources) -> Result<Loaded, ConfigErr
     if let Some(path) = &file {
         given.extend(entries.into_iter().map(|entry| Given {
             setting: entry.setting,
-            origin: Origin::File { path: path.clone(), line: entry.line },
+            origin: ValueOrigin::File { path: path.clone(), line: entry.line },
             values: entry.values,
         }));
     }
@@ -81,27 +81,31 @@ fn load_on(machine: &Machine<'_>, sources: &Sources) -> Result<Loaded, ConfigErr
     let revision = revision_of(&given);
     let data_dir = paths::default_data_dir(&sources.env);
     let mut config = Config::of_revision(revision, data_dir.unwrap_or_default());
-    let mut origins: BTreeMap<_, _> = SETTINGS.iter().map(|setting| (setting.key, Origin::Default(revision))).collect();
+    let mut origins: BTreeMap<_, _> =
+        SETTINGS.iter().map(|setting| (setting.key, ValueOrigin::Default(revision))).collect();
     for Given { setting, origin, values } in given {
         match setting.set(&mut config, &values) {
             Ok(()) => {
                 origins.insert(setting.key, origin);
             }
             Err(error) => {
-                problems.push(Problem::Value { place: Place { key: setting.key.to_owned(), origin }, error });
+                problems.push(ConfigProblem::Value {
+                    location: KeyLocation { key: setting.key.to_owned(), origin },
+                    error,
+                });
             }
         }
     }
     settle_paths(&mut config, &mut origins, sources);
     if config.data_dir.as_os_str().is_empty() {
-        problems.push(Problem::NoDataDir);
+        problems.push(ConfigProblem::NoDataDir);
     }
-    check::derive(&mut config, machine.name, |key| !matches!(origins.get(key), Some(Origin::Default(_))));
+    check::derive(&mut config, machine.name, |key| !matches!(origins.get(key), Some(ValueOrigin::Default(_))));
     // Of values that are partly wrong a contradiction may be no more than an echo.
     if problems.is_empty() {
         problems.extend(check::contradictions(&config).into_iter().map(|(key, contradiction)| {
-            let origin = origins.get(key).cloned().unwrap_or(Origin::Default(revision));
-            Problem::Contradiction { place: Place { key: key.to_owned(), origin }, contradiction }
+            let origin = origins.get(key).cloned().unwrap_or(ValueOrigin::Default(revision));
+            ConfigProblem::Contradiction { location: KeyLocation { key: key.to_owned(), origin }, contradiction }
         }));
     }
     if problems.is_empty() {
@@ -124,7 +128,7 @@ fn config_file(machine: &Machine<'_>, sources: &Sources) -> Option<PathBuf> {
 fn from_environment(setting: &'static Setting, sources: &Sources) -> Option<Given> {
     let text = sources.env.get(&setting.variable()).filter(|text| !text.is_empty())?;
     let values = if setting.shape == Shape::Several { split(text) } else { vec![text.clone()] };
-    Some(Given { setting, origin: Origin::Environment, values })
+    Some(Given { setting, origin: ValueOrigin::Environment, values })
 }
 
 fn from_flags(setting: &'static Setting, sources: &Sources) -> Option<Given> {
@@ -133,7 +137,7 @@ fn from_flags(setting: &'static Setting, sources: &Sources) -> Option<Given> {
         Shape::Several => given.iter().flat_map(|text| split(text)).collect(),
         Shape::Switch | Shape::One => given.to_vec(),
     };
-    Some(Given { setting, origin: Origin::Flag, values })
+    Some(Given { setting, origin: ValueOrigin::Flag, values })
 }
 
 /// The revision in effect, known before everything else because the defaults come from it. A bad value is reported
@@ -147,17 +151,17 @@ fn revision_of(given: &[Given]) -> Revision {
 }
 
 /// Takes the flag, which may be no UTF-8, and reads relative paths in the file as relative to the file.
-fn settle_paths(config: &mut Config, origins: &mut BTreeMap<&'static str, Origin>, sources: &Sources) {
+fn settle_paths(config: &mut Config, origins: &mut BTreeMap<&'static str, ValueOrigin>, sources: &Sources) {
     let files = [("tls-cert", &mut config.tls.certificate), ("tls-key", &mut config.tls.key)];
     let files = files.into_iter().filter_map(|(key, path)| Some((key, path.as_mut()?)));
     for (key, path) in files.chain([("data-dir", &mut config.data_dir)]) {
-        if let Some(Origin::File { path: file, .. }) = origins.get(key) {
+        if let Some(ValueOrigin::File { path: file, .. }) = origins.get(key) {
             *path = file.parent().unwrap_or(Path::new("")).join(&*path);
         }
     }
     if let Some(dir) = &sources.data_dir {
         config.data_dir.clone_from(dir);
-        origins.insert("data-dir", Origin::Flag);
+        origins.insert("data-dir", ValueOrigin::Flag);
     }
 }
 

@@ -99,7 +99,7 @@ pub struct Answers {
 
 /// Where the mail of a domain goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum MxVerdict {
     /// To us.
     PointsHere {
         /// How.
@@ -159,25 +159,25 @@ pub fn hosts_to_resolve(domain: &DomainName, mx: &MxAnswer, ours: &Ours) -> Vec<
 ///
 /// It comes to us if the MX records of best preference name a host of ours, or all have only addresses of ours; without
 /// any MX record, if the domain itself does.
-pub fn classify(domain: &DomainName, ours: &Ours, answers: &Answers) -> Verdict {
+pub fn classify(domain: &DomainName, ours: &Ours, answers: &Answers) -> MxVerdict {
     let mut found = Vec::new();
     let (via, to) = match &answers.mx {
-        MxAnswer::Failed(why) => return Verdict::NoAnswer(why.clone()),
-        MxAnswer::NoSuchName => return Verdict::PointsElsewhere { to: Elsewhere::NoSuchDomain, found },
+        MxAnswer::Failed(why) => return MxVerdict::NoAnswer(why.clone()),
+        MxAnswer::NoSuchName => return MxVerdict::PointsElsewhere { to: Elsewhere::NoSuchDomain, found },
         MxAnswer::NoRecords => (Via::ImplicitMx, Elsewhere::ImplicitMx),
         MxAnswer::Records(records) => {
             found = shown(domain, records);
             let best = best_hosts(records);
             if best.is_empty() {
-                return Verdict::PointsElsewhere { to: Elsewhere::NullMx, found };
+                return MxVerdict::PointsElsewhere { to: Elsewhere::NullMx, found };
             }
             if let Some(host) = named(&best, ours) {
-                return Verdict::PointsHere { via: Via::Host(host), found };
+                return MxVerdict::PointsHere { via: Via::Host(host), found };
             }
             let is_too_many = best.len() > HOSTS_MAX;
             let to = Elsewhere::Hosts(best.into_iter().collect());
             if is_too_many {
-                return Verdict::PointsElsewhere { to, found };
+                return MxVerdict::PointsElsewhere { to, found };
             }
             (Via::Addresses, to)
         }
@@ -190,9 +190,9 @@ pub fn classify(domain: &DomainName, ours: &Ours, answers: &Answers) -> Verdict 
     }
     found.truncate(FOUND_MAX);
     match are_ours(ours, answers) {
-        Ok(true) => Verdict::PointsHere { via, found },
-        Ok(false) => Verdict::PointsElsewhere { to, found },
-        Err(why) => Verdict::NoAnswer(why),
+        Ok(true) => MxVerdict::PointsHere { via, found },
+        Ok(false) => MxVerdict::PointsElsewhere { to, found },
+        Err(why) => MxVerdict::NoAnswer(why),
     }
 }
 

@@ -42,7 +42,7 @@ fn our_addresses() -> Vec<Addresses> {
     vec![at(&["192.0.2.25", "2001:db8::25"]), at(&[])]
 }
 
-fn verdict(mx: MxAnswer, addresses: &[Addresses], our: Vec<Addresses>) -> Verdict {
+fn verdict(mx: MxAnswer, addresses: &[Addresses], our: Vec<Addresses>) -> MxVerdict {
     let domain = name("shop.example");
     let names = hosts_to_resolve(&domain, &mx, &ours());
     assert_eq!(
@@ -54,11 +54,11 @@ fn verdict(mx: MxAnswer, addresses: &[Addresses], our: Vec<Addresses>) -> Verdic
     classify(&domain, &ours(), &Answers { mx, hosts, ours: our })
 }
 
-fn to(verdict: &Verdict) -> To {
+fn to(verdict: &MxVerdict) -> To {
     match verdict {
-        Verdict::PointsHere { .. } => To::Here,
-        Verdict::PointsElsewhere { .. } => To::Elsewhere,
-        Verdict::NoAnswer(_) => To::Nobody,
+        MxVerdict::PointsHere { .. } => To::Here,
+        MxVerdict::PointsElsewhere { .. } => To::Elsewhere,
+        MxVerdict::NoAnswer(_) => To::Nobody,
     }
 }
 
@@ -153,7 +153,7 @@ fn without_our_own_addresses_another_address_is_nobodys_fault() {
 fn a_crowd_of_hosts_is_not_resolved() {
     let exchanges: Vec<String> = (0..17).map(|number| format!("mx{number}.other.example.")).collect();
     let records: Vec<(u16, &str)> = exchanges.iter().map(|exchange| (10, exchange.as_str())).collect();
-    let Verdict::PointsElsewhere { found, .. } = verdict(mx(&records), &[], Vec::new()) else { panic!("elsewhere") };
+    let MxVerdict::PointsElsewhere { found, .. } = verdict(mx(&records), &[], Vec::new()) else { panic!("elsewhere") };
     assert_eq!(found.len(), 17);
     let with_ours: Vec<(u16, &str)> = [records, vec![(10, "mx.tempmail.example.")]].concat();
     assert_eq!(to(&verdict(mx(&with_ours), &[], Vec::new())), To::Here);
@@ -163,7 +163,7 @@ fn a_crowd_of_hosts_is_not_resolved() {
 fn what_was_found_reads_as_a_zone_best_first() {
     let answer = mx(&[(20, "B.other.example."), (10, "a.other.example.")]);
     let verdict = verdict(answer, &[at(&["203.0.113.9", "2001:db8::99"])], our_addresses());
-    let Verdict::PointsElsewhere { to, found } = verdict else { panic!("elsewhere") };
+    let MxVerdict::PointsElsewhere { to, found } = verdict else { panic!("elsewhere") };
     assert_eq!(to, Elsewhere::Hosts(vec!["a.other.example".to_owned()]));
     assert_eq!(
         found,

@@ -56,7 +56,7 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Response, Proble
     let accepts = api.store.accepts();
     let trouble = accepts.as_ref().err().or(stats.as_ref().err()).map(Cause::of);
     numbers.push(Numbers::of("state", state(accepts.is_ok(), trouble)));
-    numbers.push(Numbers::of("kept", stats.map(|stats| kept(&stats)).unwrap_or_default()));
+    numbers.push(Numbers::of("stored", stats.map(|stats| stored(&stats)).unwrap_or_default()));
     let text = render::text(&numbers, api.config.revision)?;
     Ok(([(header::CONTENT_TYPE, render::CONTENT_TYPE)], text).into_response())
 }
@@ -85,7 +85,7 @@ fn state(accepts_mail: bool, trouble: Option<Cause>) -> Vec<Count> {
     [Count::one("acceptsMail", u64::from(accepts_mail))].into_iter().chain(present).collect()
 }
 
-fn kept(stats: &StoreStats) -> Vec<Count> {
+fn stored(stats: &StoreStats) -> Vec<Count> {
     let StoreStats {
         emails,
         mailboxes,

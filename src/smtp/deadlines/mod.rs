@@ -211,7 +211,7 @@ impl ClientTimer {
 
     /// Since when the client has kept the server waiting: by silence, or by commands that have led to no message for
     /// longer than the timeout under stress. `None` if it does not: its message keeps the rate, or the server is busy.
-    pub(super) fn kept_waiting_since(&self, timeouts: &Timeouts, now: Duration) -> Option<Duration> {
+    pub(super) fn waiting_since(&self, timeouts: &Timeouts, now: Duration) -> Option<Duration> {
         match self.awaited {
             Awaited::Command { since } => Some(since.min(self.stalled.ends_at(timeouts.stress, timeouts.rate))),
             Awaited::Message(flow) => Some(flow.ends_at(Duration::ZERO, timeouts.rate)).filter(|since| *since <= now),
@@ -221,4 +221,4 @@ impl ClientTimer {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

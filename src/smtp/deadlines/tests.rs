@@ -2,7 +2,8 @@
 
 use super::*;
 
-const TIMEOUTS: Timeouts = Timeouts {
+/// The timeouts of tests, here and in other modules.
+pub(in crate::smtp) const TIMEOUTS: Timeouts = Timeouts {
     client: Duration::from_secs(300),
     message: Duration::from_secs(600),
     rate: MinRate { octets_per_second: 500, octets_max: 1 << 30 },
@@ -81,7 +82,7 @@ fn a_message_that_keeps_the_rate_has_no_deadline_and_is_never_evicted() {
         timer.expect(Expected { has_replied: false, ..DATA }, seconds(second));
         let (at, end) = timer.deadline(&TIMEOUTS, true);
         assert!(at > seconds(second), "{second}: {end:?}");
-        assert_eq!(timer.kept_waiting_since(&TIMEOUTS, seconds(second)), None, "{second}");
+        assert_eq!(timer.waiting_since(&TIMEOUTS, seconds(second)), None, "{second}");
     }
     // Its life ends after its transaction.
     timer.expect(COMMAND, seconds(20_000));
@@ -138,32 +139,24 @@ fn commands_without_progress_count_as_keeping_the_server_waiting() {
         getting_on.expect(Expected { progress: second / 9, ..COMMAND }, seconds(second));
     }
     assert_eq!(
-        busy.kept_waiting_since(&TIMEOUTS, seconds(60)),
+        busy.waiting_since(&TIMEOUTS, seconds(60)),
         Some(seconds(10)),
         "since the timeout under stress was over"
     );
-    assert_eq!(getting_on.kept_waiting_since(&TIMEOUTS, seconds(60)), Some(seconds(60)));
+    assert_eq!(getting_on.waiting_since(&TIMEOUTS, seconds(60)), Some(seconds(60)));
     // A message that was refused in the end has come all the same.
     let mut sent = after(&[MAIL, DATA]);
     sent.received(20_000, seconds(40));
     sent.expect(COMMAND, seconds(41));
-    assert_eq!(
-        sent.kept_waiting_since(&TIMEOUTS, seconds(42)),
-        Some(seconds(40)),
-        "its octets have their time at the rate"
-    );
+    assert_eq!(sent.waiting_since(&TIMEOUTS, seconds(42)), Some(seconds(40)), "its octets have their time at the rate");
 }
 
 #[test]
 fn the_time_of_a_handshake_does_not_count_for_a_command() {
     let mut timer = after(&[COMMAND]);
-    assert_eq!(
-        timer.kept_waiting_since(&TIMEOUTS, seconds(9)),
-        Some(seconds(0)),
-        "while it lasts, its place can be had"
-    );
+    assert_eq!(timer.waiting_since(&TIMEOUTS, seconds(9)), Some(seconds(0)), "while it lasts, its place can be had");
     timer.secured(seconds(9));
-    assert_eq!(timer.kept_waiting_since(&TIMEOUTS, seconds(9)), Some(seconds(9)));
+    assert_eq!(timer.waiting_since(&TIMEOUTS, seconds(9)), Some(seconds(9)));
     assert_eq!(timer.deadline(&TIMEOUTS, true).0, seconds(19));
 }
 
@@ -179,7 +172,7 @@ fn octets_beyond_the_largest_message_earn_no_time() {
         timer.expect(Expected { has_replied: false, ..DATA }, seconds(now));
     }
     assert_eq!((now, timer.deadline(&timeouts, false).1), (2_000, End::SlowMessage));
-    assert!(timer.kept_waiting_since(&timeouts, seconds(now)).is_some(), "its place can be had");
+    assert!(timer.waiting_since(&timeouts, seconds(now)).is_some(), "its place can be had");
 }
 
 #[test]
@@ -196,7 +189,7 @@ fn a_slow_client_that_makes_progress_is_not_the_idlest() {
         trickling.received(100, seconds(second));
     }
     stored.suspend(seconds(9));
-    let waits = |timer: ClientTimer| timer.kept_waiting_since(&TIMEOUTS, seconds(10));
+    let waits = |timer: ClientTimer| timer.waiting_since(&TIMEOUTS, seconds(10));
     assert_eq!(waits(talking), Some(seconds(9)));
     assert_eq!(waits(typing), Some(seconds(0)), "an octet is no command");
     assert_eq!(
@@ -213,13 +206,13 @@ fn the_time_of_the_store_does_not_count_for_the_client() {
     let mut timer = after(&[MAIL, DATA]);
     timer.expect(COMMAND, seconds(5));
     timer.suspend(seconds(5));
-    assert_eq!(timer.kept_waiting_since(&TIMEOUTS, seconds(200)), None);
+    assert_eq!(timer.waiting_since(&TIMEOUTS, seconds(200)), None);
     timer.expect(COMMAND, seconds(205));
-    assert_eq!(timer.kept_waiting_since(&TIMEOUTS, seconds(206)), Some(seconds(205)), "it has had 5 s of its 10 s");
+    assert_eq!(timer.waiting_since(&TIMEOUTS, seconds(206)), Some(seconds(205)), "it has had 5 s of its 10 s");
     for second in 206..=220 {
         timer.expect(COMMAND, seconds(second));
     }
-    assert_eq!(timer.kept_waiting_since(&TIMEOUTS, seconds(220)), Some(seconds(210)));
+    assert_eq!(timer.waiting_since(&TIMEOUTS, seconds(220)), Some(seconds(210)));
 }
 
 #[test]
@@ -227,7 +220,7 @@ fn the_next_deadline_begins_when_the_replies_are_read() {
     for expected in [COMMAND, MAIL, DATA] {
         let mut timer = after(&[expected]);
         assert_eq!(
-            timer.kept_waiting_since(&TIMEOUTS, seconds(9)),
+            timer.waiting_since(&TIMEOUTS, seconds(9)),
             Some(seconds(0)),
             "while it lasts, its place can be had"
         );

@@ -22,12 +22,12 @@ pub enum Progress {
     /// At least so many octets are missing; all of them belong to the header.
     Needs(usize),
     /// The header is complete.
-    Whole(Source),
+    Whole(SourceAddress),
 }
 
 /// The client for which a proxy has made the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum SourceAddress {
     /// A client with this address.
     Address(IpAddr),
     /// The proxy itself (a health check), or a client without an IP address. The address of the socket counts.
@@ -70,7 +70,7 @@ fn v1(octets: &[u8]) -> Result<Progress, Malformed> {
     let fields: Vec<&str> = line.split(' ').collect();
     match fields[..] {
         // The rest of the line must be ignored.
-        ["UNKNOWN", ..] => Ok(Progress::Whole(Source::OfSocket)),
+        ["UNKNOWN", ..] => Ok(Progress::Whole(SourceAddress::OfSocket)),
         ["TCP4", source, destination, from, to] => {
             let source: Ipv4Addr = source.parse().map_err(|_| Malformed)?;
             destination.parse::<Ipv4Addr>().map_err(|_| Malformed)?;
@@ -90,7 +90,11 @@ fn whole(source: IpAddr, ports: &[&str]) -> Result<Progress, Malformed> {
         let is_decimal = text.bytes().all(|octet| octet.is_ascii_digit()) && (*text == "0" || !text.starts_with('0'));
         is_decimal && text.parse::<u16>().is_ok()
     };
-    if ports.iter().all(is_port) { Ok(Progress::Whole(Source::Address(source.to_canonical()))) } else { Err(Malformed) }
+    if ports.iter().all(is_port) {
+        Ok(Progress::Whole(SourceAddress::Address(source.to_canonical())))
+    } else {
+        Err(Malformed)
+    }
 }
 
 fn v2(octets: &[u8]) -> Result<Progress, Malformed> {
@@ -110,11 +114,11 @@ fn v2(octets: &[u8]) -> Result<Progress, Malformed> {
     }
     let client = match (version_command & 0xf, family_transport >> 4, family_transport & 0xf) {
         // LOCAL, whose addresses must be ignored; and unspecified addresses.
-        (0, ..) | (1, 0, 0) => Source::OfSocket,
+        (0, ..) | (1, 0, 0) => SourceAddress::OfSocket,
         // Two addresses and two ports. More fields may follow; none of them is used.
-        (1, 1, 1) if length >= 12 => Source::Address(Ipv4Addr::from(first(rest)?).into()),
-        (1, 2, 1) if length >= 36 => Source::Address(IpAddr::from(Ipv6Addr::from(first(rest)?)).to_canonical()),
-        (1, 3, 1) if length >= 216 => Source::OfSocket,
+        (1, 1, 1) if length >= 12 => SourceAddress::Address(Ipv4Addr::from(first(rest)?).into()),
+        (1, 2, 1) if length >= 36 => SourceAddress::Address(IpAddr::from(Ipv6Addr::from(first(rest)?)).to_canonical()),
+        (1, 3, 1) if length >= 216 => SourceAddress::OfSocket,
         // SMTP does not come in datagrams, and the other values are not defined.
         _ => return Err(Malformed),
     };

@@ -21,11 +21,11 @@ fn tcp6(tail: &[u8]) -> Vec<u8> {
     v2_of(0x21, 0x21, &[&addresses, tail].concat())
 }
 
-fn at(ip: &str) -> Source {
-    Source::Address(ip.parse().expect("an address"))
+fn at(ip: &str) -> SourceAddress {
+    SourceAddress::Address(ip.parse().expect("an address"))
 }
 
-fn good() -> Vec<(Vec<u8>, Source)> {
+fn good() -> Vec<(Vec<u8>, SourceAddress)> {
     let longest =
         "PROXY UNKNOWN ffff:f...f:ffff ffff:f...f:ffff 65535 65535 and whatever else there is, up to 107 octets ..";
     assert_eq!(longest.len() + 2, V1_OCTETS_MAX);
@@ -36,21 +36,21 @@ fn good() -> Vec<(Vec<u8>, Source)> {
         (b"PROXY TCP4 192.0.2.7 198.51.100.1 0 0\r\n".to_vec(), at("192.0.2.7")),
         (b"PROXY TCP6 2001:db8::7 2001:db8::1 51234 25\r\n".to_vec(), at("2001:db8::7")),
         (b"PROXY TCP6 ::ffff:192.0.2.7 ::1 1 25\r\n".to_vec(), at("192.0.2.7")),
-        (b"PROXY UNKNOWN\r\n".to_vec(), Source::OfSocket),
-        (b"PROXY UNKNOWN ffff:: ffff:: 65535 65535\r\n".to_vec(), Source::OfSocket),
-        (format!("{longest}\r\n").into_bytes(), Source::OfSocket),
+        (b"PROXY UNKNOWN\r\n".to_vec(), SourceAddress::OfSocket),
+        (b"PROXY UNKNOWN ffff:: ffff:: 65535 65535\r\n".to_vec(), SourceAddress::OfSocket),
+        (format!("{longest}\r\n").into_bytes(), SourceAddress::OfSocket),
         (tcp4(b""), at("192.0.2.7")),
         (tcp4(b"\x03\0\x04abcd\x04\0\0"), at("192.0.2.7")),
         (tcp4(&[4; V2_OCTETS_MAX - 28]), at("192.0.2.7")),
         (tcp6(b""), at("2001:db8::7")),
         (tcp6(b"\x02\0\x04name"), at("2001:db8::7")),
         (v2_of(0x21, 0x21, &[&mapped.octets()[..], &[0; 20]].concat()), at("192.0.2.7")),
-        (v2_of(0x21, 0x31, &[b'/'; 216]), Source::OfSocket),
-        (v2_of(0x21, 0x00, b""), Source::OfSocket),
-        (v2_of(0x21, 0x00, b"anything"), Source::OfSocket),
-        (v2_of(0x20, 0x00, b""), Source::OfSocket),
-        (v2_of(0x20, 0x11, &[192, 0, 2, 7, 198, 51, 100, 1, 0, 1, 0, 25]), Source::OfSocket),
-        (v2_of(0x20, 0x99, b"whatever"), Source::OfSocket),
+        (v2_of(0x21, 0x31, &[b'/'; 216]), SourceAddress::OfSocket),
+        (v2_of(0x21, 0x00, b""), SourceAddress::OfSocket),
+        (v2_of(0x21, 0x00, b"anything"), SourceAddress::OfSocket),
+        (v2_of(0x20, 0x00, b""), SourceAddress::OfSocket),
+        (v2_of(0x20, 0x11, &[192, 0, 2, 7, 198, 51, 100, 1, 0, 1, 0, 25]), SourceAddress::OfSocket),
+        (v2_of(0x20, 0x99, b"whatever"), SourceAddress::OfSocket),
     ]
 }
 

@@ -1,16 +1,16 @@
 //! The protocol of one connection (RFC 5321, RFC 2033), without the connection.
 //!
-//! Octets go in, however they are cut; replies and [`Step`]s come out. Nothing here does I/O, waits or reads a clock, so
+//! Octets go in, however they are cut; replies and [`Action`]s come out. Nothing here does I/O, waits or reads a clock, so
 //! each dialog can be tested and fuzzed without a socket.
 //!
 //! ```text
 //! commands     every command except those of a transaction
 //! transaction  MAIL, RCPT, DATA and BDAT, and the refusal of a message for its size
-//! step         what a session asks its connection to do
+//! action       what a session asks its connection to do
 //! ```
 
+mod action;
 mod commands;
-mod step;
 mod transaction;
 
 use super::auth::{self, Exchange};
@@ -28,7 +28,7 @@ use super::{Dialect, SmtpSettings};
 use crate::model::{Greeting, TlsSession};
 use crate::store::StoreError;
 
-pub use step::{Message, Step};
+pub use action::{Action, Message};
 use transaction::Transaction;
 
 /// How many octets of replies may be pending before they must be written. A reply can be longer than its command.
@@ -166,19 +166,19 @@ impl<'a> Session<'a> {
         matches!(self.state, State::Data(..) | State::Chunk(_))
     }
 
-    /// Uses octets of `input` up to the next step, and moves `input` behind them.
-    pub fn advance(&mut self, input: &mut &[u8]) -> Step {
+    /// Uses octets of `input` up to the next action, and moves `input` behind them.
+    pub fn advance(&mut self, input: &mut &[u8]) -> Action {
         loop {
             if self.replies.len() >= REPLIES_OCTETS_MAX {
-                return Step::Write;
+                return Action::Write;
             }
             if let Some((reply, times)) = self.repeated.take() {
                 self.answer_times(reply, times);
                 continue;
             }
             match &mut self.state {
-                State::Closed(end) => return Step::Close(*end),
-                State::Handshake => return Step::StartTls,
+                State::Closed(end) => return Action::Close(*end),
+                State::Handshake => return Action::StartTls,
                 State::Data(decoder, lines, body) => {
                     let take = |content: &[u8]| {
                         if lines.take(content) {
@@ -188,24 +188,24 @@ impl<'a> Session<'a> {
                         }
                     };
                     if !decoder.decode(input, take) {
-                        return Step::Read;
+                        return Action::Read;
                     }
                     if let Some(message) = self.end_of_data() {
-                        return Step::Store(message);
+                        return Action::Store(message);
                     }
                 }
                 State::Chunk(chunk) => {
                     if !chunk.take(input) {
-                        return Step::Read;
+                        return Action::Read;
                     }
                     if let Some(message) = self.end_of_chunk() {
-                        return Step::Store(message);
+                        return Action::Store(message);
                     }
                 }
                 State::Credentials(exchange) => {
                     let exchange = *exchange;
                     let progress = match self.lines.next(input, auth::LINE_OCTETS_MAX) {
-                        Framed::Incomplete => return Step::Read,
+                        Framed::Incomplete => return Action::Read,
                         Framed::Line(line) => exchange.respond(line),
                         Framed::TooLong(_) => Err(Reply::AUTH_LINE_TOO_LONG),
                         Framed::BareEnd(_) => Err(Reply::BARE_LINE_END),
@@ -216,7 +216,7 @@ impl<'a> Session<'a> {
                 }
                 State::Command => {
                     let command = match self.lines.next(input, line::LINE_OCTETS_MAX) {
-                        Framed::Incomplete => return Step::Read,
+                        Framed::Incomplete => return Action::Read,
                         Framed::Line(line) => command::parse(line, self.dialect),
                         Framed::TooLong(beginning) => command::of_too_long(beginning),
                         Framed::BareEnd(beginning) => command::of_bare_end(beginning),
@@ -229,7 +229,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Takes the store's answer to the message of the last [`Step::Store`]. `Ok`: the message is on the disk and visible.
+    /// Takes the store's answer to the message of the last [`Action::Store`]. `Ok`: the message is on the disk and visible.
     pub fn stored(&mut self, outcome: Result<(), StoreError>) {
         let times = self.storing.take().map_or(1, |storing| storing.replies);
         let reply = match outcome {

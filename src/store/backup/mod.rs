@@ -11,4 +11,4 @@ mod source;
 pub use format::{BackupCounts, BackupDecoder, BackupError, BackupItem, BackupRecord, encode, header};
 pub(in crate::store) use restore::load;
 pub use restore::{RestoreError, restore, verify};
-pub(crate) use source::{Damage, Source};
+pub(crate) use source::{BackupSource, Damage};

@@ -2,7 +2,7 @@
 
 use super::{BackupCounts, BackupItem, BackupRecord};
 use crate::store::index::{IndexError, LiveEmails, View};
-use crate::store::journal::{Position, SegmentFiles, Step, Walk, WalkedContent, WalkedRecord, segment_name};
+use crate::store::journal::{Position, SegmentFiles, Walk, WalkItem, WalkedContent, WalkedRecord, segment_name};
 use crate::store::{OpenError, StoreError};
 
 /// How many events one read returns.
@@ -21,7 +21,7 @@ pub(crate) enum Damage {
 pub(crate) type Question<'q> = &'q mut dyn FnMut(&View) -> Result<(), IndexError>;
 
 /// A store that is read, and the receiver of its records.
-pub(crate) struct Source<'a> {
+pub(crate) struct BackupSource<'a> {
     /// Runs a read on a view of the index that lasts no longer than the read.
     pub(crate) read: &'a dyn Fn(Question<'_>) -> Result<(), StoreError>,
     /// Lists the segments. It is called after the position of the index is known.
@@ -30,7 +30,7 @@ pub(crate) struct Source<'a> {
     pub(crate) emit: &'a mut dyn FnMut(BackupItem) -> Result<(), StoreError>,
 }
 
-impl Source<'_> {
+impl BackupSource<'_> {
     /// Emits all live data and the end record.
     pub(crate) fn run(mut self) -> Result<BackupCounts, StoreError> {
         let mut counts = BackupCounts::default();
@@ -97,17 +97,17 @@ impl Source<'_> {
         };
         let is_behind = |offset: u64| number == until.segment && offset >= u64::from(until.offset);
         while !is_behind(walk.offset()) {
-            let step = walk.step().map_err(|error| match error.kind() {
+            let item = walk.next_item().map_err(|error| match error.kind() {
                 std::io::ErrorKind::UnexpectedEof => StoreError::Damaged { segment: number, offset: walk.offset() },
                 _ => failed(error),
             })?;
-            match step {
+            match item {
                 None if number == until.segment || self.is_cut_short(number, &walk)? => {
                     return self.damaged(number, walk.offset());
                 }
                 None => break,
-                Some(Step::Gap { from, .. }) => self.damaged(number, from)?,
-                Some(Step::Group { number: group, records, broken_at, .. }) => {
+                Some(WalkItem::Gap { from, .. }) => self.damaged(number, from)?,
+                Some(WalkItem::Group { number: group, records, broken_at, .. }) => {
                     if group >= until.group {
                         break;
                     }

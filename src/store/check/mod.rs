@@ -11,7 +11,7 @@ pub use finding::{Finding, FindingKind};
 
 use super::disk::Disk;
 use super::index::{Audit, Index, View};
-use super::journal::{Position, SegmentFiles, Step, WalkedContent, WalkedRecord};
+use super::journal::{Position, SegmentFiles, WalkItem, WalkedContent, WalkedRecord};
 use super::{OpenError, StoreOptions};
 
 /// The most findings that a report lists. Further ones are counted.
@@ -145,14 +145,14 @@ impl Walked<'_, '_> {
             reason: error.to_string(),
         };
         let Some(mut walk) = self.files.walk(number).map_err(failed)? else { return Ok(()) };
-        while let Some(step) = walk.step().map_err(failed)? {
+        while let Some(item) = walk.next_item().map_err(failed)? {
             progress(walk.offset());
-            match step {
-                Step::Gap { from, to } => {
+            match item {
+                WalkItem::Gap { from, to } => {
                     let what = format!("{} octets are no group of records", to - from);
                     self.report.found(Finding::at(FindingKind::Group, number, from, what));
                 }
-                Step::Group { number: group, offset, records, broken_at } => {
+                WalkItem::Group { number: group, offset, records, broken_at } => {
                     let is_whole = broken_at.is_none()
                         && records.iter().all(|record| matches!(record.content, WalkedContent::Whole(_)));
                     // The group is after the index's position, and no later header says that it was durable.

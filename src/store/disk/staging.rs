@@ -23,7 +23,7 @@ const ARRIVING: &str = ".tempmail-arriving";
 /// The daemon's file about the clock by which this store's mail was received. It is not valid for another store.
 pub const CLOCK_NAME: &str = "clock";
 /// Prefix of a directory of old files. A number follows.
-const KEPT: &str = "damaged-";
+const ASIDE: &str = "damaged-";
 
 /// What happens to the files of the replaced store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,10 +67,10 @@ fn settle_by(path: &Path, sync: &mut dyn FnMut(&Path) -> io::Result<()>) -> io::
         if !marker.exists() {
             continue;
         }
-        let kept = last_kept(path)?;
+        let aside = last_aside(path)?;
         for name in store_files(path)? {
-            match (&kept, old) {
-                (Some(kept), OldFiles::AreKept) => fs::rename(path.join(&name), kept.join(&name))?,
+            match (&aside, old) {
+                (Some(aside), OldFiles::AreKept) => fs::rename(path.join(&name), aside.join(&name))?,
                 _ => fs::remove_file(path.join(&name))?,
             }
         }
@@ -79,8 +79,8 @@ fn settle_by(path: &Path, sync: &mut dyn FnMut(&Path) -> io::Result<()>) -> io::
             _ => {}
         }
         // After a power cut each moved file must be in one of the two directories.
-        if let (Some(kept), OldFiles::AreKept) = (&kept, old) {
-            sync(kept)?;
+        if let (Some(aside), OldFiles::AreKept) = (&aside, old) {
+            sync(aside)?;
         }
         sync(path)?;
         fs::rename(&marker, &arriving)?;
@@ -104,13 +104,13 @@ fn remove_all(path: &Path) -> io::Result<()> {
 }
 
 /// Finds the newest directory of old files.
-fn last_kept(path: &Path) -> io::Result<Option<PathBuf>> {
-    Ok(kept_numbers(path)?.into_iter().max().map(|number| path.join(format!("{KEPT}{number}"))))
+fn last_aside(path: &Path) -> io::Result<Option<PathBuf>> {
+    Ok(aside_numbers(path)?.into_iter().max().map(|number| path.join(format!("{ASIDE}{number}"))))
 }
 
-fn kept_numbers(path: &Path) -> io::Result<Vec<u64>> {
+fn aside_numbers(path: &Path) -> io::Result<Vec<u64>> {
     let names = fs::read_dir(path)?.collect::<io::Result<Vec<_>>>()?;
-    Ok(names.iter().filter_map(|entry| entry.file_name().to_str()?.strip_prefix(KEPT)?.parse().ok()).collect())
+    Ok(names.iter().filter_map(|entry| entry.file_name().to_str()?.strip_prefix(ASIDE)?.parse().ok()).collect())
 }
 
 impl Directory {
@@ -140,13 +140,13 @@ impl Directory {
     /// After an error either the old or the new store is valid.
     pub fn replace(&self, old: OldFiles) -> io::Result<Option<PathBuf>> {
         let (path, staged) = (self.path(), self.path().join(STAGING));
-        let (marker, kept) = match old {
+        let (marker, aside) = match old {
             OldFiles::Go => (REPLACING, None),
             OldFiles::AreKept => {
-                let number = kept_numbers(path)?.into_iter().max().unwrap_or(0) + 1;
-                let kept = path.join(format!("{KEPT}{number}"));
-                Self::create(&kept).map_err(|error| io::Error::other(error.to_string()))?;
-                (SAVING, Some(kept))
+                let number = aside_numbers(path)?.into_iter().max().unwrap_or(0) + 1;
+                let aside = path.join(format!("{ASIDE}{number}"));
+                Self::create(&aside).map_err(|error| io::Error::other(error.to_string()))?;
+                (SAVING, Some(aside))
             }
         };
         fs::remove_file(staged.join(LOCK_NAME))?;
@@ -155,7 +155,7 @@ impl Directory {
         fs::rename(&staged, path.join(marker))?;
         sync(path)?;
         settle(path)?;
-        Ok(kept)
+        Ok(aside)
     }
 }
 
@@ -185,22 +185,22 @@ mod tests {
 
     /// Does the first `steps` of a replacement, as a kill would leave them. `None` if there are fewer steps.
     fn replaced_up_to(steps: usize, old: OldFiles, path: &Path) -> Option<()> {
-        let kept = path.join("damaged-1");
+        let aside = path.join("damaged-1");
         write(path, &OLD, "old");
         write(path, &[CLOCK_NAME], "old");
         write(&path.join(STAGING), &NEW, "new");
         let marker = path.join(if old == OldFiles::Go { REPLACING } else { SAVING });
         if old == OldFiles::AreKept {
-            fs::create_dir(&kept).expect("directory");
+            fs::create_dir(&aside).expect("directory");
         }
         let arriving = path.join(ARRIVING);
         let mut all: Vec<Box<dyn Fn() -> io::Result<()> + '_>> =
             vec![Box::new(|| fs::rename(path.join(STAGING), &marker))];
         for name in OLD {
-            let kept = &kept;
+            let aside = &aside;
             all.push(match old {
                 OldFiles::Go => Box::new(move || fs::remove_file(path.join(name))),
-                OldFiles::AreKept => Box::new(move || fs::rename(path.join(name), kept.join(name))),
+                OldFiles::AreKept => Box::new(move || fs::rename(path.join(name), aside.join(name))),
             });
         }
         all.push(Box::new(|| fs::remove_file(path.join(CLOCK_NAME))));
@@ -241,12 +241,12 @@ mod tests {
     #[test]
     fn old_files_that_are_kept_are_durable_where_they_went_before_they_are_gone_where_they_were() {
         let dir = tempfile::tempdir().expect("directory");
-        let kept = dir.path().join("damaged-1");
+        let aside = dir.path().join("damaged-1");
         replaced_up_to(2, OldFiles::AreKept, dir.path()).expect("steps");
         let (mut durable, mut looks) = (Vec::new(), 0);
         let mut look = |path: &Path| {
-            let there = read(&kept);
-            if path == kept {
+            let there = read(&aside);
+            if path == aside {
                 durable = there;
             } else {
                 looks += 1;
@@ -256,6 +256,6 @@ mod tests {
         };
         settle_by(dir.path(), &mut look).expect("settled");
         assert!(looks > 0);
-        assert_eq!((read(&kept), read(dir.path())), (all(&OLD, "old"), all(&NEW, "new")));
+        assert_eq!((read(&aside), read(dir.path())), (all(&OLD, "old"), all(&NEW, "new")));
     }
 }

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::EmbeddedStore;
 use super::state::StoreState;
 use crate::model::Timestamp;
-use crate::store::backup::{BackupItem, Damage, Source};
+use crate::store::backup::{BackupItem, BackupSource, Damage};
 use crate::store::index::{IndexError, TABLES, View};
 use crate::store::journal::SegmentFiles;
 use crate::store::{BackupStream, DetailedStats, Store, StoreError};
@@ -41,7 +41,7 @@ pub(super) fn stream(state: Arc<StoreState>) -> BackupStream {
 fn run(state: &StoreState, batch: &mut Batch) -> Result<(), StoreError> {
     let read = |ask: &mut dyn FnMut(&View) -> Result<(), IndexError>| state.read(|view| ask(view));
     let files = || SegmentFiles::of(state.segments());
-    let source = Source { read: &read, files: &files, damage: Damage::Stops, emit: &mut |item| batch.take(item) };
+    let source = BackupSource { read: &read, files: &files, damage: Damage::Stops, emit: &mut |item| batch.take(item) };
     source.run().map(|_| ())
 }
 

@@ -21,7 +21,7 @@ use crate::store::journal::Group;
 /// The shortest time between two checks whether the index is mostly free. A check reads the index.
 const COMPACTION_EVERY: Duration = Duration::from_secs(10);
 /// How long a compaction waits for the current readers.
-const READERS_PATIENCE: Duration = Duration::from_millis(500);
+const READERS_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The most octets of existing pages that the rows of one recipient make redb copy.
 const COPIED_OCTETS: u64 = 32 << 10;
@@ -77,7 +77,7 @@ impl Writer {
         self.compact_at = None;
         self.compacted_at = Some(Instant::now());
         let before_octets = self.state.measure_index();
-        let Some(mut index) = self.state.borrow_index(Instant::now() + READERS_PATIENCE) else {
+        let Some(mut index) = self.state.borrow_index(Instant::now() + READERS_TIMEOUT) else {
             return self.look_for_compaction();
         };
         let compacted = index.compact_if_worthwhile(before_octets, AT_START_OCTETS_MAX);

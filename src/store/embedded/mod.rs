@@ -38,7 +38,7 @@ pub(super) use load::Loader;
 use queue::Queue;
 use state::StoreState;
 
-use super::change::{Change, Outcome, Sweep};
+use super::change::{Change, ChangeResult, SweepFilter};
 use super::disk::{self, Directory, Disk};
 use super::index::{View, record_place};
 use super::journal::RecordPlace;
@@ -94,7 +94,7 @@ impl EmbeddedStore {
         self.state.writer_ended().cancelled().await;
     }
 
-    async fn change(&self, change: Change, content: Bytes) -> Result<Outcome, StoreError> {
+    async fn change(&self, change: Change, content: Bytes) -> Result<ChangeResult, StoreError> {
         if self.state.writer_ended().is_cancelled() {
             return Err(StoreError::WriterEnded);
         }
@@ -106,7 +106,7 @@ impl EmbeddedStore {
         let mut changed = 0;
         loop {
             match self.change(change.clone(), Bytes::new()).await? {
-                Outcome::Changed { number, more } => {
+                ChangeResult::Changed { number, more } => {
                     changed += number;
                     if !more {
                         return Ok(changed);
@@ -120,7 +120,7 @@ impl EmbeddedStore {
     /// Makes a change that removes Emails. Returns how many.
     async fn removed(&self, change: Change) -> Result<usize, StoreError> {
         match self.change(change, Bytes::new()).await? {
-            Outcome::Removed { all, .. } => Ok(usize::try_from(all).unwrap_or(usize::MAX)),
+            ChangeResult::Removed { all, .. } => Ok(usize::try_from(all).unwrap_or(usize::MAX)),
             other => Err(unexpected(&other)),
         }
     }
@@ -159,7 +159,7 @@ impl Store for EmbeddedStore {
         }
         let StoreOptions { caps, outbox, .. } = *self.state.options();
         match self.change(Change::Received { envelope, received_at, expires_at, caps, outbox }, raw).await? {
-            Outcome::MailboxFull => Err(StoreError::MailboxFull),
+            ChangeResult::MailboxFull => Err(StoreError::MailboxFull),
             _ => Ok(()),
         }
     }
@@ -204,7 +204,7 @@ impl Store for EmbeddedStore {
             return Ok(false);
         }
         match self.change(Change::Deleted { id, now }, Bytes::new()).await? {
-            Outcome::Removed { readable, .. } => Ok(readable > 0),
+            ChangeResult::Removed { readable, .. } => Ok(readable > 0),
             other => Err(unexpected(&other)),
         }
     }
@@ -217,7 +217,7 @@ impl Store for EmbeddedStore {
         while is_left {
             let change = Change::MailboxDeleted { mailbox: mailbox.clone(), through, group, now, limit: DELETE_STEP };
             match self.change(change, Bytes::new()).await? {
-                Outcome::Removed { readable, more, .. } => {
+                ChangeResult::Removed { readable, more, .. } => {
                     deleted += readable;
                     is_left = more;
                 }
@@ -253,17 +253,17 @@ impl Store for EmbeddedStore {
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
         // Webhooks of an earlier registration must not get the mail of the new owner.
         if !self.has_domain(&record.name).await? {
-            self.sweep(Sweep::Domain(record.name.clone())).await?;
+            self.sweep(SweepFilter::Domain(record.name.clone())).await?;
         }
         match self.change(Change::DomainRegistered { record, limit }, Bytes::new()).await? {
-            Outcome::Registered(registration) => Ok(registration),
+            ChangeResult::Registered(registration) => Ok(registration),
             other => Err(unexpected(&other)),
         }
     }
 
     async fn update_domain(&self, record: DomainRecord) -> Result<bool, StoreError> {
         match self.change(Change::DomainUpdated { record }, Bytes::new()).await? {
-            Outcome::Domain(was_registered) => Ok(was_registered),
+            ChangeResult::Domain(was_registered) => Ok(was_registered),
             other => Err(unexpected(&other)),
         }
     }
@@ -273,12 +273,12 @@ impl Store for EmbeddedStore {
             return Ok(false);
         }
         // The webhooks go first: after a crash in between, the next owner of the domain must not inherit them.
-        self.sweep(Sweep::Domain(name.clone())).await?;
+        self.sweep(SweepFilter::Domain(name.clone())).await?;
         match self.change(Change::DomainRemoved { name: name.clone() }, Bytes::new()).await? {
-            Outcome::Domain(false) => Ok(false),
-            Outcome::Domain(true) => {
+            ChangeResult::Domain(false) => Ok(false),
+            ChangeResult::Domain(true) => {
                 // Delete webhooks that were registered meanwhile.
-                self.sweep(Sweep::Domain(name.clone())).await?;
+                self.sweep(SweepFilter::Domain(name.clone())).await?;
                 Ok(true)
             }
             other => Err(unexpected(&other)),
@@ -327,6 +327,6 @@ fn damaged(place: RecordPlace) -> StoreError {
     StoreError::Damaged { segment: place.segment, offset: u64::from(place.offset) }
 }
 
-fn unexpected(outcome: &Outcome) -> StoreError {
-    StoreError::Failed(format!("a change was answered with {outcome:?}"))
+fn unexpected(result: &ChangeResult) -> StoreError {
+    StoreError::Failed(format!("a change was answered with {result:?}"))
 }

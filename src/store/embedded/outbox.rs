@@ -12,7 +12,7 @@ use crate::model::{
     AttemptRecord, Listed, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
     WebhookStatus,
 };
-use crate::store::change::{Change, Outcome, Sweep};
+use crate::store::change::{Change, ChangeResult, SweepFilter};
 use crate::store::index::{Due, View, record_place};
 use crate::store::{
     ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxVersion, Replay, Replayed, StoreError, WebhookFilter,
@@ -36,7 +36,7 @@ impl Outbox for EmbeddedStore {
         limits: WebhookLimits,
     ) -> Result<WebhookRegistration, StoreError> {
         match self.change(Change::WebhookRegistered { record: Box::new(record), limits }, Bytes::new()).await? {
-            Outcome::Webhook(registration) => Ok(registration),
+            ChangeResult::Webhook(registration) => Ok(registration),
             other => Err(unexpected(&other)),
         }
     }
@@ -59,15 +59,15 @@ impl Outbox for EmbeddedStore {
     }
 
     async fn delete_idle_webhooks(&self, idle_since: Timestamp) -> Result<usize, StoreError> {
-        self.sweep(Sweep::IdleSince(idle_since)).await
+        self.sweep(SweepFilter::IdleSince(idle_since)).await
     }
 
     async fn delete_unproven_webhooks(&self, registered_before: Timestamp) -> Result<usize, StoreError> {
-        self.sweep(Sweep::UnprovenSince(registered_before)).await
+        self.sweep(SweepFilter::UnprovenSince(registered_before)).await
     }
 
     async fn delete_webhooks_of_origin(&self, origin: String) -> Result<usize, StoreError> {
-        self.sweep(Sweep::Origin(origin)).await
+        self.sweep(SweepFilter::Origin(origin)).await
     }
 
     async fn all_webhooks(
@@ -109,8 +109,8 @@ impl Outbox for EmbeddedStore {
     async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
         debug_assert!(attempts.len() <= ATTEMPTS_PER_RECORD, "{} attempts at once", attempts.len());
         match self.change(Change::Attempted { attempts }, Bytes::new()).await? {
-            Outcome::Recorded { more: false, .. } => Ok(()),
-            Outcome::Recorded { more: true, .. } => {
+            ChangeResult::Recorded { more: false, .. } => Ok(()),
+            ChangeResult::Recorded { more: true, .. } => {
                 // The attempts are recorded, so this must not fail. The next sweep ends the remaining events.
                 if let Err(error) = self.end_events(NEVER).await {
                     tracing::warn!(%error, "events of a disabled webhook could not be ended; the next sweep tries again");
@@ -141,7 +141,7 @@ impl Outbox for EmbeddedStore {
     async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<Replayed, StoreError> {
         let outbox = self.state.options().outbox;
         match self.change(Change::Replayed { webhook, which, now, outbox }, Bytes::new()).await? {
-            Outcome::Replayed(replayed) => {
+            ChangeResult::Replayed(replayed) => {
                 self.state.outbox_hint().notify_one();
                 Ok(replayed)
             }
@@ -155,16 +155,16 @@ impl Outbox for EmbeddedStore {
 }
 
 impl EmbeddedStore {
-    /// Deletes the webhooks that match `of`, and returns how many. A webhook that is registered meanwhile may be missed.
-    pub(super) async fn sweep(&self, of: Sweep) -> Result<usize, StoreError> {
+    /// Deletes the webhooks that match `filter`, and returns how many. A webhook that is registered meanwhile may be missed.
+    pub(super) async fn sweep(&self, filter: SweepFilter) -> Result<usize, StoreError> {
         let (mut swept, mut after) = (0, None);
         loop {
-            let wanted = of.clone();
-            let is_wanted = move |webhook: &WebhookRecord| wanted.is_after(webhook);
+            let wanted = filter.clone();
+            let is_wanted = move |webhook: &WebhookRecord| wanted.matches(webhook);
             let page = self.read(move |view| view.webhook_page(is_wanted, after, SWEEP_ROWS_READ, SWEEP_STEP)).await?;
             if !page.webhooks.is_empty() {
                 let webhooks = page.webhooks.into_iter().map(|webhook| webhook.id).collect();
-                swept += self.changed(Change::WebhooksSwept { webhooks, of: of.clone() }).await?;
+                swept += self.changed(Change::WebhooksSwept { webhooks, filter: filter.clone() }).await?;
             }
             if page.next.is_none() {
                 return Ok(swept);
@@ -177,14 +177,14 @@ impl EmbeddedStore {
 impl StoreState {
     fn due_events(&self, webhook: WebhookId, query: &DueQuery) -> Result<Option<DueEvents>, StoreError> {
         let read = |view: &View| match view.webhook_at(webhook, query.due_by)? {
-            Some((record, rests_until)) if record.status == WebhookStatus::Active => {
-                Ok(Some((record, rests_until, view.due_events(webhook, query)?)))
+            Some((record, backs_off_until)) if record.status == WebhookStatus::Active => {
+                Ok(Some((record, backs_off_until, view.due_events(webhook, query)?)))
             }
             _ => Ok(None),
         };
-        let Some((webhook, rests_until, due)) = self.read(read)? else { return Ok(None) };
+        let Some((webhook, backs_off_until, due)) = self.read(read)? else { return Ok(None) };
         let Due { events, has_more, next_due_at } = due;
-        Ok(Some(DueEvents { webhook, events, has_more, next_due_at, rests_until }))
+        Ok(Some(DueEvents { webhook, events, has_more, next_due_at, backs_off_until }))
     }
 
     /// Loads the Email of an event. `None` if its record is not readable at the known place.

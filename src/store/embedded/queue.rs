@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::counters::{Counters, Queued};
 use crate::store::StoreError;
-use crate::store::change::{Change, Outcome};
+use crate::store::change::{Change, ChangeResult};
 
 /// A group takes no further change when it has this many octets.
 const GROUP_OCTETS_MAX: usize = 4 << 20;
@@ -24,27 +24,27 @@ const UNIT_OCTETS: usize = 1 << 10;
 pub(super) struct Job {
     pub(super) change: Change,
     pub(super) content: Bytes,
-    pub(super) answer: oneshot::Sender<Result<Outcome, StoreError>>,
+    pub(super) answer: oneshot::Sender<Result<ChangeResult, StoreError>>,
     /// Its part of the queue, which is free again when the job is dropped.
     _permit: OwnedSemaphorePermit,
     _queued: Queued,
 }
 
-/// A message to the writer.
+/// A command to the writer.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "nearly every message is a change")]
-pub(super) enum Message {
+#[allow(clippy::large_enum_variant, reason = "nearly every command is a change")]
+pub(super) enum WriterCommand {
     Change(Job),
     Signal(Signal),
 }
 
-/// A message to the writer that is not a change.
+/// A command to the writer that is not a change.
 #[derive(Debug)]
 pub(super) enum Signal {
     /// Answer once every change that was queued before is answered.
     Answer(oneshot::Sender<()>),
     /// A read of the index failed, so the index may have to be reopened.
-    LookAtIndex,
+    CheckIndex,
     /// Finish, and drop the sender when everything is durable and all files are closed.
     Close(oneshot::Sender<()>),
 }
@@ -52,40 +52,40 @@ pub(super) enum Signal {
 /// The senders' end. Dropping it closes the store as [`Queue::close`] does.
 #[derive(Debug)]
 pub(super) struct Queue {
-    sender: mpsc::Sender<Message>,
+    sender: mpsc::Sender<WriterCommand>,
     room: Arc<Semaphore>,
     counters: Arc<Counters>,
     writer: Option<JoinHandle<()>>,
 }
 
 impl Queue {
-    pub(super) fn new(sender: mpsc::Sender<Message>, counters: Arc<Counters>, writer: JoinHandle<()>) -> Self {
+    pub(super) fn new(sender: mpsc::Sender<WriterCommand>, counters: Arc<Counters>, writer: JoinHandle<()>) -> Self {
         let room = Arc::new(Semaphore::new(UNITS_MAX as usize));
         Self { sender, room, counters, writer: Some(writer) }
     }
 
-    fn send(&self, message: Message) -> Result<(), StoreError> {
-        self.sender.send(message).map_err(|_| StoreError::WriterEnded)
+    fn send(&self, command: WriterCommand) -> Result<(), StoreError> {
+        self.sender.send(command).map_err(|_| StoreError::WriterEnded)
     }
 
-    /// Queues a change, after a wait for room if the queue is full, and waits for its outcome.
+    /// Queues a change, after a wait for room if the queue is full, and waits for its result.
     ///
     /// Once the change is queued, dropping the future does not undo it.
-    pub(super) async fn submit(&self, change: Change, content: Bytes) -> Result<Outcome, StoreError> {
+    pub(super) async fn submit(&self, change: Change, content: Bytes) -> Result<ChangeResult, StoreError> {
         let units = u32::try_from(1 + (content.len() + change.weight_octets()) / UNIT_OCTETS)
             .unwrap_or(u32::MAX)
             .min(UNITS_MAX);
         let permit = Arc::clone(&self.room).acquire_many_owned(units).await.map_err(|_| StoreError::Stopping)?;
         let (answer, answered) = oneshot::channel();
         let job = Job { change, content, answer, _permit: permit, _queued: self.counters.queued() };
-        self.send(Message::Change(job))?;
+        self.send(WriterCommand::Change(job))?;
         answered.await.unwrap_or(Err(StoreError::OutcomeUnknown))
     }
 
     /// Waits until the writer has answered every change that was queued before.
     pub(super) async fn answers(&self) -> Result<(), StoreError> {
         let (answer, is_answered) = oneshot::channel();
-        self.send(Message::Signal(Signal::Answer(answer)))?;
+        self.send(WriterCommand::Signal(Signal::Answer(answer)))?;
         is_answered.await.map_err(|_| StoreError::WriterEnded)
     }
 
@@ -97,7 +97,7 @@ impl Queue {
     pub(super) async fn close(&self) {
         self.room.close();
         let (done, is_done) = oneshot::channel();
-        if self.send(Message::Signal(Signal::Close(done))).is_ok() {
+        if self.send(WriterCommand::Signal(Signal::Close(done))).is_ok() {
             let _ = is_done.await;
         }
     }
@@ -106,15 +106,15 @@ impl Queue {
 /// Takes the queued changes up to the limits of a group.
 ///
 /// A signal ends the group and is returned, since it must be handled after every change that was queued before.
-pub(super) fn gather(messages: &Receiver<Message>, jobs: &mut Vec<Job>) -> Option<Signal> {
+pub(super) fn gather(commands: &Receiver<WriterCommand>, jobs: &mut Vec<Job>) -> Option<Signal> {
     let mut octets: usize = jobs.iter().map(|job| job.content.len()).sum();
     while jobs.len() < GROUP_CHANGES_MAX && octets < GROUP_OCTETS_MAX {
-        match messages.try_recv() {
-            Ok(Message::Change(job)) => {
+        match commands.try_recv() {
+            Ok(WriterCommand::Change(job)) => {
                 octets += job.content.len();
                 jobs.push(job);
             }
-            Ok(Message::Signal(signal)) => return Some(signal),
+            Ok(WriterCommand::Signal(signal)) => return Some(signal),
             Err(TryRecvError::Empty | TryRecvError::Disconnected) => return None,
         }
     }
@@ -122,9 +122,9 @@ pub(super) fn gather(messages: &Receiver<Message>, jobs: &mut Vec<Job>) -> Optio
 }
 
 /// Answers the sender of a change. No other code does.
-pub(super) fn answer(job: Job, outcome: Result<Outcome, StoreError>) {
+pub(super) fn answer(job: Job, result: Result<ChangeResult, StoreError>) {
     // The sender may have gone. The change is made nevertheless.
-    let _ = job.answer.send(outcome);
+    let _ = job.answer.send(result);
 }
 
 pub(super) fn answer_all(jobs: Vec<Job>, error: &StoreError) {
@@ -139,7 +139,7 @@ impl Drop for Queue {
     /// This takes as long as a checkpoint. An async caller awaits [`Queue::close`] before, after which it returns at once.
     fn drop(&mut self) {
         // Readers have senders of this channel as well, so closing it would not end the writer.
-        let _ = self.send(Message::Signal(Signal::Close(oneshot::channel().0)));
+        let _ = self.send(WriterCommand::Signal(Signal::Close(oneshot::channel().0)));
         if let Some(writer) = self.writer.take() {
             let _ = writer.join();
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::drop_warnings;
 use super::open::index_missing;
 use super::writer::Writer;
-use crate::store::change::{Change, Outcome};
+use crate::store::change::{Change, ChangeResult};
 use crate::store::index::{Applied, Index, IndexError};
 use crate::store::journal::{FoundJournal, Position, RecordPlace};
 use crate::store::{OpenError, StoreError};
@@ -62,15 +62,15 @@ impl Backoff {
 }
 
 impl Writer {
-    /// Applies a durable group to the index. Returns the outcome of each change.
+    /// Applies a durable group to the index. Returns the result of each change.
     ///
-    /// After an error the outcomes are unknown. The group is applied when the index can be reopened.
+    /// After an error the results are unknown. The group is applied when the index can be reopened.
     pub(super) fn apply(
         &mut self,
         changes: &[&Change],
         places: &[RecordPlace],
         start: Position,
-    ) -> Result<Vec<Outcome>, StoreError> {
+    ) -> Result<Vec<ChangeResult>, StoreError> {
         let mut cause = match self.apply_once(changes, places) {
             Ok(applied) => return Ok(self.counted(applied)),
             Err(error) => error.to_store_error(),
@@ -88,10 +88,10 @@ impl Writer {
         Err(StoreError::OutcomeUnknown)
     }
 
-    fn counted(&mut self, applied: Applied) -> Vec<Outcome> {
+    fn counted(&mut self, applied: Applied) -> Vec<ChangeResult> {
         self.state.counters().add(&applied.counts);
         drop_warnings::warn(self.drop_warnings.add(&applied.counts.events_dropped, Instant::now()));
-        applied.outcomes
+        applied.results
     }
 
     /// Reopens the index if it is not open.

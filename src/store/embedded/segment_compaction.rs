@@ -10,7 +10,7 @@ use super::writer::Writer;
 use crate::store::StoreError;
 use crate::store::change::Change;
 use crate::store::index::SegmentUsage;
-use crate::store::journal::{Content, Group, group_room};
+use crate::store::journal::{Group, JournalMessage, group_room};
 
 /// The size of a batch in messages, and in octets with one message beyond. It takes the writer a few milliseconds.
 const BATCH_MESSAGES: usize = 512;
@@ -19,7 +19,7 @@ const BATCH_OCTETS: usize = 1 << 20;
 /// Messages that are copied together.
 #[derive(Default)]
 struct Batch {
-    messages: Vec<Content>,
+    messages: Vec<JournalMessage>,
     octets: usize,
 }
 
@@ -101,14 +101,14 @@ impl Writer {
         Ok(true)
     }
 
-    fn copy(&mut self, messages: Vec<Content>) -> Result<(), StoreError> {
+    fn copy(&mut self, messages: Vec<JournalMessage>) -> Result<(), StoreError> {
         let room = group_room(self.state.options());
         let mut messages = messages.into_iter().peekable();
         while messages.peek().is_some() {
             let mut group = Group::new();
             let mut changes = Vec::new();
             while let Some(message) = messages.next_if(|_| changes.is_empty() || group.octets() as u64 <= room) {
-                let Content { place, envelope, received_at, raw } = message;
+                let JournalMessage { place, envelope, received_at, raw } = message;
                 let change = Change::Relocated { from: place, envelope, received_at };
                 group.push(&change, &raw)?;
                 changes.push(change);

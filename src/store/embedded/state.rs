@@ -10,15 +10,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::counters::Counters;
 use super::open::Opened;
-use super::queue::{Message, Signal};
+use super::queue::{Signal, WriterCommand};
 use crate::model::{Mailbox, Timestamp};
-use crate::store::change::{Change, Outcome};
+use crate::store::change::{Change, ChangeResult};
 use crate::store::index::{Index, IndexError, View};
 use crate::store::journal::{Segments, SpareView};
 use crate::store::{OutboxVersion, StoreError, StoreOptions, StoreStats};
 
 /// How long a reader waits while the index is not open.
-const READ_PATIENCE: Duration = Duration::from_secs(3);
+const READ_TIMEOUT: Duration = Duration::from_secs(3);
 /// How often a waiting thread checks whether the index is open, or free of readers.
 const POLL_EVERY: Duration = Duration::from_millis(1);
 /// While checkpoints fail, mail is accepted until a start would replay the journal of this many checkpoints.
@@ -31,7 +31,7 @@ pub(super) struct StoreState {
     index: ArcSwapOption<Index>,
     /// Why the index cannot be reopened.
     index_failure: ArcSwapOption<StoreError>,
-    writer: mpsc::Sender<Message>,
+    writer: mpsc::Sender<WriterCommand>,
     writer_ended: CancellationToken,
     index_octets: AtomicU64,
     segments: Segments,
@@ -46,7 +46,7 @@ pub(super) struct StoreState {
 }
 
 impl StoreState {
-    pub(super) fn new(opened: &Opened, options: StoreOptions, writer: mpsc::Sender<Message>) -> Self {
+    pub(super) fn new(opened: &Opened, options: StoreOptions, writer: mpsc::Sender<WriterCommand>) -> Self {
         let state = Self {
             index: ArcSwapOption::from(Some(Arc::clone(&opened.index))),
             index_failure: ArcSwapOption::empty(),
@@ -81,9 +81,9 @@ impl StoreState {
         OutboxVersion(self.outbox_version.load(Ordering::SeqCst))
     }
 
-    /// Records the outcomes of changes that every new view shows.
-    pub(super) fn record_outdated<'c>(&self, mut changes: impl Iterator<Item = (&'c Change, &'c Outcome)>) {
-        if changes.any(|(change, outcome)| change.outdates_outbox(outcome)) {
+    /// Records the results of changes that every new view shows.
+    pub(super) fn record_outdated<'c>(&self, mut changes: impl Iterator<Item = (&'c Change, &'c ChangeResult)>) {
+        if changes.any(|(change, result)| change.outdates_outbox(result)) {
             self.outbox_version.fetch_add(1, Ordering::SeqCst);
         }
     }
@@ -105,7 +105,7 @@ impl StoreState {
         self.give_index_back(index);
         self.index_failure.store(None);
         self.counters.index_reopened();
-        // Nobody has seen the outcomes of the replayed changes, so assume that they outdate the outbox.
+        // Nobody has seen the results of the replayed changes, so assume that they outdate the outbox.
         self.outbox_version.fetch_add(1, Ordering::SeqCst);
         self.outbox_hint.notify_one();
     }
@@ -150,9 +150,9 @@ impl StoreState {
         wait_for_readers(index, deadline).inspect_err(|state| state.cut_off()).is_ok()
     }
 
-    /// Runs a read of the index. Waits for up to [`READ_PATIENCE`] while the index is reopened or compacted.
+    /// Runs a read of the index. Waits for up to [`READ_TIMEOUT`] while the index is reopened or compacted.
     pub(super) fn read<T>(&self, read: impl FnOnce(&View) -> Result<T, IndexError>) -> Result<T, StoreError> {
-        let deadline = Instant::now() + READ_PATIENCE;
+        let deadline = Instant::now() + READ_TIMEOUT;
         let index = loop {
             match self.index() {
                 Some(index) => break index,
@@ -178,7 +178,7 @@ impl StoreState {
         let answer = index.view().and_then(|view| read(&view)).inspect_err(|error| {
             if error.is_of_disk() && index.mark_failed() {
                 // This fails only if the writer has ended.
-                let _ = self.writer.send(Message::Signal(Signal::LookAtIndex));
+                let _ = self.writer.send(WriterCommand::Signal(Signal::CheckIndex));
             }
         });
         answer.map_err(|error| error.to_store_error())

@@ -15,16 +15,16 @@ use super::checkpoint::Unsaved;
 use super::drop_warnings::{self, DropWarnings};
 use super::open::Opened;
 use super::punching::Punching;
-use super::queue::{Job, Message, Queue, Signal, answer, answer_all, gather};
+use super::queue::{Job, Queue, Signal, WriterCommand, answer, answer_all, gather};
 use super::recovery::{Backoff, OPENING_RETRY_MAX, SAVING_RETRY_MAX};
 use super::state::StoreState;
-use crate::store::change::{Change, Outcome};
+use crate::store::change::{Change, ChangeResult};
 use crate::store::index::{Applied, IndexError, SegmentUsage};
 use crate::store::journal::{AppendError, Group, Journal, RecordPlace, group_room};
 use crate::store::{OpenError, StoreError};
 
 /// How long a close punches deleted messages and waits for readers. The next start punches the rest.
-const CLOSE_PATIENCE: Duration = Duration::from_millis(1500);
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(1500);
 /// The shortest time that a close gives to readers.
 const LAST_READERS_GRACE: Duration = Duration::from_millis(200);
 
@@ -32,8 +32,8 @@ const LAST_READERS_GRACE: Duration = Duration::from_millis(200);
 pub(super) fn start(
     state: Arc<StoreState>,
     opened: Opened,
-    sender: Sender<Message>,
-    messages: Receiver<Message>,
+    sender: Sender<WriterCommand>,
+    commands: Receiver<WriterCommand>,
 ) -> Result<Queue, OpenError> {
     let Opened { index, journal } = opened;
     let counters = Arc::clone(state.counters());
@@ -55,14 +55,14 @@ pub(super) fn start(
     let thread = std::thread::Builder::new()
         .name("store-writer".into())
         .spawn(move || {
-            let ended = catch_unwind(AssertUnwindSafe(|| writer.run(&messages)));
+            let ended = catch_unwind(AssertUnwindSafe(|| writer.run(&commands)));
             if let Err(panic) = &ended {
                 tracing::error!(cause = what_panicked(&**panic), "the writer of the store has ended");
                 state.writer_ended().cancel();
             }
             // All files are closed before the waiting close returns, since its caller may open the directory at once. If the
-            // writer panicked, this also drops the queue, so that its senders learn that their outcome is unknown.
-            drop((writer, messages, state));
+            // writer panicked, this also drops the queue, so that its senders learn that their result is unknown.
+            drop((writer, commands, state));
             drop(ended);
         })
         .map_err(|error| OpenError::Io { path: "the writer thread".into(), reason: error.to_string() })?;
@@ -85,7 +85,7 @@ fn handle(signal: Signal) -> Option<oneshot::Sender<()>> {
             None
         }
         // The writer checks the index whenever it becomes idle.
-        Signal::LookAtIndex => None,
+        Signal::CheckIndex => None,
     }
 }
 
@@ -110,21 +110,21 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Works until the store closes. Returns the sender to drop when all files are closed.
-    fn run(&mut self, messages: &Receiver<Message>) -> Option<oneshot::Sender<()>> {
+    fn run(&mut self, commands: &Receiver<WriterCommand>) -> Option<oneshot::Sender<()>> {
         let mut closing = None;
         while closing.is_none() {
             let first = match self.idle_until() {
-                None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(at) => messages.recv_timeout(at.saturating_duration_since(Instant::now())),
+                None => commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(at) => commands.recv_timeout(at.saturating_duration_since(Instant::now())),
             };
             match first {
-                Ok(Message::Change(job)) => {
+                Ok(WriterCommand::Change(job)) => {
                     let mut jobs = vec![job];
-                    let behind = gather(messages, &mut jobs);
+                    let behind = gather(commands, &mut jobs);
                     self.commit(jobs);
                     closing = behind.and_then(handle);
                 }
-                Ok(Message::Signal(signal)) => closing = handle(signal),
+                Ok(WriterCommand::Signal(signal)) => closing = handle(signal),
                 Err(RecvTimeoutError::Timeout) => self.idle_work(),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -134,13 +134,13 @@ impl Writer {
             }
         }
         // Changes may have entered the queue after the close.
-        for message in messages.try_iter() {
-            if let Message::Change(job) = message {
+        for command in commands.try_iter() {
+            if let WriterCommand::Change(job) = command {
                 answer(job, Err(StoreError::Stopping));
             }
         }
         drop_warnings::warn(std::mem::take(&mut self.drop_warnings).into_unreported());
-        let deadline = Instant::now() + CLOSE_PATIENCE;
+        let deadline = Instant::now() + CLOSE_TIMEOUT;
         self.finish(deadline);
         self.state.set_index_failure(StoreError::Stopping);
         // The last checkpoint has made everything durable, so the index may be closed without a save.
@@ -150,7 +150,7 @@ impl Writer {
         closing
     }
 
-    /// When there is work even if no message arrives.
+    /// When there is work even if no command arrives.
     fn idle_until(&self) -> Option<Instant> {
         if self.state.index().is_none_or(|index| index.has_failed()) {
             return Some(self.opening.until());
@@ -161,7 +161,7 @@ impl Writer {
         [checkpoint_at, punched_at, self.compact_at].into_iter().flatten().min()
     }
 
-    /// Does the work that is due while no message arrives.
+    /// Does the work that is due while no command arrives.
     fn idle_work(&mut self) {
         if self.state.index().is_some_and(|index| index.has_failed()) {
             tracing::error!("the index could not be read; it is reopened");
@@ -207,15 +207,15 @@ impl Writer {
         let taken_at = Instant::now();
         let changes: Vec<&Change> = jobs.iter().map(|job| &job.change).collect();
         match self.write_group(group, &changes) {
-            Ok(outcomes) => {
+            Ok(results) => {
                 self.state.counters().committed(taken_at.elapsed());
                 // This comes before the answers: a caller that has deleted a webhook relies on it.
-                self.state.record_outdated(jobs.iter().map(|job| &job.change).zip(&outcomes));
-                if outcomes.iter().any(|it| matches!(it, Outcome::Received { has_events: true, .. })) {
+                self.state.record_outdated(jobs.iter().map(|job| &job.change).zip(&results));
+                if results.iter().any(|it| matches!(it, ChangeResult::Received { has_events: true, .. })) {
                     self.state.outbox_hint().notify_one();
                 }
-                for (job, outcome) in jobs.into_iter().zip(outcomes) {
-                    answer(job, Ok(outcome));
+                for (job, result) in jobs.into_iter().zip(results) {
+                    answer(job, Ok(result));
                 }
             }
             Err(AppendError::NoRoom(cause)) => self.commit_freeing(jobs, &cause),
@@ -223,8 +223,12 @@ impl Writer {
         }
     }
 
-    /// Makes a group of `changes` durable and visible. Returns their outcomes.
-    pub(super) fn write_group(&mut self, mut group: Group, changes: &[&Change]) -> Result<Vec<Outcome>, AppendError> {
+    /// Makes a group of `changes` durable and visible. Returns their results.
+    pub(super) fn write_group(
+        &mut self,
+        mut group: Group,
+        changes: &[&Change],
+    ) -> Result<Vec<ChangeResult>, AppendError> {
         self.ensure_index().map_err(AppendError::Failed)?;
         self.state.is_savable(group.frees_space_only()).map_err(AppendError::NoRoom)?;
         self.journal.make_room(&group)?;
@@ -236,8 +240,8 @@ impl Writer {
             self.state.set_unsaved_octets(unsaved.octets);
         }
         drop(group);
-        let outcomes = self.apply(changes, &places, start).map_err(AppendError::Failed)?;
-        Ok(outcomes)
+        let results = self.apply(changes, &places, start).map_err(AppendError::Failed)?;
+        Ok(results)
     }
 
     /// Commits only the changes that free space, since there is no room for the others.

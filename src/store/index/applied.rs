@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::model::WebhookId;
-use crate::store::change::Outcome;
+use crate::store::change::ChangeResult;
 
 /// The result of a group.
 #[derive(Debug, Default)]
 pub(crate) struct Applied {
-    /// The outcome of each change, in order.
-    pub(crate) outcomes: Vec<Outcome>,
+    /// The result of each change, in order.
+    pub(crate) results: Vec<ChangeResult>,
     /// The counts of all changes together.
     pub(crate) counts: GroupCounts,
 }

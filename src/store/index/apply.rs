@@ -7,16 +7,16 @@ use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
 use super::applied::GroupCounts;
-use super::domain_counts::DomainCounts;
+use super::domain_counts::DomainCountRows;
 use super::keys::{HashKey, MailKey, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of};
-use super::outbox::Outbox;
+use super::outbox::OutboxTables;
 use super::outbox_limits::ENDS_MAX;
 use super::refcounts::{RefCount, RefCounts};
 use super::rows::{EventRow, HeadRow, IndexState, MailRow, decode_domain, decode_head, decode_mail};
 use super::segment_usage::SegmentUsages;
 use super::tables::{DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, IDS, MAIL, META, META_STATE, PUNCHES};
 use crate::model::{DomainRecord, EmailId, Envelope, Mailbox, Timestamp};
-use crate::store::change::{Change, Outcome};
+use crate::store::change::{Change, ChangeResult};
 use crate::store::journal::{Position, RecordPlace};
 use crate::store::{OutboxLimits, Registration};
 
@@ -30,8 +30,8 @@ pub(super) struct Apply<'t> {
     pub(super) segment_usage: SegmentUsages<'t>,
     punches: Table<'t, (u64, u32), (u32, u32)>,
     domains: Table<'t, &'static str, &'static [u8]>,
-    pub(super) domain_counts: DomainCounts<'t>,
-    pub(super) outbox: Outbox<'t>,
+    pub(super) domain_counts: DomainCountRows<'t>,
+    pub(super) outbox: OutboxTables<'t>,
     pub(super) hash_key: HashKey,
     /// The outbox limits of the current change.
     pub(super) limits: OutboxLimits,
@@ -72,8 +72,8 @@ impl<'t> Apply<'t> {
             segment_usage: SegmentUsages::open(transaction)?,
             punches: transaction.open_table(PUNCHES)?,
             domains: transaction.open_table(DOMAINS)?,
-            domain_counts: DomainCounts::open(transaction)?,
-            outbox: Outbox::open(transaction, hash_key)?,
+            domain_counts: DomainCountRows::open(transaction)?,
+            outbox: OutboxTables::open(transaction, hash_key)?,
             hash_key,
             limits: OutboxLimits::UNBOUNDED,
             ends_left: ENDS_MAX,
@@ -100,20 +100,20 @@ impl<'t> Apply<'t> {
         Ok(self.counts)
     }
 
-    pub(super) fn change(&mut self, change: &Change, place: RecordPlace) -> Result<Outcome, IndexError> {
+    pub(super) fn change(&mut self, change: &Change, place: RecordPlace) -> Result<ChangeResult, IndexError> {
         (self.limits, self.ends_left, self.has_dropped) = (OutboxLimits::UNBOUNDED, ENDS_MAX, false);
         match change {
             Change::Received { envelope, received_at, expires_at, caps, outbox } => {
                 self.limits = *outbox;
                 if self.is_known(envelope)? {
                     self.punch(place)?;
-                    return Ok(Outcome::Received { has_events: false, has_dropped: false });
+                    return Ok(ChangeResult::Received { has_events: false, has_dropped: false });
                 }
                 if !self.evict_for(envelope, caps, *received_at, place)? {
-                    return Ok(Outcome::MailboxFull);
+                    return Ok(ChangeResult::MailboxFull);
                 }
                 let has_events = self.receive(envelope, *received_at, *expires_at, place)?;
-                Ok(Outcome::Received { has_events, has_dropped: self.has_dropped })
+                Ok(ChangeResult::Received { has_events, has_dropped: self.has_dropped })
             }
             Change::Deleted { id, now } => self.delete(*id, *now),
             Change::MailboxDeleted { mailbox, through, now, limit, .. } => {
@@ -129,15 +129,15 @@ impl<'t> Apply<'t> {
                 if is_registered {
                     self.put_domain(record)?;
                 }
-                Ok(Outcome::Domain(is_registered))
+                Ok(ChangeResult::Domain(is_registered))
             }
-            Change::DomainRemoved { name } => Ok(Outcome::Domain(self.domains.remove(name.as_str())?.is_some())),
+            Change::DomainRemoved { name } => Ok(ChangeResult::Domain(self.domains.remove(name.as_str())?.is_some())),
             Change::WebhookRegistered { record, limits } => self.register_webhook(record, *limits),
             Change::WebhookDeleted { id } => {
                 let (number, more) = self.delete_webhook(*id)?;
-                Ok(Outcome::Changed { number, more })
+                Ok(ChangeResult::Changed { number, more })
             }
-            Change::WebhooksSwept { webhooks, of } => self.sweep_webhooks(webhooks, of),
+            Change::WebhooksSwept { webhooks, filter } => self.sweep_webhooks(webhooks, filter),
             Change::Attempted { attempts } => self.record_attempts(attempts),
             Change::Replayed { webhook, which, now, outbox } => {
                 self.limits = *outbox;
@@ -228,7 +228,7 @@ impl<'t> Apply<'t> {
         self.mail.get(key)?.map(|row| decode_mail(row.value())).transpose()
     }
 
-    fn delete(&mut self, id: EmailId, now: Timestamp) -> Result<Outcome, IndexError> {
+    fn delete(&mut self, id: EmailId, now: Timestamp) -> Result<ChangeResult, IndexError> {
         let key = self.ids.get(&id.octets())?.map(|key| *key.value());
         let mut readable = 0;
         if let Some(key) = key
@@ -238,7 +238,7 @@ impl<'t> Apply<'t> {
             self.remove(&key, &row, Removal::Delete)?;
             readable = 1;
         }
-        Ok(Outcome::Removed { readable, all: readable, more: false })
+        Ok(ChangeResult::Removed { readable, all: readable, more: false })
     }
 
     fn delete_mailbox(
@@ -247,7 +247,7 @@ impl<'t> Apply<'t> {
         through: u64,
         now: Timestamp,
         limit: usize,
-    ) -> Result<Outcome, IndexError> {
+    ) -> Result<ChangeResult, IndexError> {
         let hash = mailbox_hash(&self.hash_key, mailbox);
         let mut rows = Vec::new();
         for row in self.mail.range::<&MailKey>(&mail_key(hash, 1)..=&mail_key(hash, through))?.take(limit) {
@@ -258,11 +258,15 @@ impl<'t> Apply<'t> {
             self.remove(key, row, Removal::Delete)?;
         }
         let readable = rows.iter().filter(|(_, row)| row.expires_at > now).count() as u64;
-        Ok(Outcome::Removed { readable, all: rows.len() as u64, more: rows.len() == limit })
+        Ok(ChangeResult::Removed { readable, all: rows.len() as u64, more: rows.len() == limit })
     }
 
     /// Removes Emails that expire in seconds of `range`, about `limit` of them.
-    fn remove_expiring(&mut self, range: impl RangeBounds<(u64, u64)>, limit: usize) -> Result<Outcome, IndexError> {
+    fn remove_expiring(
+        &mut self,
+        range: impl RangeBounds<(u64, u64)>,
+        limit: usize,
+    ) -> Result<ChangeResult, IndexError> {
         self.flush_expiring()?;
         let mut keys = Vec::new();
         let mut rows = Vec::new();
@@ -286,7 +290,7 @@ impl<'t> Apply<'t> {
                 all += 1;
             }
         }
-        Ok(Outcome::Removed { readable: 0, all, more })
+        Ok(ChangeResult::Removed { readable: 0, all, more })
     }
 
     pub(super) fn remove(&mut self, key: &MailKey, row: &MailRow, removal: Removal) -> Result<(), IndexError> {
@@ -367,7 +371,7 @@ impl<'t> Apply<'t> {
         Ok(())
     }
 
-    fn register_domain(&mut self, record: &DomainRecord, limit: u64) -> Result<Outcome, IndexError> {
+    fn register_domain(&mut self, record: &DomainRecord, limit: u64) -> Result<ChangeResult, IndexError> {
         let taken = match self.domains.get(record.name.as_str())? {
             None => None,
             Some(row) => Some(decode_domain(row.value())?),
@@ -380,7 +384,7 @@ impl<'t> Apply<'t> {
                 Registration::Won
             }
         };
-        Ok(Outcome::Registered(registration))
+        Ok(ChangeResult::Registered(registration))
     }
 
     fn put_domain(&mut self, record: &DomainRecord) -> Result<(), IndexError> {

@@ -20,15 +20,15 @@ use crate::store::journal::RecordPlace;
 const EVICTIONS_MAX: u64 = 256;
 
 /// The mailbox of a new Email.
-struct Place {
-    mailbox: [u8; 16],
+struct RecipientMailbox {
+    hash: [u8; 16],
     domain: [u8; 16],
     /// How many of the mailbox's oldest Emails are evicted.
     evictions: u64,
 }
 
 /// The data for the decision.
-struct Decision<'a, M> {
+struct CapDecision<'a, M> {
     mail: &'a M,
     /// Counts the unexpired Emails of a domain. The count is exact if it is at least the given number.
     unexpired: &'a dyn Fn([u8; 16], u64) -> Result<u64, IndexError>,
@@ -36,58 +36,60 @@ struct Decision<'a, M> {
     now: Timestamp,
 }
 
-impl<M: ReadableTable<&'static MailKey, &'static [u8]>> Decision<'_, M> {
+impl<M: ReadableTable<&'static MailKey, &'static [u8]>> CapDecision<'_, M> {
     /// Decides whether there is room in every mailbox, and how many Emails are evicted for that.
-    fn decide(&self, places: &mut [Place]) -> Result<bool, IndexError> {
-        Ok(self.decide_mailboxes(places)? && self.decide_domains(places)?)
+    fn decide(&self, mailboxes: &mut [RecipientMailbox]) -> Result<bool, IndexError> {
+        Ok(self.decide_mailboxes(mailboxes)? && self.decide_domains(mailboxes)?)
     }
 
-    fn decide_mailboxes(&self, places: &mut [Place]) -> Result<bool, IndexError> {
+    fn decide_mailboxes(&self, mailboxes: &mut [RecipientMailbox]) -> Result<bool, IndexError> {
         let cap = u64::from(self.caps.emails_per_mailbox);
         if cap == 0 {
             return Ok(true);
         }
-        for place in places {
+        for mailbox in mailboxes {
             // Most mailboxes are not full even with their expired Emails.
-            if head(self.mail, place.mailbox)?.is_none_or(|head| head.emails < cap) {
+            if head(self.mail, mailbox.hash)?.is_none_or(|head| head.emails < cap) {
                 continue;
             }
-            let over = (readable(self.mail, place.mailbox, self.now)? + 1).saturating_sub(cap);
+            let over = (readable(self.mail, mailbox.hash, self.now)? + 1).saturating_sub(cap);
             if over > 0 && self.caps.when_full == WhenFull::Reject {
                 return Ok(false);
             }
-            place.evictions = over.min(EVICTIONS_MAX);
+            mailbox.evictions = over.min(EVICTIONS_MAX);
         }
         Ok(true)
     }
 
     /// In a full domain each mailbox evicts its own Emails for its own mail. If a domain was filled under a higher cap, its
     /// mailboxes also evict the excess.
-    fn decide_domains(&self, places: &mut [Place]) -> Result<bool, IndexError> {
+    fn decide_domains(&self, mailboxes: &mut [RecipientMailbox]) -> Result<bool, IndexError> {
         let cap = u64::from(self.caps.emails_per_domain);
         if cap == 0 {
             return Ok(true);
         }
-        let domains: BTreeSet<[u8; 16]> = places.iter().map(|place| place.domain).collect();
+        let domains: BTreeSet<[u8; 16]> = mailboxes.iter().map(|mailbox| mailbox.domain).collect();
         for domain in domains {
-            let mut of_domain: Vec<&mut Place> = places.iter_mut().filter(|place| place.domain == domain).collect();
+            let mut of_domain: Vec<&mut RecipientMailbox> =
+                mailboxes.iter_mut().filter(|mailbox| mailbox.domain == domain).collect();
             let new = of_domain.len() as u64;
-            let evicted = |places: &[&mut Place]| places.iter().map(|place| place.evictions).sum::<u64>();
+            let evicted =
+                |mailboxes: &[&mut RecipientMailbox]| mailboxes.iter().map(|mailbox| mailbox.evictions).sum::<u64>();
             let emails = (self.unexpired)(domain, cap.saturating_sub(new))?;
             let mut over = (emails + new).saturating_sub(evicted(&of_domain)).saturating_sub(cap);
             if over > 0 && self.caps.when_full == WhenFull::Reject {
                 return Ok(false);
             }
             let mut too_many = emails.saturating_sub(cap);
-            for place in &mut of_domain {
+            for mailbox in &mut of_domain {
                 if over == 0 {
                     break;
                 }
-                let own = u64::from(place.evictions == 0);
+                let own = u64::from(mailbox.evictions == 0);
                 let there =
-                    readable(self.mail, place.mailbox, self.now)?.min(EVICTIONS_MAX).saturating_sub(place.evictions);
+                    readable(self.mail, mailbox.hash, self.now)?.min(EVICTIONS_MAX).saturating_sub(mailbox.evictions);
                 let evictions = there.min(over).min(own + too_many);
-                place.evictions += evictions;
+                mailbox.evictions += evictions;
                 over -= evictions;
                 too_many -= too_many.min(evictions.saturating_sub(own));
             }
@@ -99,18 +101,18 @@ impl<M: ReadableTable<&'static MailKey, &'static [u8]>> Decision<'_, M> {
     }
 
     /// Reads the Emails of a mailbox that are evicted: the oldest readable ones.
-    fn oldest(&self, place: &Place) -> Result<Vec<(MailKey, MailRow)>, IndexError> {
+    fn oldest(&self, mailbox: &RecipientMailbox) -> Result<Vec<(MailKey, MailRow)>, IndexError> {
         let mut oldest = Vec::new();
-        if place.evictions == 0 {
+        if mailbox.evictions == 0 {
             return Ok(oldest);
         }
-        for row in self.mail.range::<&MailKey>(&mail_key(place.mailbox, 1)..=&mail_key(place.mailbox, u64::MAX))? {
+        for row in self.mail.range::<&MailKey>(&mail_key(mailbox.hash, 1)..=&mail_key(mailbox.hash, u64::MAX))? {
             let (key, row) = row?;
             let row = decode_mail(row.value())?;
             if row.expires_at > self.now {
                 oldest.push((*key.value(), row));
             }
-            if oldest.len() as u64 == place.evictions {
+            if oldest.len() as u64 == mailbox.evictions {
                 break;
             }
         }
@@ -148,15 +150,15 @@ impl Apply<'_> {
             return Ok(Some(Vec::new()));
         }
         let unexpired = |domain, enough| self.domain_counts.unexpired(domain, now, enough);
-        let decision = Decision { mail: &self.mail, unexpired: &unexpired, caps, now };
-        let mut places: Vec<Place> =
-            envelope.recipients.iter().map(|recipient| place(&self.hash_key, &recipient.mailbox)).collect();
-        if !decision.decide(&mut places)? {
+        let decision = CapDecision { mail: &self.mail, unexpired: &unexpired, caps, now };
+        let mut mailboxes: Vec<RecipientMailbox> =
+            envelope.recipients.iter().map(|recipient| recipient_mailbox(&self.hash_key, &recipient.mailbox)).collect();
+        if !decision.decide(&mut mailboxes)? {
             return Ok(None);
         }
         let mut evicted = Vec::new();
-        for place in &places {
-            evicted.extend(decision.oldest(place)?);
+        for mailbox in &mailboxes {
+            evicted.extend(decision.oldest(mailbox)?);
         }
         Ok(Some(evicted))
     }
@@ -173,18 +175,23 @@ impl View {
         }
         let mail = self.transaction.open_table(MAIL)?;
         let unexpired = |domain, enough| self.unexpired(domain, now, enough);
-        let decision = Decision { mail: &mail, unexpired: &unexpired, caps, now };
+        let decision = CapDecision { mail: &mail, unexpired: &unexpired, caps, now };
         let of_domain: BTreeSet<&Mailbox> = match caps.emails_per_domain {
             0 => BTreeSet::from([last]),
             _ => mailboxes.iter().filter(|mailbox| mailbox.domain() == last.domain()).collect(),
         };
-        let mut places: Vec<Place> = of_domain.into_iter().map(|mailbox| place(&self.hash_key, mailbox)).collect();
-        decision.decide(&mut places)
+        let mut mailboxes: Vec<RecipientMailbox> =
+            of_domain.into_iter().map(|mailbox| recipient_mailbox(&self.hash_key, mailbox)).collect();
+        decision.decide(&mut mailboxes)
     }
 }
 
-fn place(secret: &super::HashKey, mailbox: &Mailbox) -> Place {
-    Place { mailbox: mailbox_hash(secret, mailbox), domain: domain_hash(secret, mailbox.domain()), evictions: 0 }
+fn recipient_mailbox(secret: &super::HashKey, mailbox: &Mailbox) -> RecipientMailbox {
+    RecipientMailbox {
+        hash: mailbox_hash(secret, mailbox),
+        domain: domain_hash(secret, mailbox.domain()),
+        evictions: 0,
+    }
 }
 
 fn head(

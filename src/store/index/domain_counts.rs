@@ -30,12 +30,12 @@ fn expiry_minute(at: Timestamp) -> u64 {
 }
 
 /// The table of counts, open for writing, with the changes of the group.
-pub(super) struct DomainCounts<'t> {
+pub(super) struct DomainCountRows<'t> {
     table: Table<'t, &'static DomainKey, u64>,
     changes: Changes,
 }
 
-impl<'t> DomainCounts<'t> {
+impl<'t> DomainCountRows<'t> {
     /// Opens the table and creates it if it is missing.
     pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
         Ok(Self { table: transaction.open_table(DOMAIN_COUNTS)?, changes: BTreeMap::new() })
@@ -157,9 +157,9 @@ mod tests {
     fn what_has_expired_is_not_counted_whether_written_or_not() {
         let database = Database::builder().create_with_backend(InMemoryBackend::new()).expect("database");
         let transaction = database.begin_write().expect("write");
-        let mut domain_counts = DomainCounts::open(&transaction).expect("open");
+        let mut domain_counts = DomainCountRows::open(&transaction).expect("open");
         for is_written in [false, true] {
-            let unexpired = |domain_counts: &DomainCounts<'_>, minute| {
+            let unexpired = |domain_counts: &DomainCountRows<'_>, minute| {
                 domain_counts.unexpired(DOMAIN, at(minute), 0).expect("read")
             };
             for minute in [10, 10, 20] {

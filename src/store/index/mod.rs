@@ -64,10 +64,10 @@ use backend::{Backend, Gate, Gated};
 pub(crate) use backup_reads::LiveEmails;
 pub(crate) use compaction::AT_START_OCTETS_MAX;
 pub use compaction::Compacted;
-use domain_counts::DomainCounts;
+use domain_counts::DomainCountRows;
 pub(crate) use error::IndexError;
 pub(crate) use keys::HashKey;
-use outbox::Outbox;
+use outbox::OutboxTables;
 pub(crate) use outbox_reads::Due;
 use overlay::Overlay;
 pub(crate) use read::{TABLES, View};
@@ -244,11 +244,11 @@ impl Index {
         let mut transaction = self.database.begin_write()?;
         transaction.set_durability(Durability::None)?;
         let mut apply = Apply::begin(&transaction, self.hash_key)?;
-        let outcomes =
+        let results =
             changes.into_iter().map(|(change, place)| apply.change(change, place)).collect::<Result<_, _>>()?;
         let counts = apply.finish(end)?;
         transaction.commit()?;
-        Ok(Applied { outcomes, counts })
+        Ok(Applied { results, counts })
     }
 
     /// Makes everything applied so far durable, and forgets segments without live messages.
@@ -341,8 +341,8 @@ fn initialize(database: &Database, hash_key: &HashKey) -> Result<(), IndexError>
         transaction.open_table(SEGMENTS)?;
         transaction.open_table(PUNCHES)?;
         transaction.open_table(DOMAINS)?;
-        DomainCounts::open(&transaction)?;
-        Outbox::open(&transaction, *hash_key)?;
+        DomainCountRows::open(&transaction)?;
+        OutboxTables::open(&transaction, *hash_key)?;
     }
     Ok(transaction.commit()?)
 }

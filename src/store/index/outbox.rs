@@ -19,20 +19,20 @@ use crate::model::{
     WebhookStatus,
 };
 use crate::store::WebhookRegistration;
-use crate::store::change::{Outcome, Sweep};
+use crate::store::change::{ChangeResult, SweepFilter};
 
 /// The reason of a webhook that is disabled after [`FAILING_MAX`] of failures.
 const ALWAYS_FAILING: &str = "nothing but failures for 5 days";
 
 /// The tables of webhooks, open for writing.
-pub(super) struct Outbox<'t> {
+pub(super) struct OutboxTables<'t> {
     pub(super) webhooks: WebhookRows<'t>,
     pub(super) sets: WebhookSets<'t>,
     pub(super) events: Events<'t>,
     pub(super) logs: DeliveryLogs<'t>,
 }
 
-impl<'t> Outbox<'t> {
+impl<'t> OutboxTables<'t> {
     /// Opens the tables and creates those that are missing.
     pub(super) fn open(transaction: &'t WriteTransaction, hash_key: HashKey) -> Result<Self, IndexError> {
         Ok(Self {
@@ -133,15 +133,15 @@ impl Apply<'_> {
         Ok(false)
     }
 
-    pub(super) fn end_events(&mut self, webhook: WebhookId, expired_by: Timestamp) -> Result<Outcome, IndexError> {
+    pub(super) fn end_events(&mut self, webhook: WebhookId, expired_by: Timestamp) -> Result<ChangeResult, IndexError> {
         let Some(mut row) = self.outbox.row(webhook)? else {
-            return Ok(Outcome::Changed { number: 0, more: false });
+            return Ok(ChangeResult::Changed { number: 0, more: false });
         };
         let (is_disabled, before) = (row.record.status != WebhookStatus::Active, row.events);
         let more = self.end_oldest_events(&mut row, |event| is_disabled || event.expires_at < expired_by)?;
         let number = (before - row.events) as usize;
         self.outbox.webhooks.put(row);
-        Ok(Outcome::Changed { number, more })
+        Ok(ChangeResult::Changed { number, more })
     }
 
     pub(super) fn event_id(&self, webhook: WebhookId, email: EmailId) -> EventId {
@@ -152,7 +152,7 @@ impl Apply<'_> {
         &mut self,
         record: &WebhookRecord,
         limits: WebhookLimits,
-    ) -> Result<Outcome, IndexError> {
+    ) -> Result<ChangeResult, IndexError> {
         let ids = self.outbox.sets.of_mailbox(&record.mailbox)?;
         for id in &ids {
             if let Some(mut row) = self.outbox.row(*id)?
@@ -164,23 +164,23 @@ impl Apply<'_> {
                     row.record.last_mail_at = row.record.last_mail_at.max(record.last_mail_at);
                     self.outbox.webhooks.put(row.clone());
                 }
-                return Ok(Outcome::Webhook(WebhookRegistration::Same(Box::new(row.record))));
+                return Ok(ChangeResult::Webhook(WebhookRegistration::Same(Box::new(row.record))));
             }
         }
         if ids.len() >= limits.per_recipient as usize {
-            return Ok(Outcome::Webhook(WebhookRegistration::FullForRecipient));
+            return Ok(ChangeResult::Webhook(WebhookRegistration::FullForRecipient));
         }
         if let Some(registrant) = record.registrant
             && self.outbox.sets.has_at_least(registrant, limits.per_registrant)?
         {
-            return Ok(Outcome::Webhook(WebhookRegistration::FullForRegistrant));
+            return Ok(ChangeResult::Webhook(WebhookRegistration::FullForRegistrant));
         }
         if self.state.webhooks >= u64::from(limits.total) {
             let Some(oldest) = self.outbox.sets.first_evictable(limits.unproven_before)? else {
-                return Ok(Outcome::Webhook(WebhookRegistration::Full));
+                return Ok(ChangeResult::Webhook(WebhookRegistration::Full));
             };
             if self.delete_webhook(oldest)?.0 == 0 {
-                return Ok(Outcome::Webhook(WebhookRegistration::Full));
+                return Ok(ChangeResult::Webhook(WebhookRegistration::Full));
             }
         }
         self.outbox.sets.add(record)?;
@@ -190,10 +190,10 @@ impl Apply<'_> {
             octets: 0,
             attempts: 0,
             failed_at: None,
-            rests_until: None,
+            backs_off_until: None,
         });
         self.state.webhooks += 1;
-        Ok(Outcome::Webhook(WebhookRegistration::New))
+        Ok(ChangeResult::Webhook(WebhookRegistration::New))
     }
 
     /// Deletes a webhook. Returns how many were deleted, and whether another change must end more of its events first.
@@ -210,38 +210,42 @@ impl Apply<'_> {
         Ok((1, false))
     }
 
-    /// Deletes those of `webhooks` that still match `of`.
-    pub(super) fn sweep_webhooks(&mut self, webhooks: &[WebhookId], of: &Sweep) -> Result<Outcome, IndexError> {
+    /// Deletes those of `webhooks` that still match `filter`.
+    pub(super) fn sweep_webhooks(
+        &mut self,
+        webhooks: &[WebhookId],
+        filter: &SweepFilter,
+    ) -> Result<ChangeResult, IndexError> {
         let mut swept = 0;
         for id in webhooks {
-            if self.outbox.webhooks.get(*id)?.is_some_and(|row| of.is_after(&row.record)) {
+            if self.outbox.webhooks.get(*id)?.is_some_and(|row| filter.matches(&row.record)) {
                 let (deleted, more) = self.delete_webhook(*id)?;
                 swept += deleted;
                 if more {
-                    return Ok(Outcome::Changed { number: swept, more });
+                    return Ok(ChangeResult::Changed { number: swept, more });
                 }
             }
         }
-        Ok(Outcome::Changed { number: swept, more: false })
+        Ok(ChangeResult::Changed { number: swept, more: false })
     }
 
-    pub(super) fn record_attempts(&mut self, attempts: &[AttemptRecord]) -> Result<Outcome, IndexError> {
+    pub(super) fn record_attempts(&mut self, attempts: &[AttemptRecord]) -> Result<ChangeResult, IndexError> {
         let (mut has_disabled, mut more) = (false, false);
         for attempt in attempts {
             if let Some(is_more) = self.record_attempt(attempt)? {
                 (has_disabled, more) = (true, more | is_more);
             }
         }
-        Ok(Outcome::Recorded { has_disabled, more })
+        Ok(ChangeResult::Recorded { has_disabled, more })
     }
 
     /// Records an attempt. Returns `Some` if it disabled the webhook, with whether more events must be ended.
     ///
-    /// Nothing is recorded if the webhook is gone. If the event is gone or has this attempt already, only the requested pause
+    /// Nothing is recorded if the webhook is gone. If the event is gone or has this attempt already, only the requested backoff
     /// is recorded: a caller that got no answer records the attempt again.
     fn record_attempt(&mut self, attempt: &AttemptRecord) -> Result<Option<bool>, IndexError> {
         let Some(mut row) = self.outbox.webhooks.take(attempt.webhook)? else { return Ok(None) };
-        row.record_pause(attempt);
+        row.record_backoff(attempt);
         if let Some(email) = attempt.email {
             let Some(event) = self.outbox.events.take(attempt.webhook, attempt.sequence, email)? else {
                 self.outbox.webhooks.put(row);

@@ -136,6 +136,6 @@ fn dropped(webhook: WebhookId, id: EventId, (sequence, event): (u64, &EventRow),
         response: String::new(),
         verdict: Verdict::GivenUp,
         disables: None,
-        rests_until: None,
+        backs_off_until: None,
     }
 }

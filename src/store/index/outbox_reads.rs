@@ -50,8 +50,8 @@ impl View {
     ) -> Result<Option<(WebhookRecord, Option<Timestamp>)>, IndexError> {
         let row = self.webhook_row(id)?;
         Ok(row.map(|row| {
-            let rests_until = row.paused_until(now);
-            (row.record, rests_until)
+            let backs_off_until = row.backs_off_until(now);
+            (row.record, backs_off_until)
         }))
     }
 

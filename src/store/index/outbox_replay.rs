@@ -7,16 +7,21 @@ use super::apply::Apply;
 use super::keys::{MailKey, sequence_of};
 use super::rows::{EventRow, MailRow};
 use crate::model::{EmailId, Timestamp, Verdict, WebhookId, WebhookStatus};
-use crate::store::change::Outcome;
+use crate::store::change::ChangeResult;
 use crate::store::{Replay, Replayed};
 
 impl Apply<'_> {
     /// Makes ended events pending again. No event is dropped for them: a replayed event is old and would be the next to go.
-    pub(super) fn replay(&mut self, webhook: WebhookId, which: &Replay, now: Timestamp) -> Result<Outcome, IndexError> {
-        let mut outcome = Replayed::default();
+    pub(super) fn replay(
+        &mut self,
+        webhook: WebhookId,
+        which: &Replay,
+        now: Timestamp,
+    ) -> Result<ChangeResult, IndexError> {
+        let mut result = Replayed::default();
         for (key, mail) in self.ended(webhook, which, now)? {
             if !self.has_room(webhook, u64::from(mail.place.content))? {
-                outcome.no_room += 1;
+                result.no_room += 1;
                 continue;
             }
             let event = EventRow {
@@ -28,16 +33,16 @@ impl Apply<'_> {
                 place: mail.place,
             };
             self.mark_refcounted(&key, &mail)?;
-            outcome.replayed += usize::from(self.begin_event(webhook, sequence_of(&key), &event)?);
+            result.replayed += usize::from(self.begin_event(webhook, sequence_of(&key), &event)?);
         }
-        if outcome.replayed > 0
+        if result.replayed > 0
             && let Some(mut row) = self.outbox.row(webhook)?
         {
             row.record.status = WebhookStatus::Active;
             row.record.failing_since = None;
             self.outbox.webhooks.put(row);
         }
-        Ok(Outcome::Replayed(outcome))
+        Ok(ChangeResult::Replayed(result))
     }
 
     /// The existing Emails of the events that `which` selects and that are not pending.

@@ -11,7 +11,7 @@ use super::apply::Removal;
 use super::tables::{REFCOUNT_DELETED, REFCOUNTS};
 
 /// A record: segment and offset.
-type Record = (u64, u32);
+type RecordKey = (u64, u32);
 
 /// A row of [`REFCOUNTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +35,8 @@ impl RefCount {
 
 /// The table of reference counts, open for writing, with the rows that the group has used.
 pub(super) struct RefCounts<'t> {
-    table: Table<'t, Record, (u32, u64)>,
-    rows: BTreeMap<Record, Row>,
+    table: Table<'t, RecordKey, (u32, u64)>,
+    rows: BTreeMap<RecordKey, Row>,
 }
 
 struct Row {
@@ -52,7 +52,7 @@ impl<'t> RefCounts<'t> {
         Ok(Self { table: transaction.open_table(REFCOUNTS)?, rows: BTreeMap::new() })
     }
 
-    fn row(&mut self, record: Record) -> Result<&mut Option<RefCount>, IndexError> {
+    fn row(&mut self, record: RecordKey) -> Result<&mut Option<RefCount>, IndexError> {
         if !self.rows.contains_key(&record) {
             let stored = self.table.get(record)?.map(|row| RefCount::decode(row.value()));
             self.rows.insert(record, Row { current: stored, stored });
@@ -61,18 +61,18 @@ impl<'t> RefCounts<'t> {
     }
 
     /// Finds the reference count of a record. `None` if it has none.
-    pub(super) fn get(&mut self, record: Record) -> Result<Option<RefCount>, IndexError> {
+    pub(super) fn get(&mut self, record: RecordKey) -> Result<Option<RefCount>, IndexError> {
         Ok(*self.row(record)?)
     }
 
     /// Adds the reference count of a new record with several recipients.
-    pub(super) fn begin(&mut self, record: Record, refcount: RefCount) -> Result<(), IndexError> {
+    pub(super) fn begin(&mut self, record: RecordKey, refcount: RefCount) -> Result<(), IndexError> {
         *self.row(record)? = Some(refcount);
         Ok(())
     }
 
     /// Adds a reference to the record of the Email with this sequence number.
-    pub(super) fn add(&mut self, record: Record, sequence: u64) -> Result<(), IndexError> {
+    pub(super) fn add(&mut self, record: RecordKey, sequence: u64) -> Result<(), IndexError> {
         let row = self.row(record)?;
         // A record without a row has one recipient.
         let one = RefCount { references: 1, was_deleted: false, sequence };
@@ -84,7 +84,7 @@ impl<'t> RefCounts<'t> {
     /// Removes a reference. Returns how the record is to be removed, `None` if it has other references.
     ///
     /// A deletion is remembered until the last reference is removed.
-    pub(super) fn release(&mut self, record: Record, removal: Removal) -> Result<Option<Removal>, IndexError> {
+    pub(super) fn release(&mut self, record: RecordKey, removal: Removal) -> Result<Option<Removal>, IndexError> {
         let row = self.row(record)?;
         let was_deleted = removal != Removal::Expire || row.is_some_and(|refcount| refcount.was_deleted);
         *row =
@@ -94,7 +94,7 @@ impl<'t> RefCounts<'t> {
     }
 
     /// Moves the references of a record to its copy.
-    pub(super) fn relocate(&mut self, from: Record, to: Record) -> Result<(), IndexError> {
+    pub(super) fn relocate(&mut self, from: RecordKey, to: RecordKey) -> Result<(), IndexError> {
         let refcount = self.row(from)?.take();
         *self.row(to)? = refcount;
         Ok(())

@@ -12,7 +12,7 @@ use super::rows::EventRow;
 use super::tables::{EVENTS, REFCOUNTS, WEBHOOK_SETS};
 use super::webhook_sets::webhooks_of;
 use crate::model::Recipient;
-use crate::store::change::Outcome;
+use crate::store::change::ChangeResult;
 use crate::store::journal::RecordPlace;
 
 /// The tables from which the events of a record are found, open for reading or for writing.
@@ -80,13 +80,13 @@ impl Apply<'_> {
         recipients: &[Recipient],
         from: RecordPlace,
         to: RecordPlace,
-    ) -> Result<Outcome, IndexError> {
+    ) -> Result<ChangeResult, IndexError> {
         let refcount = self.refcounts.get((from.segment, from.offset))?;
         let tables =
             Tables { sets: &self.outbox.sets.table, events: self.outbox.events.table(), hash_key: &self.hash_key };
         let Some(events) = tables.events(recipients, from, refcount)? else {
             self.punch(to)?;
-            return Ok(Outcome::Changed { number: 0, more: false });
+            return Ok(ChangeResult::Changed { number: 0, more: false });
         };
         for (key, event) in events {
             self.outbox.events.update(&key, &EventRow { place: to, ..event })?;
@@ -97,6 +97,6 @@ impl Apply<'_> {
         // The old segment may stay for other messages.
         self.punch(from)?;
         self.counts.relocated += 1;
-        Ok(Outcome::Changed { number: 1, more: false })
+        Ok(ChangeResult::Changed { number: 1, more: false })
     }
 }

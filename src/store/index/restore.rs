@@ -8,7 +8,7 @@ use super::keys::{domain_hash, mail_key, mailbox_hash, sequence_of};
 use super::refcounts::RefCount;
 use super::rows::{EventRow, MailRow};
 use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookStatus};
-use crate::store::change::Outcome;
+use crate::store::change::ChangeResult;
 use crate::store::journal::RecordPlace;
 
 impl Apply<'_> {
@@ -22,12 +22,12 @@ impl Apply<'_> {
         sequence: u64,
         live: &[EmailId],
         place: RecordPlace,
-    ) -> Result<Outcome, IndexError> {
+    ) -> Result<ChangeResult, IndexError> {
         let recipients = &envelope.recipients;
         let live_count = recipients.iter().filter(|recipient| live.contains(&recipient.id)).count();
         if live_count == 0 || self.is_known(envelope)? {
             self.punch(place)?;
-            return Ok(Outcome::Received { has_events: false, has_dropped: false });
+            return Ok(ChangeResult::Received { has_events: false, has_dropped: false });
         }
         let is_refcounted = recipients.len() > 1;
         if is_refcounted {
@@ -49,7 +49,7 @@ impl Apply<'_> {
             let row = MailRow { id: recipient.id, received_at, expires_at, place, is_refcounted };
             self.insert_mail(&key, &row, domain_hash(&self.hash_key, recipient.mailbox.domain()))?;
         }
-        Ok(Outcome::Received { has_events: false, has_dropped: false })
+        Ok(ChangeResult::Received { has_events: false, has_dropped: false })
     }
 
     /// Adds a pending event. Does nothing if its webhook or its Email is missing, or the event is pending already.
@@ -59,8 +59,8 @@ impl Apply<'_> {
         email: EmailId,
         attempts: u32,
         due_at: Timestamp,
-    ) -> Result<Outcome, IndexError> {
-        let nothing = Ok(Outcome::Changed { number: 0, more: false });
+    ) -> Result<ChangeResult, IndexError> {
+        let nothing = Ok(ChangeResult::Changed { number: 0, more: false });
         let Some(row) = self.outbox.row(webhook)? else { return nothing };
         let Some(key) = self.ids.get(&email.octets())?.map(|key| *key.value()) else { return nothing };
         let Some(mail) = self.row(&key)? else { return nothing };
@@ -78,6 +78,6 @@ impl Apply<'_> {
         };
         self.mark_refcounted(&key, &mail)?;
         let number = usize::from(self.add_event(webhook, sequence, &event)?);
-        Ok(Outcome::Changed { number, more: false })
+        Ok(ChangeResult::Changed { number, more: false })
     }
 }

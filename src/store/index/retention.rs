@@ -8,7 +8,7 @@ use std::time::Duration;
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
 use super::IndexError;
-use super::domain_counts::DomainCounts;
+use super::domain_counts::DomainCountRows;
 use super::keys::{MailKey, expiry_second, head_key, sequence_of};
 use super::rows::{HeadRow, MailRow, decode_head, decode_mail};
 use super::tables::{EXPIRY, EXPIRY_ROW_KEYS, MAIL, META, META_RETENTION};
@@ -20,11 +20,11 @@ const HEADS_PER_TRANSACTION: usize = 4096;
 
 pub(super) fn shorten_lives_to(database: &Database, retention: Duration) -> Result<(), IndexError> {
     let millis = u64::try_from(retention.as_millis()).unwrap_or(u64::MAX);
-    let kept = kept_retention(database)?;
-    if millis == kept {
+    let stored = stored_retention(database)?;
+    if millis == stored {
         return Ok(());
     }
-    if millis < kept {
+    if millis < stored {
         let mut from = (0, 0);
         while let Some(next) = shorten_some(database, from, retention)? {
             from = next;
@@ -47,7 +47,7 @@ pub(super) fn measure_mailboxes(database: &Database) -> Result<(), IndexError> {
     Ok(())
 }
 
-fn kept_retention(database: &Database) -> Result<u64, IndexError> {
+fn stored_retention(database: &Database) -> Result<u64, IndexError> {
     let transaction = database.begin_read()?;
     let meta = transaction.open_table(META)?;
     let millis = meta.get(META_RETENTION)?.and_then(|row| Some(u64::from_le_bytes(row.value().try_into().ok()?)));
@@ -62,7 +62,7 @@ fn shorten_some(database: &Database, from: (u64, u64), retention: Duration) -> R
     {
         let mut expiry = transaction.open_table(EXPIRY)?;
         let mut mail = transaction.open_table(MAIL)?;
-        let mut domain_counts = DomainCounts::open(&transaction)?;
+        let mut domain_counts = DomainCountRows::open(&transaction)?;
         let mut rows: Vec<((u64, u64), Vec<MailKey>)> = Vec::new();
         for row in expiry.range(from..)?.take(ROWS_PER_TRANSACTION) {
             let (key, keys) = row?;

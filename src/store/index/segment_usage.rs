@@ -28,11 +28,11 @@ impl SegmentUsage {
 /// The table of segments, open for writing, with the changes of the group.
 pub(super) struct SegmentUsages<'t> {
     table: Table<'t, u64, (u64, u64, u64)>,
-    changes: BTreeMap<u64, Change>,
+    deltas: BTreeMap<u64, UsageDelta>,
 }
 
 #[derive(Default)]
-struct Change {
+struct UsageDelta {
     messages: i64,
     octets: i64,
     emails: i64,
@@ -41,7 +41,7 @@ struct Change {
 impl<'t> SegmentUsages<'t> {
     /// Opens the table and creates it if it is missing.
     pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
-        Ok(Self { table: transaction.open_table(SEGMENTS)?, changes: BTreeMap::new() })
+        Ok(Self { table: transaction.open_table(SEGMENTS)?, deltas: BTreeMap::new() })
     }
 
     /// Counts a message in the record at `place`.
@@ -56,23 +56,23 @@ impl<'t> SegmentUsages<'t> {
 
     /// Counts an Email whose message is in the record at `place`.
     pub(super) fn add_email(&mut self, place: RecordPlace) {
-        self.changes.entry(place.segment).or_default().emails += 1;
+        self.deltas.entry(place.segment).or_default().emails += 1;
     }
 
     /// Removes an Email from the counts.
     pub(super) fn remove_email(&mut self, place: RecordPlace) {
-        self.changes.entry(place.segment).or_default().emails -= 1;
+        self.deltas.entry(place.segment).or_default().emails -= 1;
     }
 
     fn change_messages(&mut self, place: RecordPlace, messages: i64) {
-        let change = self.changes.entry(place.segment).or_default();
-        change.messages += messages;
-        change.octets += messages * i64::from(place.length);
+        let delta = self.deltas.entry(place.segment).or_default();
+        delta.messages += messages;
+        delta.octets += messages * i64::from(place.length);
     }
 
     /// Writes the changed rows.
     pub(super) fn flush(&mut self) -> Result<(), IndexError> {
-        for (segment, Change { messages, octets, emails }) in std::mem::take(&mut self.changes) {
+        for (segment, UsageDelta { messages, octets, emails }) in std::mem::take(&mut self.deltas) {
             let before = self.table.get(segment)?.map(|row| SegmentUsage::decode(row.value())).unwrap_or_default();
             let now = (
                 before.messages.saturating_add_signed(messages),

@@ -31,24 +31,24 @@ pub(super) struct WebhookRow {
     /// When the last failed attempt was made.
     pub(super) failed_at: Option<Timestamp>,
     /// The latest time before which the receiver has asked for no request.
-    pub(super) rests_until: Option<Timestamp>,
+    pub(super) backs_off_until: Option<Timestamp>,
 }
 
 impl WebhookRow {
-    /// Records the pause that the receiver asked for at a failed attempt, before the failure itself is recorded.
+    /// Records the backoff that the receiver asked for at a failed attempt, before the failure itself is recorded.
     ///
-    /// Of several attempts at a time the latest pause counts.
-    pub(super) fn record_pause(&mut self, attempt: &AttemptRecord) {
+    /// Of several attempts at a time the latest time counts.
+    pub(super) fn record_backoff(&mut self, attempt: &AttemptRecord) {
         let ended_at = attempt.at.plus(Duration::from_millis(attempt.duration_millis));
-        self.rests_until = self.paused_until(ended_at).max(attempt.rests_until);
+        self.backs_off_until = self.backs_off_until(ended_at).max(attempt.backs_off_until);
     }
 
     /// Until when the webhook gets no request, as of `now`.
     ///
-    /// If `now` is well before the last failure, the clock was set back, and a pause by the old clock does not count.
-    pub(super) fn paused_until(&self, now: Timestamp) -> Option<Timestamp> {
+    /// If `now` is well before the last failure, the clock was set back, and a time by the old clock does not count.
+    pub(super) fn backs_off_until(&self, now: Timestamp) -> Option<Timestamp> {
         let is_set_back = self.failed_at.is_some_and(|failed_at| failed_at > now.plus(RECORDED_LATE_MAX));
-        self.rests_until.filter(|until| *until > now && !is_set_back)
+        self.backs_off_until.filter(|until| *until > now && !is_set_back)
     }
 
     /// Records a failed attempt. Returns for how long all attempts have failed.
@@ -151,14 +151,14 @@ mod tests {
             failing_since: None,
             dropped: 0,
         };
-        WebhookRow { record, events: 0, octets: 0, attempts: 0, failed_at: None, rests_until: None }
+        WebhookRow { record, events: 0, octets: 0, attempts: 0, failed_at: None, backs_off_until: None }
     }
 
-    /// Records failures that began at these times and took a second, each with the end of the pause asked for.
+    /// Records failures that began at these times and took a second, each with the end of the backoff asked for.
     fn after(failures: &[(i64, Option<i64>)]) -> WebhookRow {
         let mut row = row();
-        for (began, rests_until) in failures {
-            row.record_pause(&AttemptRecord {
+        for (began, backs_off_until) in failures {
+            row.record_backoff(&AttemptRecord {
                 webhook: row.record.id,
                 event: EventId::from_octets([2; 16]),
                 email: None,
@@ -171,7 +171,7 @@ mod tests {
                 response: String::new(),
                 verdict: Verdict::GivenUp,
                 disables: None,
-                rests_until: rests_until.map(at),
+                backs_off_until: backs_off_until.map(at),
             });
             row.failing_for(at(*began));
         }
@@ -179,8 +179,8 @@ mod tests {
     }
 
     #[test]
-    fn a_webhook_is_paused_until_the_latest_time_that_was_asked_for() {
-        for (failures, now, rests_until) in [
+    fn a_webhook_backs_off_until_the_latest_time_that_was_asked_for() {
+        for (failures, now, backs_off_until) in [
             (&[(10, None)][..], 11, None),
             (&[(10, Some(70))], 11, Some(70)),
             (&[(10, Some(70))], 69, Some(70)),
@@ -195,19 +195,19 @@ mod tests {
             (&[(10, Some(70)), (80, Some(90))], 81, Some(90)),
             (&[(10, Some(70)), (80, None)], 81, None),
         ] {
-            assert_eq!(after(failures).paused_until(at(now)), rests_until.map(at), "{failures:?} at {now}");
+            assert_eq!(after(failures).backs_off_until(at(now)), backs_off_until.map(at), "{failures:?} at {now}");
         }
     }
 
     #[test]
     fn a_pause_by_a_clock_that_was_set_back_since_does_not_count() {
-        let paused_until = |failures, now| after(failures).paused_until(at(now));
-        assert_eq!(paused_until(&[(1000, Some(1060))], 500), None);
+        let backs_off_until = |failures, now| after(failures).backs_off_until(at(now));
+        assert_eq!(backs_off_until(&[(1000, Some(1060))], 500), None);
         assert_eq!(
-            paused_until(&[(1000, Some(1060)), (500, Some(510))], 502),
+            backs_off_until(&[(1000, Some(1060)), (500, Some(510))], 502),
             Some(at(510)),
             "the clock is right again"
         );
-        assert_eq!(paused_until(&[(1000, Some(1060)), (500, None)], 502), None);
+        assert_eq!(backs_off_until(&[(1000, Some(1060)), (500, None)], 502), None);
     }
 }

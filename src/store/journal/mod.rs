@@ -26,10 +26,10 @@ use serde::{Deserialize, Serialize};
 
 use record::{GROUP_HEADER_OCTETS, GroupHeader, SegmentHeader};
 pub(crate) use replay::FoundJournal;
-pub(crate) use segments::{Content, Segments};
+pub(crate) use segments::{JournalMessage, Segments};
 use spare::Spare;
 pub(crate) use spare::SpareView;
-pub(crate) use walk::{Content as WalkedContent, SegmentFiles, Step, Walk, WalkedRecord};
+pub(crate) use walk::{SegmentFiles, Walk, WalkItem, WalkedContent, WalkedRecord};
 
 use super::StoreOptions;
 use super::change::Change;

@@ -39,7 +39,7 @@ pub(super) type FoundSegments = (Segments, BTreeMap<u64, SegmentHeader>, Vec<u64
 
 /// A message as the journal holds it.
 #[derive(Debug)]
-pub(crate) struct Content {
+pub(crate) struct JournalMessage {
     pub(crate) place: RecordPlace,
     pub(crate) envelope: Envelope,
     pub(crate) received_at: Timestamp,
@@ -59,7 +59,7 @@ impl Files {
     /// Keeps a file open for the next read, and closes the least recently used one beyond the limit.
     fn keep(&mut self, number: u64, file: Arc<dyn DiskFile>) {
         self.known.insert(number, Some(Arc::downgrade(&file)));
-        self.recent.retain(|(kept, _)| *kept != number);
+        self.recent.retain(|(open, _)| *open != number);
         self.recent.push_back((number, file));
         if self.recent.len() > OPEN_MAX {
             self.recent.pop_front();
@@ -154,7 +154,7 @@ impl Segments {
             _ => {}
         }
         let mut files = self.files();
-        files.recent.retain(|(kept, _)| *kept != number);
+        files.recent.retain(|(open, _)| *open != number);
         let file = files.known.remove(&number).flatten();
         files.removed.extend(file);
         files.removed.retain(|file| file.strong_count() > 0);
@@ -168,7 +168,7 @@ impl Segments {
     }
 
     /// Reads the message at `place` in one read. `Ok(None)` if the record is damaged or the segment is gone.
-    pub(crate) fn content(&self, place: RecordPlace) -> io::Result<Option<Content>> {
+    pub(crate) fn content(&self, place: RecordPlace) -> io::Result<Option<JournalMessage>> {
         let Some(file) = self.file(place.segment)? else { return Ok(None) };
         let mut octets = vec![0; place.length as usize];
         match file.read_at(u64::from(place.offset), &mut octets) {
@@ -178,7 +178,7 @@ impl Segments {
         let Some(record) = decode_record(&octets) else { return Ok(None) };
         let content_start = octets.len() - record.content.len();
         let Some((envelope, received_at)) = record.change.into_message() else { return Ok(None) };
-        Ok(Some(Content { place, envelope, received_at, raw: Bytes::from(octets).slice(content_start..) }))
+        Ok(Some(JournalMessage { place, envelope, received_at, raw: Bytes::from(octets).slice(content_start..) }))
     }
 
     /// Reads the extent of the record at an offset from its header. `None` if the segment is gone or ends before.

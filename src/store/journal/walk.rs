@@ -107,9 +107,9 @@ pub(crate) struct Walk {
     counts_up_to: Option<u64>,
 }
 
-/// One step of a walk.
+/// What a walk reads at once.
 #[derive(Debug)]
-pub(crate) enum Step {
+pub(crate) enum WalkItem {
     /// A group.
     Group {
         /// Its number.
@@ -135,12 +135,12 @@ pub(crate) enum Step {
 pub(crate) struct WalkedRecord {
     pub(crate) change: Change,
     pub(crate) place: RecordPlace,
-    pub(crate) content: Content,
+    pub(crate) content: WalkedContent,
 }
 
 /// The content of a record as it is on the disk now.
 #[derive(Debug)]
-pub(crate) enum Content {
+pub(crate) enum WalkedContent {
     /// The content as written.
     Whole(Bytes),
     /// Zeros, since the content was punched out.
@@ -155,8 +155,8 @@ impl Walk {
         self.at
     }
 
-    /// Does the next step. `None` at the end.
-    pub(crate) fn step(&mut self) -> io::Result<Option<Step>> {
+    /// Reads the next item. `None` at the end.
+    pub(crate) fn next_item(&mut self) -> io::Result<Option<WalkItem>> {
         let end = self.end()?;
         if let Some(header) = self.group_at(self.at, end)? {
             return self.group(header).map(Some);
@@ -168,7 +168,7 @@ impl Walk {
             (None, _) => return Ok(None),
         };
         let from = std::mem::replace(&mut self.at, to);
-        Ok(Some(Step::Gap { from, to }))
+        Ok(Some(WalkItem::Gap { from, to }))
     }
 
     fn end(&self) -> io::Result<u64> {
@@ -197,7 +197,7 @@ impl Walk {
         header.number >= self.group && u64::from(header.synced) <= at && ends_at <= end
     }
 
-    fn group(&mut self, header: GroupHeader) -> io::Result<Step> {
+    fn group(&mut self, header: GroupHeader) -> io::Result<WalkItem> {
         let offset = self.at;
         let start = offset + GROUP_HEADER_OCTETS as u64;
         let mut octets = vec![0; header.length as usize];
@@ -216,7 +216,7 @@ impl Walk {
         }
         self.at = start + u64::from(header.length);
         self.group = header.number + 1;
-        Ok(Step::Group { number: header.number, offset, records, broken_at })
+        Ok(WalkItem::Group { number: header.number, offset, records, broken_at })
     }
 
     /// Finds the first possible next group from `from` on.
@@ -231,11 +231,11 @@ fn record_at(octets: &Bytes, at: usize, segment: u64, start: u64) -> Option<Walk
     let range = at + head.content_start()..at.checked_add(head.length())?;
     let content = octets.get(range.clone())?;
     let content = if head.is_of(content) {
-        Content::Whole(octets.slice(range))
+        WalkedContent::Whole(octets.slice(range))
     } else if content.iter().all(|octet| *octet == 0) {
-        Content::Punched
+        WalkedContent::Punched
     } else {
-        Content::Damaged
+        WalkedContent::Damaged
     };
     let place = RecordPlace {
         segment,

@@ -1,4 +1,4 @@
-//! Decides which webhook has the next turn: round robin over origins and, within an origin, over its webhooks.
+//! Decides which webhook is attempted next: round robin over origins and, within an origin, over its webhooks.
 //!
 //! Pure; `now` is an argument, on a clock that never jumps. The queue is a hint: the store has everything. An event stays in
 //! the queue from when it is read until its attempt is recorded, so it is not read twice.
@@ -39,14 +39,14 @@ const TRIES_MAX: usize = 64;
 pub(super) type EventKey = (WebhookId, u64);
 
 /// A page of a webhook's events that is to be read: those that are not in `without`, at most `limit`.
-pub(super) struct PageRequest {
+pub(super) struct EventPageRequest {
     pub(super) webhook: WebhookId,
     pub(super) without: HashSet<u64>,
     pub(super) limit: usize,
 }
 
 /// A page that was read.
-pub(super) struct Page {
+pub(super) struct EventPage {
     pub(super) receiver: Arc<Receiver>,
     pub(super) events: Vec<PendingEvent>,
     /// More events are due.
@@ -58,7 +58,7 @@ pub(super) struct Page {
 /// How an attempt ended.
 pub(super) enum Ended {
     /// A request was sent, or connecting failed. The attempt is to be recorded.
-    Called(Answer),
+    Called(AttemptResult),
     /// The event ended without a request, which is to be recorded.
     Uncalled,
     /// The event is no longer pending, and there is nothing to record.
@@ -69,7 +69,7 @@ pub(super) enum Ended {
 
 /// What an attempt says about the receiver.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Answer {
+pub(super) struct AttemptResult {
     pub(super) is_delivered: bool,
     /// The whole origin failed: there was no answer, or a server error.
     pub(super) is_origin_failure: bool,
@@ -79,7 +79,7 @@ pub(super) struct Answer {
 
 /// An origin or a webhook that backs off.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Waiting {
+enum BackingOff {
     Origin(Origin),
     Webhook(WebhookId),
 }
@@ -88,11 +88,11 @@ enum Waiting {
 pub(super) struct Queue {
     webhooks: HashMap<WebhookId, WebhookQueue>,
     origins: HashMap<Origin, OriginQueue>,
-    /// Origins that can begin an attempt, in the order of their turns, by [`Class`].
-    turns: [VecDeque<Origin>; 2],
+    /// Origins that can begin an attempt, in the order of the round robin, by [`Class`].
+    ready: [VecDeque<Origin>; 2],
     in_flight: InFlight,
     /// The origins and webhooks that back off, and until when.
-    waiting: BinaryHeap<Reverse<(Duration, Waiting)>>,
+    backing_off: BinaryHeap<Reverse<(Duration, BackingOff)>>,
     to_read: VecDeque<WebhookId>,
     reads: usize,
 }
@@ -103,9 +103,9 @@ impl Queue {
         Self {
             webhooks: HashMap::new(),
             origins: HashMap::new(),
-            turns: Default::default(),
+            ready: Default::default(),
             in_flight: InFlight::new(in_flight_max),
-            waiting: BinaryHeap::new(),
+            backing_off: BinaryHeap::new(),
             to_read: VecDeque::new(),
             reads: 0,
         }
@@ -124,7 +124,7 @@ impl Queue {
     }
 
     /// The next page to read, if one is wanted. [`Queue::add_page`] takes the page.
-    pub(super) fn next_page(&mut self) -> Option<PageRequest> {
+    pub(super) fn next_page(&mut self) -> Option<EventPageRequest> {
         if self.reads >= READS_MAX {
             return None;
         }
@@ -133,7 +133,7 @@ impl Queue {
         let queue = self.webhooks.entry(webhook).or_default();
         queue.has_more = false;
         self.reads += 1;
-        Some(PageRequest { webhook, without: queue.taken.clone(), limit })
+        Some(EventPageRequest { webhook, without: queue.taken.clone(), limit })
     }
 
     fn page_events(&self) -> usize {
@@ -141,7 +141,7 @@ impl Queue {
     }
 
     /// Adds a page of a webhook's events. `None` means that nothing can be sent.
-    pub(super) fn add_page(&mut self, webhook: WebhookId, page: Option<Page>, now: Duration) {
+    pub(super) fn add_page(&mut self, webhook: WebhookId, page: Option<EventPage>, now: Duration) {
         self.reads -= 1;
         let queue = self.webhooks.entry(webhook).or_default();
         queue.is_reading = false;
@@ -152,14 +152,14 @@ impl Queue {
         self.queue_webhook(webhook, now);
     }
 
-    /// The event that has the next turn, if one can be attempted.
+    /// The next event, if one can be attempted.
     pub(super) fn next_claim(&mut self, now: Duration) -> Option<Claim> {
         for class in [Class::Prompt, Class::Other] {
-            for _ in 0..self.turns[class as usize].len().min(TRIES_MAX) {
+            for _ in 0..self.ready[class as usize].len().min(TRIES_MAX) {
                 if !self.in_flight.has_slot(class) {
                     break;
                 }
-                let Some(name) = self.turns[class as usize].pop_front() else { break };
+                let Some(name) = self.ready[class as usize].pop_front() else { break };
                 if let Some(origin) = self.origins.get_mut(&name) {
                     origin.dequeue(class);
                 }
@@ -209,10 +209,10 @@ impl Queue {
         let queue = self.webhooks.entry(key.0).or_default();
         queue.in_flight -= 1;
         match ended {
-            Ended::Called(answer) => {
-                queue.record(answer, attempt.is_slow(), now);
-                if let Some(until) = origin.record(answer, now) {
-                    self.waiting.push(Reverse((until, Waiting::Origin(attempt.origin.clone()))));
+            Ended::Called(result) => {
+                queue.record(result, attempt.is_slow(), now);
+                if let Some(until) = origin.record(result, now) {
+                    self.backing_off.push(Reverse((until, BackingOff::Origin(attempt.origin.clone()))));
                 }
             }
             Ended::Uncalled => {}
@@ -220,10 +220,10 @@ impl Queue {
             Ended::Deferred(claim, wait) => {
                 queue.backoff.extend(now + wait);
                 queue.events.push_front(claim.event);
-                // So the webhooks of the origin keep their turns at an address that is at its limit.
+                // So the webhooks of the origin keep their order while its address is at its limit.
                 if attempt.class == Class::Other {
                     origin.defer(now + wait);
-                    self.waiting.push(Reverse((now + wait, Waiting::Origin(attempt.origin.clone()))));
+                    self.backing_off.push(Reverse((now + wait, BackingOff::Origin(attempt.origin.clone()))));
                 }
             }
         }
@@ -260,13 +260,13 @@ impl Queue {
             }
             self.queue_origin(&name, now);
         }
-        while let Some(Reverse((at, _))) = self.waiting.peek()
+        while let Some(Reverse((at, _))) = self.backing_off.peek()
             && *at <= now
-            && let Some(Reverse((_, waiting))) = self.waiting.pop()
+            && let Some(Reverse((_, name))) = self.backing_off.pop()
         {
-            match waiting {
-                Waiting::Origin(name) => self.queue_origin(&name, now),
-                Waiting::Webhook(webhook) => self.queue_webhook(webhook, now),
+            match name {
+                BackingOff::Origin(name) => self.queue_origin(&name, now),
+                BackingOff::Webhook(webhook) => self.queue_webhook(webhook, now),
             }
         }
         self.in_flight.cut_off()
@@ -274,14 +274,14 @@ impl Queue {
 
     /// When [`Queue::wake`] has something to do.
     pub(super) fn wakes_at(&self) -> Option<Duration> {
-        let over_at = self.waiting.peek().map(|Reverse((at, _))| *at);
+        let over_at = self.backing_off.peek().map(|Reverse((at, _))| *at);
         self.in_flight.next_slow_at().into_iter().chain(over_at).min()
     }
 
     /// If a webhook backs off, [`Queue::wake`] queues it afterwards.
     fn wake_later(&mut self, webhook: WebhookId, now: Duration) {
         if let Some(until) = self.webhooks.get(&webhook).and_then(|queue| queue.backoff.ends_at(now)) {
-            self.waiting.push(Reverse((until, Waiting::Webhook(webhook))));
+            self.backing_off.push(Reverse((until, BackingOff::Webhook(webhook))));
         }
     }
 
@@ -304,12 +304,12 @@ impl Queue {
         self.queue_origin(&name, now);
     }
 
-    /// Gives an origin a turn, if it can begin an attempt.
+    /// Queues an origin, if it can begin an attempt.
     fn queue_origin(&mut self, name: &Origin, now: Duration) {
         let Some(origin) = self.origins.get_mut(name) else { return };
         for class in [Class::Prompt, Class::Other] {
             if origin.enqueue(class, now) {
-                self.turns[class as usize].push_back(name.clone());
+                self.ready[class as usize].push_back(name.clone());
             }
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::Answer;
+use super::AttemptResult;
 use super::backoff::Backoff;
 use super::slots::Class;
 use crate::model::WebhookId;
@@ -24,7 +24,7 @@ const SLOW_PER_ORIGIN_MAX: usize = 16;
 pub(super) struct OriginQueue {
     /// Webhooks that are ready, by [`Class`].
     ready: [VecDeque<WebhookId>; 2],
-    /// Whether the origin waits for a turn, by [`Class`].
+    /// Whether the origin is queued, by [`Class`].
     is_queued: [bool; 2],
     /// Attempts in flight that are not slow, by the [`Class`] in which they began.
     in_flight: [usize; 2],
@@ -61,12 +61,12 @@ impl OriginQueue {
         self.ready[class as usize].push_back(webhook);
     }
 
-    /// The webhook that has the next turn, if an attempt can begin.
+    /// The next webhook, if an attempt can begin.
     pub(super) fn pop(&mut self, class: Class, now: Duration) -> Option<WebhookId> {
         self.can_begin(class, now).then(|| self.ready[class as usize].pop_front()).flatten()
     }
 
-    /// Whether the origin has to be given a turn. If so, it counts as waiting for it.
+    /// Whether the origin has to be queued. If so, it counts as queued.
     pub(super) fn enqueue(&mut self, class: Class, now: Duration) -> bool {
         let is_due =
             !self.is_queued[class as usize] && !self.ready[class as usize].is_empty() && self.can_begin(class, now);
@@ -74,7 +74,7 @@ impl OriginQueue {
         is_due
     }
 
-    /// The origin no longer waits for a turn.
+    /// The origin is no longer queued.
     pub(super) fn dequeue(&mut self, class: Class) {
         self.is_queued[class as usize] = false;
     }
@@ -101,10 +101,10 @@ impl OriginQueue {
         self.unrecorded = self.unrecorded.saturating_sub(1);
     }
 
-    /// Counts an answer. If the origin backs off, returns until when.
-    pub(super) fn record(&mut self, answer: Answer, now: Duration) -> Option<Duration> {
-        self.is_good = answer.is_delivered || self.is_good && !answer.is_origin_failure;
-        self.backoff.record(answer.is_origin_failure, now);
+    /// Counts an result. If the origin backs off, returns until when.
+    pub(super) fn record(&mut self, result: AttemptResult, now: Duration) -> Option<Duration> {
+        self.is_good = result.is_delivered || self.is_good && !result.is_origin_failure;
+        self.backoff.record(result.is_origin_failure, now);
         self.backoff.ends_at(now)
     }
 

@@ -1,19 +1,19 @@
 use super::origin::{PER_ORIGIN_MAX, UNRECORDED_PER_ORIGIN_MAX};
 use super::slots::SLOW_AFTER;
 use super::*;
-use crate::model::{EmailId, EventId, Place as Octets, Timestamp};
+use crate::model::{EmailId, EventId, Place, Timestamp};
 use crate::webhook::Target;
 
 const NOW: Duration = Duration::from_secs(1000);
-const DELIVERED: Answer = Answer { is_delivered: true, is_origin_failure: false, back_off: None };
-const REFUSED: Answer = Answer { is_delivered: false, is_origin_failure: false, back_off: None };
-const FAILED: Answer = Answer { is_delivered: false, is_origin_failure: true, back_off: None };
+const DELIVERED: AttemptResult = AttemptResult { is_delivered: true, is_origin_failure: false, back_off: None };
+const REFUSED: AttemptResult = AttemptResult { is_delivered: false, is_origin_failure: false, back_off: None };
+const FAILED: AttemptResult = AttemptResult { is_delivered: false, is_origin_failure: true, back_off: None };
 
 fn webhook(number: u8) -> WebhookId {
     WebhookId::from_octets([number; 16])
 }
 
-fn page(of: u8, origin: u8, is_good: bool, sequences: std::ops::Range<u64>) -> Page {
+fn page(of: u8, origin: u8, is_good: bool, sequences: std::ops::Range<u64>) -> EventPage {
     let at = Timestamp::from_millis(0);
     let event = |sequence| PendingEvent {
         id: EventId::from_octets([0; 16]),
@@ -25,11 +25,11 @@ fn page(of: u8, origin: u8, is_good: bool, sequences: std::ops::Range<u64>) -> P
         received_at: at,
         expires_at: at,
         size_octets: 100,
-        place: Octets([0; 16]),
+        place: Place([0; 16]),
     };
     let target = Target::parse(&format!("http://h{origin}.example/{of}")).expect("url");
     let receiver = Arc::new(Receiver::for_test(target, is_good));
-    Page { receiver, events: sequences.map(event).collect(), has_more: false, back_off: None }
+    EventPage { receiver, events: sequences.map(event).collect(), has_more: false, back_off: None }
 }
 
 /// A queue with events of these webhooks: each with its number, its origin's number, whether it is good, and its events.
@@ -41,7 +41,7 @@ fn queue(in_flight_max: usize, webhooks: &[(u8, u8, bool, u64)]) -> Queue {
     queue
 }
 
-fn add(queue: &mut Queue, of: u8, page: Page, now: Duration) {
+fn add(queue: &mut Queue, of: u8, page: EventPage, now: Duration) {
     queue.add_webhook(webhook(of), now);
     assert!(queue.next_page().is_some_and(|request| request.webhook == webhook(of)));
     queue.add_page(webhook(of), Some(page), now);
@@ -51,15 +51,15 @@ fn begin(queue: &mut Queue, now: Duration) -> Vec<EventKey> {
     std::iter::from_fn(|| queue.next_claim(now)).map(|claim| (claim.event.webhook, claim.event.sequence)).collect()
 }
 
-fn end(queue: &mut Queue, keys: Vec<EventKey>, answer: Answer, now: Duration) {
+fn end(queue: &mut Queue, keys: Vec<EventKey>, result: AttemptResult, now: Duration) {
     for key in &keys {
-        queue.end(*key, Ended::Called(answer), now);
+        queue.end(*key, Ended::Called(result), now);
     }
     queue.recorded(keys, now);
 }
 
 #[test]
-fn turns_go_round_over_origins_and_inside_one_over_webhooks() {
+fn round_robin_goes_over_origins_and_inside_one_over_webhooks() {
     let mut queue = queue(100, &[(1, 1, true, 9), (2, 1, true, 9), (3, 2, true, 9)]);
     let begun: Vec<_> = begin(&mut queue, NOW);
     assert_eq!(begun.iter().filter(|(of, _)| *of == webhook(3)).count(), PER_ORIGIN_MAX);
@@ -126,7 +126,7 @@ fn a_prompt_webhook_does_not_wait_for_others_of_its_origin() {
 }
 
 #[test]
-fn a_webhook_that_is_not_prompt_gets_turns_beside_a_prompt_one() {
+fn a_webhook_that_is_not_prompt_gets_attempts_beside_a_prompt_one() {
     let mut queue = queue(100, &[(1, 1, true, 30), (2, 1, false, 3)]);
     let mut begun = Vec::new();
     for _ in 0..4 {
@@ -225,7 +225,7 @@ fn no_event_is_read_twice_and_few_events_are_read_of_each_of_many_webhooks() {
 #[test]
 fn a_deferred_event_is_not_read_again() {
     let mut queue = queue(100, &[(1, 1, true, 1)]);
-    let claim = queue.next_claim(NOW).expect("a turn");
+    let claim = queue.next_claim(NOW).expect("a claim");
     let key = (claim.event.webhook, claim.event.sequence);
     queue.end(key, Ended::Deferred(claim, Duration::from_secs(5)), NOW);
     assert_eq!(begin(&mut queue, NOW), []);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::backoff::Backoff;
 use super::origin::PER_ORIGIN_MAX;
 use super::slots::Class;
-use super::{Answer, Page};
+use super::{AttemptResult, EventPage};
 use crate::model::PendingEvent;
 use crate::webhook::attempt::Receiver;
 use crate::webhook::target::Origin;
@@ -56,7 +56,7 @@ impl WebhookQueue {
     }
 
     /// Adds a page that was read.
-    pub(super) fn add(&mut self, page: Page, now: Duration) {
+    pub(super) fn add(&mut self, page: EventPage, now: Duration) {
         if self.receiver.is_none() {
             self.backoff.set_failures(page.receiver.failures);
             self.is_prompt = page.receiver.was_delivered;
@@ -68,10 +68,10 @@ impl WebhookQueue {
         self.backoff.extend(now + page.back_off.unwrap_or_default());
     }
 
-    /// Takes the answer to an attempt.
-    pub(super) fn record(&mut self, answer: Answer, is_slow: bool, now: Duration) {
-        self.is_prompt = answer.is_delivered && !is_slow;
-        self.backoff.record(!answer.is_delivered, now);
-        self.backoff.extend(now + answer.back_off.unwrap_or_default());
+    /// Counts the result of an attempt.
+    pub(super) fn record(&mut self, result: AttemptResult, is_slow: bool, now: Duration) {
+        self.is_prompt = result.is_delivered && !is_slow;
+        self.backoff.record(!result.is_delivered, now);
+        self.backoff.extend(now + result.back_off.unwrap_or_default());
     }
 }

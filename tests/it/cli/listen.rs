@@ -239,7 +239,7 @@ fn what_can_never_work_is_said_before_anything_is_asked() {
 }
 
 #[test]
-fn whoever_waits_for_mail_that_can_not_come_is_told_and_gets_what_comes_all_the_same() {
+fn a_wait_for_mail_that_can_not_come_warns_and_prints_what_comes_all_the_same() {
     let service = Service::start();
     for (status, hint) in
         [(None, "no mail is received for example.test"), (Some("deactivated"), "example.test is deactivated")]

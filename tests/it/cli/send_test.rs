@@ -94,7 +94,7 @@ fn smtp_that_is_not_there_is_exit_code_6() {
 }
 
 #[test]
-fn smtp_that_waits_for_a_proxy_is_told_from_one_that_is_not_there() {
+fn smtp_that_waits_for_a_proxy_is_distinguished_from_one_that_is_not_there() {
     let service = Service::start();
     let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
     let address = listener.local_addr().expect("address").to_string();

@@ -35,7 +35,7 @@ async fn fifty_senders_fill_a_mailbox_and_no_more() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn fifty_senders_are_all_heard_where_the_oldest_makes_way() {
+async fn fifty_senders_are_all_accepted_where_the_oldest_is_evicted() {
     let caps = Caps { emails_per_mailbox: 10, when_full: WhenFull::DropOldest, ..Caps::default() };
     let server = TestServer::with(|config| config.mail.caps = caps).await;
     let replies = storm(&server).await;

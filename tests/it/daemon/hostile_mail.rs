@@ -116,13 +116,13 @@ async fn each_is_listed_shown_sent_on_and_served_as_it_came() {
         assert_eq!(timely("show", name, show).await["subject"], name);
         let raw = http::raw(daemon.http, &id).await.expect("its octets");
         assert!(raw.ends_with(format!("Subject: {name}\r\n{mail}\r\n").as_bytes()), "{name}: the octets are others");
-        let told = async {
+        let received = async {
             let requests = sink.wait_for(number + 1).await;
             let request = requests.last().expect("one");
             assert_eq!(request.path, format!("/{name}"));
             serde_json::from_slice(&request.body).expect("JSON")
         };
-        let event: Value = timely("webhook", name, told).await;
+        let event: Value = timely("webhook", name, received).await;
         assert!(event.to_string().contains(name), "{name}");
     }
     let peak_mb = daemon.memory_kb("VmHWM:") >> 10;

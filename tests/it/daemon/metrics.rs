@@ -100,7 +100,7 @@ async fn mail_and_refusals_are_counted() {
         ("tempmail_smtp_received_bytes_total", &[], 3 * 22),
         ("tempmail_smtp_replies_total", &[("class", "3yz")], 3),
         ("tempmail_smtp_replies_total", &[("class", "5yz")], 2),
-        ("tempmail_smtp_refusals_total", &[("bound", "messageSize")], 1),
+        ("tempmail_smtp_refusals_total", &[("limit", "messageSize")], 1),
         ("tempmail_store_emails", &[], 1),
         ("tempmail_store_messages", &[], 1),
         ("tempmail_store_emails_removed_total", &[("reason", "madeWay")], 1),
@@ -149,7 +149,7 @@ async fn what_webhooks_come_to_is_counted() {
     for to in ["good", "gone", "bad"] {
         server.send(&format!("{to}@example.test"), "event", "").await;
     }
-    let told = Exposition::until(server.http(), "all are told", |exposition| {
+    let before = Exposition::until(server.http(), "all are counted", |exposition| {
         exposition.value("tempmail_webhook_attempts_total", &[("result", "delivered")]) == 1
             && exposition.value("tempmail_webhook_attempts_total", &[("result", "http_status")]) >= 2
             && exposition.value("tempmail_webhook_events_waiting", &[]) == 1
@@ -161,14 +161,14 @@ async fn what_webhooks_come_to_is_counted() {
         ("tempmail_webhook_events_given_up_total", 1),
         ("tempmail_webhook_events_dropped_total", 0),
     ] {
-        assert_eq!(told.value(name, &[]), value, "{name}");
+        assert_eq!(before.value(name, &[]), value, "{name}");
     }
     // The outbox has room for one event, so the older one is dropped.
     server.send("bad@example.test", "another", "").await;
     let dropped = Exposition::of(server.http()).await;
     assert_eq!(dropped.value("tempmail_webhook_events_dropped_total", &[]), 1);
     assert_eq!(dropped.value("tempmail_webhook_events_waiting", &[]), 1);
-    assert!(dropped.follows(&told));
+    assert!(dropped.follows(&before));
     server.stop().await;
 }
 
@@ -191,7 +191,7 @@ async fn readiness_status_and_metrics_tell_the_same_cause_while_the_disk_fails()
         let disk = FaultyDisk::on(quota.clone());
         let server = TestServer::on(disk.clone(), |config| config.store.segment_octets = 1 << 20).await;
         server.send(TO, "kept", "text").await;
-        assert_eq!(told_over_sockets(&server).await, (None, None, None));
+        assert_eq!(exposed_over_sockets(&server).await, (None, None, None));
 
         break_disk(&disk, &quota);
         // Some faults are noticed by who meets them.
@@ -201,7 +201,7 @@ async fn readiness_status_and_metrics_tell_the_same_cause_while_the_disk_fails()
         peer.command("EHLO client.test", "250").await;
         peer.command("MAIL FROM:<ann@sender.test>", refusal).await;
         let wanted = Some(wanted.to_owned());
-        assert_eq!(told_over_sockets(&server).await, (wanted.clone(), wanted.clone(), wanted));
+        assert_eq!(exposed_over_sockets(&server).await, (wanted.clone(), wanted.clone(), wanted));
         let exposition = Exposition::of(server.http()).await;
         assert!(exposition.value("tempmail_smtp_replies_total", &[("class", "4yz")]) >= 1);
 
@@ -209,13 +209,13 @@ async fn readiness_status_and_metrics_tell_the_same_cause_while_the_disk_fails()
         quota.give_room(64 << 20);
         Exposition::until(server.http(), "mail is accepted again", |exposition| cause(exposition).is_none()).await;
         server.send(TO, "again", "text").await;
-        assert_eq!(told_over_sockets(&server).await, (None, None, None));
+        assert_eq!(exposed_over_sockets(&server).await, (None, None, None));
         server.stop().await;
     }
 }
 
 /// The cause in `/readyz`, in `tempmail status` and in `/metrics`.
-async fn told_over_sockets(server: &TestServer) -> (Option<String>, Option<String>, Option<String>) {
+async fn exposed_over_sockets(server: &TestServer) -> (Option<String>, Option<String>, Option<String>) {
     let (status, readiness) = http::get(server.http(), "/readyz").await;
     assert_eq!(status, if readiness["cause"].is_null() { 200 } else { 503 }, "{readiness}");
     let shown = server.tempmail(&["status", "--json"]).await;
@@ -231,9 +231,9 @@ async fn told_over_sockets(server: &TestServer) -> (Option<String>, Option<Strin
 async fn readiness_status_and_metrics_tell_the_same_cause_at_the_end() {
     let disk = FaultyDisk::on(RecordingDisk::default());
     let (store, router) = interface(&disk).await;
-    assert_eq!(told_by(&router).await, [None, None, None]);
+    assert_eq!(exposed_by(&router).await, [None, None, None]);
     store.close().await.expect("close");
-    assert_eq!(told_by(&router).await, ["stopping"; 3].map(|cause| Some(cause.to_owned())));
+    assert_eq!(exposed_by(&router).await, ["stopping"; 3].map(|cause| Some(cause.to_owned())));
 
     let disk = FaultyDisk::on(RecordingDisk::default());
     let (store, router) = interface(&disk).await;
@@ -244,7 +244,7 @@ async fn readiness_status_and_metrics_tell_the_same_cause_at_the_end() {
     store.receive(delivery(&[TO], "text", START)).await.expect_err("nobody writes");
     // Whoever waited for the writer learns that it has ended while it does.
     store.writer_ended().await;
-    assert_eq!(told_by(&router).await, ["writer_ended"; 3].map(|cause| Some(cause.to_owned())));
+    assert_eq!(exposed_by(&router).await, ["writer_ended"; 3].map(|cause| Some(cause.to_owned())));
 }
 
 async fn interface(disk: &FaultyDisk) -> (Arc<EmbeddedStore>, Router) {
@@ -257,7 +257,7 @@ async fn interface(disk: &FaultyDisk) -> (Arc<EmbeddedStore>, Router) {
     (store, assembled.router)
 }
 
-async fn told_by(router: &Router) -> [Option<String>; 3] {
+async fn exposed_by(router: &Router) -> [Option<String>; 3] {
     let ask = async |path: &str| {
         let request = Request::get(path).extension(Principal::Administrator).body(Body::empty()).expect("request");
         let answer = router.clone().oneshot(request).await.expect("infallible");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use rustix::process::{Pid, Signal, kill_process};
-use tempmail::daemon::LOCK_PATIENCE;
+use tempmail::daemon::LOCK_TIMEOUT;
 use tempmail::store::disk::Directory;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -210,7 +210,7 @@ fn a_signal_ends_a_start_that_waits() {
     let sent = Instant::now();
     let status = child.wait().expect("wait");
     assert_eq!(status.code(), Some(0));
-    assert!(sent.elapsed() < LOCK_PATIENCE, "it waited for the directory first");
+    assert!(sent.elapsed() < LOCK_TIMEOUT, "it waited for the directory first");
 }
 
 /// Whether a process has a handler for SIGINT, from the kernel's table.

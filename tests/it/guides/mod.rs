@@ -40,7 +40,7 @@ fn blocks<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
 }
 
 #[test]
-fn the_command_that_ci_runs_stands_alone_in_a_code_block() {
+fn the_command_that_ci_runs_is_alone_in_a_code_block() {
     let readme = file("README.md");
     let mut is_code = false;
     let lines = readme.lines().filter(|line| {

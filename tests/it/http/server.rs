@@ -246,7 +246,7 @@ async fn stopping_does_not_wait_for_ever() {
 }
 
 #[tokio::test]
-async fn whoever_opens_the_local_socket_is_the_administrator() {
+async fn a_client_of_the_local_socket_is_the_administrator() {
     let directory = tempfile::tempdir().expect("directory");
     let path = directory.path().join("tempmail.sock");
     let listener = UnixListener::bind(&path).expect("bind");

@@ -205,7 +205,7 @@ fn a_module_that_calls_itself_pure_is_under_the_rule() {
 }
 
 #[test]
-fn comments_strings_and_tests_are_told_from_code() {
+fn comments_strings_and_tests_are_distinguished_from_code() {
     for (source, expected) in [
         ("let url = \"http://x\"; std::fs::read()", "std::fs::read"),
         ("let c = '\"'; std::fs::read() // \"", "std::fs::read"),

@@ -111,7 +111,7 @@ async fn a_message_is_kept_for_all_its_recipients_or_for_none() {
 }
 
 #[tokio::test]
-async fn the_oldest_makes_way_and_its_octets_go() {
+async fn the_oldest_is_evicted_and_its_octets_go() {
     let dir = tempfile::tempdir().expect("directory");
     let store = EmbeddedStore::open(dir.path(), &with(drop_oldest(2, 0))).expect("open");
     receive(&store, &[A, B], "the first of both").await.expect("kept");
@@ -144,7 +144,7 @@ async fn the_octets_of_a_message_that_found_no_room_go() {
 }
 
 #[tokio::test]
-async fn the_oldest_that_is_readable_makes_way() {
+async fn the_oldest_that_is_readable_is_evicted() {
     let store = store(drop_oldest(2, 0));
     let now = NOW.plus(Duration::from_hours(1));
     receive(&store, &[A], "1").await.expect("kept");
@@ -267,7 +267,7 @@ async fn a_domain_filled_under_a_higher_cap_shrinks_to_the_lower_one() {
 }
 
 #[tokio::test]
-async fn in_a_full_domain_a_mailbox_makes_way_for_its_own_mail_alone() {
+async fn in_a_full_domain_a_mailbox_evicts_for_its_own_mail_alone() {
     let store = store(drop_oldest(2, 3));
     for (to, text) in [(A, "1"), (A, "2"), (B, "3")] {
         receive(&store, &[to], text).await.expect("room");

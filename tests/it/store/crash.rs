@@ -11,7 +11,7 @@ const WORKLOADS: u64 = 3;
 const IMAGES_OF_EACH: u64 = 100;
 
 /// Prints what is wrong with an image and keeps its files.
-fn told(broken: &Broken) -> String {
+fn describe(broken: &Broken) -> String {
     let kept = broken.keep(Path::new(env!("CARGO_TARGET_TMPDIR")));
     format!("{broken}\nkept in {kept:?}")
 }
@@ -22,7 +22,7 @@ async fn examine(seed: u64, images: u64) {
     println!("the workload of {seed}: {}", recorded.summary());
     for number in 0..images {
         if let Err(broken) = recorded.examine(seed + number).await {
-            panic!("after {number} images: {}", told(&broken));
+            panic!("after {number} images: {}", describe(&broken));
         }
     }
 }
@@ -60,7 +60,7 @@ async fn bit_rot_in_the_journal_is_reported_and_never_cut_off() {
     for number in 0..IMAGES_OF_EACH {
         match recorded.damage(number).await {
             Ok(is_reported) => reported += u64::from(is_reported),
-            Err(broken) => panic!("{}", told(&broken)),
+            Err(broken) => panic!("{}", describe(&broken)),
         }
     }
     assert!(reported > IMAGES_OF_EACH / 10, "only {reported} damages were reported");

@@ -82,7 +82,7 @@ async fn an_event_that_was_not_tried_is_due_also_where_the_clock_was_put_back() 
 }
 
 #[tokio::test]
-async fn a_rest_that_a_receiver_asked_for_is_read_with_its_events_after_a_kill_as_well() {
+async fn a_backoff_that_a_receiver_asked_for_is_read_with_its_events_after_a_kill_as_well() {
     let disk = RecordingDisk::default();
     // What was not checkpointed is done again from the journal.
     let options = StoreOptions { checkpoint_quiet: Duration::from_hours(1), ..options() };
@@ -91,29 +91,29 @@ async fn a_rest_that_a_receiver_asked_for_is_read_with_its_events_after_a_kill_a
     receive(&store).await;
     receive(&store).await;
     let read = due(&store, webhook, wanted(1, &[])).await;
-    assert_eq!(read.rests_until, None);
+    assert_eq!(read.backs_off_until, None);
     let until = NOW.plus(Duration::from_secs(7));
-    let asks = AttemptRecord { rests_until: Some(until), ..attempt(&read.events[0], Verdict::Retry(until)) };
+    let asks = AttemptRecord { backs_off_until: Some(until), ..attempt(&read.events[0], Verdict::Retry(until)) };
     store.record_attempt(asks).await.expect("record");
     let again = EmbeddedStore::open_on(Arc::new(disk.kill()), &options).expect("open again");
     for store in [store, again] {
         let read = due(&store, webhook, wanted(3, &[])).await;
-        assert_eq!((read.rests_until, read.events.len()), (Some(until), 1));
+        assert_eq!((read.backs_off_until, read.events.len()), (Some(until), 1));
         let read = due(&store, webhook, DueQuery { due_by: until, ..wanted(3, &[]) }).await;
-        assert_eq!((read.rests_until, read.events.len()), (None, 2));
+        assert_eq!((read.backs_off_until, read.events.len()), (None, 2));
     }
 }
 
 #[tokio::test]
-async fn a_rest_is_noted_though_its_event_was_dropped_meanwhile() {
+async fn a_backoff_is_recorded_though_its_event_was_dropped_meanwhile() {
     let (store, webhook) = store(2).await;
     let event = pending(&store, webhook).await.remove(0);
     store.record_attempt(attempt(&event, Verdict::GivenUp)).await.expect("record");
     let until = NOW.plus(Duration::from_secs(7));
-    let asks = AttemptRecord { rests_until: Some(until), ..attempt(&event, Verdict::Retry(until)) };
+    let asks = AttemptRecord { backs_off_until: Some(until), ..attempt(&event, Verdict::Retry(until)) };
     store.record_attempt(asks).await.expect("record");
     let read = due(&store, webhook, wanted(3, &[])).await;
-    assert_eq!((read.rests_until, read.events.len()), (Some(until), 1));
+    assert_eq!((read.backs_off_until, read.events.len()), (Some(until), 1));
 }
 
 #[tokio::test]

@@ -87,7 +87,7 @@ async fn what_the_last_process_could_not_sync_is_written_again_before_it_is_show
 /// The system reports a failed write once, to whoever asks first. Who punched out deleted mail synced the segment in use and
 /// was not listened to; the group of the writer, which had the error coming, was acknowledged and gone with the power.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn whoever_syncs_the_segment_in_use_first_answers_for_every_group_in_it() {
+async fn the_first_sync_of_the_segment_in_use_covers_every_group_in_it() {
     for round in 0..5 {
         let disk = RecordingDisk::default();
         let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open"));

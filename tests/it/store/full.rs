@@ -145,7 +145,7 @@ async fn a_store_that_had_a_spare_opens_on_a_disk_without_a_free_block() {
 /// Nothing tells beforehand that a user's quota is used up. What was durable by then and found no room in the index may get
 /// no answer, but nobody gets a wrong one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn under_a_quota_that_is_not_told_no_answer_is_wrong_and_the_store_comes_back() {
+async fn under_an_unknown_quota_no_answer_is_wrong_and_the_store_comes_back() {
     let disk = QuotaDisk::with_room_for(64 << 20);
     // The index writes to its file with each group.
     let uncached = StoreOptions { index_cache_octets: 0, ..options() };

@@ -71,7 +71,7 @@ pub fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
         response: "no".into(),
         verdict,
         disables: None,
-        rests_until: None,
+        backs_off_until: None,
     }
 }
 
@@ -122,7 +122,7 @@ async fn registering_a_disabled_webhook_again_enables_it() {
 }
 
 #[tokio::test]
-async fn an_event_that_nobody_was_told_of_is_no_failure_of_the_receiver() {
+async fn an_event_that_was_never_sent_is_no_failure_of_the_receiver() {
     let store = store();
     let id = register(&store, "a@example.test", "https://a.example/").await;
     for (error, failures) in [(AttemptRecord::TOO_LATE, 0), (AttemptRecord::DAMAGED, 0), ("connect", 1)] {
@@ -144,9 +144,9 @@ async fn each_message_gives_each_webhook_of_its_recipients_one_event() {
     store.receive(delivery(&["a@example.test", "c@example.test"], "hello", NOW)).await.expect("receive");
     assert_eq!([pending(&store, first).await.len(), pending(&store, second).await.len()], [1, 1]);
     assert_eq!(pending(&store, other).await, []);
-    let lanes = store.pending_webhooks().await.expect("pending webhooks");
-    assert_eq!(lanes.len(), 2);
-    assert!(lanes.contains(&(first, None)) && lanes.contains(&(second, None)));
+    let webhooks = store.pending_webhooks().await.expect("pending webhooks");
+    assert_eq!(webhooks.len(), 2);
+    assert!(webhooks.contains(&(first, None)) && webhooks.contains(&(second, None)));
     let event = pending(&store, first).await.remove(0);
     assert_ne!(event.id, pending(&store, second).await[0].id);
     let email = store.load_event(&event).await.expect("load").expect("email");
@@ -154,7 +154,7 @@ async fn each_message_gives_each_webhook_of_its_recipients_one_event() {
 }
 
 #[tokio::test]
-async fn an_event_outlives_its_email_and_then_lets_go_of_the_octets() {
+async fn an_event_outlives_its_email_and_then_frees_the_octets() {
     let store = store();
     let id = register(&store, "a@example.test", "https://a.example/").await;
     store.receive(delivery(&["a@example.test"], "deleted", NOW)).await.expect("receive");
@@ -172,7 +172,7 @@ async fn an_event_outlives_its_email_and_then_lets_go_of_the_octets() {
 }
 
 #[tokio::test]
-async fn an_attempt_moves_its_event_and_stands_in_the_log() {
+async fn an_attempt_moves_its_event_and_is_in_the_log() {
     let store = store();
     let id = register(&store, "a@example.test", "https://a.example/").await;
     store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");
@@ -316,7 +316,7 @@ async fn a_sweep_goes_through_all_webhooks_and_writes_nothing_where_none_is_idle
 }
 
 #[tokio::test]
-async fn attempts_that_are_noted_together_are_noted_as_one_after_the_other() {
+async fn attempts_that_are_recorded_together_are_recorded_as_one_after_the_other() {
     let store = store();
     let id = register(&store, "a@example.test", "https://a.example/").await;
     for n in 0..3 {
@@ -370,7 +370,7 @@ async fn the_log_is_bounded_in_number_and_age() {
         response: String::new(),
         verdict: Verdict::Delivered,
         disables: None,
-        rests_until: None,
+        backs_off_until: None,
     };
     for second in 0..120 {
         store.record_attempt(line(NOW.plus(Duration::from_secs(second)))).await.expect("record");

@@ -147,7 +147,7 @@ fn registered(domain: &DomainName) -> DomainRecord {
 }
 
 #[tokio::test]
-async fn webhooks_of_an_earlier_time_are_not_for_whoever_registers_the_domain() {
+async fn webhooks_of_an_earlier_time_are_not_for_a_later_registrant_of_the_domain() {
     let store = store(OutboxLimits::default());
     let (domain, other) = ("example.test".parse().expect("domain"), "other.test".parse().expect("domain"));
     let old = register(&store, "a@example.test", "https://a.example/").await;
@@ -177,8 +177,8 @@ async fn no_webhook_outlives_its_domain_wherever_its_removal_was_cut_off() {
             }
         }
         let is_registered = !store.domains().await.expect("domains").is_empty();
-        let is_told = store.webhook(id).await.expect("read").is_some();
-        assert!(is_registered || !is_told, "cut off at {polls}");
+        let is_stored = store.webhook(id).await.expect("read").is_some();
+        assert!(is_registered || !is_stored, "cut off at {polls}");
     }
 }
 
@@ -256,7 +256,7 @@ async fn the_octets_of_a_webhook_have_a_bound_and_its_oldest_events_make_the_roo
 }
 
 #[tokio::test]
-async fn a_dropped_event_stands_in_the_log_at_the_time_of_the_drop() {
+async fn a_dropped_event_is_in_the_log_at_the_time_of_the_drop() {
     let store = store(OutboxLimits { events_per_webhook: 1, ..OutboxLimits::default() });
     let id = register(&store, "a@example.test", "https://a.example/").await;
     receive(&store, "a@example.test", 5).await;

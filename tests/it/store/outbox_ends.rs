@@ -81,7 +81,7 @@ async fn what_waits_for_a_webhook_that_is_disabled_is_dropped_in_steps_and_count
 }
 
 #[tokio::test]
-async fn what_a_cut_left_of_a_disabled_webhook_is_told_to_nobody_and_ends_later() {
+async fn what_a_cut_left_of_a_disabled_webhook_is_not_delivered_and_ends_later() {
     let (disk, store, id) = store(MANY).await;
     let events = pending(&store, id).await;
     let syncs = disk.syncs().len();

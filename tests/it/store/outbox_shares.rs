@@ -131,7 +131,7 @@ async fn a_full_outbox_is_shared_by_registrant_and_by_origin_and_not_by_webhook(
 }
 
 #[tokio::test]
-async fn places_have_a_bound_for_each_registrant_and_the_oldest_unproven_webhook_makes_way() {
+async fn places_have_a_bound_for_each_registrant_and_the_oldest_unproven_webhook_is_evicted() {
     let store = store(LIMITS);
     let at = |second: i64| Timestamp::from_millis(NOW.millis() + 1000 * second);
     let limits = WebhookLimits { per_registrant: 2, total: 4, unproven_before: at(10), ..WebhookLimits::UNBOUNDED };

@@ -67,7 +67,7 @@ async fn an_index_that_could_not_be_read_once_is_opened_again_and_read_though_no
 
 /// A page that can't be read is an error for whoever wants it, after few tries.
 #[tokio::test]
-async fn an_index_that_can_never_be_read_is_told_of() {
+async fn an_index_that_can_never_be_read_is_reported() {
     let disk = FaultyDisk::on(RecordingDisk::default());
     let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &uncached()).expect("open");
     receive(&store, "m1").await.expect("receive");

@@ -8,7 +8,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, RootCertStore};
 use tempfile::TempDir;
 use tempmail::model::Timestamp;
-use tempmail::tls::{Files, Keeper, Source};
+use tempmail::tls::{CertificateFiles, CertificateSource, Keeper};
 use tokio_rustls::TlsConnector;
 
 /// A certificate for `localhost` with its key.
@@ -36,8 +36,8 @@ impl Pair {
     }
 
     /// Writes both into a directory, one after the other.
-    pub(crate) fn write(&self, dir: &Path) -> Files {
-        let files = Files { certificate: dir.join("cert.pem"), key: dir.join("key.pem") };
+    pub(crate) fn write(&self, dir: &Path) -> CertificateFiles {
+        let files = CertificateFiles { certificate: dir.join("cert.pem"), key: dir.join("key.pem") };
         std::fs::write(&files.certificate, self.certificate.pem()).expect("write");
         std::fs::write(&files.key, self.key.serialize_pem()).expect("write");
         files
@@ -60,9 +60,10 @@ fn connector(trusted: &CertificateDer<'static>) -> TlsConnector {
 }
 
 /// A keeper of a fresh certificate, whose files are gone when the directory is; a client that trusts it.
-pub(crate) fn kept() -> (Arc<Keeper>, TlsConnector, TempDir) {
+pub(crate) fn fresh_keeper() -> (Arc<Keeper>, TlsConnector, TempDir) {
     let dir = tempfile::tempdir().expect("directory");
     let pair = Pair::fresh();
-    let keeper = Keeper::open(Source::Files(pair.write(dir.path())), Timestamp::from_millis(0)).expect("a keeper");
+    let keeper =
+        Keeper::open(CertificateSource::Files(pair.write(dir.path())), Timestamp::from_millis(0)).expect("a keeper");
     (Arc::new(keeper), pair.connector(), dir)
 }

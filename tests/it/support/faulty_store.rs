@@ -25,7 +25,7 @@ pub(crate) struct FaultyStore {
     panics_next: AtomicBool,
     panics_at_load: Mutex<Option<EmailId>>,
     arrived: watch::Sender<usize>,
-    kept: Mutex<Vec<Delivery>>,
+    stored: Mutex<Vec<Delivery>>,
 }
 
 #[derive(Clone)]
@@ -71,7 +71,7 @@ impl FaultyStore {
             panics_next: AtomicBool::new(false),
             panics_at_load: Mutex::default(),
             arrived: watch::Sender::new(0),
-            kept: Mutex::default(),
+            stored: Mutex::default(),
         }
     }
 
@@ -110,14 +110,14 @@ impl FaultyStore {
         *self.panics_at_load.lock().expect("an id") = Some(id);
     }
 
-    /// Waits until this many messages have been handed over, kept or not.
+    /// Waits until this many messages have been handed over, stored or not.
     pub(crate) async fn wait_for_arrivals(&self, messages: usize) {
         self.arrived.subscribe().wait_for(|arrived| *arrived >= messages).await.expect("the store is there");
     }
 
-    /// The messages that have been kept.
-    pub(crate) fn kept(&self) -> Vec<Delivery> {
-        self.kept.lock().expect("kept").clone()
+    /// The messages that have been stored.
+    pub(crate) fn stored(&self) -> Vec<Delivery> {
+        self.stored.lock().expect("stored").clone()
     }
 
     /// What is kept of the domain `name`.
@@ -150,7 +150,7 @@ impl Store for FaultyStore {
         self.gate.acquire().await.expect("the gate is there").forget();
         assert!(!self.panics_next.swap(false, Ordering::Relaxed), "the store panics as it was told");
         self.change(self.store.receive(delivery.clone())).await?;
-        self.kept.lock().expect("kept").push(delivery);
+        self.stored.lock().expect("stored").push(delivery);
         Ok(())
     }
 

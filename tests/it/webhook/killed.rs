@@ -21,12 +21,12 @@ use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-/// Each lane has its own recipient, webhook, port of the receiver, and sender.
-const LANES: usize = 4;
+/// Each webhook has its own recipient, port of the receiver, and sender.
+const WEBHOOKS: usize = 4;
 /// One webhook has at most 1,000 pending events, so mail comes no faster than events are delivered.
 const WAITING_MAX: usize = 800;
 /// Attempts in flight at all origins: 4 at each.
-const IN_FLIGHT: usize = 4 * LANES;
+const IN_FLIGHT: usize = 4 * WEBHOOKS;
 const FLAGS: [&str; 8] = [
     "--webhook-allow",
     "127.0.0.0/8",
@@ -86,11 +86,11 @@ impl Seen {
     }
 }
 
-/// The receiver's URL for each lane.
+/// The receiver's URL for each webhook.
 async fn start_receiver() -> (Vec<String>, Shared) {
     let seen = Shared::default();
     let mut urls = Vec::new();
-    for _ in 0..LANES {
+    for _ in 0..WEBHOOKS {
         let app = axum::Router::new().route("/hook", post(receive)).with_state(Arc::clone(&seen));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         urls.push(format!("http://{}/hook", listener.local_addr().expect("address")));
@@ -99,12 +99,12 @@ async fn start_receiver() -> (Vec<String>, Shared) {
     (urls, seen)
 }
 
-fn recipient(lane: usize) -> String {
-    format!("ann{lane}@example.test")
+fn recipient(webhook: usize) -> String {
+    format!("ann{webhook}@example.test")
 }
 
 /// Sends mail until `enough` are acknowledged in all, or the server is gone.
-async fn send(server: SocketAddr, lane: usize, acknowledged: Arc<Mutex<usize>>, enough: usize, seen: Shared) {
+async fn send(server: SocketAddr, webhook: usize, acknowledged: Arc<Mutex<usize>>, enough: usize, seen: Shared) {
     let Some(mut peer) = SmtpPeer::try_connect(server).await else { return };
     let mut is_served =
         peer.reply().await.starts_with("220") && peer.try_exchange("EHLO c.test\r\n").await.starts_with("250");
@@ -113,7 +113,7 @@ async fn send(server: SocketAddr, lane: usize, acknowledged: Arc<Mutex<usize>>, 
             tokio::time::sleep(Duration::from_millis(5)).await;
             continue;
         }
-        let envelope = format!("MAIL FROM:<a@sender.test>\r\nRCPT TO:<{}>\r\nDATA\r\n", recipient(lane));
+        let envelope = format!("MAIL FROM:<a@sender.test>\r\nRCPT TO:<{}>\r\nDATA\r\n", recipient(webhook));
         peer.try_exchange(envelope).await;
         peer.reply().await;
         is_served = peer.reply().await.starts_with("354")
@@ -124,22 +124,22 @@ async fn send(server: SocketAddr, lane: usize, acknowledged: Arc<Mutex<usize>>, 
 
 /// Has each webhook deliver an event, because an unproven webhook has few pending events.
 async fn prove(daemon: &Binary, seen: &Shared) {
-    for lane in 0..LANES {
+    for webhook in 0..WEBHOOKS {
         let sent = seen.lock().expect("seen").delivered + 1;
         let acknowledged = Arc::new(Mutex::new(sent - 1));
-        send(daemon.smtp, lane, acknowledged, sent, Arc::clone(seen)).await;
-        let path = format!("/api/webhooks?recipient={}", recipient(lane));
+        send(daemon.smtp, webhook, acknowledged, sent, Arc::clone(seen)).await;
+        let path = format!("/api/webhooks?recipient={}", recipient(webhook));
         let is_proven = async || !http::get(daemon.http, &path).await.1[0]["lastDeliveryAt"].is_null();
         until("the webhook is proven", is_proven).await;
     }
     seen.lock().expect("seen").fails = true;
 }
 
-/// The ids of all mails in a lane's mailbox.
-async fn ids(server: SocketAddr, lane: usize) -> HashSet<String> {
+/// The ids of all mails in a webhook's mailbox.
+async fn ids(server: SocketAddr, webhook: usize) -> HashSet<String> {
     let mut ids = HashSet::new();
     for page in 1.. {
-        let path = format!("/api/mail/messages?to={}&limit=100&page={page}", recipient(lane));
+        let path = format!("/api/mail/messages?to={}&limit=100&page={page}", recipient(webhook));
         let (_, answer) = http::get(server, &path).await;
         let emails = answer["emails"].as_array().expect("emails");
         ids.extend(emails.iter().map(|email| email["id"].as_str().expect("id").to_owned()));
@@ -157,15 +157,17 @@ async fn every_event_arrives(events: usize, kills: usize) {
     std::fs::write(&secret, SECRET).expect("write");
     let data = dir.path().join("data");
     let mut daemon = Binary::serve(&data, &FLAGS);
-    for (lane, url) in urls.iter().enumerate() {
+    for (webhook, url) in urls.iter().enumerate() {
         let secret = secret.to_str().expect("path");
-        let added = daemon.tempmail(&["webhook", "add", &recipient(lane), url, "--secret-file", secret]);
+        let added = daemon.tempmail(&["webhook", "add", &recipient(webhook), url, "--secret-file", secret]);
         assert_eq!(added.code, Some(0), "{}", added.stderr);
     }
     prove(&daemon, &seen).await;
-    let acknowledged = Arc::new(Mutex::new(LANES));
+    let acknowledged = Arc::new(Mutex::new(WEBHOOKS));
     let start_senders = |server| -> JoinSet<()> {
-        (0..LANES).map(|lane| send(server, lane, Arc::clone(&acknowledged), events, Arc::clone(&seen))).collect()
+        (0..WEBHOOKS)
+            .map(|webhook| send(server, webhook, Arc::clone(&acknowledged), events, Arc::clone(&seen)))
+            .collect()
     };
     let mut senders = start_senders(daemon.smtp);
     let delivered = || seen.lock().expect("seen").delivered;
@@ -181,8 +183,8 @@ async fn every_event_arrives(events: usize, kills: usize) {
     }
     senders.join_all().await;
     let mut kept = HashSet::new();
-    for lane in 0..LANES {
-        kept.extend(ids(daemon.http, lane).await);
+    for webhook in 0..WEBHOOKS {
+        kept.extend(ids(daemon.http, webhook).await);
     }
     assert!(kept.len() >= *acknowledged.lock().expect("count"));
     let is_delivered =

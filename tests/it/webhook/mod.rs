@@ -14,9 +14,7 @@ mod observed;
 mod retry_after;
 mod running;
 mod settings;
-#[allow(clippy::disallowed_methods, reason = "the guide's example, which stands for a receiver, has no clock of ours")]
-mod snippet;
-mod snippets;
+mod signature_examples;
 mod tester;
 
 use std::net::SocketAddr;

@@ -85,8 +85,8 @@ async fn a_recorded_wait_longer_than_the_longest_permitted_one_does_not_count() 
         running.receive(TO).await;
     }
     let event = pending(&*running.store, webhook).await.remove(0);
-    let rests_until = Some(running.clock.now().plus(Duration::from_hours(2)));
-    let record = AttemptRecord { rests_until, ..attempt(&event, Verdict::GivenUp) };
+    let backs_off_until = Some(running.clock.now().plus(Duration::from_hours(2)));
+    let record = AttemptRecord { backs_off_until, ..attempt(&event, Verdict::GivenUp) };
     running.store.record_attempt(record).await.expect("record");
     running.run();
     running.requested("/", 1).await;

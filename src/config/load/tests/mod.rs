@@ -70,7 +70,7 @@ fn with_nothing_given_the_defaults_of_revision_2_hold() {
     assert!(loaded.warnings.is_empty());
     assert!(loaded.file.is_none());
     assert_eq!(loaded.origins.len(), SETTINGS.len());
-    assert!(loaded.origins.values().all(|origin| *origin == Origin::Default(Revision::Two)));
+    assert!(loaded.origins.values().all(|origin| *origin == ValueOrigin::Default(Revision::Two)));
 }
 
 #[test]

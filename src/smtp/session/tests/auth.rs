@@ -63,11 +63,11 @@ fn starttls_forgets_the_authentication() {
     let (settings, policy) = (settings(), OneDomain::default());
     let mut session = Session::new(&settings, OFFERED, &policy);
     let dialog = format!("{EHLO}AUTH PLAIN AGEAYg==\r\nSTARTTLS\r\n");
-    assert_eq!(session.advance(&mut dialog.as_bytes()), Step::StartTls);
+    assert_eq!(session.advance(&mut dialog.as_bytes()), Action::StartTls);
     session.secured(TlsSession { version: "TLSv1.3".into(), cipher: "TLS_AES_128_GCM_SHA256".into() });
     for (auth, word) in [("", "ESMTPS"), ("AUTH PLAIN AGEAYg==\r\n", "ESMTPSA")] {
         let dialog = format!("{EHLO}{auth}{MAIL}{RCPT}DATA\r\n.\r\n");
-        let Step::Store(message) = session.advance(&mut dialog.as_bytes()) else { panic!("a message") };
+        let Action::Store(message) = session.advance(&mut dialog.as_bytes()) else { panic!("a message") };
         assert_eq!(message.protocol.as_str(), word);
         session.stored(Ok(()));
     }

@@ -154,10 +154,10 @@ fn memory_is_reserved_before_the_first_chunk_and_released() {
     let settings = settings();
     let mut first = Session::new(&settings, PLAIN, &one);
     for more in [&format!("{EHLO}{MAIL}{RCPT}BDAT 3\r\n"), "one"] {
-        assert_eq!(first.advance(&mut more.as_bytes()), Step::Read);
+        assert_eq!(first.advance(&mut more.as_bytes()), Action::Read);
         assert_eq!(codes(&play_cut(&[dialog.as_bytes()], &one, &[]).replies)[3], "452 4.3.1");
     }
-    assert_eq!(first.advance(&mut &b"RSET\r\n"[..]), Step::Read);
+    assert_eq!(first.advance(&mut &b"RSET\r\n"[..]), Action::Read);
     assert_eq!(play_cut(&[dialog.as_bytes()], &one, &[]).messages.len(), 1);
 }
 

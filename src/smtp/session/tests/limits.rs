@@ -93,13 +93,13 @@ fn pending_replies_are_bounded() {
     let mut input = flood.as_bytes();
     let mut helps = 0;
     loop {
-        let step = session.advance(&mut input);
+        let action = session.advance(&mut input);
         assert!(session.replies().len() < REPLIES_OCTETS_MAX + 512);
         helps += str::from_utf8(session.replies()).expect("ASCII").lines().count();
         session.replies().clear();
-        match step {
-            Step::Write => {}
-            Step::Read => break,
+        match action {
+            Action::Write => {}
+            Action::Read => break,
             other => panic!("{other:?}"),
         }
     }

@@ -69,14 +69,14 @@ fn ten_thousand_replies_are_written_in_parts_and_in_order() {
     let dialog = format!("LHLO a\r\nMAIL FROM:<>\r\n{recipients}DATA\r\n.\r\nHELP\r\n");
     let (mut input, mut replies) = (dialog.as_bytes(), String::new());
     loop {
-        let step = session.advance(&mut input);
+        let action = session.advance(&mut input);
         assert!(session.replies().len() < REPLIES_OCTETS_MAX + 512);
         replies.push_str(str::from_utf8(session.replies()).expect("ASCII"));
         session.replies().clear();
-        match step {
-            Step::Write => {}
-            Step::Store(_) => session.stored(Ok(())),
-            Step::Read => break,
+        match action {
+            Action::Write => {}
+            Action::Store(_) => session.stored(Ok(())),
+            Action::Read => break,
             other => panic!("{other:?}"),
         }
     }
@@ -94,8 +94,8 @@ fn each_recipient_gets_its_reply_when_the_service_stops() {
     let recipients = "RCPT TO:<a@example.test>\r\n".repeat(100);
     let dialog = format!("LHLO a\r\nMAIL FROM:<>\r\n{recipients}DATA\r\n.\r\n");
     let mut input = dialog.as_bytes();
-    let step = session.advance(&mut input);
-    assert!(matches!(step, Step::Store(_)), "{step:?}");
+    let action = session.advance(&mut input);
+    assert!(matches!(action, Action::Store(_)), "{action:?}");
     session.replies().resize(REPLIES_OCTETS_MAX - 100, b'-');
     session.stored(Ok(()));
     session.stop();
@@ -103,6 +103,6 @@ fn each_recipient_gets_its_reply_when_the_service_stops() {
     assert_eq!(replies.matches("250 2.0.0 Stored\r\n").count(), 100);
     assert!(replies.ends_with("421 4.3.2 The service is stopping; try again later\r\n"), "{replies}");
     session.replies().clear();
-    assert_eq!(session.advance(&mut input), Step::Close(End::Stopping));
+    assert_eq!(session.advance(&mut input), Action::Close(End::Stopping));
     assert_eq!(session.replies(), b"");
 }

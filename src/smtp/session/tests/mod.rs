@@ -94,18 +94,18 @@ fn play_with(
     for cut in std::iter::once(&&[][..]).chain(cuts) {
         let mut input = *cut;
         loop {
-            let step = session.advance(&mut input);
+            let action = session.advance(&mut input);
             played.replies.push_str(std::str::from_utf8(session.replies()).expect("ASCII"));
             session.replies().clear();
-            match step {
-                Step::StartTls => panic!("TLS is not offered"),
-                Step::Read => break,
-                Step::Write => {}
-                Step::Store(message) => {
+            match action {
+                Action::StartTls => panic!("TLS is not offered"),
+                Action::Read => break,
+                Action::Write => {}
+                Action::Store(message) => {
                     played.messages.push(message);
                     session.stored(outcomes.next().unwrap_or(Ok(())));
                 }
-                Step::Close(end) => {
+                Action::Close(end) => {
                     played.end = Some(end);
                     return played;
                 }
@@ -301,12 +301,12 @@ fn a_session_has_one_last_reply() {
     let (settings, policy) = (settings(), OneDomain::default());
     for dialog in [String::new(), format!("{EHLO}{MAIL}{RCPT}DATA\r\nhalf a mess")] {
         let mut session = Session::new(&settings, PLAIN, &policy);
-        assert_eq!(session.advance(&mut dialog.as_bytes()), Step::Read);
+        assert_eq!(session.advance(&mut dialog.as_bytes()), Action::Read);
         session.replies().clear();
         session.stop();
         session.stop();
         session.end(&Reply::IDLE);
-        assert_eq!(session.advance(&mut &b"age\r\n.\r\nNOOP\r\n"[..]), Step::Close(End::Stopping));
+        assert_eq!(session.advance(&mut &b"age\r\n.\r\nNOOP\r\n"[..]), Action::Close(End::Stopping));
         let replies = str::from_utf8(session.replies()).expect("ASCII");
         assert!(replies.starts_with("421 4.3.2 "));
         assert_eq!(replies.lines().count(), 1);

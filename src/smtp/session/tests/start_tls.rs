@@ -4,12 +4,12 @@ use super::*;
 
 const OFFERED: Dialect = Dialect { service: Service::Smtp, offers_tls: true, offers_auth: false };
 
-/// Plays octets into a session up to its next step; the replies.
-fn say(session: &mut Session, octets: &str) -> (Step, String) {
+/// Plays octets into a session up to its next action; the replies.
+fn say(session: &mut Session, octets: &str) -> (Action, String) {
     let mut input = octets.as_bytes();
-    let step = session.advance(&mut input);
+    let action = session.advance(&mut input);
     let replies = String::from_utf8(std::mem::take(session.replies())).expect("ASCII");
-    (step, replies)
+    (action, replies)
 }
 
 fn tls() -> TlsSession {
@@ -22,10 +22,10 @@ fn starttls_is_announced_with_a_certificate_until_tls_is_there() {
     let mut session = Session::new(&settings, OFFERED, &policy);
     assert!(say(&mut session, "EHLO a\r\n").1.contains("STARTTLS\r\n"));
     assert!(say(&mut session, "HELP\r\n").1.contains(" STARTTLS "));
-    assert_eq!(say(&mut session, "STARTTLS\r\n"), (Step::StartTls, "220 2.0.0 Ready to start TLS\r\n".into()));
+    assert_eq!(say(&mut session, "STARTTLS\r\n"), (Action::StartTls, "220 2.0.0 Ready to start TLS\r\n".into()));
     session.secured(tls());
-    let (step, replies) = say(&mut session, "EHLO a\r\nSTARTTLS\r\n");
-    assert_eq!(step, Step::Read);
+    let (action, replies) = say(&mut session, "EHLO a\r\nSTARTTLS\r\n");
+    assert_eq!(action, Action::Read);
     assert!(!replies.contains("STARTTLS") && replies.contains("503 5.5.1"), "{replies}");
     assert!(!say(&mut session, "HELP\r\n").1.contains("STARTTLS"));
     let mut plain = Session::new(&settings, PLAIN, &policy);
@@ -38,14 +38,14 @@ fn a_handshake_forgets_all_but_the_errors() {
     let (settings, policy) = (settings(), OneDomain::default());
     let mut session = Session::new(&settings, OFFERED, &policy);
     let begun = "FOO\r\nEHLO a\r\nMAIL FROM:<>\r\nRCPT TO:<a@example.test>\r\nSTARTTLS\r\n";
-    assert_eq!(say(&mut session, begun).0, Step::StartTls);
+    assert_eq!(say(&mut session, begun).0, Action::StartTls);
     session.secured(tls());
     assert_eq!((session.helo(), session.tls()), ("", Some(&tls())));
     let replies = say(&mut session, "DATA\r\nRCPT TO:<a@example.test>\r\nMAIL FROM:<>\r\n").1;
     assert_eq!(replies.matches("503 5.5.1").count(), 3, "{replies}");
     // Of the twenty errors, one was in the clear and three are above.
-    let (step, replies) = say(&mut session, &"FOO\r\n".repeat(16));
-    assert_eq!(step, Step::Close(End::TooManyErrors), "{replies}");
+    let (action, replies) = say(&mut session, &"FOO\r\n".repeat(16));
+    assert_eq!(action, Action::Close(End::TooManyErrors), "{replies}");
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn no_command_in_the_clear_is_read_behind_starttls() {
     let mut session = Session::new(&settings, OFFERED, &policy);
     let mut input = &b"EHLO a\r\nSTARTTLS\r\nMAIL FROM:<>\r\nQUIT\r\n"[..];
     for _ in 0..3 {
-        assert_eq!(session.advance(&mut input), Step::StartTls);
+        assert_eq!(session.advance(&mut input), Action::StartTls);
     }
     assert_eq!(input, b"MAIL FROM:<>\r\nQUIT\r\n");
     let replies = String::from_utf8(session.replies().clone()).expect("ASCII");
@@ -66,7 +66,7 @@ fn a_handshake_forgets_half_a_command_in_the_clear() {
     let (settings, policy) = (settings(), OneDomain::default());
     let mut session = Session::new(&settings, OFFERED, &policy);
     // The first encrypted octets must not complete a command that an attacker has begun in the clear.
-    assert_eq!(say(&mut session, "EHLO evil").0, Step::Read);
+    assert_eq!(say(&mut session, "EHLO evil").0, Action::Read);
     session.secured(tls());
     assert!(say(&mut session, "NOOP\r\n").1.ends_with("250 2.0.0 OK\r\n"));
     assert_eq!(session.helo(), "");

@@ -85,7 +85,7 @@ async fn a_test_answers_with_its_attempt() {
         response: String::new(),
         verdict: Verdict::GivenUp,
         disables: None,
-        rests_until: None,
+        backs_off_until: None,
     };
     let api = TestApi::with_test(|_| {}, Arc::new(Sample(Ok(sample))));
     let api = serving(api, &["example.test"]).await;

@@ -183,9 +183,9 @@ impl Images {
         (name, octet): (&str, usize),
     ) -> Result<bool, String> {
         let image = RecordingDisk::with(files.clone());
-        let is_told = |segment: u64, offset: u64| format!("journal-{segment:016}") == name && offset <= octet as u64;
+        let is_named = |segment: u64, offset: u64| format!("journal-{segment:016}") == name && offset <= octet as u64;
         let store = match EmbeddedStore::open_on(Arc::new(image.clone()), &options()) {
-            Err(OpenError::Damaged { segment, offset, .. }) if is_told(segment, offset) => {
+            Err(OpenError::Damaged { segment, offset, .. }) if is_named(segment, offset) => {
                 let is_touched = image
                     .files()
                     .iter()
@@ -198,7 +198,7 @@ impl Images {
         };
         let (state, damages) = State::read_damaged(&store).await?;
         for (key, error) in &damages {
-            if !matches!(error, StoreError::Damaged { segment, offset } if is_told(*segment, *offset)) {
+            if !matches!(error, StoreError::Damaged { segment, offset } if is_named(*segment, *offset)) {
                 return Err(format!("{key}: {error}"));
             }
         }

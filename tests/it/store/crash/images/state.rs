@@ -157,9 +157,9 @@ impl Reader<'_> {
                 }
             }
         }
-        let lanes: BTreeSet<_> = self.store.pending_webhooks().await.map_err(failed)?.into_iter().collect();
-        if lanes != waiting {
-            return Err(format!("the lanes are {lanes:?}, what waits is {waiting:?}"));
+        let pending: BTreeSet<_> = self.store.pending_webhooks().await.map_err(failed)?.into_iter().collect();
+        if pending != waiting {
+            return Err(format!("the pending webhooks are {pending:?}, what waits is {waiting:?}"));
         }
         Ok(())
     }

@@ -298,7 +298,7 @@ impl Workload {
             response: "an answer".into(),
             verdict,
             disables: is_gone.then(|| "410 Gone".into()),
-            rests_until: None,
+            backs_off_until: None,
         };
         self.store.record_attempt(attempt).await.expect("record");
         self.note("attempt", asked, false, Vec::new()).await;

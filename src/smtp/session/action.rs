@@ -7,7 +7,7 @@ use crate::smtp::reasons::End;
 
 /// What the connection has to do next.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum Action {
     /// All octets are used up: write the replies, then read more.
     Read,
     /// Enough replies are pending: write them, then go on with the remaining octets.
