@@ -96,7 +96,7 @@ fn what_cannot_be_used_is_named_with_what_to_do() {
         (key(put("encrypted", encrypted)), "encrypted: the key is encrypted; write it without a passphrase"),
         (key(put("legacy", legacy)), "legacy: the key is encrypted"),
         (key(put("junk_key", junk_key)), "the key must be RSA"),
-        (key(put("other", other.key.serialize_pem().as_bytes())), "does not fit the first certificate in"),
+        (key(put("other", other.key.serialize_pem().as_bytes())), "does not belong to the first certificate in"),
     ] {
         let error = Certificate::read(&files).expect_err(words).to_string();
         assert!(error.contains(words), "{words}: {error}");
