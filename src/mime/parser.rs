@@ -1,4 +1,4 @@
-//! The threads that parse: few at a time, away from those that serve sockets.
+//! Threads that parse messages, apart from the threads that serve sockets.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{Content, parse, parse_headers};
 
-/// The most messages in the queue of the threads. The caller of one more waits.
+/// The most jobs in the queue of the threads. Further callers wait.
 const QUEUE_MAX: usize = 32;
 
 struct Job {
@@ -19,8 +19,8 @@ struct Job {
 
 /// A few threads that parse messages. They end when the last handle is dropped.
 ///
-/// A message of 10 MB takes tens of milliseconds and several times its size in memory, so how many are parsed at once is
-/// bounded here. A stack of the usual size will do: nothing in [`parse`] recurses.
+/// The number of threads bounds the memory, since parsing takes several times the size of a message. Nothing in
+/// [`parse`] recurses, so a stack of the usual size is enough.
 #[derive(Clone, Debug)]
 pub struct Parser {
     jobs: mpsc::Sender<Job>,
@@ -42,13 +42,14 @@ impl Parser {
         Ok(Self { jobs })
     }
 
-    /// What `raw` says. Waits while the queue is full.
+    /// Parses `raw`. Waits while the queue is full.
     pub async fn parse(&self, raw: Bytes) -> Content {
         self.parse_all(vec![raw]).await.pop().unwrap_or_default()
     }
 
-    /// What each of `raws` says, in their order; one thread parses them all, so they are to be short together. Waits while
-    /// the queue is full.
+    /// Parses each of `raws`, in their order. Waits while the queue is full.
+    ///
+    /// One thread parses all of them, so their total size should be small.
     pub async fn parse_all(&self, raws: Vec<Bytes>) -> Vec<Content> {
         let (count, (answer, contents)) = (raws.len(), oneshot::channel());
         if count == 0 || self.jobs.send(Job { raws, answer }).await.is_err() {
@@ -63,13 +64,13 @@ fn work(queue: &Mutex<mpsc::Receiver<Job>>, parse: fn(&[u8]) -> Content) {
         let job = queue.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
         let Some(Job { raws, answer }) = job else { return };
         if !answer.is_closed() {
-            // Nobody is there any more if this fails.
+            // Sending fails only if the caller has gone.
             let _ = answer.send(raws.iter().map(|raw| content(raw, parse)).collect());
         }
     }
 }
 
-/// A panic in a decoder costs one mail its body, not the service a thread.
+/// Parses one message. After a panic in a decoder, the thread continues and only the header fields are parsed.
 fn content(raw: &Bytes, parse: fn(&[u8]) -> Content) -> Content {
     let attempt = |parse: fn(&[u8]) -> Content| catch_unwind(AssertUnwindSafe(|| parse(raw))).ok();
     attempt(parse)
