@@ -127,7 +127,7 @@ impl Records {
         if matches!(outcome, Err(StoreError::OutcomeUnknown))
             && let Err(error) = self.reload(entries).await
         {
-            tracing::warn!(%error, "the registered domains could not be read from the store again; the copy in memory stays in use");
+            tracing::warn!(%error, "the registered domains could not be read again; the copy in memory stays in use");
         }
         outcome
     }

@@ -60,7 +60,10 @@ impl Sweep {
                 tracing::info!(webhooks, events, "removed webhooks without mail or delivery, and expired events");
             }
             Err(error) => {
-                tracing::warn!(%error, "webhooks without mail or delivery, and expired events, could not be removed; the next sweep tries again");
+                tracing::warn!(
+                    %error,
+                    "unused webhooks and expired events could not be removed; the next sweep tries again"
+                );
             }
         }
     }

@@ -18,11 +18,11 @@ use super::query::Query;
 use crate::model::Listed;
 use crate::store::{PageRequest, StoreError};
 
-/// Answers with a page, one Email at a time, so that a page of large messages never sits in memory as a whole.
+/// Answers with a page of Emails. It sends them one at a time, so the page is never in memory as a whole.
 ///
-/// An Email that was removed meanwhile is left out. So is a damaged one, which the log reports: one bad mail must not make
-/// the others unreadable. If the store fails, the answer is an error as long as nothing was sent. After that the body breaks
-/// off, which no client takes for its end.
+/// An Email that is removed meanwhile is left out. A damaged Email is left out too and logged, so that the others stay
+/// readable. If the store fails before the first octet, the answer is an error. After that, the body breaks off, and
+/// clients see that it is incomplete.
 pub(super) async fn list(State(api): State<Arc<Api>>, principal: Principal, query: Query) -> Result<Response, Problem> {
     let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
     let page = query.number("page", Code::PageInvalid, 1)?;
@@ -41,10 +41,10 @@ pub(super) async fn list(State(api): State<Arc<Api>>, principal: Principal, quer
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response())
 }
 
-/// How the body begins.
+/// The beginning of the body.
 const HEAD: &str = "{\"emails\":[";
 
-/// What follows the Emails in the answer.
+/// The members of the answer after the Emails.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Foot {
     total: u64,
@@ -54,29 +54,29 @@ struct Foot {
 }
 
 impl Foot {
-    /// The end of the body: the list is closed, then come the other members of the object.
+    /// The end of the body after `head`: the end of the list, and the other members of the object.
     fn after(self, head: &str) -> Result<Vec<u8>, StoreError> {
         let members = serde_json::to_string(&self).map_err(|error| StoreError::Failed(error.to_string()))?;
         Ok(format!("{head}],{}", members.trim_start_matches('{')).into_bytes())
     }
 }
 
-/// The body of the answer, and how much of it is written.
+/// The body of the answer, and how much of it was written.
 struct Page {
     emails: Emails,
     foot: Foot,
     next: Next,
 }
 
-/// What is written next.
+/// The next piece of the body.
 enum Next {
-    /// Head and foot: there is no Email.
+    /// The head and the foot of a page without Emails.
     Empty,
     /// The head with the first Email.
     First(Vec<u8>),
     /// Another Email, or the foot.
     Rest,
-    /// Nothing.
+    /// There is no further piece.
     End,
 }
 
@@ -96,7 +96,7 @@ impl Page {
     }
 }
 
-/// The Emails of a page, loaded and parsed as they are asked for.
+/// The Emails of a page. Each is loaded and parsed only when it is needed.
 struct Emails {
     api: Arc<Api>,
     listed: vec::IntoIter<Listed>,
@@ -110,11 +110,11 @@ impl Emails {
                 Ok(Some(email)) => email,
                 Ok(None) => continue,
                 Err(error @ StoreError::Damaged { .. }) => {
-                    tracing::error!(id = %listed.id, %error, "left an Email out of a list");
+                    tracing::error!(id = %listed.id, %error, "a list lacks an Email that is damaged on the disk");
                     continue;
                 }
                 Err(error) => {
-                    tracing::error!(%error, "a list failed");
+                    tracing::error!(%error, "a list of Emails ended early, since the store failed");
                     return Err(error);
                 }
             };
@@ -123,7 +123,7 @@ impl Emails {
             if EmailJson::of(&email, &content).is_some_and(|email| serde_json::to_writer(&mut json, &email).is_ok()) {
                 return Ok(Some(json));
             }
-            tracing::error!(id = %listed.id, "left an Email out of a list that is not in its own envelope");
+            tracing::error!(id = %listed.id, "a list lacks an Email that its envelope does not name");
         }
         Ok(None)
     }
