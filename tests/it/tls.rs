@@ -156,8 +156,8 @@ async fn a_change_of_either_file_is_noticed() {
     fs::create_dir(&beside).expect("directory");
     let written = next.write(&beside);
     fs::rename(written.certificate, &files.certificate).expect("rename");
-    until("the fault of the pair that does not fit", async || {
-        keeper.fault().is_some_and(|fault| fault.reason.contains("does not fit"))
+    until("the fault of the pair that does not match", async || {
+        keeper.fault().is_some_and(|fault| fault.reason.contains("does not belong to"))
     })
     .await;
     fs::rename(written.key, &files.key).expect("rename");

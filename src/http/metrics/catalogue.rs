@@ -101,7 +101,7 @@ pub(super) const FAMILIES: &[Family] = &[
     counter("smtp", "proxyHeadersRefused", "tempmail_smtp_proxy_headers_refused_total", &[], "Connections from proxies without a valid PROXY header."),
 
     gauge("kept", "webhooks", "tempmail_webhooks", &[], "Webhooks, disabled ones included."),
-    counter("store", "webhooksDisabled", "tempmail_webhooks_disabled_total", &[], "Webhooks disabled because of their receivers' answers."),
+    counter("store", "webhooksDisabled", "tempmail_webhooks_disabled_total", &[], "Webhooks disabled because of a receiver's answer or days of failures."),
     gauge("kept", "events", "tempmail_webhook_events_waiting", &[], "Pending events."),
     counter("webhooks", "attempts", "tempmail_webhook_attempts_total", &["result"], "Attempts to deliver an event, by result: delivered, or the code of the error."),
     counter("webhooks", "givenUp", "tempmail_webhook_events_given_up_total", &[], "Events that ended without being delivered."),
