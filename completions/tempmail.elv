@@ -491,7 +491,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tempmail;webhook;replay'= {
-            cand --since 'Every event that the log shows attempted since then: RFC 3339, ''YYYY-MM-DD HH:MM:SS'' (UTC), or how long ago, such as 2h'
+            cand --since 'Every event with an attempt in the log since this time: RFC 3339, ''YYYY-MM-DD HH:MM:SS'' (UTC), or how long ago, such as 2h'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
@@ -499,7 +499,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
             cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
             cand --color 'When to colour'
-            cand --failed 'Every ended event whose last attempt in the log was not a delivery'
+            cand --failed 'Every ended event whose last attempt failed'
             cand --json 'Same as --output json: the fields of the HTTP interface'
             cand -q 'No hints on standard error, only errors'
             cand --quiet 'No hints on standard error, only errors'

@@ -1,4 +1,4 @@
-//! One MX check: asks what the decision needs, in as few questions as it takes.
+//! An MX check, with as few queries as the decision needs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use super::Resolver;
 use super::mx::{Answers, Failure, MxAnswer, MxVerdict, Ours, classify, hosts_to_resolve};
 use crate::model::DomainName;
 
-/// How long a whole check may take, however many questions it asks.
+/// How long a whole check may take, however many queries it makes.
 const DEADLINE: Duration = Duration::from_secs(15);
 
-/// Asks where the mail of a domain goes. No answer is cached.
+/// Finds out where the mail of a domain goes. No answer is cached.
 #[derive(Clone)]
 pub struct MxCheck {
     resolver: Arc<dyn Resolver>,
@@ -20,7 +20,7 @@ pub struct MxCheck {
 }
 
 impl MxCheck {
-    /// A check against who we are.
+    /// A check against our own names and addresses.
     pub fn new(resolver: Arc<dyn Resolver>, ours: Ours) -> Self {
         Self { resolver, ours: Arc::new(ours) }
     }
@@ -30,7 +30,7 @@ impl MxCheck {
         &self.ours.hosts
     }
 
-    /// Where the mail of `domain` goes. Takes at most 15 s; longer is no answer.
+    /// Finds out where the mail of `domain` goes. A check of more than 15 s ends as [`MxVerdict::NoAnswer`].
     pub async fn ask(&self, domain: &DomainName) -> MxVerdict {
         let answers = tokio::time::timeout(DEADLINE, self.answers(domain)).await;
         match answers {

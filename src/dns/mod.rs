@@ -1,7 +1,8 @@
-//! DNS: the questions, and what their answers mean for the mail of a domain.
+//! DNS: queries, and what their answers mean for the mail of a domain.
 //!
-//! [`mx`] decides, pure; [`resolver`] asks, and is the only module that knows hickory; [`check`] asks what the decision
-//! needs; [`report`] says it to people. Nothing here knows which domains are registered.
+//! [`check`] makes the queries of an MX check through [`resolver`], the only module that knows hickory. [`mx`], which
+//! is pure, decides where the mail goes. [`report`] puts the result into words. Nothing here knows which domains are
+//! registered.
 
 pub mod check;
 pub mod mx;
@@ -17,12 +18,12 @@ pub use mx::{Addresses, Failure, MxAnswer, MxRecord, MxVerdict};
 pub use report::MxReport;
 pub use resolver::{DnsResolver, ResolverSettings};
 
-/// What asks the DNS. Every call really asks: an implementation remembers no answer.
+/// A DNS client without a cache: every call makes a query.
 #[async_trait]
 pub trait Resolver: Send + Sync + 'static {
-    /// The MX records of `domain`, aliases (CNAME) followed.
+    /// Looks up the MX records of `domain`, following aliases (CNAME).
     async fn mx(&self, domain: &DomainName) -> MxAnswer;
 
-    /// The addresses of `host`, its A and AAAA records, aliases followed. A name that does not exist has none.
+    /// Looks up the A and AAAA records of `host`, following aliases. A name that does not exist has no addresses.
     async fn addresses(&self, host: &str) -> Addresses;
 }

@@ -1,31 +1,32 @@
-//! What an MX check found, in words and in records that can be pasted into a zone.
+//! The result of an MX check, in words and in records that can be pasted into a zone.
 
 use serde::Serialize;
 
 use super::mx::{Elsewhere, Failure, MxVerdict, Via};
 use crate::model::DomainName;
 
-/// How many hosts a sentence names.
+/// The most hosts that a sentence names.
 const HOSTS_NAMED: usize = 3;
 
-/// The answer of an MX check, as it is given to people.
+/// The result of an MX check, as users see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MxReport {
     /// Whether the domain's mail comes to us.
     pub ok: bool,
-    /// What was found and, where it is not what it should be, which record to create.
+    /// What was found, and which record to create if the mail goes elsewhere.
     pub message: String,
     /// The domain.
     pub domain: DomainName,
-    /// The records of which the domain needs one, as lines of a zone file.
+    /// The records of which the domain needs at least one, as lines of a zone file.
     pub expected: Vec<String>,
     /// The records found, as lines of a zone file.
     pub found: Vec<String>,
 }
 
 impl MxReport {
-    /// The report of a verdict; a [`Failure`] if there is none. `hosts` are the names that an MX record may point to.
+    /// The report of a verdict; the [`Failure`] if the DNS gave no answer. `hosts` are the names that an MX record may
+    /// point to.
     pub fn of(domain: &DomainName, hosts: &[DomainName], verdict: MxVerdict) -> Result<Self, Failure> {
         let sentence = sentence(domain, hosts, &verdict);
         let expected: Vec<String> = hosts.iter().map(|host| format!("{domain}. IN MX 10 {host}.")).collect();
@@ -45,7 +46,7 @@ impl MxReport {
     }
 }
 
-/// What a check found, in one sentence without a full stop.
+/// The result of a check, in one sentence without a full stop.
 pub fn sentence(domain: &DomainName, hosts: &[DomainName], verdict: &MxVerdict) -> String {
     let ours = listed(hosts.iter().map(DomainName::as_str), " or ");
     match verdict {

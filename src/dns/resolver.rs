@@ -1,8 +1,7 @@
-//! The questions themselves, through hickory, the only module that knows it.
+//! Queries through hickory, which no other module knows.
 //!
-//! Owns the bounds of a question (servers, time, attempts) and the reading of hickory's errors. It keeps no answer, asks
-//! for full names only, and looks neither into the hosts file nor at search domains: what counts is what the senders of
-//! the world see.
+//! This module sets the limits of a query (servers, time, attempts) and interprets hickory's errors. It must see what
+//! senders of mail see, so it uses no cache, no hosts file and no search domains.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -22,19 +21,20 @@ use hickory_resolver::{TokioResolver, system_conf};
 use super::{Addresses, Failure, MxAnswer, MxRecord, Resolver};
 use crate::model::DomainName;
 
-/// Whom to ask, and how long to wait.
+/// Which servers a resolver queries, and how long it waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolverSettings {
-    /// The servers, over UDP, then TCP where an answer is cut short. Empty: those of the system.
+    /// The servers, or the system's servers if the list is empty. A truncated answer over UDP is followed by a query
+    /// over TCP.
     pub servers: Vec<SocketAddr>,
     /// How long one attempt may take.
     pub timeout: Duration,
-    /// How many attempts follow the first when it gets no answer.
+    /// How many attempts follow a first one without an answer.
     pub retries: usize,
 }
 
 impl ResolverSettings {
-    /// The settings for `servers`: 3 s per attempt, two attempts.
+    /// The settings for `servers`, with two attempts of 3 s each.
     pub fn new(servers: Vec<SocketAddr>) -> Self {
         Self { servers, timeout: Duration::from_secs(3), retries: 1 }
     }
@@ -63,16 +63,16 @@ impl ResolverSettings {
     }
 }
 
-/// A resolver that asks the configured servers.
+/// A resolver that queries the configured servers.
 pub struct DnsResolver {
     settings: ResolverSettings,
-    /// Made at the first question, and again after one that got no answer: the system's servers change when a machine
-    /// changes networks.
+    /// Created at the first query. A query without an answer creates it anew, since a change of networks changes the
+    /// system's servers.
     hickory: ArcSwapOption<TokioResolver>,
 }
 
 impl DnsResolver {
-    /// A resolver with these settings. Nothing is read or asked yet.
+    /// A resolver with these settings. Reads no file and makes no query yet.
     pub fn new(settings: ResolverSettings) -> Self {
         Self { settings, hickory: ArcSwapOption::empty() }
     }
@@ -87,7 +87,7 @@ impl DnsResolver {
             builder.with_options(self.settings.options()).build()
         };
         let hickory = Arc::new(build().map_err(|error| {
-            tracing::warn!(%error, "the system's name servers cannot be read; set resolver to name some");
+            tracing::warn!(%error, "the system's name servers cannot be read; name servers in the setting resolver");
             Failure::NoServer
         })?);
         self.hickory.store(Some(hickory.clone()));
@@ -108,7 +108,7 @@ impl DnsResolver {
     }
 
     async fn addresses_of(&self, host: &str, kind: RecordType) -> Addresses {
-        // An MX record can name what no host can be called, such as `10 mail.example`. That is an answer: nothing is there.
+        // An MX record can hold an impossible host name, such as `10 mail.example`. Such a host has no addresses.
         if full_name(host).is_none() {
             return Addresses::default();
         }
@@ -151,7 +151,7 @@ impl Resolver for DnsResolver {
     }
 }
 
-/// The name with all its labels; `None` if no host can have it.
+/// The fully qualified name; `None` if no host can have it.
 fn full_name(name: &str) -> Option<Name> {
     let mut full_name = Name::from_ascii(name).ok()?;
     full_name.set_fqdn(true);
@@ -164,7 +164,7 @@ enum Answer {
     NoSuchName,
 }
 
-/// The negative answer that hickory's error stands for, or why there is no answer at all.
+/// The negative answer in an error of hickory, or why there is no answer at all.
 fn negative(asked: &Name, error: &NetError) -> Result<Answer, Failure> {
     Err(match error {
         NetError::Dns(DnsError::NoRecordsFound(none)) => match none.response_code {
@@ -182,8 +182,9 @@ fn negative(asked: &Name, error: &NetError) -> Result<Answer, Failure> {
     })
 }
 
-/// Whether an empty answer says that there are no such records (RFC 2308 section 2.2). Without an SOA record, name servers
-/// in the authority section make it a referral, and another name than the asked one an alias chain that hickory gave up.
+/// Whether an empty answer says that there are no such records (RFC 2308 section 2.2). Without an SOA record, it may
+/// be a referral or an unfinished chain of aliases. A referral has name servers in the authority section. An
+/// unfinished chain has another name than the query.
 fn is_no_data(asked: &Name, none: &NoRecords) -> bool {
     none.soa.is_some() || (none.ns.is_none() && none.query.name() == asked)
 }

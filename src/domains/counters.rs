@@ -1,4 +1,4 @@
-//! Counters of the questions that were asked for domains. None of them names a domain.
+//! Counters of domains and MX checks. None of them names a domain.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,10 +6,10 @@ use super::DomainTable;
 use crate::dns::MxVerdict;
 use crate::model::{Count, Counts};
 
-/// How a question ended.
+/// The result of a check.
 const RESULTS: [&str; 3] = ["here", "elsewhere", "noAnswer"];
 
-/// How many domains there are, and what the questions for them found since the start.
+/// The number of domains, and the results of MX checks since the start.
 #[derive(Debug)]
 pub(super) struct Counters {
     table: DomainTable,
@@ -21,7 +21,7 @@ impl Counters {
         Self { table, checks: Default::default() }
     }
 
-    /// A question was asked.
+    /// Counts a check.
     pub(super) fn asked(&self, verdict: &MxVerdict) {
         let at = match verdict {
             MxVerdict::PointsHere { .. } => 0,

@@ -1,13 +1,12 @@
-//! Which domains mail is received for, and how that changes.
+//! The domains that the service receives mail for.
 //!
 //! ```text
-//! table     answers SMTP from memory            registry  registers, pins and removes domains
-//! verifier  asks for every MX once a period     round     decides what a round may deactivate; pure
-//! records   the records of the store, and their copy in memory
-//! counters  what the questions for MX records found
+//! table     says from memory which domains are served            registry  registers, pins and removes domains
+//! verifier  checks the MX of every domain once a period          round     decides what a round may deactivate; pure
+//! records   the records in the store, and their copy in memory   counters  counts domains and MX checks
 //! ```
 //!
-//! The store has the truth. A change goes to the store first, and to memory after it.
+//! The store is authoritative. A change goes to the store first, and then to memory.
 
 pub mod registry;
 pub mod round;
@@ -36,31 +35,31 @@ pub struct NewDomain {
     pub email: Option<String>,
 }
 
-/// What became of a registration.
+/// A domain after its registration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registered {
     /// The domain as it is listed now.
     pub entry: DomainEntry,
-    /// Whether it was not registered before.
+    /// Whether this registration created it.
     pub created: bool,
 }
 
-/// What a list shows: a registered domain, or one (or a pattern) that is fixed in flags or file.
+/// A domain in a list: a registered one, or a name or pattern that is fixed in the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainEntry {
     /// The domain in canonical form, or the pattern.
     pub domain: String,
     /// Whether mail is received for it.
     pub status: DomainStatus,
-    /// Fixed in flags or file: active without DNS, never stored, never verified.
+    /// Whether the settings fix it. A fixed domain is active without DNS, never stored and never verified.
     pub fixed: bool,
-    /// Pinned by the administrator: active without DNS and never verified.
+    /// Whether the administrator pinned it. A pinned domain is active without DNS and never verified.
     pub pinned: bool,
     /// When it was registered; `None` for a fixed one.
     pub added_at: Option<Timestamp>,
-    /// When its MX was last asked for.
+    /// When its MX was last checked.
     pub last_checked_at: Option<Timestamp>,
-    /// What that found, in one sentence.
+    /// The result of the last check, in one sentence.
     pub last_check_result: Option<String>,
     /// Name of the owner: personal data, for the administrator only.
     pub owner: Option<String>,
@@ -106,22 +105,22 @@ impl From<DomainRecord> for DomainEntry {
     }
 }
 
-/// Why nothing could be done for a domain.
+/// Why a request about a domain failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DomainError {
-    /// No `mx-host` is set, so there is nothing that a domain could point at.
+    /// No `mx-host` is set, so no domain can point at one.
     #[error("no mx-host is set, so no domain's MX record can be checked")]
     MxHostUnset,
-    /// The domain's MX points elsewhere; the report says where, and which record to create.
+    /// The domain's MX points elsewhere. The report says where, and which record to create.
     #[error("{}", .0.message)]
     MxMismatch(MxReport),
-    /// The DNS gave no answer. It says nothing about the domain; trying again later may help.
-    #[error("the MX record could not be asked for: {0}")]
+    /// The DNS gave no answer. This says nothing about the domain, and a later attempt may succeed.
+    #[error("the MX record could not be looked up: {0}")]
     Dns(Failure),
-    /// As many domains as permitted are registered.
-    #[error("as many domains as permitted are registered")]
+    /// The limit of registered domains is reached.
+    #[error("the limit max-domains of registered domains is reached")]
     TooMany,
-    /// The domain is fixed in flags or file, and changes only there.
+    /// The domain is fixed in the settings, and can be changed only there.
     #[error("the domain is fixed in the daemon's settings and can be changed only there")]
     Fixed,
     /// The domain is not registered.

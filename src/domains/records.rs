@@ -1,7 +1,8 @@
-//! The registered domains: the store's records, and their image in memory.
+//! The registered domains: the store's records, and their copy in memory.
 //!
-//! The invariant: one change at a time, to the store first, and to memory and table only when the store has it. A change
-//! runs to its end even if its caller goes away, since nothing would notice a store that is ahead of the table.
+//! The invariant: changes are made one at a time, and reach memory and table only after the store has them. A change
+//! runs to its end even if its caller is dropped. Otherwise the store could be ahead of the table, and nothing would
+//! notice.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use super::DomainTable;
 use crate::model::{DomainName, DomainRecord, DomainStatus};
 use crate::store::{Registration, Store, StoreError};
 
-/// A record, and how often it has changed since the start: two equal versions mean that nothing happened in between.
+/// A record with its version. Every change gives a record a new version, so equal versions mean an unchanged record.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) record: DomainRecord,
@@ -32,7 +33,7 @@ struct Entries {
 }
 
 impl Records {
-    /// Reads the store's records and shows them in `table`.
+    /// Reads the store's records into memory and `table`.
     pub(super) async fn open(store: Arc<dyn Store>, table: DomainTable) -> Result<Arc<Self>, StoreError> {
         let records = Self { store, table, entries: Mutex::default() };
         let mut entries = records.entries.lock().await;
@@ -53,7 +54,7 @@ impl Records {
         self.entries.lock().await.by_name.len()
     }
 
-    /// Registers a domain, unless it is registered or `limit` domains are.
+    /// Registers a domain, unless it is registered already or `limit` domains are.
     pub(super) async fn register(
         self: &Arc<Self>,
         record: DomainRecord,
@@ -78,7 +79,7 @@ impl Records {
         .await
     }
 
-    /// Changes the record of a domain; `None` if it is not registered, or is not at `version` any more.
+    /// Changes the record of a domain; `None` if it is not registered, or no longer has `version`.
     pub(super) async fn update(
         self: &Arc<Self>,
         name: &DomainName,
@@ -117,7 +118,7 @@ impl Records {
         .await
     }
 
-    /// Passes an outcome on. Where it is unknown, what the store holds by now is read again.
+    /// Returns `outcome`. If the outcome is unknown, the store's records are read again first.
     async fn settled<T>(
         &self,
         entries: &mut MutexGuard<'_, Entries>,
@@ -126,7 +127,7 @@ impl Records {
         if matches!(outcome, Err(StoreError::OutcomeUnknown))
             && let Err(error) = self.reload(entries).await
         {
-            tracing::warn!(%error, "the registered domains could not be read again; those in memory stay in effect");
+            tracing::warn!(%error, "the registered domains could not be read again; the copy in memory stays in use");
         }
         outcome
     }
@@ -155,7 +156,7 @@ impl Records {
     }
 }
 
-/// Runs `change` as a task of its own, which ends even if the caller is dropped while it waits.
+/// Runs `change` in a task of its own, so that it completes even if the caller is dropped.
 async fn to_its_end<T: Send + 'static>(
     change: impl Future<Output = Result<T, StoreError>> + Send + 'static,
 ) -> Result<T, StoreError> {

@@ -15,13 +15,13 @@ use crate::dns::{Failure, MxCheck, MxReport, MxVerdict, Resolver, mx, report};
 use crate::model::{Counts, DomainName, DomainRecord, DomainStatus};
 use crate::store::{Registration, Store, StoreError};
 
-/// How many checks may be in progress on behalf of callers; rounds of verification have their own bound.
+/// The most checks in progress for callers. Rounds of verification have their own limit.
 const CHECKS_MAX: usize = 16;
 
-/// How long a caller waits for its turn.
+/// How long a caller waits for one of these checks.
 const CHECK_QUEUE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The domains that mail is received for. Shared by HTTP, the verifier and, through [`Registry::table`], SMTP.
+/// The domains that mail is received for. HTTP and the verifier share it, and SMTP reads its [`Registry::table`].
 pub struct Registry {
     pub(super) config: Arc<Config>,
     pub(super) clock: Arc<dyn Clock>,
@@ -34,7 +34,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The registry of what `config` fixes and `store` holds. Asks nothing yet.
+    /// Opens the registry of the domains that `config` fixes and `store` holds. Makes no DNS query.
     pub async fn open(
         config: Arc<Config>,
         store: Arc<dyn Store>,
@@ -57,17 +57,17 @@ impl Registry {
         }))
     }
 
-    /// What SMTP asks. It follows every change.
+    /// The table from which SMTP learns whether a domain is served. It follows every change.
     pub fn table(&self) -> DomainTable {
         self.table.clone()
     }
 
-    /// How many domains there are, and what asking for them found.
+    /// The counters of domains and of MX checks.
     pub fn counters(&self) -> Arc<dyn Counts> {
         self.counters.clone()
     }
 
-    /// Every domain, fixed or registered, and every wildcard, in the order of their names.
+    /// Lists every fixed or registered domain and every wildcard, sorted by name.
     pub async fn list(&self) -> Result<Vec<DomainEntry>, StoreError> {
         let registered = self.records.all().await.into_iter();
         let mut entries: Vec<DomainEntry> = registered
@@ -80,18 +80,17 @@ impl Registry {
         Ok(entries)
     }
 
-    /// Whether the MX of any domain, registered or not, points here. Changes nothing.
+    /// Checks whether the MX of a domain points here. The domain need not be registered, and nothing is changed.
     pub async fn check(&self, name: &DomainName) -> Result<MxReport, DomainError> {
         let verdict = self.ask(name).await?;
         MxReport::of(name, self.check.hosts(), verdict).map_err(DomainError::Dns)
     }
 
-    /// Registers a domain whose MX points here; one that is registered is checked again, and becomes active again if it
-    /// was deactivated.
+    /// Registers a domain whose MX points here. A registered domain is checked again, and a deactivated one becomes
+    /// active again.
     ///
-    /// Anybody may ask for this, so it never takes anything away: the owner's data of a registered domain stay as they
-    /// are, and an MX that points elsewhere is reported, while deactivating is left to the rounds of verification. A fixed
-    /// or pinned domain is answered as it is, unchecked.
+    /// Anybody may call this, so it never changes the owner's data of a registered domain. It also never deactivates a
+    /// domain whose MX points elsewhere, but only reports it. A fixed or pinned domain is returned without a check.
     pub async fn register(&self, new: NewDomain) -> Result<Registered, DomainError> {
         if self.table.is_fixed(&new.name) {
             return Ok(Registered { entry: DomainEntry::fixed(new.name.into()), created: false });
@@ -117,7 +116,7 @@ impl Registry {
             ..self.active_record(new)
         };
         self.put(record, move |record| {
-            // It may have been pinned while the DNS was asked.
+            // The administrator may have pinned it during the check.
             if !record.pinned {
                 record.status = DomainStatus::Active;
                 record.last_checked_at = Some(now);
@@ -127,9 +126,11 @@ impl Registry {
         .await
     }
 
-    /// Pins a domain: active without DNS, never verified. What is given of the owner's data replaces what was there.
+    /// Pins a domain, which makes it active without DNS and exempt from verification. Given fields of the owner's data
+    /// replace the stored ones.
     ///
-    /// For the administrator only. A domain fixed in flags or file is answered as it is and not stored.
+    /// Only the administrator may call this. A domain that is fixed in the settings is returned as it is and not
+    /// stored.
     pub async fn pin(&self, new: NewDomain) -> Result<Registered, DomainError> {
         if self.table.is_fixed(&new.name) {
             return Ok(Registered { entry: DomainEntry::fixed(new.name.into()), created: false });
@@ -146,8 +147,8 @@ impl Registry {
         .await
     }
 
-    /// Removes a registered domain; `false` if there is none. [`DomainError::Fixed`] if it would still be served because
-    /// it is fixed in flags or file.
+    /// Removes a registered domain; `false` if it is not registered. Fails with [`DomainError::Fixed`] if the settings
+    /// keep the domain served.
     pub async fn remove(&self, name: &DomainName) -> Result<bool, DomainError> {
         if self.table.is_fixed_by_name(name) {
             return Err(DomainError::Fixed);
@@ -160,7 +161,7 @@ impl Registry {
         Ok(was_registered)
     }
 
-    /// Registers `record`, or applies `change` to the record that is there.
+    /// Registers `record`, or applies `change` to the existing record of the domain.
     async fn put(
         &self,
         record: DomainRecord,
@@ -190,7 +191,7 @@ impl Registry {
         }
     }
 
-    /// Asks for a caller, in its turn.
+    /// Checks a domain for a caller, within the limit of concurrent checks.
     async fn ask(&self, name: &DomainName) -> Result<MxVerdict, DomainError> {
         if self.check.hosts().is_empty() {
             return Err(DomainError::MxHostUnset);
@@ -199,7 +200,7 @@ impl Registry {
         Ok(self.asked(name).await)
     }
 
-    /// What asking for a domain finds.
+    /// Checks the MX of a domain and counts the result.
     pub(super) async fn asked(&self, name: &DomainName) -> MxVerdict {
         let verdict = self.check.ask(name).await;
         self.counters.asked(&verdict);

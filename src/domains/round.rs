@@ -1,7 +1,7 @@
-//! What a round of verification may deactivate: pure.
+//! Decides which domains a round of verification may deactivate; pure.
 //!
-//! The invariant: a failure on our side, or at a provider that many domains share, looks like many domains moving away
-//! at once. Such a round deactivates nothing; only what three rounds in a row have found goes.
+//! A failure on our side, or at a provider that many domains share, looks like many domains moving away at once. Such
+//! a round is a storm. It deactivates only domains that three rounds in a row found elsewhere.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,33 +9,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::DomainName;
 
-/// So many domains at once are a storm, if they are also more than a fifth of the active ones.
+/// The fewest domains that make a storm. They must also be more than a fifth of the active domains.
 const STORM_DOMAINS_MIN: usize = 5;
 
-/// In so many rounds in a row a domain must be found elsewhere to be deactivated in a storm.
+/// During a storm, a domain is deactivated once this many rounds in a row have found it elsewhere.
 const STORM_ROUNDS: u32 = 3;
 
-/// What one round of verification did, in numbers of domains.
+/// The result of one round of verification, in numbers of domains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Round {
-    /// Asked for.
+    /// Domains that were checked.
     pub checked: u64,
-    /// Deactivated, because their MX points elsewhere.
+    /// Domains that were deactivated, because their MX points elsewhere.
     pub deactivated: u64,
-    /// Active again, because their MX points here again.
+    /// Domains that became active again, because their MX points here again.
     pub reactivated: u64,
-    /// Without an answer, and left as they were.
+    /// Domains without an answer from the DNS, which keep their state.
     pub failed: u64,
-    /// Found elsewhere and left active, because there were too many of them at once.
+    /// Domains that point elsewhere but stay active, because there were too many of them at once.
     pub held_back: u64,
 }
 
-/// In how many rounds in a row each domain was found elsewhere and held back.
+/// The number of rounds in a row in which each domain was found elsewhere and held back.
 #[derive(Debug, Default)]
 pub(super) struct Streaks(HashMap<DomainName, u32>);
 
-/// What is to become of the domains that a round found elsewhere.
+/// What happens to the domains that a round found elsewhere.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Decision {
     pub(super) deactivate: Vec<DomainName>,
@@ -43,10 +43,10 @@ pub(super) struct Decision {
 }
 
 impl Streaks {
-    /// Decides about `elsewhere`, the domains that a round found to point elsewhere, each asked for twice.
+    /// Decides about `elsewhere`, the domains that two checks of a round found to point elsewhere.
     ///
-    /// `asked` are all domains of the round, `active` how many domains were active that are verified at all. With `force`
-    /// a storm is taken for the truth.
+    /// `asked` are all domains of the round. `active` is the number of active domains, without those that are never
+    /// verified. `force` applies the results of a storm at once.
     pub(super) fn decide(
         &mut self,
         asked: &[DomainName],
@@ -72,7 +72,7 @@ impl Streaks {
         decision
     }
 
-    /// Forgets what was found of a domain, which has been removed or has been found to point here.
+    /// Resets the streak of a domain that was removed or was found to point here.
     pub(super) fn forget(&mut self, name: &DomainName) {
         self.0.remove(name);
     }

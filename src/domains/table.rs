@@ -1,4 +1,4 @@
-//! Which domains are served, from memory: what SMTP asks at every RCPT.
+//! The domains that are served, in memory. SMTP reads this table at every RCPT.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use crate::model::{DomainName, DomainPattern, DomainStatus};
 /// Whether mail is received for a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Served {
-    /// It is.
+    /// Mail is received for the domain.
     Active,
-    /// The domain is registered, but its MX was found to point elsewhere.
+    /// The domain is registered, but its MX points elsewhere.
     Deactivated,
-    /// Nobody has registered the domain.
+    /// The domain is not registered.
     Unknown,
 }
 
-/// The domains fixed by the administrator and those registered. Clones share one table; reading takes no lock.
+/// The fixed and the registered domains. Clones share one table. Reading takes no lock.
 #[derive(Clone, Debug)]
 pub struct DomainTable(Arc<Shared>);
 
@@ -30,7 +30,7 @@ struct Shared {
 }
 
 impl DomainTable {
-    /// A table of the fixed domains alone; the registry fills in the registered ones.
+    /// Creates a table of the fixed domains. The registry adds the registered ones.
     pub fn new(fixed: Vec<DomainPattern>) -> Self {
         let mut exact = HashSet::new();
         let mut wildcards = Vec::new();
@@ -57,8 +57,8 @@ impl DomainTable {
         }
     }
 
-    /// The names of the active domains, sorted: those fixed by name and those registered. What only a wildcard takes is
-    /// not among them.
+    /// The sorted names of the active domains, both fixed and registered. Names that only a wildcard matches are not
+    /// included.
     pub fn active(&self) -> Vec<DomainName> {
         let registered = self.0.registered.load();
         let active = registered.iter().filter(|(_, status)| **status == DomainStatus::Active).map(|(name, _)| name);
@@ -66,7 +66,8 @@ impl DomainTable {
         sorted.into_iter().cloned().collect()
     }
 
-    /// How many domains are active and how many deactivated, each counted once; a wildcard is one that is active.
+    /// The numbers of active and of deactivated domains. Each domain counts once, and a wildcard counts as one active
+    /// domain.
     pub fn count(&self) -> (usize, usize) {
         let registered = self.0.registered.load();
         let own = registered.iter().filter(|(name, _)| !self.is_fixed_by_name(name));
@@ -74,7 +75,7 @@ impl DomainTable {
         (self.0.exact.len() + self.0.wildcards.len() + active.len(), deactivated.len())
     }
 
-    /// Whether the administrator has fixed `name` in flags or file, by itself or by a wildcard.
+    /// Whether the settings fix `name`, either by name or by a wildcard.
     pub fn is_fixed(&self, name: &DomainName) -> bool {
         self.is_fixed_by_name(name) || self.0.wildcards.iter().any(|pattern| pattern.matches(name))
     }
@@ -87,7 +88,8 @@ impl DomainTable {
         self.0.registered.store(Arc::new(registered));
     }
 
-    /// Sets or removes one registered domain. Callers take turns: two at once could lose one's change.
+    /// Sets or removes one registered domain. The caller must hold the lock of the records: a concurrent call could be
+    /// lost.
     pub(super) fn set(&self, name: &DomainName, status: Option<DomainStatus>) {
         let registered = self.0.registered.load();
         if registered.get(name).copied() == status {

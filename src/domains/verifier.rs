@@ -1,8 +1,8 @@
-//! Verification: asks for the MX of every registered domain once a period.
+//! Verification: checks the MX of every registered domain once a period.
 //!
-//! A round asks for every verified domain, and twice for those found elsewhere. A domain that points here is active at once.
-//! A domain that points elsewhere is deactivated at the end of the round, when [`round`](super::round) knows how many there
-//! are. Domains that are fixed or pinned are not verified.
+//! A round checks every domain, and checks a domain that points elsewhere a second time. A domain that points here
+//! becomes active at once. A domain that points elsewhere is deactivated at the end of the round, since
+//! [`round`](super::round) must know their number. Fixed and pinned domains are not verified.
 
 use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
@@ -23,42 +23,42 @@ use crate::dns::{MxVerdict, report};
 use crate::model::{DomainName, DomainRecord, DomainStatus, Timestamp};
 use crate::store::StoreError;
 
-/// How many domains a round asks for at once.
+/// The most domains that a round checks at once.
 const ASKED_AT_ONCE: usize = 8;
 
-/// How far apart the questions of a periodic round are on average.
+/// The average time between the checks of a periodic round.
 const GAP: Duration = Duration::from_millis(100);
 
-/// How long a periodic round waits before it asks again for what it found elsewhere.
+/// How long a periodic round waits before its second check of domains that point elsewhere.
 const PAUSE: Duration = Duration::from_secs(30);
 
-/// How long an overdue round waits at the start, when the network may not be there yet.
+/// How long an overdue round waits after the start, since the network may not be up yet.
 const START_DELAY: Duration = Duration::from_secs(30);
 
-/// How soon a round is tried again that the store has ended.
+/// How soon a round is retried after an error of the store has ended it.
 const RETRY_AFTER: Duration = Duration::from_mins(5);
 
-/// How the questions of a round are spread over time.
+/// How the checks of a round are spread over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pace {
-    /// From the first question to the last.
+    /// The time from the first check to the last.
     spread: Duration,
-    /// Before asking again.
+    /// The time before the second check.
     pause: Duration,
 }
 
 impl Pace {
-    /// As fast as the bound on questions at once permits.
+    /// No delay: only the limit of concurrent checks slows the round down.
     const AT_ONCE: Self = Self { spread: Duration::ZERO, pause: Duration::ZERO };
 
-    /// About ten domains a second, and done well within the period.
+    /// A pace of about ten domains a second, which ends the round well within the period.
     fn within(period: Duration, domains: usize) -> Self {
         let all = GAP.saturating_mul(u32::try_from(domains).unwrap_or(u32::MAX));
         Self { spread: all.min(period / 4), pause: PAUSE.min(period / 20) }
     }
 }
 
-/// A domain that points elsewhere, and the version of its record that says so.
+/// A domain that points elsewhere, and the version of its record after that check.
 struct Suspect {
     name: DomainName,
     version: u64,
@@ -71,10 +71,10 @@ struct Tally {
 }
 
 impl Registry {
-    /// Runs a round now, over every domain or one, and without spreading it.
+    /// Runs a round now, over one domain or all, without delays between the checks.
     ///
-    /// With `force` the rule against storms is not applied. [`DomainError::NotRegistered`] and [`DomainError::Fixed`] are
-    /// about `which`; a pinned one is not asked for.
+    /// `force` turns the rule about storms off. [`DomainError::NotRegistered`] and [`DomainError::Fixed`] are about
+    /// `which`. A pinned domain is not checked.
     pub async fn verify(&self, which: Option<&DomainName>, force: bool) -> Result<Round, DomainError> {
         if self.check.hosts().is_empty() {
             return Err(DomainError::MxHostUnset);
@@ -122,12 +122,13 @@ impl Registry {
             reactivated = round.reactivated,
             failed = round.failed,
             held_back,
-            "verified the MX of the registered domains"
+            "a round of verification has checked the MX of the registered domains"
         );
         Ok(round)
     }
 
-    /// Asks for each of `names` once, at random moments of `spread`; gives the active ones that point elsewhere.
+    /// Checks each of `names` once, at random moments within `spread`. Returns the active domains that point
+    /// elsewhere.
     async fn ask_each(
         &self,
         names: &[DomainName],
@@ -140,7 +141,7 @@ impl Registry {
             tokio::time::sleep_until(start + slot * number + slot.mul_f64(rand::random())).await;
             let asked = AssertUnwindSafe(self.ask_and_record(&name, tally)).catch_unwind().await;
             asked.unwrap_or_else(|_| {
-                // This domain's question alone; the next round asks again.
+                // A panic must not end the round. The next round checks this domain again.
                 tracing::error!(domain = %name, "the check of the MX panicked; the domain keeps its state");
                 tally.failed.fetch_add(1, Ordering::Relaxed);
                 Ok(None)
@@ -150,9 +151,9 @@ impl Registry {
         Ok(suspects.into_iter().flatten().collect())
     }
 
-    /// Asks for one domain and keeps what was found; a deactivated one that points here is active from then on.
+    /// Checks one domain and records the result. A deactivated domain that points here becomes active.
     async fn ask_and_record(&self, name: &DomainName, tally: &Tally) -> Result<Option<Suspect>, StoreError> {
-        // It may have been removed or pinned since the round began.
+        // The domain may have been removed or pinned since the round began.
         let before = self.records.find(name).await.filter(|entry| self.is_verified(&entry.record));
         let Some(before) = before else { return Ok(None) };
         let verdict = self.asked(name).await;
@@ -166,7 +167,7 @@ impl Registry {
                 record.status = DomainStatus::Active;
             }
         });
-        // Whatever has happened to the record while the DNS was asked is newer than the answer.
+        // A change of the record during the check is newer than the check's result.
         let Some(Entry { version, .. }) = entry.await? else { return Ok(None) };
         let was_active = before.record.status == DomainStatus::Active;
         match verdict {
@@ -186,7 +187,8 @@ impl Registry {
         Ok(None)
     }
 
-    /// Deactivates what may be deactivated: how many were, and how many were held back.
+    /// Deactivates the domains that [`Streaks`](super::round::Streaks) permits. Returns how many it deactivated and
+    /// held back.
     async fn settle(
         &self,
         asked: &[DomainName],
@@ -205,13 +207,13 @@ impl Registry {
                 active,
                 domains = first.join(" "),
                 "the MX of too many domains points elsewhere at once; they stay active until three rounds in a row have \
-                 found the same, or until `tempmail domain verify --force`"
+                 found them elsewhere, or `tempmail domain verify --force` deactivates them"
             );
         }
         let mut deactivated = 0;
         let may_go: HashSet<&DomainName> = decision.deactivate.iter().collect();
         for Suspect { name, version } in confirmed.iter().filter(|suspect| may_go.contains(&suspect.name)) {
-            // Whatever happened to the record since it was asked for is newer than what this round found.
+            // A change of the record since the check is newer than the check's result.
             let deactivate = |record: &mut DomainRecord| record.status = DomainStatus::Deactivated;
             if self.records.update(name, Some(*version), deactivate).await?.is_some() {
                 tracing::warn!(domain = %name, "the MX points elsewhere; the domain is deactivated");
@@ -230,7 +232,7 @@ impl Registry {
         records.filter(|record| self.is_verified(record)).map(|record| record.name).collect()
     }
 
-    /// Waits on the boot clock, which goes on while the machine sleeps and does not jump with the time of day.
+    /// Waits on the boot clock, which continues while the machine sleeps and ignores changes of the time of day.
     async fn wait(&self, duration: Duration) {
         let step_max =
             (self.config.domains.verify_every / 1_000).clamp(Duration::from_millis(10), Duration::from_mins(1));
@@ -243,10 +245,9 @@ impl Registry {
     }
 }
 
-/// Runs a round every period until `shutdown` is cancelled; without an `mx-host` there is nothing to do until then.
+/// Runs a round every period until `shutdown` is cancelled. Without an `mx-host` there are no rounds.
 ///
-/// The first round is due one period after the domain that was asked for the longest ago was asked for, so that a
-/// restart asks for nothing before its time.
+/// A restart makes no round early: the first round is due one period after the oldest check.
 pub async fn run(registry: Arc<Registry>, shutdown: CancellationToken) {
     let rounds = async {
         let period = registry.config.domains.verify_every;
@@ -259,7 +260,7 @@ pub async fn run(registry: Arc<Registry>, shutdown: CancellationToken) {
             due_in = match registry.periodic_round().await {
                 Ok(_) => period.saturating_sub(registry.clock.boot().saturating_sub(start)),
                 Err(error) => {
-                    tracing::error!(%error, "a round of verification ended early: the store failed");
+                    tracing::error!(%error, "a round of verification ended early, since the store failed; it is retried");
                     RETRY_AFTER.min(period)
                 }
             };
@@ -272,8 +273,8 @@ pub async fn run(registry: Arc<Registry>, shutdown: CancellationToken) {
     }
 }
 
-/// How long after `now` the first round is due: a period after the oldest check of `verified`, a moment after the start
-/// if that is past, and never later than a period, wherever the clock has been.
+/// How long after `now` the first round is due, which is one period after the oldest check of `verified`. An overdue
+/// round waits for [`START_DELAY`]. No round waits longer than a period, even if the clock was set back.
 fn first_round_in<'a>(verified: impl Iterator<Item = &'a DomainRecord>, period: Duration, now: Timestamp) -> Duration {
     let oldest = verified.map(|record| record.last_checked_at.unwrap_or(record.added_at)).min();
     let due_at = oldest.unwrap_or(now).plus(period);
@@ -309,7 +310,7 @@ mod tests {
         assert_eq!(due(&[], 100), 12 * HOUR);
         assert_eq!(due(&[Some(95)], 100), 7 * HOUR);
         assert_eq!(due(&[Some(99), Some(92), Some(95)], 100), 4 * HOUR);
-        assert_eq!(due(&[None], 3), 9 * HOUR, "never asked for: counted from its registration");
+        assert_eq!(due(&[None], 3), 9 * HOUR, "never checked: counted from its registration");
         assert_eq!(due(&[Some(10)], 100), START_DELAY, "overdue");
         assert_eq!(due(&[Some(500)], 100), 12 * HOUR, "the clock went back");
     }

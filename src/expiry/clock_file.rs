@@ -1,9 +1,8 @@
 //! Keeps the state of the step detector over a restart of the process, in a file of the data directory.
 //!
-//! Both clocks go on while no process looks at them, so a detector of the same boot of the machine goes on as if it had
-//! slept. After another boot the file says nothing. It therefore needs no fsync: whatever a power cut makes of it is of an
-//! earlier boot. The file is removed together with its store, since it knows nothing of mail that was received by another
-//! clock. It is written in place, since a full disk has no room for a second file.
+//! Both clocks continue without a process, so the detector continues as if it had slept. After another boot of the
+//! machine the file is ignored, so it needs no fsync. The file is removed together with its store, since other mail
+//! may have arrived by another clock. It is written in place, since a full disk has no room for a second file.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -18,7 +17,7 @@ use crate::model::Timestamp;
 use crate::store::Store;
 use crate::store::disk::CLOCK_NAME;
 
-/// A step detector, and the file that keeps its state over a restart.
+/// A step detector, with the file that keeps its state over a restart.
 #[derive(Debug)]
 pub struct ClockWatch {
     detector: StepDetector,
@@ -33,32 +32,33 @@ impl From<StepDetector> for ClockWatch {
 }
 
 impl ClockWatch {
-    /// The watch of a process that starts on `store`, kept in `directory`. It must be made before any mail is received.
+    /// Begins the watch of a process that starts on `store`, with its file in `directory`. It must begin before any
+    /// mail is received.
     pub(crate) async fn begin(store: &dyn Store, clock: &dyn Clock, directory: &Path) -> Self {
         let (now, boot) = (clock.now(), clock.boot());
         let file =
             clock.boot_id().map(|boot_id| ClockFile { path: directory.join(CLOCK_NAME), boot_id, written: None });
         let detector = match (file.as_ref().and_then(ClockFile::read), store.stats().await) {
             (Some(saved), _) => saved,
-            // In an empty store nothing is due by a time that another clock set, so no pause is needed.
+            // An empty store has no mail with an expiry from another clock, so no pause is needed.
             (None, Ok(stats)) if stats.emails == 0 => StepDetector::settled(now, boot),
-            // A store that is not known to be empty counts as one with mail.
+            // If the store can't say whether it is empty, it counts as one with mail.
             (None, _) => StepDetector::new(now, boot),
         };
         Self { detector, file }
     }
 
-    /// A copy of its detector, for a worker that has one of its own. The copy logs nothing.
+    /// A copy of the detector for another worker. The copy logs nothing.
     pub(crate) fn detector(&self) -> StepDetector {
         self.detector.clone()
     }
 
-    /// Takes in both clocks, and tells whether anything may be removed by the time of day. A step is logged.
+    /// Observes both clocks and logs a step. Returns whether expired mail may be removed now.
     pub(super) fn may_remove(&mut self, now: Timestamp, boot: Duration) -> bool {
         match self.detector.observe(now, boot) {
             Some(ClockStep::Forward(by)) => tracing::warn!(
                 seconds = by.as_secs(),
-                "the clock stepped forward; nothing is removed for ten minutes, so that it can be set right"
+                "the clock stepped forward; no expired mail is removed for ten minutes, so check the clock now"
             ),
             Some(ClockStep::Back(by)) => tracing::warn!(seconds = by.as_secs(), "the clock stepped back"),
             None => {}
@@ -70,7 +70,7 @@ impl ClockWatch {
     }
 }
 
-/// The file of a detector, and the boot of the machine that it is valid for.
+/// The file of a detector, with the boot of the machine for which it is valid.
 #[derive(Debug)]
 struct ClockFile {
     path: PathBuf,
@@ -79,19 +79,19 @@ struct ClockFile {
 }
 
 impl ClockFile {
-    /// The detector of this boot; `None` if the file has none that can be read.
+    /// Reads the detector of this boot; `None` if the file has no readable one.
     fn read(&self) -> Option<StepDetector> {
         let text = std::fs::read_to_string(&self.path).ok()?;
         let (boot_id, detector) = text.lines().next()?.split_once(' ')?;
         if boot_id == self.boot_id { StepDetector::from_text(detector) } else { None }
     }
 
-    /// Writes the detector if it knows more than the file: a few octets, into memory.
+    /// Writes the detector if the file is out of date. Without an fsync this does not wait for the disk.
     fn keep(&mut self, detector: &StepDetector) {
         if self.written.as_ref().is_some_and(|written| written.is_equivalent_to(detector)) {
             return;
         }
-        // Without it the next start pauses, or uses what was written before.
+        // After a failure, the next start pauses or reads the older state.
         if let Err(error) = self.write(detector) {
             tracing::warn!(%error, path = %self.path.display(), "the state of the clock could not be written; after a restart nothing is removed for ten minutes");
         }
@@ -116,7 +116,8 @@ mod tests {
         ClockFile { path: directory.join(CLOCK_NAME), boot_id: boot_id.into(), written: None }
     }
 
-    /// A watch that has seen the clocks at `NOW` and `HOUR`, and what the next process of a boot makes of it.
+    /// A watch that has observed the clocks at `NOW` and `HOUR`. The function reads its detector in the next process
+    /// of a boot.
     fn saved(detector: StepDetector) -> (tempfile::TempDir, impl Fn(&str) -> Option<StepDetector>) {
         let dir = tempfile::tempdir().expect("directory");
         let mut watch = ClockWatch { detector, file: Some(file(dir.path(), "this")) };
@@ -125,7 +126,7 @@ mod tests {
         (dir, move |boot_id| file(&path, boot_id).read())
     }
 
-    /// The lines that `work` logs.
+    /// The log lines of `work`.
     fn logged(work: impl FnOnce()) -> Vec<String> {
         let file = tempfile::NamedTempFile::new().expect("file");
         let writer = file.reopen().expect("the same file");
@@ -135,7 +136,7 @@ mod tests {
         std::fs::read_to_string(file.path()).expect("the lines").lines().map(str::to_owned).collect()
     }
 
-    /// Each worker with a detector of its own warned of each step.
+    /// Copies of the detector must not repeat the warning.
     #[test]
     fn the_watch_alone_warns_of_a_step() {
         let mut watch = ClockWatch::from(StepDetector::settled(NOW, HOUR));

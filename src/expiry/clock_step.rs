@@ -1,51 +1,52 @@
-//! Detects steps of the time of day, during which nothing may be removed by it.
+//! Detects steps of the time of day, since a clock that is ahead would expire mail early.
 //!
-//! Pure: both clocks are arguments.
+//! This module is pure: both clocks are arguments.
 
 use std::time::Duration;
 
 use crate::model::Timestamp;
 
-/// A time of day that changes by more than this against the clock that never jumps has stepped.
+/// A change of the time of day against the boot clock by more than this is a step.
 const STEP_TOLERANCE: Duration = Duration::from_secs(60);
-/// How long nothing is removed after a step, and after a start with mail. In this time an operator can set the clock right.
+/// How long no mail is removed after a step, and after a start with mail. In this time an operator can correct the
+/// clock.
 pub(super) const STEP_PAUSE: Duration = Duration::from_secs(600);
-/// Two detectors whose times of day differ by no more than this know the same.
+/// The largest difference between the times of day of two equivalent detectors.
 const DRIFT: Duration = Duration::from_secs(1);
 
-/// A jump of the time of day against the clock that never jumps.
+/// A step of the time of day against the boot clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClockStep {
-    /// By how much it is later than it would be without the step.
+    /// How much later the time of day is than without the step.
     Forward(Duration),
-    /// By how much it is earlier than it was.
+    /// How much earlier the time of day is than before.
     Back(Duration),
 }
 
-/// Detects when the time of day jumps forward, which would make mail due that is not.
+/// Detects steps forward of the time of day, which would expire mail early.
 ///
-/// A new detector treats its start as a step forward: what the clock did before is not known.
+/// A new detector treats its start as a step forward, since earlier steps are unknown.
 #[derive(Clone, Debug)]
 pub struct StepDetector {
     last: (Timestamp, Duration),
-    /// How far the steps since the pause began have brought the time of day forward, as far as is known.
+    /// The sum of the known steps since the pause began; `MAX` if it is unknown.
     ahead: Duration,
-    /// On the clock that never jumps.
+    /// The end of the pause, on the boot clock.
     paused_until: Duration,
 }
 
 impl StepDetector {
-    /// A detector that knows nothing of the clock before `now`.
+    /// A detector without knowledge of the clock before `now`.
     pub(crate) fn new(now: Timestamp, boot: Duration) -> Self {
         Self { last: (now, boot), ahead: Duration::MAX, paused_until: boot + STEP_PAUSE }
     }
 
-    /// A detector that has watched the clock for as long as it matters.
+    /// A detector that trusts the clock at `now`.
     pub fn settled(now: Timestamp, boot: Duration) -> Self {
         Self { last: (now, boot), ahead: Duration::ZERO, paused_until: boot }
     }
 
-    /// Whether this detector already knows everything of weight that `later` knows.
+    /// Whether this detector and `later` would decide alike.
     pub(super) fn is_equivalent_to(&self, later: &Self) -> bool {
         let (since, elapsed) = (later.last.0.since(self.last.0), later.last.1.saturating_sub(self.last.1));
         let is_back = self.last.0.since(later.last.0) > Duration::ZERO;
@@ -54,14 +55,14 @@ impl StepDetector {
             && since.abs_diff(elapsed) <= DRIFT
     }
 
-    /// All fields as text, in milliseconds.
+    /// The fields as text, in milliseconds.
     pub(super) fn to_text(&self) -> String {
         let (now, boot) = self.last;
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         format!("{} {} {} {}", now.millis(), millis(boot), millis(self.ahead), millis(self.paused_until))
     }
 
-    /// `None` if the text is not one of [`StepDetector::to_text`].
+    /// Reads the text of [`StepDetector::to_text`]; `None` for any other text.
     pub(super) fn from_text(text: &str) -> Option<Self> {
         let (now, rest) = text.split_once(' ')?;
         let numbers: Vec<u64> = rest.split(' ').map(str::parse).collect::<Result<_, _>>().ok()?;
@@ -73,13 +74,13 @@ impl StepDetector {
         })
     }
 
-    /// Takes in both clocks, and tells whether anything may be removed by the time of day.
+    /// Observes both clocks. Returns whether expired mail may be removed now.
     pub(crate) fn may_remove(&mut self, now: Timestamp, boot: Duration) -> bool {
         self.observe(now, boot);
         self.is_reliable()
     }
 
-    /// Takes in both clocks, and returns the step if the time of day has made one since the last call.
+    /// Observes both clocks. Returns the step of the time of day since the last call, if there was one.
     pub(super) fn observe(&mut self, now: Timestamp, boot: Duration) -> Option<ClockStep> {
         let (last_now, last_boot) = self.last;
         self.last = (now, boot);
@@ -90,7 +91,7 @@ impl StepDetector {
             self.paused_until = boot + STEP_PAUSE;
             Some(ClockStep::Forward(forward))
         } else if back > STEP_TOLERANCE {
-            // Only a clock that is back where it was ends the pause early.
+            // A step back ends the pause early only if it undoes the steps forward.
             self.ahead = if self.ahead == Duration::MAX { self.ahead } else { self.ahead.saturating_sub(back) };
             Some(ClockStep::Back(back))
         } else {
@@ -102,36 +103,36 @@ impl StepDetector {
         step
     }
 
-    /// Whether anything may be removed by the time of day that was last observed.
+    /// Whether expired mail may be removed by the last observed time of day.
     pub(super) const fn is_reliable(&self) -> bool {
         self.ahead.is_zero()
     }
 }
 
-/// Detects mail that was received while the clock was ahead, and when that mail has been kept for its whole retention.
+/// Detects mail that arrived while the clock was ahead, and the end of its retention.
 ///
-/// The clock that never jumps measures the retention, so it does not matter which time of day was right.
+/// The boot clock measures the retention, so it does not matter which time of day was right.
 #[derive(Debug)]
 pub(super) struct OverlongDetector {
     retention: Duration,
     last: (Timestamp, Duration),
-    /// Since when such mail has been there without more of it, on the clock that never jumps.
+    /// When such mail was first seen, on the boot clock. A step back resets it.
     since: Option<Duration>,
 }
 
 impl OverlongDetector {
-    /// A detector that knows nothing of the clock before `now`.
+    /// A detector without knowledge of the clock before `now`.
     pub(super) fn new(retention: Duration, now: Timestamp, boot: Duration) -> Self {
         Self { retention, last: (now, boot), since: None }
     }
 
-    /// Emails that expire later than this did not come by the time of day that is `now`.
+    /// The latest expiry of mail that arrives at `now`. Mail with a later expiry arrived while the clock was ahead.
     pub(super) fn latest(&self, now: Timestamp) -> Timestamp {
         now.plus(self.retention).plus(STEP_TOLERANCE)
     }
 
-    /// Whether all Emails that expire after [`OverlongDetector::latest`] have had their lives. `last_due_at` is when the last of
-    /// all expires.
+    /// Whether the retention of all Emails that expire after [`OverlongDetector::latest`] has ended. `last_due_at` is
+    /// the latest expiry of all Emails.
     pub(super) fn have_lived(&mut self, last_due_at: Option<Timestamp>, now: Timestamp, boot: Duration) -> bool {
         let (last_now, last_boot) = self.last;
         self.last = (now, boot);
@@ -139,7 +140,7 @@ impl OverlongDetector {
             self.since = None;
             return false;
         }
-        // Mail that came before a step back may be new and seem overlong.
+        // After a step back, new mail from before the step can seem overlong.
         let back = boot.saturating_sub(last_boot).saturating_sub(now.since(last_now));
         if back > DRIFT || last_now > now {
             self.since = None;
@@ -160,7 +161,7 @@ mod tests {
         Timestamp::from_millis(1_700_000_000_000 + seconds * 1000)
     }
 
-    /// Second 0 is now on both clocks.
+    /// A settled detector at second 0 of both clocks.
     fn settled() -> StepDetector {
         StepDetector::settled(at(0), boot(0))
     }
@@ -210,7 +211,7 @@ mod tests {
         assert!(detector.may_remove(at(-DAY + 598), boot(600)));
     }
 
-    /// Whether mail that came at second `came` has lived for its day.
+    /// Whether the retention of a day has ended for mail that arrived at second `came`.
     fn has_lived(detector: &mut OverlongDetector, came: i64, now: Timestamp, boot: Duration) -> bool {
         detector.have_lived(Some(at(came + DAY)), now, boot)
     }

@@ -1,10 +1,10 @@
-//! Removes expired mail in small steps between the writer's groups, and sleeps until more is due.
+//! Removes expired mail in small steps between the writer's groups.
 //!
-//! Whether an Email is readable never depends on this: each read decides it. Expiry only gives its space back.
+//! Each read decides whether an Email is still readable. Expiry only frees its space.
 //!
 //! ```text
-//! pace         how fast expired mail is removed     sweep       webhooks and events that nobody uses any more
-//! clock_step   whether the clock can be trusted     clock_file  carries that over a restart
+//! pace         how fast expired mail is removed     sweep       removes unused webhooks and expired events
+//! clock_step   detects steps of the clock           clock_file  keeps the detector's state over a restart
 //! ```
 
 mod clock_file;
@@ -27,13 +27,15 @@ pub use clock_step::StepDetector;
 use pace::Pace;
 pub use sweep::{Outlived, Sweep};
 
-/// The longest sleep: a step of the clock is noticed within it.
+/// The longest sleep, which is also the longest time until a step of the clock is noticed.
 const SLEEP_MAX: Duration = Duration::from_secs(5);
-/// The shortest sleep: space need not come back sooner.
+/// The shortest sleep, so that a few Emails at a time do not keep the worker busy.
 const SLEEP_MIN: Duration = Duration::from_millis(100);
 
-/// Removes what is due until `shutdown` is cancelled: by its own time, or, where that was taken from a clock that was ahead,
-/// once it has been there for `retention`.
+/// Removes expired mail until `shutdown` is cancelled.
+///
+/// Mail that arrived while the clock was ahead has an expiry too late. It is removed after it has been kept for
+/// `retention`.
 pub async fn run(
     retention: Duration,
     store: Arc<dyn Store>,
@@ -49,7 +51,7 @@ pub async fn run(
             Ok(next_due_at) => next_due_at.map_or(SLEEP_MAX, |due| due.since(worker.clock.now())),
             Err(StoreError::Stopping) => return,
             Err(error) => {
-                tracing::error!(%error, "expired mail could not be removed");
+                tracing::error!(%error, "expired mail could not be removed; removal is retried");
                 SLEEP_MAX
             }
         };
@@ -68,7 +70,7 @@ struct Worker {
 }
 
 impl Worker {
-    /// Removes everything that is due, as long as the time of day can be relied on; when the next is due.
+    /// Removes all Emails that are due, unless the time of day is unreliable. Returns when the next Email is due.
     async fn remove_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
         loop {
             let (now, begun) = (self.clock.now(), self.clock.boot());
@@ -91,16 +93,14 @@ impl Worker {
         }
     }
 
-    /// Removes a step of the mail that came while the clock was ahead, once that has lived; whether none of it is left.
+    /// Removes one step of mail that arrived while the clock was ahead and whose retention has ended. Returns whether
+    /// none is left.
     async fn remove_overlong(&mut self, last_due_at: Option<Timestamp>, now: Timestamp) -> Result<bool, StoreError> {
         if !self.overlong.have_lived(last_due_at, now, self.clock.boot()) {
             return Ok(true);
         }
         let emails = self.store.remove_overlong(self.overlong.latest(now), self.pace.step()).await?;
-        tracing::warn!(
-            emails,
-            "removed mail that came while the clock was ahead, since it has lived for the retention"
-        );
+        tracing::warn!(emails, "removed mail that arrived while the clock was ahead, since its retention has ended");
         Ok(emails == 0)
     }
 

@@ -1,24 +1,26 @@
-//! How fast expired mail is removed, so that receives have their share of the writer.
+//! How fast expired mail is removed, so that new mail gets its share of the writer.
 
 use std::time::Duration;
 
-/// About how many Emails one step removes while removal keeps up: a few milliseconds of the writer's time.
+/// About how many Emails one step removes while removal keeps up. A step takes a few milliseconds of the writer's
+/// time.
 const STEP: usize = 125;
 /// The longest pause between two steps.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
-/// How often it is asked whether removal keeps up.
+/// How often the pace is adjusted.
 const POLL_INTERVAL: Duration = Duration::from_secs(60);
-/// How often the share of removal doubles at most: steps of 4,000 then, and hardly a pause.
+/// How often the pace can double. After five times a step removes 4,000 Emails.
 const PRESSURE_MAX: u32 = 5;
 
-/// Between two steps the writer is left to others for as long as the last step took. While what is due grows older all the
-/// same, steps double and pauses halve each minute, and stay so until nothing is due. So removal leaves others half of the
-/// writer, and yet keeps up with whatever comes in.
+/// The size of steps and the pauses between them.
+///
+/// A pause is as long as the step before it, so others get half of the writer's time. While the backlog grows older,
+/// steps double and pauses halve each minute. They keep that pace until nothing is due.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
-    /// How often the share was doubled.
+    /// How often the pace was doubled.
     pressure: u32,
-    /// When it was last asked whether removal keeps up, on the clock that never jumps, and how late it was then.
+    /// When the pace was last adjusted, on the boot clock, and how late removal was then.
     looked: Option<(Duration, Duration)>,
 }
 
@@ -28,12 +30,12 @@ impl Pace {
         STEP << self.pressure
     }
 
-    /// How long the writer is left to others after a step that took `took`.
+    /// The pause after a step that took `took`.
     pub(super) fn pause(&self, took: Duration) -> Duration {
         (took / (1 << self.pressure)).min(PAUSE_MAX)
     }
 
-    /// At `boot` there is more to remove, and the oldest of it has been due for `late`.
+    /// Records that Emails are due at `boot`, the oldest of them for `late`.
     pub(super) fn record_late(&mut self, boot: Duration, late: Duration) {
         let Some((looked_at, before)) = self.looked else {
             self.looked = Some((boot, late));
@@ -47,7 +49,7 @@ impl Pace {
         }
     }
 
-    /// Nothing is due any more.
+    /// Records that nothing is due, and resets the pace.
     pub(super) fn record_done(&mut self) {
         *self = Self::default();
     }
@@ -59,8 +61,8 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// How many are removed in `seconds` and how many become due, `due` of them each second, when a step takes a hundredth
-    /// of a second and as long again for each 125 Emails.
+    /// How many Emails are removed in `seconds`, and how many become due at `due` per second. A step takes 10 ms, and
+    /// another 10 ms for each 125 Emails.
     fn removed(pace: &mut Pace, seconds: u64, due: u64) -> (u64, u64) {
         let (mut now, mut removed) = (0, 0);
         while now < 1000 * seconds {
@@ -89,7 +91,7 @@ mod tests {
 
     #[test]
     fn removal_keeps_up_with_what_comes_in() {
-        // 3,125 a second are what the first steps do; 12,500 what a writer does that does nothing else.
+        // The first steps remove 3,125 Emails per second. A writer without other work could remove 12,500.
         for due in [100, 3_000, 5_000, 9_000] {
             let mut pace = Pace::default();
             let (removed, wanted) = removed(&mut pace, 7_200, due);

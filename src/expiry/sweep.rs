@@ -1,4 +1,4 @@
-//! Removes webhooks without mail or delivery, and events past their end.
+//! Removes webhooks without mail or delivery, and expired events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,38 +12,39 @@ const EVERY: Duration = Duration::from_hours(1);
 /// The shortest time between two sweeps.
 const EVERY_MIN: Duration = Duration::from_secs(1);
 
-/// What a sweep removes.
+/// The kinds of webhooks or events that a sweep removes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outlived {
-    /// In revision 2: webhooks without mail, or without a delivery since their registration. The dispatcher ends events.
+    /// Revision 2 removes webhooks without mail, and webhooks without a delivery since their registration. The
+    /// dispatcher ends events.
     Webhooks {
-        /// For how long there was no mail.
+        /// The longest time that a webhook is kept without mail.
         idle_max: Duration,
-        /// How long ago those were registered that never had a delivery.
+        /// The longest time that a webhook is kept without a first delivery.
         unproven_max: Duration,
     },
-    /// In revision 1, which sends no events: events of expired mail. Webhooks are kept until they are used again.
+    /// Revision 1 sends no events, and removes events of expired mail. It keeps webhooks for a later revision 2.
     Events {
-        /// How long ago their mail expired.
+        /// The time that an event is kept after its mail has expired.
         grace: Duration,
     },
 }
 
-/// Removes it from time to time.
+/// Removes outlived webhooks and events at regular intervals.
 pub struct Sweep {
     outbox: Arc<dyn Outbox>,
     outlived: Outlived,
-    /// On the clock that never jumps.
+    /// The time of the next sweep, on the boot clock.
     due_at: Duration,
 }
 
 impl Sweep {
-    /// A sweep that begins some minutes after a start at `boot`, so that the clock can be set right first.
+    /// A sweep that first runs some minutes after a start at `boot`, so that the clock can be corrected before.
     pub fn new(outbox: Arc<dyn Outbox>, outlived: Outlived, boot: Duration) -> Self {
         Self { outbox, outlived, due_at: boot + STEP_PAUSE }
     }
 
-    /// Removes what is outlived at `now`, if a sweep is due.
+    /// Runs a sweep if one is due.
     pub(super) async fn run_if_due(&mut self, now: Timestamp, boot: Duration) {
         if boot < self.due_at {
             return;
@@ -56,22 +57,25 @@ impl Sweep {
         match self.run(now).await {
             Ok((0, 0)) | Err(StoreError::Stopping) => {}
             Ok((webhooks, events)) => {
-                tracing::info!(webhooks, events, "removed webhooks without mail or delivery and events past their end");
+                tracing::info!(webhooks, events, "removed webhooks without mail or delivery, and expired events");
             }
             Err(error) => {
-                tracing::warn!(%error, "webhooks without mail and events past their end could not be removed");
+                tracing::warn!(
+                    %error,
+                    "unused webhooks and expired events could not be removed; the next sweep tries again"
+                );
             }
         }
     }
 
-    /// Returns how many webhooks and events were removed.
+    /// Runs a sweep. Returns how many webhooks and events it removed.
     async fn run(&self, now: Timestamp) -> Result<(usize, usize), StoreError> {
         match self.outlived {
             Outlived::Webhooks { idle_max, unproven_max } => {
                 let idle = self.outbox.delete_idle_webhooks(now.before(idle_max)).await?;
                 let unproven = self.outbox.delete_unproven_webhooks(now.before(unproven_max)).await?;
                 let webhooks = idle + unproven;
-                // Events of webhooks whose disabling was interrupted.
+                // These events belong to webhooks whose disabling was interrupted.
                 Ok((webhooks, self.outbox.end_events(Timestamp::from_millis(i64::MIN)).await?))
             }
             Outlived::Events { grace } => Ok((0, self.outbox.end_events(now.before(grace)).await?)),

@@ -13,7 +13,7 @@ use super::problem::{Code, Problem};
 /// The longest body in octets.
 const BODY_OCTETS_MAX: usize = 64 * 1024;
 
-/// How long a body may take, in the extensions of a request; without it, [`BodyTimeout::default`].
+/// How long a body may take, in the extensions of a request. The default is [`BodyTimeout::default`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BodyTimeout(pub(super) Duration);
 
@@ -23,12 +23,12 @@ impl Default for BodyTimeout {
     }
 }
 
-/// A JSON object that a request carries.
+/// The JSON object in a request's body.
 #[derive(Clone, Debug)]
 pub(super) struct JsonObject(Map<String, Value>);
 
 impl JsonObject {
-    /// The text in a field; `None` if the field is missing or null, an error with `code` if it is something else.
+    /// The text in a field; `None` if the field is missing or null. Any other value is an error with `code`.
     pub(super) fn text(&self, name: &str, code: Code) -> Result<Option<&str>, Problem> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(None),
@@ -59,7 +59,7 @@ impl<S: Sync> FromRequest<S> for JsonObject {
         }
         let BodyTimeout(timeout) = request.extensions().get().copied().unwrap_or_default();
         let read = tokio::time::timeout(timeout, read(request.into_body())).await;
-        let octets = read.map_err(|_| Problem::new(Code::BodyTimeout, "the body took too long"))??;
+        let octets = read.map_err(|_| Problem::new(Code::BodyTimeout, "the body did not arrive in time"))??;
         match serde_json::from_slice(&octets) {
             Ok(Value::Object(object)) => Ok(Self(object)),
             Ok(_) => Err(Problem::new(Code::JsonInvalid, "the body must be a JSON object")),
@@ -74,7 +74,7 @@ async fn read(body: Body) -> Result<axum::body::Bytes, Problem> {
         Err(error) if error.is::<LengthLimitError>() => {
             Err(Problem::new(Code::BodyTooLarge, format!("the body is longer than {BODY_OCTETS_MAX} octets")))
         }
-        Err(_) => Err(Problem::new(Code::BodyIncomplete, "the body broke off")),
+        Err(_) => Err(Problem::new(Code::BodyIncomplete, "the connection broke before the body was complete")),
     }
 }
 

@@ -12,13 +12,13 @@ use super::problem::{Code, Problem};
 use super::query::Query;
 use crate::model::EmailId;
 
-/// How many were deleted.
+/// The number of deletions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Deleted {
     pub(super) deleted: u64,
 }
 
-/// Deletes, and says how many. An unknown id and an empty mailbox are no errors.
+/// Deletes Emails and answers with their number. An unknown id and an empty mailbox are not errors.
 pub(super) async fn delete(
     State(api): State<Arc<Api>>,
     principal: Principal,
@@ -40,7 +40,7 @@ pub(super) async fn delete(
 }
 
 async fn delete_one(api: &Arc<Api>, principal: Principal, id: EmailId) -> Result<bool, Problem> {
-    // Whose Email it is stands in its envelope; the administrator may delete one that can't be read any more.
+    // This check reads the Email's envelope. The administrator needs no check, so a damaged Email can be deleted.
     if principal == Principal::Public {
         match api.read(principal, id, |_| Ok(())).await {
             Ok(_) => {}

@@ -23,21 +23,21 @@ const OWNER_CHARS_MAX: usize = 256;
 /// What the HTTP interface needs of the registry of domains.
 #[async_trait]
 pub trait Domains: Send + Sync + 'static {
-    /// Every domain, those in flags and file included.
+    /// Lists every domain, including domains that are fixed in the settings.
     async fn list(&self) -> Result<Vec<DomainEntry>, StoreError>;
     /// The names of the active domains.
     fn active(&self) -> Vec<DomainName>;
     /// Whether mail for a domain is received.
     fn served(&self, name: &DomainName) -> Served;
-    /// Asks DNS whether a domain's MX points here.
+    /// Checks whether a domain's MX points here.
     async fn check(&self, name: &DomainName) -> Result<MxReport, DomainError>;
-    /// Registers a domain whose MX points here, or checks one again that is registered.
+    /// Registers a domain whose MX points here, or checks a registered domain again.
     async fn register(&self, new: NewDomain) -> Result<Registered, DomainError>;
-    /// Registers a domain without asking DNS, then or ever.
+    /// Registers a domain that is never checked.
     async fn pin(&self, new: NewDomain) -> Result<Registered, DomainError>;
     /// Removes a domain; `false` if it is not registered.
     async fn remove(&self, name: &DomainName) -> Result<bool, DomainError>;
-    /// Verifies one domain or all, now.
+    /// Verifies one domain or all domains now.
     async fn verify(&self, which: Option<&DomainName>, force: bool) -> Result<Round, DomainError>;
 }
 
@@ -76,7 +76,7 @@ impl Domains for Registry {
     }
 }
 
-/// A domain as the public sees it: without its owner.
+/// A domain as the public sees it, without its owner.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DomainJson {
@@ -115,7 +115,7 @@ pub(super) async fn check_dns(State(api): State<Arc<Api>>, query: Query) -> Resu
     Ok(Json(api.registry.check(&name).await?))
 }
 
-/// `POST /api/domains`: 201 for a new domain, 200 for one that was registered and is checked again.
+/// `POST /api/domains`: 201 for a new domain, 200 for a registered domain, which is checked again.
 pub(super) async fn register(
     State(api): State<Arc<Api>>,
     body: JsonObject,
@@ -128,7 +128,7 @@ pub(super) fn status(registered: &Registered) -> StatusCode {
     if registered.created { StatusCode::CREATED } else { StatusCode::OK }
 }
 
-/// The domain that a body asks for.
+/// The domain in the body of a registration.
 pub(super) fn new_domain(body: &JsonObject) -> Result<NewDomain, Problem> {
     let name = body.text("domain", Code::DomainInvalid)?;
     let name = name.ok_or_else(|| Problem::new(Code::FieldMissing, "the field 'domain' is missing"))?;

@@ -1,4 +1,5 @@
-//! The middleware of every request: host, origin, panics, failures, and the fields that each answer carries.
+//! The middleware of every request. It checks host and origin, logs failures and panics, and sets common header
+//! fields.
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -16,12 +17,13 @@ use super::origin::{AllowedOrigins, Grant};
 use super::problem::{Code, LogDetail, Problem};
 use crate::config::Config;
 
-/// The address that a request over TCP came from, in its extensions. The rules for hosts and origins hold for such
-/// requests alone: no browser reaches a Unix socket.
+/// The client's address of a request over TCP, in the request's extensions.
+///
+/// The rules for hosts and origins apply only to such requests, since no browser reaches a Unix socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
 
-/// Who may ask over TCP, made from the settings once, and what counts who did.
+/// The permitted hosts and origins of requests over TCP, and the counters of requests.
 #[derive(Debug)]
 pub(super) struct Edge {
     hosts: AllowedHosts,
@@ -43,26 +45,26 @@ impl Edge {
         Arc::new(Self { hosts, origins, requests })
     }
 
-    /// What to say to the page that asks, if one does.
+    /// Checks host and origin of a request. Returns the permission for the page that sent it, if it came over TCP.
     fn admit(&self, request: &Request) -> Result<Option<Grant>, Problem> {
         if request.extensions().get::<Peer>().is_none() {
             return Ok(None);
         }
         self.hosts.check(request)?;
         let grant = self.origins.grant(request.headers().get(header::ORIGIN), authority(request).ok().flatten());
-        // A form can POST without asking first, so what a page may not read it must not write either.
+        // A form can POST without a preflight, so a page without permission must not write either.
         let is_write = ![Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
         if is_write && !grant.is_allowed {
             return Err(Problem::new(
                 Code::OriginNotAllowed,
-                "pages of this origin may not write here; the setting http-allowed-origins permits origins",
+                "pages of this origin may not write; add the origin to the setting http-allowed-origins",
             ));
         }
         Ok(Some(grant))
     }
 }
 
-/// The outermost layer.
+/// Handles a request in the outermost layer.
 pub(super) async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Response {
     let in_flight = edge.requests.begin(&request);
     let is_options = request.method() == Method::OPTIONS;
@@ -77,7 +79,7 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: 
 }
 
 async fn answer(request: Request, next: Next) -> Response {
-    // Not the path itself: the id in it is enough to read and delete an Email.
+    // The path must not be logged: its id is enough to read and delete an Email.
     let route = request.extensions().get::<MatchedPath>().map_or("no route", MatchedPath::as_str);
     let target = format!("{} {route}", request.method());
     let Ok(response) = AssertUnwindSafe(next.run(request)).catch_unwind().await else {
@@ -92,14 +94,17 @@ async fn answer(request: Request, next: Next) -> Response {
     if response.status() != StatusCode::METHOD_NOT_ALLOWED {
         return response;
     }
-    let problem = Problem::new(Code::MethodNotAllowed, "this path has other methods; see the field Allow");
+    let problem = Problem::new(
+        Code::MethodNotAllowed,
+        "this path does not have this method; the header field Allow lists its methods",
+    );
     match response.headers().get(header::ALLOW) {
         Some(allow) => problem.with_header(header::ALLOW, allow.clone()).into_response(),
         None => problem.into_response(),
     }
 }
 
-/// The answer to OPTIONS, for every path: what a page may send.
+/// The answer to OPTIONS for every path, with the methods and header fields that a page may send.
 fn options() -> Response {
     let fields = [
         (header::ALLOW, "GET, HEAD, POST, DELETE, OPTIONS"),
@@ -110,7 +115,7 @@ fn options() -> Response {
     (StatusCode::NO_CONTENT, fields).into_response()
 }
 
-/// Mail is nobody else's to keep, guess the type of, or name in a Referer.
+/// Adds the header fields of every answer. They forbid caching, guessing of the content type, and the Referer.
 fn finish(headers: &mut HeaderMap, grant: Option<Grant>) {
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

@@ -1,4 +1,4 @@
-//! An Email as JSON, and the rules for reading one.
+//! An Email as JSON, and who may read it.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::mime::Content;
 use crate::model::{EmailId, Mailbox, StoredEmail};
 use crate::reader::ReadingPanicked;
 
-/// The six fields of an Email in every answer. None is ever absent or null.
+/// The six fields of an Email in every answer. No field is ever absent or null.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct EmailJson<'a> {
@@ -24,7 +24,7 @@ pub(super) struct EmailJson<'a> {
 }
 
 impl<'a> EmailJson<'a> {
-    /// `None` only if the store gave out an Email that its envelope lacks.
+    /// The fields of an Email; `None` only if its envelope lacks it.
     pub(super) fn of(email: &'a StoredEmail, content: &'a Content) -> Option<Self> {
         Some(Self {
             id: email.listed.id,
@@ -43,13 +43,13 @@ impl Api {
         if principal == Principal::Public && self.config.mail.role_addresses.contains(mailbox) {
             return Err(Problem::new(
                 Code::RoleAddress,
-                "mail of this address bears on control of its domain and is the administrator's alone",
+                "mail of this address could prove control of its domain, so only the administrator may read it",
             ));
         }
         Ok(())
     }
 
-    /// Reads the Email with that id, if `principal` may have it: `then` gets it on the thread that has loaded it.
+    /// The Email with this id, if `principal` may read it.
     pub(super) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         principal: Principal,
@@ -61,7 +61,7 @@ impl Api {
         let reading = async move {
             let email = api.store.load(&listed).await?.ok_or_else(Problem::no_such_email)?;
             let Some(mailbox) = email.mailbox() else {
-                tracing::error!(%id, "an Email is not in its own envelope");
+                tracing::error!(%id, "an Email can't be shown, since its envelope does not name it");
                 return Err(Problem::internal());
             };
             api.permit(principal, mailbox)?;

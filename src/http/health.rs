@@ -1,4 +1,4 @@
-//! `GET /healthz` and `GET /readyz`: is the process alive, and can it take and give mail.
+//! `GET /healthz` and `GET /readyz`: whether the process is alive, and whether it can accept and show mail.
 
 use std::sync::Arc;
 
@@ -18,20 +18,20 @@ pub(super) async fn alive() -> Json<Value> {
 
 /// `GET /readyz`: 503 with the cause while the store would refuse a message or can't be read.
 pub(super) async fn ready(State(api): State<Arc<Api>>) -> Result<Json<Value>, Problem> {
-    // Looking for an id that nothing has is the cheapest read there is.
+    // Looking up an unused id is the cheapest read.
     let read = api.store.find(EmailId::from_octets([0; 16]), api.clock.now()).await.map(|_| ());
     match api.store.accepts().and(read) {
         Ok(()) => Ok(Json(json!({ "status": "ready" }))),
         Err(error) => {
             let cause = Cause::of(&error);
-            tracing::warn!(%error, "not ready");
+            tracing::warn!(%error, "the service is not ready: the store can't accept or read mail");
             let problem = Problem::new(Code::NotReady, cause.detail());
             Err(problem.with_member("cause", json!(cause.as_str())).with_retry_after(10))
         }
     }
 }
 
-/// Why the service is not ready. What the disk said is for the log.
+/// Why the service is not ready. Only the log shows the disk's error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
     StorageFull,
@@ -52,7 +52,7 @@ impl Cause {
         }
     }
 
-    /// A stable word.
+    /// The stable code of the cause.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::StorageFull => "storage_full",
@@ -62,10 +62,10 @@ impl Cause {
         }
     }
 
-    /// The cause in words for people.
+    /// The cause as a text for people.
     const fn detail(self) -> &'static str {
         match self {
-            Self::StorageFull => "the disk is full: mail is read and deleted, none is accepted",
+            Self::StorageFull => "the disk is full; mail can be read and deleted, but new mail is refused",
             Self::WriterEnded => "the writer of the store has ended; the service is stopping",
             Self::Stopping => "the service is stopping",
             Self::StoreUnavailable => "the store failed",

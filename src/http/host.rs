@@ -1,7 +1,7 @@
-//! Host names in requests: which are loopback, and which get an answer.
+//! The hosts that requests may name.
 //!
-//! A page of some site can make its own name resolve to 127.0.0.1 and then read what a service on loopback says to that
-//! name (DNS rebinding). So while HTTP listens on loopback only, it answers for loopback names and addresses alone.
+//! In DNS rebinding, the name of a hostile site resolves to 127.0.0.1. Pages of that site could then read from
+//! services on loopback. So while HTTP listens only on loopback, it answers only for loopback names and addresses.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -9,17 +9,17 @@ use axum::http::{Request, Version, header};
 
 use super::problem::{Code, Problem};
 
-/// The hosts that are answered for.
+/// The hosts that the service answers for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum AllowedHosts {
-    /// Every one.
+    /// All hosts are permitted.
     Any,
-    /// Loopback ones, and these, whatever the port: names, and addresses without brackets.
+    /// Loopback hosts and these others are permitted, on any port. Addresses have no brackets.
     Loopback(Vec<String>),
 }
 
 impl AllowedHosts {
-    /// Refuses a request whose host is not answered for. The target's host counts before the field Host
+    /// Refuses a request for a host that is not permitted. The host of the target takes precedence over the field Host
     /// (RFC 9112 section 3.2.2).
     pub(super) fn check<B>(&self, request: &Request<B>) -> Result<(), Problem> {
         let Self::Loopback(others) = self else { return Ok(()) };
@@ -32,12 +32,12 @@ impl AllowedHosts {
         }
         Err(Problem::new(
             Code::HostNotAllowed,
-            "this service listens on loopback only and does not answer for this Host; the setting http-allowed-hosts adds one",
+            "this service listens only on loopback and does not answer for this Host; add it to the setting http-allowed-hosts",
         ))
     }
 }
 
-/// `host[:port]` of a request; `None` for a request of HTTP/1.0 without one.
+/// The `host[:port]` of a request; `None` for a request of HTTP/1.0 without one.
 pub(super) fn authority<B>(request: &Request<B>) -> Result<Option<&str>, Problem> {
     if let Some(authority) = request.uri().authority() {
         return Ok(Some(authority.as_str()));
@@ -52,7 +52,7 @@ pub(super) fn authority<B>(request: &Request<B>) -> Result<Option<&str>, Problem
     }
 }
 
-/// The host in `host[:port]`; an IPv6 address keeps its brackets. `None` for anything else.
+/// The host in `host[:port]`; `None` for any other text. An IPv6 address keeps its brackets.
 pub(super) fn host_of(authority: &str) -> Option<&str> {
     let end = match authority.strip_prefix('[') {
         Some(rest) => rest.find(']')? + 2,
@@ -65,7 +65,7 @@ pub(super) fn host_of(authority: &str) -> Option<&str> {
     (is_host && is_port).then_some(host)
 }
 
-/// Whether a host in a request is the one that a setting names.
+/// Whether the host of a request equals the host of a setting.
 fn is_same(setting: &str, host: &str) -> bool {
     match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
         Some(address) => address.parse().is_ok_and(|address: Ipv6Addr| setting.parse() == Ok(address)),
@@ -73,7 +73,7 @@ fn is_same(setting: &str, host: &str) -> bool {
     }
 }
 
-/// Whether a host is a name or an address of loopback (RFC 6761 section 6.3, RFC 1122, RFC 4291).
+/// Whether a host is a loopback name or address (RFC 6761 section 6.3, RFC 1122, RFC 4291).
 pub(super) fn is_loopback(host: &str) -> bool {
     let host = host.to_ascii_lowercase();
     if let Some(address) = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {

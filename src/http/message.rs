@@ -17,7 +17,7 @@ use crate::mime::{Attachment, Content};
 use crate::model::{EmailId, Envelope, StoredEmail};
 use crate::reader;
 
-/// The six fields of the list and what stands beside them.
+/// The six fields of an Email in a list, and further details.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct MessageJson<'a> {
@@ -26,7 +26,7 @@ struct MessageJson<'a> {
     body_text: &'a str,
     headers: Vec<HeaderJson<'a>>,
     attachments: Vec<AttachmentJson<'a>>,
-    /// Octets as received.
+    /// The size as received, in octets.
     size: u64,
     expires_at: String,
     envelope: EnvelopeJson<'a>,
@@ -47,7 +47,7 @@ struct AttachmentJson<'a> {
     size: u64,
 }
 
-/// What SMTP said, except for the other recipients: they may be of a Bcc.
+/// The envelope of the Email, without its other recipients. They may be in a Bcc.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct EnvelopeJson<'a> {
@@ -80,7 +80,7 @@ pub(super) async fn show(
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), etag.field()], json).into_response())
 }
 
-/// The id in the path. Octets that are no UTF-8 are no id either.
+/// The id in the path. A path that is not UTF-8 has no valid id.
 pub(super) fn id(path: Result<Path<String>, PathRejection>) -> Result<EmailId, Problem> {
     let Path(text) = path.map_err(|_| Problem::new(Code::IdInvalid, "the id in the path is not valid"))?;
     query::id(&text)

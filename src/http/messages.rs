@@ -26,9 +26,9 @@ const BATCH_OCTETS: u64 = 256 * 1024;
 
 /// Answers with a page.
 ///
-/// A list leaves out an Email that was removed meanwhile, and a damaged one, which the log reports: one bad message must not
-/// make the others unreadable. If the store fails before anything was sent, the answer is an error. After that the body
-/// breaks off, which no client takes for its end.
+/// An Email that is removed meanwhile is left out. A damaged Email is left out too and logged, so that the others stay
+/// readable. If the store fails before the first octet, the answer is an error. After that, the body breaks off, and
+/// clients see that it is incomplete.
 pub(super) async fn list(
     State(api): State<Arc<Api>>,
     principal: Principal,
@@ -61,10 +61,10 @@ pub(super) async fn list(
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), etag.field()], body).into_response())
 }
 
-/// How the body begins.
+/// The beginning of the body.
 const HEAD: &[u8] = b"{\"emails\":[";
 
-/// What follows the Emails in the answer.
+/// The members of the answer after the Emails.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Foot {
     total: u64,
@@ -74,7 +74,7 @@ struct Foot {
 }
 
 impl Foot {
-    /// Writes the end of the body: the end of the list, and the other members of the object.
+    /// The end of the body after `head`: the end of the list, and the other members of the object.
     fn write(self, json: &mut Vec<u8>) -> Result<(), StoreError> {
         let members = serde_json::to_string(&self).map_err(|error| StoreError::Failed(error.to_string()))?;
         json.extend_from_slice(b"],");
@@ -83,7 +83,7 @@ impl Foot {
     }
 }
 
-/// The part of an answer that is not written yet.
+/// The body of the answer, and how much of it was written.
 struct Page {
     api: Arc<Api>,
     unread: vec::IntoIter<Listed>,
@@ -152,11 +152,11 @@ async fn read(store: &dyn Store, batch: Vec<Listed>, mut is_first: bool) -> Resu
             Ok(Some(email)) => email,
             Ok(None) => continue,
             Err(error @ StoreError::Damaged { .. }) => {
-                tracing::error!(id = %listed.id, %error, "left an Email out of a list");
+                tracing::error!(id = %listed.id, %error, "a list lacks an Email that is damaged on the disk");
                 continue;
             }
             Err(error) => {
-                tracing::error!(%error, "a list failed");
+                tracing::error!(%error, "a list of Emails ended early, since the store failed");
                 return Err(error);
             }
         };
@@ -169,7 +169,7 @@ async fn read(store: &dyn Store, batch: Vec<Listed>, mut is_first: bool) -> Resu
             is_first = false;
         } else {
             json.truncate(before);
-            tracing::error!(id = %listed.id, "left an Email out of a list that is not in its own envelope");
+            tracing::error!(id = %listed.id, "a list lacks an Email that its envelope does not name");
         }
     }
     Ok(json)

@@ -1,18 +1,18 @@
-//! The HTTP interface: URL to handler, one file per resource, and the connections that carry it.
+//! The HTTP interface: connections, middleware, and one file for the handlers of each resource.
 //!
-//! [`router`] is the whole interface without a socket; the command line uses it in its own process. It knows the store,
-//! the domains and the parser, never SMTP. Every error is a [`Problem`]; every value from outside is bounded before it is
-//! used. What a caller may do depends on the [`Principal`] that its transport puts into the request.
+//! [`router`] is the whole interface without a socket. The command line also uses it within its own process. The
+//! interface knows nothing of SMTP. Every error is a [`Problem`], and every value from outside is bounded before its
+//! use. The transport sets the [`Principal`] of a request, which decides what a caller may do.
 //!
 //! ```text
-//! server    connections: accept, bound, drain
-//! edge      what every request passes             host, origin  which Host and which pages are permitted
-//! query     query strings        body      JSON bodies          principal  who asks
+//! server    connections and their limits
+//! edge      middleware of every request           host, origin  which hosts and web origins are permitted
+//! query     query strings        body      JSON bodies          principal  the caller of a request
 //! messages, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
 //! email     an Email as JSON     problem   errors, their codes and statuses
 //! etag      whether a caller has an answer already
 //! registration_limit   the rate limit on registrations of webhooks
-//! metrics   Prometheus' format; `metrics/catalogue` has the names
+//! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
 mod admin;
@@ -61,35 +61,37 @@ pub use problem::{Code, Problem};
 pub use server::{HttpLimits, serve_tcp, serve_unix};
 pub use webhooks::WebhookTest;
 
-/// All that the handlers use.
+/// The parts of the program that the handlers use.
 #[derive(Clone)]
 pub struct Api {
     /// The settings in effect.
     pub config: Arc<Config>,
-    /// Where mail is.
+    /// The store of mail.
     pub store: Arc<dyn Store>,
-    /// Where webhooks are.
+    /// The store of webhooks and events.
     pub outbox: Arc<dyn Outbox>,
-    /// What URLs a webhook may have.
+    /// The rules for the URLs of webhooks.
     pub guard: Arc<Guard>,
-    /// What sends sample events.
+    /// Sends sample events to webhooks.
     pub webhook_test: Arc<dyn WebhookTest>,
-    /// Which domains are served.
+    /// The registry of domains.
     pub registry: Arc<dyn Domains>,
-    /// What reads messages.
+    /// The threads that read messages.
     pub reader: Reader,
-    /// What makes entity tags.
+    /// The source of entity tags.
     pub etags: ETags,
-    /// What tells the time.
+    /// The source of time.
     pub clock: Arc<dyn Clock>,
-    /// What only a running daemon knows; `None` in a process without one.
+    /// The state of the daemon; `None` in a process without a daemon.
     pub status: Option<Arc<DaemonStatus>>,
-    /// What counts for `/metrics`, beside the requests themselves.
+    /// The sources of `/metrics`, except for the counters of requests.
     pub metrics: Vec<MetricSource>,
 }
 
-/// The interface as a service. It reads a [`Principal`] and a [`Peer`] from the request's extensions; without the first
-/// the caller is the public, without the second the rules for hosts and origins are left out.
+/// The interface as a service.
+///
+/// It reads a [`Principal`] and a [`Peer`] from a request's extensions. A caller without a [`Principal`] is the
+/// public. The rules for hosts and origins apply only to requests with a [`Peer`].
 pub fn router(mut api: Api) -> Router {
     let requests = Arc::<Requests>::default();
     api.metrics.push(MetricSource { name: "http", counts: requests.clone() });
@@ -115,7 +117,7 @@ pub fn router(mut api: Api) -> Router {
         .layer(middleware::from_fn_with_state(edge, edge::pass))
 }
 
-/// Revision 1 has no webhooks: their paths are unknown to it.
+/// The routes of webhooks. Revision 1 has none.
 fn webhook_routes(revision: Revision, limit: Arc<RegistrationLimit>) -> Router<Arc<Api>> {
     let register = post(webhooks::register).layer(middleware::from_fn_with_state(limit, registration_limit::pass));
     let webhooks = get(webhooks::list).merge(register).delete(webhooks::delete);
@@ -126,5 +128,5 @@ fn webhook_routes(revision: Revision, limit: Arc<RegistrationLimit>) -> Router<A
 }
 
 async fn unknown_path() -> Problem {
-    Problem::new(Code::UnknownPath, "nothing has this path; GET / says what is here")
+    Problem::new(Code::UnknownPath, "this path does not exist; GET / lists the paths")
 }

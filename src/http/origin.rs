@@ -1,35 +1,35 @@
-//! Which pages in a browser may use this service (the Fetch standard's CORS protocol). Never with credentials.
+//! The web origins whose pages may use the service (CORS, in the Fetch standard). No answer permits credentials.
 
 use axum::http::HeaderValue;
 
 use super::host::{host_of, is_loopback};
 
-/// The origins whose pages may.
+/// The permitted origins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum AllowedOrigins {
-    /// Every one: nothing here needs a credential.
+    /// All origins are permitted, since nothing public needs a credential.
     Any,
-    /// Those of loopback.
+    /// Origins on loopback are permitted.
     Loopback,
-    /// These.
+    /// These origins are permitted.
     Listed(Vec<String>),
 }
 
-/// What to say to a page.
+/// The permission of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Grant {
-    /// The page may use the service.
+    /// Whether the page may use the service.
     pub(super) is_allowed: bool,
     /// The value of `Access-Control-Allow-Origin`.
     pub(super) allow_origin: Option<HeaderValue>,
-    /// The answer depends on the origin, which caches must know.
+    /// Whether the answer depends on the origin, so that caches must keep one for each.
     pub(super) varies: bool,
 }
 
 impl AllowedOrigins {
-    /// What to say to a request with the field Origin `origin` that was sent to `authority`.
+    /// The permission of a request to `authority` with the field Origin `origin`.
     ///
-    /// Without an origin there is no page of another site, and a page of this very host needs no permission.
+    /// A request without an origin does not come from a page of another site. A page of this host needs no permission.
     pub(super) fn grant(&self, origin: Option<&HeaderValue>, authority: Option<&str>) -> Grant {
         let is_named = match self {
             Self::Any => {
@@ -52,7 +52,7 @@ impl AllowedOrigins {
     }
 }
 
-/// `host[:port]` of an origin of the web. `null` and other schemes have none.
+/// The `host[:port]` of an origin with the scheme http or https; `None` for other origins, such as `null`.
 fn authority_of_origin(origin: &HeaderValue) -> Option<&str> {
     let origin = origin.to_str().ok()?;
     origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"))
@@ -92,7 +92,7 @@ mod tests {
         ] {
             assert_eq!(grant(&AllowedOrigins::Loopback, origin, "localhost:8080"), (false, false), "{origin}");
         }
-        // A page served by a proxy in front, whose host is permitted.
+        // A proxy in front with a permitted host serves this page.
         assert_eq!(grant(&AllowedOrigins::Loopback, "https://mail.test", "mail.test"), (true, false));
     }
 

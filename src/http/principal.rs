@@ -10,31 +10,31 @@ use axum::http::request::Parts;
 use super::edge::Peer;
 use crate::model;
 
-/// Who asks: what the transport knows of the caller, kept in the request's extensions.
+/// The caller of a request. The transport sets it in the request's extensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Principal {
-    /// Anybody.
+    /// Anybody else.
     #[default]
     Public,
-    /// The administrator: a user who may open the local socket or the data directory.
+    /// The administrator, who is any user with access to the local socket or the data directory.
     Administrator,
 }
 
 impl<S: Sync> FromRequestParts<S> for Principal {
     type Rejection = Infallible;
 
-    /// A request without one is the public's.
+    /// A request without a principal comes from the public.
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         Ok(parts.extensions.get().copied().unwrap_or_default())
     }
 }
 
-/// Who is counted for what a request takes up.
+/// The client that rate limits count a request for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Requester {
-    /// The administrator, for whom nothing is counted.
+    /// The administrator, who has no limits.
     Administrator,
-    /// Who asks from there; all of whom no address is known are one.
+    /// A client by its address. Clients without a known address count as one.
     At(model::Client),
 }
 
@@ -47,7 +47,7 @@ impl Requester {
         Self::At(model::Client::of(peer))
     }
 
-    /// Who it is as the one who registers a webhook.
+    /// The registrant of a webhook; `None` for the administrator.
     pub(super) fn registrant(self) -> Option<model::Client> {
         match self {
             Self::Administrator => None,

@@ -1,4 +1,4 @@
-//! Errors as `application/problem+json` (RFC 9457): the one table of their codes.
+//! Errors as `application/problem+json` (RFC 9457), and the table of their codes.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -12,111 +12,111 @@ use crate::domains::DomainError;
 use crate::store::StoreError;
 use crate::webhook::{Busy, TestError};
 
-/// What went wrong, as a stable word for machines. [`Code::row`] is the table.
+/// The stable code of an error, for programs. [`Code::row`] is the table of codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// A parameter is no address.
+    /// A parameter is not an address.
     AddressInvalid,
-    /// An id is no UUID.
+    /// An id is not a UUID.
     IdInvalid,
-    /// `page` is no number from 1.
+    /// `page` is not a whole number of at least 1.
     PageInvalid,
-    /// `limit` is no number from 1.
+    /// `limit` is not a whole number of at least 1.
     LimitInvalid,
-    /// A name is no domain name.
+    /// A name is not a domain name.
     DomainInvalid,
-    /// `owner` is no text of 1 to 256 characters.
+    /// `owner` is not a text of 1 to 256 characters, or has control characters.
     OwnerInvalid,
-    /// `email` is no address.
+    /// `email` is not an address.
     EmailInvalid,
-    /// A URL is none that a webhook may have.
+    /// A URL is not valid for a webhook.
     UrlInvalid,
     /// A URL leads to an address that is not public.
     UrlNotAllowed,
-    /// A URL leads to a port that no webhook is sent to.
+    /// A URL has a port that no webhook may be sent to.
     UrlPortNotAllowed,
     /// A URL leads to this service itself.
     UrlOwnListener,
-    /// A secret is no text, or too long.
+    /// A secret is not a text, or is too long.
     SecretInvalid,
-    /// A text is no point in time.
+    /// A text is not a point in time.
     TimeInvalid,
-    /// A parameter or field is neither `true` nor `false`.
+    /// A value is neither `true` nor `false`.
     BooleanInvalid,
-    /// A parameter that is needed is not there.
+    /// A required parameter is missing.
     ParameterMissing,
-    /// A parameter is there more than once.
+    /// A parameter appears more than once.
     ParameterRepeated,
-    /// Parameters that exclude each other are there together.
+    /// Parameters that exclude each other appear together.
     ParametersConflict,
-    /// The query is no list of percent-encoded UTF-8.
+    /// The query is not percent-encoded UTF-8.
     QueryInvalid,
-    /// The query is longer than is read.
+    /// The query is too long.
     QueryTooLong,
-    /// A field of the body that is needed is not there.
+    /// A required field is missing in the body.
     FieldMissing,
-    /// The body is no JSON object.
+    /// The body is not a JSON object.
     JsonInvalid,
-    /// The body broke off.
+    /// The connection broke before the body was complete.
     BodyIncomplete,
-    /// The body is longer than is read.
+    /// The body is too long.
     BodyTooLarge,
-    /// The body took too long.
+    /// The body did not arrive in time.
     BodyTimeout,
-    /// The body is of another type.
+    /// The body is not declared as JSON.
     ContentTypeUnsupported,
-    /// There is no Host, or more than one, or it is no host.
+    /// The request has no valid Host, or more than one.
     HostInvalid,
-    /// The Host is not one that is answered for.
+    /// The service does not answer for this Host.
     HostNotAllowed,
-    /// A page of another origin may not write here.
+    /// Pages of this origin may not write.
     OriginNotAllowed,
-    /// The administrator's alone, and the caller is not known to be that.
+    /// The path is for the administrator only.
     Unauthorized,
-    /// Mail of a role address is the administrator's alone.
+    /// The address is a role address, which is for the administrator only.
     RoleAddress,
-    /// There is no such thing, or not any more.
+    /// The message, webhook or domain does not exist, or no longer exists.
     NotFound,
-    /// Nothing has this path.
+    /// The path does not exist.
     UnknownPath,
-    /// The path has other methods.
+    /// The path does not have this method.
     MethodNotAllowed,
-    /// The MX of the domain points elsewhere.
+    /// The MX record of the domain points elsewhere.
     MxMismatch,
-    /// No more domains can be registered.
+    /// The limit of registered domains is reached.
     TooManyDomains,
-    /// No mail is received for the domain of an address.
+    /// The service receives no mail for the domain of an address.
     DomainUnknown,
-    /// The address has as many webhooks as permitted.
+    /// The limit of webhooks for one address is reached.
     TooManyWebhooksForRecipient,
-    /// The client has registered as many webhooks as permitted.
+    /// The limit of webhooks for one client is reached.
     TooManyWebhooksForClient,
-    /// No more webhooks can be registered.
+    /// The limit of all webhooks is reached.
     TooManyWebhooks,
-    /// The client has asked too often.
+    /// The client has sent too many requests.
     RateLimited,
-    /// The domain stands in flags or file.
+    /// The domain is fixed in the settings.
     DomainFixed,
-    /// No mail host is configured.
+    /// No `mx-host` is set.
     MxHostUnset,
-    /// DNS gave no answer.
+    /// DNS gave no answer about the domain.
     DnsUnavailable,
-    /// As many tests of webhooks are in progress, or calls were made, as permitted.
+    /// Too many tests of webhooks are in progress, or the receiver's address was called too often.
     WebhookBusy,
-    /// The store failed or is closing.
+    /// The store failed or is stopping.
     StoreUnavailable,
     /// The disk is full.
     StorageFull,
-    /// Not ready to serve.
+    /// The service is not ready.
     NotReady,
-    /// The octets on disk are not what was written.
+    /// The message on the disk differs from what was written.
     EmailDamaged,
-    /// A defect of this program.
+    /// The program has a defect.
     Internal,
 }
 
 impl Code {
-    /// Status and word.
+    /// The status and the text of the code.
     pub const fn row(self) -> (StatusCode, &'static str) {
         use StatusCode as S;
         match self {
@@ -173,10 +173,10 @@ impl Code {
     }
 }
 
-/// An error as a client sees it: `type`, `title`, `status`, `detail`, `code`, and members of its own.
+/// An error as a client sees it: `type`, `title`, `status`, `detail`, `code`, and further members.
 ///
-/// `type` is `about:blank` and `title` the phrase of the status, as RFC 9457 section 4.2.1 wants it: what tells errors
-/// apart is `code`. `detail` is for people and may change.
+/// Programs distinguish errors by `code`. So `type` is `about:blank`, and `title` is the phrase of the status (RFC
+/// 9457 section 4.2.1). `detail` is for people and may change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     code: Code,
@@ -186,16 +186,17 @@ pub struct Problem {
     log_detail: Option<LogDetail>,
 }
 
-/// What the operator has to know of a problem, and the client must not. [`super::edge`] logs it with the request.
+/// The cause of a problem, which the operator needs and the client must not see. [`super::edge`] logs it with the
+/// request.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LogDetail {
-    /// The service itself failed.
+    /// Whether the service itself failed.
     pub(super) is_failure: bool,
     pub(super) text: String,
 }
 
 impl Problem {
-    /// A problem with an explanation for people. It may quote the request, never the inside of the program.
+    /// A problem with an explanation for people. The text may quote the request, but must reveal nothing internal.
     pub fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
         Self { code, detail: detail.into(), members: Map::new(), headers: Vec::new(), log_detail: None }
     }
@@ -214,7 +215,7 @@ impl Problem {
         self
     }
 
-    /// The problem with a Retry-After of that many seconds.
+    /// The problem with a Retry-After in seconds.
     #[must_use]
     pub fn with_retry_after(self, seconds: u32) -> Self {
         self.with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
@@ -226,17 +227,17 @@ impl Problem {
         self
     }
 
-    /// There is no such Email.
+    /// The problem of an unknown Email.
     pub(super) fn no_such_email() -> Self {
         Self::new(Code::NotFound, "there is no message with this id; it may have expired or been deleted")
     }
 
-    /// A defect of this program. The client learns nothing more about it.
+    /// The problem of a defect in this program. The client learns no details.
     pub(super) fn internal() -> Self {
         Self::new(Code::Internal, "the service has a defect; the log says more")
     }
 
-    /// The code.
+    /// The code of the problem.
     pub fn code(&self) -> Code {
         self.code
     }
@@ -299,11 +300,11 @@ impl From<TestError> for Problem {
     fn from(error: TestError) -> Self {
         match error {
             TestError::Full => {
-                let detail = "as many tests of webhooks are in progress as permitted";
+                let detail = "too many tests of webhooks are in progress; try again";
                 Self::new(Code::WebhookBusy, detail).with_retry_after(5)
             }
             TestError::Busy(Busy { wait }) => {
-                let detail = "this webhook's address was called as often as permitted";
+                let detail = "the address of this webhook was called too often; try again";
                 let seconds = wait.as_millis().div_ceil(1000).try_into().unwrap_or(u32::MAX);
                 Self::new(Code::WebhookBusy, detail).with_retry_after(seconds)
             }
@@ -315,23 +316,24 @@ impl From<TestError> for Problem {
 impl From<DomainError> for Problem {
     fn from(error: DomainError) -> Self {
         match error {
-            DomainError::MxHostUnset => Self::new(
-                Code::MxHostUnset,
-                "this service has no mail host configured (mx-host), so no domain can be verified",
-            ),
+            DomainError::MxHostUnset => {
+                Self::new(Code::MxHostUnset, "the service has no mx-host set, so no domain can be checked")
+            }
             DomainError::MxMismatch(report) => Self::new(Code::MxMismatch, report.message)
                 .with_member("expected", json!(report.expected))
                 .with_member("found", json!(report.found)),
             DomainError::Dns(cause) => Self::new(
                 Code::DnsUnavailable,
-                "DNS gave no answer for the domain; that says nothing about it, try again later",
+                "DNS gave no answer, so nothing is known about the domain; try again later",
             )
             .with_retry_after(60)
             .with_log_detail(false, &format_args!("DNS gave no answer: {cause}")),
-            DomainError::TooMany => Self::new(Code::TooManyDomains, "as many domains as permitted are registered"),
+            DomainError::TooMany => {
+                Self::new(Code::TooManyDomains, "the service's limit max-domains of registered domains is reached")
+            }
             DomainError::Fixed => Self::new(
                 Code::DomainFixed,
-                "the domain is fixed in the flags or the configuration file of the service",
+                "the domain is fixed in the settings of the service and can be changed only there",
             ),
             DomainError::NotRegistered => Self::new(Code::NotFound, "the domain is not registered"),
             DomainError::Store(error) => error.into(),

@@ -1,7 +1,7 @@
 //! Query strings, read strictly.
 //!
-//! A literal `+` is a plus, since addresses carry it and clients write it so; a blank is `%20`. Unknown parameters are
-//! ignored; a known one may be there once.
+//! A `+` is a literal plus, since clients send addresses that way. A space is `%20`. Unknown parameters are ignored,
+//! and a known parameter may appear only once.
 
 use std::str::FromStr;
 
@@ -11,17 +11,17 @@ use axum::http::request::Parts;
 use super::problem::{Code, Problem};
 use crate::model::{Address, DomainName, EmailId, WebhookId};
 
-/// The longest query in octets that is read: room for the longest address with each octet percent-encoded, and more.
+/// The longest query in octets. It has room for the longest address with each octet percent-encoded.
 const QUERY_OCTETS_MAX: usize = 8 * 1024;
-/// The longest address in octets: a local part of 64 and a domain of 253, which in U-labels may be some times longer.
+/// The longest address in octets: a local part of 64, and a domain of 253 in A-labels, which is longer in U-labels.
 const ADDRESS_OCTETS_MAX: usize = 1024;
 
-/// The parameters of a request, decoded.
+/// The decoded parameters of a request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Reads what follows the `?`.
+    /// Parses the text after the `?`.
     pub(super) fn parse(query: &str) -> Result<Self, Problem> {
         if query.len() > QUERY_OCTETS_MAX {
             return Err(Problem::new(
@@ -37,14 +37,14 @@ impl Query {
         pairs.map(Self).ok_or_else(|| Problem::new(Code::QueryInvalid, "the query is not percent-encoded UTF-8"))
     }
 
-    /// The value of a parameter that may be missing.
+    /// The value of an optional parameter.
     pub(super) fn get(&self, name: &str) -> Result<Option<&str>, Problem> {
         let mut values = self.0.iter().filter(|(found, _)| found == name).map(|(_, value)| value.as_str());
         let value = values.next();
         if values.next().is_some() {
             return Err(Problem::new(
                 Code::ParameterRepeated,
-                format!("the parameter '{name}' is there more than once"),
+                format!("the parameter '{name}' appears more than once"),
             ));
         }
         Ok(value)
@@ -55,39 +55,39 @@ impl Query {
         self.get(name)?.ok_or_else(missing)
     }
 
-    /// The address in a parameter that must be there.
+    /// The address in a required parameter.
     pub(super) fn address(&self, name: &str) -> Result<Address, Problem> {
         let text = self.required(name)?;
         address(text).map_err(|detail| Problem::new(Code::AddressInvalid, format!("'{name}': {detail}")))
     }
 
-    /// The domain in a parameter that must be there.
+    /// The domain in a required parameter.
     pub(super) fn domain(&self, name: &str) -> Result<DomainName, Problem> {
         domain(self.required(name)?)
     }
 
-    /// The id in a parameter that must be there.
+    /// The id of an Email in a required parameter.
     pub(super) fn id(&self, name: &str) -> Result<EmailId, Problem> {
         id(self.required(name)?)
     }
 
-    /// The id of a webhook in a parameter that must be there.
+    /// The id of a webhook in a required parameter.
     pub(super) fn webhook_id(&self, name: &str) -> Result<WebhookId, Problem> {
         webhook_id(self.required(name)?)
     }
 
-    /// A number from 1 in decimal digits, or `default`. One that is too large for `u64` is taken as the largest.
+    /// A number of at least 1 in decimal digits, or `default`. A number too large for `u64` becomes the largest.
     pub(super) fn number(&self, name: &str, code: Code, default: u64) -> Result<u64, Problem> {
         let Some(text) = self.get(name)? else { return Ok(default) };
         let is_number = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
         let number = if is_number { u64::from_str(text).unwrap_or(u64::MAX) } else { 0 };
         if number == 0 {
-            return Err(Problem::new(code, format!("'{name}' must be a whole number from 1")));
+            return Err(Problem::new(code, format!("'{name}' must be a whole number of at least 1")));
         }
         Ok(number)
     }
 
-    /// `true` or `false`; missing is `false`.
+    /// The boolean in a parameter; `false` if the parameter is missing.
     pub(super) fn flag(&self, name: &str) -> Result<bool, Problem> {
         match self.get(name)? {
             None | Some("false") => Ok(false),
@@ -105,7 +105,7 @@ impl<S: Sync> FromRequestParts<S> for Query {
     }
 }
 
-/// An address, or why the text is none.
+/// Parses an address from outside. The error says why the text is not an address.
 pub(super) fn address(text: &str) -> Result<Address, String> {
     if text.len() > ADDRESS_OCTETS_MAX {
         return Err(format!("an address has at most {ADDRESS_OCTETS_MAX} octets"));
@@ -113,7 +113,7 @@ pub(super) fn address(text: &str) -> Result<Address, String> {
     text.parse().map_err(|error: crate::model::AddressError| error.to_string())
 }
 
-/// A domain name from outside.
+/// Parses a domain name from outside.
 pub(super) fn domain(text: &str) -> Result<DomainName, Problem> {
     if text.len() > ADDRESS_OCTETS_MAX {
         return Err(Problem::new(Code::DomainInvalid, "the domain name is too long"));
@@ -121,18 +121,18 @@ pub(super) fn domain(text: &str) -> Result<DomainName, Problem> {
     text.parse().map_err(|error: crate::model::DomainNameError| Problem::new(Code::DomainInvalid, error.to_string()))
 }
 
-/// The id of an Email from outside.
+/// Parses the id of an Email from outside.
 pub(super) fn id(text: &str) -> Result<EmailId, Problem> {
     text.parse().map_err(|error: crate::model::id::EmailIdError| Problem::new(Code::IdInvalid, error.to_string()))
 }
 
-/// The id of a webhook from outside.
+/// Parses the id of a webhook from outside.
 pub(super) fn webhook_id(text: &str) -> Result<WebhookId, Problem> {
     text.parse()
         .map_err(|error: crate::model::webhook::WebhookIdError| Problem::new(Code::IdInvalid, error.to_string()))
 }
 
-/// Undoes percent-encoding; `None` if it is malformed or not UTF-8.
+/// Decodes percent-encoding; `None` if it is malformed or not UTF-8.
 fn decode(text: &str) -> Option<String> {
     let mut octets = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

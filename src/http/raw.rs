@@ -1,4 +1,4 @@
-//! `GET /api/mail/messages/{id}/raw`: the octets as received, with the trace that a receiver puts before them.
+//! `GET /api/mail/messages/{id}/raw`: the octets as received, after the trace fields of a receiver.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -34,10 +34,10 @@ pub(super) async fn show(
     Ok((fields, Body::from_stream(octets)).into_response())
 }
 
-/// Return-Path and Received (RFC 5321 section 4.4), made from the envelope.
+/// The fields Return-Path and Received (RFC 5321 section 4.4), from the envelope.
 ///
-/// `for` only when there was one recipient: naming one of several would betray a Bcc. No `id`: the one that would fit
-/// opens the Email.
+/// The clause `for` needs a single recipient, since one of several could be a Bcc. There is no clause `id`, since the
+/// id lets a reader open the Email.
 fn trace(email: &StoredEmail, hostname: &DomainName) -> String {
     let envelope = &email.envelope;
     let client = match envelope.client.to_canonical() {
@@ -60,14 +60,14 @@ fn trace(email: &StoredEmail, hostname: &DomainName) -> String {
     )
 }
 
-/// What a client called itself, or of what secured it, if that looks like the name or address literal that the field takes there
-/// (RFC 5321 section 4.4); a comma or an at-sign would make it something else.
+/// A text that is safe in the field Received, or `unknown`. Safe characters are those of names and address literals
+/// (RFC 5321 section 4.4).
 fn word(helo: &str) -> &str {
     let is_word = !helo.is_empty() && helo.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:[]".contains(&b));
     if is_word { helo } else { "unknown" }
 }
 
-/// The text without what could end its line.
+/// The text without control characters, which could end its line.
 fn harmless(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }

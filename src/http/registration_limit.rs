@@ -1,4 +1,5 @@
-//! The rate limit on registrations of webhooks. Refused ones count as well, so that no client can guess a secret.
+//! The rate limit on registrations of webhooks. It counts refused registrations too, so that no client can guess a
+//! secret.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +24,7 @@ const CLIENTS_MIN: usize = 1024;
 pub(super) struct RegistrationLimit {
     per_minute: u32,
     clock: Arc<dyn Clock>,
-    /// Until when the registrations of each client use up its rate.
+    /// For each client, the time until which its registrations use up its rate.
     taken_until: Mutex<HashMap<model::Client, Duration>>,
 }
 
@@ -32,7 +33,7 @@ impl RegistrationLimit {
         Arc::new(Self { per_minute: per_minute.max(1), clock, taken_until: Mutex::default() })
     }
 
-    /// Counts a registration, or returns how long to wait before the next.
+    /// Counts a registration, or returns the time until the next one is permitted.
     fn take(&self, client: model::Client) -> Result<(), Duration> {
         let (now, price) = (self.clock.boot(), MINUTE / self.per_minute);
         let mut taken_until = self.taken_until.lock().unwrap_or_else(PoisonError::into_inner);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Api;
 use crate::config::Revision;
 
-/// Answers with the paths that a newcomer needs.
+/// Answers with the most important paths.
 pub(super) async fn show(State(api): State<Arc<Api>>) -> Json<Value> {
     let mut pointer = json!({
         "service": "tempmail",

@@ -1,7 +1,7 @@
-//! Connections: accept, bound, serve, drain.
+//! Accepts and serves HTTP connections within limits.
 //!
-//! axum's own server has no timer: a request that never ends its head would hold a connection for ever. This module builds
-//! hyper's connection with a timer, and with bounds on everything that a peer decides.
+//! axum's own server has no timer, so a request with an endless head would hold its connection for ever. This module
+//! uses hyper's connections with a timer, and bounds everything that a peer decides.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,27 +27,28 @@ use super::body::BodyTimeout;
 use super::edge::Peer;
 use super::principal::Principal;
 
-/// Bounds on connections.
+/// The limits of HTTP connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HttpLimits {
-    /// The most connections served at once, over all listeners of a call; others wait.
+    /// The most connections served at once by all listeners of a call. Further connections wait.
     pub connections_max: usize,
-    /// How long a request's head may take from the moment it could begin; also how long an idle connection is kept.
+    /// How long an idle connection is kept, and how long the head of a request may take.
     pub head_timeout: Duration,
     /// How long a request's body may take.
     pub body_timeout: Duration,
-    /// How long a peer may take nothing of an answer.
+    /// How long a peer may read nothing of an answer.
     pub write_timeout: Duration,
-    /// The octets of a request's head that are surely taken; at least 8,192. One of more than twice as many gets 431.
+    /// The longest head that is always accepted, in octets; at least 8,192. A head of more than twice this length
+    /// always gets 431.
     pub head_octets_max: usize,
-    /// The most header fields of a request. More get 431.
+    /// The most header fields of a request. A request with more gets 431.
     pub fields_max: usize,
-    /// How long answers at hand may take once the service stops.
+    /// How long answers in progress may take once the service stops.
     pub drain_timeout: Duration,
 }
 
 impl HttpLimits {
-    /// The limits with this many connections.
+    /// The default limits, with this number of connections.
     pub const fn new(connections_max: usize) -> Self {
         Self {
             connections_max,
@@ -61,14 +62,14 @@ impl HttpLimits {
     }
 }
 
-/// Serves the public over TCP until `shutdown` is cancelled; returns when all connections have ended, at the latest
-/// `drain_timeout` later.
+/// Serves the public over TCP until `shutdown` is cancelled. Returns when all connections have ended, or after
+/// `drain_timeout`.
 pub async fn serve_tcp(listeners: Vec<TcpListener>, router: Router, limits: HttpLimits, shutdown: CancellationToken) {
     let slots = Arc::new(Semaphore::new(limits.connections_max));
     let server = Server { router, limits, slots, shutdown };
     join_all(listeners.into_iter().map(|listener| {
         let listener = listener.tap_io(|stream| {
-            // Only latency is lost when this fails.
+            // A failure costs only latency.
             let _ = stream.set_nodelay(true);
         });
         server.accept(listener, |peer, extensions| {
@@ -97,7 +98,7 @@ struct Server {
 }
 
 impl Server {
-    /// Accepts and serves; `describe` puts what the transport knows of a caller into its requests.
+    /// Accepts and serves connections. `describe` adds the caller's [`Principal`] and address to each request.
     async fn accept<L>(&self, mut listener: L, describe: impl Fn(L::Addr, &mut Extensions))
     where
         L: Listener,
@@ -109,7 +110,7 @@ impl Server {
                 Some(_) = connections.join_next() => continue,
                 accepted = listener.accept() => accepted,
             };
-            // The slot comes after the connection: an idle listener must not hold one that another could use.
+            // An idle listener must not hold a slot that another could use, so the slot is taken after the connection.
             let slot = tokio::select! {
                 () = self.shutdown.cancelled() => break,
                 slot = Arc::clone(&self.slots).acquire_owned() => slot,
@@ -126,7 +127,7 @@ impl Server {
         drop(listener);
         let drained = async { while connections.join_next().await.is_some() {} };
         if tokio::time::timeout(self.limits.drain_timeout, drained).await.is_err() {
-            tracing::warn!("cutting off HTTP connections that did not end in time");
+            tracing::warn!("closing HTTP connections that did not end within the time for stopping");
             connections.shutdown().await;
         }
     }
@@ -141,8 +142,8 @@ impl Server {
             request.extensions_mut().extend(extensions.clone());
             self.router.clone().oneshot(request)
         });
-        // hyper bounds only the head of a request: a client that never reads would hold its connection, and the Emails that
-        // are written to it, for ever.
+        // hyper limits only the time of a request's head. A client that never reads would hold its connection and its
+        // answer for ever.
         let mut stream = TimeoutWriter::new(stream);
         stream.set_timeout(Some(self.limits.write_timeout));
         let stream = TokioIo::new(Box::pin(stream));

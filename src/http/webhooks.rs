@@ -22,7 +22,7 @@ use crate::webhook::{Refused, TestError, Tester, UrlError};
 
 /// The longest secret in octets.
 const SECRET_OCTETS_MAX: usize = 1024;
-/// At the limit of all webhooks, a new one replaces one that had no delivery within this time of its registration.
+/// How long after its registration a webhook without a delivery can be evicted for a new one.
 const EVICTABLE_AFTER: Duration = Duration::from_hours(1);
 
 /// Sends a sample event to a webhook.
@@ -59,7 +59,7 @@ pub(super) struct WebhookJson {
     last_delivery_at: Option<String>,
     failures: u32,
     dropped: u64,
-    /// Only while the webhook is disabled.
+    /// The reason why the webhook is disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     disabled_reason: Option<String>,
 }
@@ -70,7 +70,7 @@ impl WebhookJson {
             WebhookStatus::Active => ("active", None),
             WebhookStatus::Disabled(reason) => ("disabled", Some(reason)),
         };
-        // A path is often a credential.
+        // The path of a URL is often a credential.
         let is_public = principal == Principal::Public;
         Self {
             id: record.id,
@@ -110,19 +110,19 @@ pub(super) async fn register(
         WebhookRegistration::Same(found) => answer(StatusCode::OK, found.id),
         WebhookRegistration::FullForRecipient => Err(Problem::new(
             Code::TooManyWebhooksForRecipient,
-            format!("the address has {} webhooks, as many as permitted", limits.per_recipient),
+            format!("the limit of {} webhooks for this address is reached", limits.per_recipient),
         )),
         WebhookRegistration::FullForRegistrant => Err(Problem::new(
             Code::TooManyWebhooksForClient,
-            format!("you have registered {} webhooks, as many as permitted", limits.per_registrant),
+            format!("your limit of {} registered webhooks is reached; delete one", limits.per_registrant),
         )),
         WebhookRegistration::Full => {
-            Err(Problem::new(Code::TooManyWebhooks, "as many webhooks as permitted are registered"))
+            Err(Problem::new(Code::TooManyWebhooks, "the service's limit max-webhooks is reached; try again later"))
         }
     }
 }
 
-/// The webhook that a body asks for.
+/// The webhook in the body of a registration.
 fn new_webhook(api: &Api, requester: Requester, body: &JsonObject) -> Result<WebhookRecord, Problem> {
     let missing = |name: &str| Problem::new(Code::FieldMissing, format!("the field '{name}' is missing"));
     let recipient = body.text("recipient", Code::AddressInvalid)?.ok_or_else(|| missing("recipient"))?;
@@ -164,7 +164,7 @@ fn url_problem(error: &UrlError) -> Problem {
     Problem::new(code, format!("'url': {error}"))
 }
 
-/// Refuses a recipient that no mail is received for.
+/// Refuses a recipient if no mail is received for its domain.
 fn served(api: &Api, record: &WebhookRecord) -> Result<(), Problem> {
     let domain = query::domain(record.mailbox.domain())?;
     let why = match api.registry.served(&domain) {
@@ -187,7 +187,7 @@ pub(super) async fn list(
     Ok(Json(records.into_iter().map(|record| WebhookJson::of(record, principal)).collect()))
 }
 
-/// `DELETE /api/webhooks?id=`: an unknown id is no error.
+/// `DELETE /api/webhooks?id=`: an unknown id is not an error.
 pub(super) async fn delete(
     State(api): State<Arc<Api>>,
     principal: Principal,

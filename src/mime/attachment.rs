@@ -8,11 +8,11 @@ use super::structure::Leaf;
 pub struct Attachment {
     /// Its position among the attachments, from 0.
     pub index: usize,
-    /// A name that holds no path: 1 to 255 octets, no separator, no control character, never `.` or `..`.
+    /// A safe file name of 1 to 255 octets, without separators and control characters, and never `.` or `..`.
     pub filename: String,
-    /// `type/subtype` in lower case, as the mail says; nothing was looked at to confirm it.
+    /// The `type/subtype` that the mail declares, in lower case. It is not checked against the content.
     pub content_type: String,
-    /// Length once decoded.
+    /// The length after decoding.
     pub size_octets: u64,
 }
 
@@ -29,12 +29,12 @@ impl Attachment {
     }
 }
 
-/// The name without what could make it a path, hide its end, or break a line; empty if nothing is left.
+/// Replaces characters of a name that could make it a path, hide its end, or break a line. The result may be empty.
 fn sanitized(name: &str) -> String {
     let replaced: String = name
         .chars()
         .map(|c| match c {
-            // The last three turn the direction of writing, so that `exe.txt` shows where `txt.exe` is.
+            // The last three ranges change the direction of text, which could show `txt.exe` as `exe.txt`.
             '/' | '\\' | ':' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '_',
             c if c.is_control() => '_',
             c => c,

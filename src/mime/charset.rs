@@ -1,13 +1,13 @@
-//! Octets of some charset to text.
+//! Decodes octets of any charset to text.
 
 use std::borrow::Cow;
 
 use mail_parser::decoders::charsets::map::charset_decoder;
 
-/// The text that `octets` are in `charset`. Total: what can't be decoded becomes U+FFFD or another character.
+/// Decodes `octets` of `charset`. Octets that can't be decoded become U+FFFD or another character.
 ///
-/// Without a charset, with one that nobody knows, and with `us-ascii`, octets that are UTF-8 are taken for it and others
-/// for Windows-1252: both occur in mail that declares nothing.
+/// If the charset is missing, unknown or `us-ascii`, valid UTF-8 is decoded as UTF-8 and anything else as
+/// Windows-1252. Mail without a declared charset uses both.
 pub(super) fn decode<'a>(octets: &'a [u8], charset: Option<&str>) -> Cow<'a, str> {
     let octets = octets.strip_prefix(b"\xef\xbb\xbf").unwrap_or(octets);
     let charset = charset.map(|name| name.trim().to_ascii_lowercase());
@@ -40,7 +40,7 @@ mod tests {
         for (octets, charset, expected) in [
             (&b"gr\xc3\xbcn"[..], Some("UTF-8"), "grün"),
             (b"\xef\xbb\xbfgr\xc3\xbcn", None, "grün"),
-            // What programs without a locale call ASCII.
+            // Programs without a locale use this name for ASCII.
             (b"gr\xc3\xbcn", Some("ANSI_X3.4-1968"), "grün"),
             (b"gr\xfcn", Some("iso-8859-1"), "grün"),
             (b"gr\xfcn", None, "grün"),

@@ -1,13 +1,13 @@
-//! Transfer encodings (RFC 2045 section 6): the octets that a part carries.
+//! Transfer encodings of parts (RFC 2045 section 6).
 
 use std::borrow::Cow;
 
 use mail_parser::decoders::base64::base64_decode;
 
-/// How the octets of a part are written.
+/// The transfer encoding of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Encoding {
-    /// As they are: `7bit`, `8bit`, `binary`, nothing, or a word that nobody knows.
+    /// No encoding: `7bit`, `8bit`, `binary`, an unknown name, or no field.
     #[default]
     Identity,
     /// RFC 2045 section 6.8.
@@ -29,7 +29,7 @@ impl Encoding {
         }
     }
 
-    /// The octets meant. Total: what is malformed is taken as it stands.
+    /// Decodes `octets`. Malformed input is not an error: base64 ignores it, and quoted-printable keeps it.
     pub(super) fn decode(self, octets: &[u8]) -> Cow<'_, [u8]> {
         match self {
             Self::Identity => Cow::Borrowed(octets),
@@ -39,7 +39,8 @@ impl Encoding {
     }
 }
 
-/// Octets outside the alphabet are ignored, as RFC 2045 section 6.8 says: mailing lists add their footer to base64 too.
+/// Decodes base64, ignoring octets outside the alphabet as RFC 2045 section 6.8 says. Some mailing lists append a
+/// plain footer.
 fn decode_base64(octets: &[u8]) -> Vec<u8> {
     base64_decode(octets).unwrap_or_else(|| {
         let is_alphabet = |octet: &u8| octet.is_ascii_alphanumeric() || b"+/=".contains(octet);
@@ -48,8 +49,8 @@ fn decode_base64(octets: &[u8]) -> Vec<u8> {
     })
 }
 
-/// An `=` that begins neither a soft line break nor an octet stands for itself. Blanks before a line's end are padding
-/// and go.
+/// Decodes quoted-printable. An `=` that begins neither a soft line break nor an octet is kept. Spaces before a line
+/// end are padding and removed.
 fn decode_quoted_printable(octets: &[u8]) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(octets.len());
     for line in octets.split_inclusive(|&octet| octet == b'\n') {
@@ -78,7 +79,7 @@ fn decode_quoted_printable(octets: &[u8]) -> Vec<u8> {
     decoded
 }
 
-/// The value of a hexadecimal digit; for anything else some other value.
+/// The value of a hexadecimal digit. Any other octet gives an arbitrary value.
 fn hex(digit: u8) -> u8 {
     match digit {
         b'0'..=b'9' => digit - b'0',

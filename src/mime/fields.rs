@@ -1,7 +1,7 @@
-//! Lines and header fields (RFC 5322 section 2.2): where a header section ends, and its fields as text.
+//! Lines and header fields (RFC 5322 section 2.2).
 //!
-//! A line ends with LF, with or without a CR before it: SMTP lets bare LF into a message as content, and mail that some
-//! programs hand in is written that way throughout.
+//! A line ends with LF, with or without a CR before it. Some programs send mail with bare LF, and SMTP accepts it as
+//! content.
 
 use mail_parser::HeaderValue;
 use mail_parser::parsers::MessageStream;
@@ -10,7 +10,7 @@ use super::charset;
 use super::limits::{FIELD_OCTETS_MAX, HEADER_SECTION_OCTETS_MAX};
 use super::sender;
 
-/// A line without its end, and where it and the next one begin.
+/// A line without its end, with the positions of its start and of the next line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
     pub(super) text: &'a [u8],
@@ -19,7 +19,7 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// The line of `raw` that begins at `start`; `None` at the end.
+    /// The line of `raw` that begins at `start`; `None` at the end of `raw`.
     pub(super) fn at(raw: &'a [u8], start: usize) -> Option<Self> {
         let rest = raw.get(start..).filter(|rest| !rest.is_empty())?;
         let (length, next) = match memchr::memchr(b'\n', rest) {
@@ -31,14 +31,14 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A header field: its name, and its value still folded.
+/// A header field with its name and its folded value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Field<'a> {
     pub(super) name: &'a str,
     value: &'a [u8],
 }
 
-/// The fields at the beginning of a message or part, and where its body begins.
+/// The header fields of a message or part, and the position of its body.
 #[derive(Debug)]
 pub(super) struct Section<'a> {
     pub(super) fields: Vec<Field<'a>>,
@@ -48,8 +48,8 @@ pub(super) struct Section<'a> {
 impl<'a> Section<'a> {
     /// Reads the section that begins at `start`.
     ///
-    /// It ends with an empty line, before a line for which `is_end` holds, or before the first line that is no field:
-    /// a message that begins with its text has no fields (Postfix reads it so).
+    /// The section ends with an empty line. It also ends before a line that `is_end` accepts, and before the first
+    /// line that is not a field. So a message that begins with its text has no fields, as in Postfix.
     pub(super) fn read(raw: &'a [u8], start: usize, is_end: impl Fn(&[u8]) -> bool) -> Self {
         let mut fields: Vec<Field<'a>> = Vec::new();
         let mut is_in_field = false;
@@ -63,7 +63,7 @@ impl<'a> Section<'a> {
                 break;
             }
             let end = line.start + line.text.len();
-            // Once it is false it stays so: what is beyond the bound is skipped, not taken for the body.
+            // Fields beyond the limit are skipped. They do not belong to the body.
             let is_read = end - start <= HEADER_SECTION_OCTETS_MAX;
             if is_in_field && matches!(line.text[0], b' ' | b'\t') {
                 if let (true, Some(field)) = (is_read, fields.last_mut()) {
@@ -76,7 +76,7 @@ impl<'a> Section<'a> {
                     fields.push(Field { name, value });
                 }
             } else if line.start != start || !line.text.starts_with(b"From ") {
-                // The one exception is the line that mbox files put before a message.
+                // Files in the format mbox have a first line that begins with `From `, which is skipped.
                 break;
             }
             at = line.next;
@@ -84,13 +84,13 @@ impl<'a> Section<'a> {
         Self { fields, body_start: at }
     }
 
-    /// The first field of that name, in any case.
+    /// The first field with this name, ignoring case.
     pub(super) fn first(&self, name: &str) -> Option<&Field<'a>> {
         self.fields.iter().find(|field| field.name.eq_ignore_ascii_case(name))
     }
 }
 
-/// Name and value of a line that begins a field. Blanks before the colon are obsolete syntax and allowed.
+/// Splits the first line of a field into name and value. Spaces before the colon are obsolete syntax and allowed.
 fn split(line: &[u8]) -> Option<(&str, &[u8])> {
     let colon = memchr::memchr(b':', line)?;
     let name = line[..colon].trim_ascii_end();
@@ -101,7 +101,7 @@ fn split(line: &[u8]) -> Option<(&str, &[u8])> {
 }
 
 impl Field<'_> {
-    /// The value on one line, as octets, at most `octets_max` of them.
+    /// The first `octets_max` octets of the value, on one line.
     pub(super) fn unfolded(&self, octets_max: usize) -> Vec<u8> {
         let mut line: Vec<u8> =
             self.value.iter().copied().filter(|octet| !matches!(octet, b'\r' | b'\n')).take(octets_max).collect();
@@ -110,7 +110,7 @@ impl Field<'_> {
         line
     }
 
-    /// The value on one line as text: encoded words decoded (RFC 2047), control characters replaced by blanks.
+    /// The value as text on one line, with encoded words decoded (RFC 2047) and control characters replaced by spaces.
     pub(super) fn text(&self) -> String {
         let value = self.unfolded(HEADER_SECTION_OCTETS_MAX);
         let text = if value.len() <= FIELD_OCTETS_MAX && value.windows(2).any(|pair| pair == b"=?") {
@@ -130,14 +130,14 @@ impl Field<'_> {
     }
 }
 
-/// The value as the parsers of fields want it: they read up to the end of the line.
+/// Adds the line end that mail-parser expects after a field.
 pub(super) fn terminated(mut value: Vec<u8>) -> Vec<u8> {
     value.push(b'\n');
     value
 }
 
-/// The text with each control character as a blank: an encoded word can carry line ends, and a program that writes the text
-/// into a header or onto a terminal would pass them on.
+/// Replaces each control character by a space. An encoded word can hold line ends, which are dangerous in a header or
+/// on a terminal.
 pub(super) fn visible(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -1,10 +1,10 @@
-//! Between HTML and plain text, in both directions and in linear time. Nothing here makes HTML safe to show.
+//! Converts HTML to plain text and back, in linear time. It does not make HTML safe to show.
 
 use mail_parser::decoders::html::add_html_token;
 
-/// Elements whose content is not text to be read.
+/// Elements whose content is not shown as text.
 const HIDDEN: [&str; 4] = ["script", "style", "title", "template"];
-/// Elements that begin and end on a line of their own.
+/// Elements with a line break before and after.
 const BLOCKS: [&str; 27] = [
     "address",
     "article",
@@ -34,12 +34,12 @@ const BLOCKS: [&str; 27] = [
     "ul",
     "html",
 ];
-/// Elements with an empty line before and after.
+/// Elements with an empty line before and after them.
 const PARAGRAPHS: [&str; 7] = ["h1", "h2", "h3", "h4", "h5", "h6", "p"];
-/// The longest character reference that HTML names, with `&` and `;`.
+/// The longest named character reference of HTML in octets, with `&` and `;`.
 const REFERENCE_OCTETS_MAX: usize = 33;
 
-/// Plain text as HTML: no character of it is markup, and its lines stay lines (`<br>`), whether they end with CRLF or LF.
+/// Converts plain text to HTML. Markup is escaped, and line ends become `<br>`.
 pub(super) fn from_text(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 8);
     let mut start = 0;
@@ -77,7 +77,7 @@ const IS_ESCAPED: [bool; 256] = {
     is_escaped
 };
 
-/// What a reader of the HTML would read, roughly: lines where blocks end, list items marked, the target of a link after
+/// Converts HTML to plain text. Blocks end with a line end, list items are marked, and the target of a link follows
 /// its text.
 pub(super) fn to_text(html: &str) -> String {
     let mut text = Rendered::default();
@@ -99,7 +99,7 @@ pub(super) fn to_text(html: &str) -> String {
     text.finish()
 }
 
-/// Takes a character reference off the front; what is none is an ampersand.
+/// Decodes the character reference at the start of `rest`, or a plain ampersand. Returns the text after it.
 fn reference<'a>(rest: &'a str, text: &mut Rendered) -> &'a str {
     let window = &rest.as_bytes()[..rest.len().min(REFERENCE_OCTETS_MAX)];
     let is_of_name = |octet: &u8| octet.is_ascii_alphanumeric() || *octet == b'#';
@@ -114,14 +114,14 @@ fn reference<'a>(rest: &'a str, text: &mut Rendered) -> &'a str {
     &rest[end + 1..]
 }
 
-/// Takes a tag off the front, with the content of an element that is hidden.
+/// Handles the tag at the start of `rest`, with the content of a hidden element. Returns the text after it.
 fn element<'a>(rest: &'a str, text: &mut Rendered) -> &'a str {
     let Some(end) = tag_end(rest, &mut text.ignores_quotes) else { return "" };
     let (tag, rest) = (&rest[1..end], &rest[end + 1..]);
     let is_closing = tag.starts_with('/');
     let tag = tag.trim_start_matches('/');
     let name_end = tag.find(|c: char| c.is_ascii_whitespace() || c == '/').unwrap_or(tag.len());
-    // No element that matters here has a longer name.
+    // Every element in the lists has a shorter name.
     let name = if name_end <= 16 { tag[..name_end].to_ascii_lowercase() } else { String::new() };
     let name = name.as_str();
     if HIDDEN.contains(&name) {
@@ -144,10 +144,10 @@ fn element<'a>(rest: &'a str, text: &mut Rendered) -> &'a str {
     rest
 }
 
-/// The position of the `>` that ends the tag at the front, not counting those in quoted values.
+/// The position of the `>` that ends the tag at the start of `rest`. A `>` in a quoted value is skipped.
 ///
-/// When a value is quoted up to the end of all, quotes mean nothing from there on: looking for the end of each later tag
-/// that far as well would take quadratic time.
+/// Once a quoted value never ends, quotes are ignored in all later tags. Searching for the end of each quote would
+/// take quadratic time.
 fn tag_end(rest: &str, ignores_quotes: &mut bool) -> Option<usize> {
     if *ignores_quotes {
         return rest.find('>');
@@ -169,7 +169,7 @@ fn tag_end(rest: &str, ignores_quotes: &mut bool) -> Option<usize> {
     rest.find('>')
 }
 
-/// What follows the end tag of a hidden element; nothing if it never ends.
+/// The text after the end tag of a hidden element; empty if there is no end tag.
 fn after_hidden<'a>(rest: &'a str, name: &str) -> &'a str {
     let mut at = 0;
     while let Some(position) = rest[at..].find("</") {
@@ -183,7 +183,7 @@ fn after_hidden<'a>(rest: &'a str, name: &str) -> &'a str {
     ""
 }
 
-/// The value of an attribute in the inside of a tag.
+/// The value of an attribute of a tag.
 fn attribute<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
     let mut rest = attributes;
     loop {
@@ -208,16 +208,16 @@ fn attribute<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
     }
 }
 
-/// Text being put together: runs of blanks are one blank, and empty lines come one at a time.
+/// The text so far. Runs of spaces become one space, and runs of empty lines one empty line.
 #[derive(Debug, Default)]
 struct Rendered {
     text: String,
     is_blank_due: bool,
-    /// Line ends to write before the next character.
+    /// The number of line ends to write before the next character.
     lines_due: usize,
-    /// The target of the link that is open, and where its text begins.
+    /// The target of the open link, and the position of its text.
     link: Option<(String, usize)>,
-    /// See [`tag_end`].
+    /// Whether quotes no longer count; see [`tag_end`].
     ignores_quotes: bool,
 }
 
@@ -243,7 +243,7 @@ impl Rendered {
         self.is_blank_due = true;
     }
 
-    /// A line end more, two at most.
+    /// Adds line ends, up to two in a row.
     fn line(&mut self, count: usize) {
         self.lines_due = (self.lines_due + count).min(2);
     }
@@ -270,7 +270,7 @@ impl Rendered {
     }
 }
 
-/// The target with its character references decoded, since that is where a browser would go.
+/// The target of a link with its character references decoded, as a browser decodes them.
 fn to_target(value: &str) -> String {
     let mut target = Rendered::default();
     let mut rest = value;

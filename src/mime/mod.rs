@@ -1,16 +1,18 @@
-//! MIME: from the octets of a received message to the content that people read.
+//! MIME: turns the octets of a received message into the content that people read.
 //!
 //! ```text
-//! structure   the parts, and which of them are the body   limits    what bounds a message
-//! fields, part   the header fields of a message and of a part
+//! parser      the threads that parse                  limits    how much of a message is parsed
+//! structure   the parts of a message, and its body
+//! fields, part   the header fields of a message, and of a part
 //! sender      the first address of From               encoding, charset   octets to text
 //! html        HTML to text, and text to HTML          attachment   the list of attachments
 //! ```
 //!
-//! Pure and total: any octets give a [`Content`], in time and memory linear in their number. The octets stay the truth;
-//! nothing here is stored, and nothing here decides whether a mail is accepted. The structure of a message is read by
-//! `structure`, which bounds it; the grammar of fields, charsets and base64 is mail-parser's. That crate's own reader of
-//! whole messages is not used: it follows messages within messages as deep as they go and overflows the stack.
+//! Parsing is pure and total: any octets give a [`Content`], in time and memory linear in their number. A [`Content`]
+//! is never stored, and never decides whether a mail is accepted.
+//!
+//! The crate mail-parser reads fields, charsets and base64. Its parser of whole messages is not used, since nested
+//! messages overflow its stack.
 
 mod attachment;
 mod charset;
@@ -29,26 +31,26 @@ use structure::{Leaf, Structure};
 
 pub use attachment::Attachment;
 
-/// What a message says.
+/// The parsed content of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Content {
     /// The first address of the header field From; `None` if there is none.
     pub from: Option<String>,
     /// The subject on one line; empty if there is none.
     pub subject: String,
-    /// The body as HTML: the HTML part unchanged, or the plain text escaped with `<br>` at its line ends; several parts
-    /// in their order; empty if there is neither.
+    /// The body as HTML; empty if there is none. HTML parts are unchanged. Plain text parts are escaped, with `<br>`
+    /// at line ends.
     pub message: String,
-    /// The body as plain text with LF at line ends: the plain text part, or text rendered from the HTML; empty if there
-    /// is neither.
+    /// The body as plain text with LF at line ends; empty if there is none. Text is rendered from HTML if there is no
+    /// plain text.
     pub body_text: String,
-    /// The header fields in their order, each on one line, decoded.
+    /// The header fields in their order, decoded, each on one line.
     pub headers: Vec<(String, String)>,
     /// The parts that are not the body.
     pub attachments: Vec<Attachment>,
 }
 
-/// What `raw` says.
+/// Parses the message `raw`.
 pub fn parse(raw: &[u8]) -> Content {
     let section = Section::read(raw, 0, |_| false);
     let Structure { leaves, html, text } = structure::read(raw, &section);
@@ -73,7 +75,7 @@ pub fn parse_for_list(raw: &[u8]) -> Content {
     Content { message: message(&leaves, &html), ..identity(&section) }
 }
 
-/// What the header section of `raw` says. The rest of the [`Content`] is empty.
+/// Parses only the header section of `raw`. The rest of the [`Content`] is empty.
 pub(crate) fn parse_headers(raw: &[u8]) -> Content {
     let section = Section::read(raw, 0, |_| false);
     Content { headers: headers(&section), ..identity(&section) }
@@ -115,7 +117,7 @@ fn unix_lines(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-/// The texts one after another, each beginning on a line of its own.
+/// Joins texts so that each begins on a new line.
 fn joined(texts: impl Iterator<Item = String>) -> String {
     let mut all = String::new();
     for text in texts {

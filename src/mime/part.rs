@@ -1,4 +1,4 @@
-//! What the fields of a part say about it (RFC 2045, RFC 2183).
+//! The header fields of a part (RFC 2045, RFC 2183).
 
 use mail_parser::parsers::MessageStream;
 use mail_parser::{ContentType, HeaderValue};
@@ -7,7 +7,7 @@ use super::encoding::Encoding;
 use super::fields::{Section, terminated};
 use super::limits::{BOUNDARY_OCTETS_MAX, CONTENT_TYPE_OCTETS_MAX, PART_FIELD_OCTETS_MAX};
 
-/// The kinds of multipart that are read differently from `mixed` (RFC 2046 section 5.1, RFC 2387).
+/// The kind of a multipart (RFC 2046 section 5.1, RFC 2387). Other kinds count as `mixed`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Multipart {
     #[default]
@@ -17,23 +17,23 @@ pub(super) enum Multipart {
     Digest,
 }
 
-/// The head of a part.
+/// A part as its header fields describe it.
 #[derive(Debug)]
 pub(super) struct Part {
     /// `type/subtype` in lower case.
     pub(super) content_type: String,
     pub(super) charset: Option<String>,
-    /// A boundary that can be believed; only where the type is multipart.
+    /// The boundary; only for a multipart, and only within the limit of its length.
     pub(super) boundary: Option<Vec<u8>>,
     pub(super) encoding: Encoding,
-    /// The disposition is `attachment`.
+    /// Whether the disposition is `attachment`.
     pub(super) is_attachment: bool,
-    /// `filename` or `name`, as written.
+    /// The attribute `filename` or `name`, as written.
     pub(super) filename: Option<String>,
 }
 
 impl Part {
-    /// Reads the fields of a part that lies in a multipart of the kind `parent`.
+    /// Reads the fields of a part within a multipart of the kind `parent`.
     pub(super) fn of(section: &Section<'_>, parent: Multipart) -> Self {
         let content_type = structured(section, "content-type");
         let disposition = structured(section, "content-disposition");
@@ -61,7 +61,7 @@ impl Part {
         }
     }
 
-    /// A part that is shown as the text it is written in, since it can't be taken apart.
+    /// A multipart that can't be parsed, which is shown as plain text.
     pub(super) fn plain_text() -> Self {
         Self {
             content_type: "text/plain".to_owned(),
@@ -73,7 +73,7 @@ impl Part {
         }
     }
 
-    /// The kind, if the type is multipart.
+    /// The kind of multipart; `None` for other types.
     pub(super) fn multipart(&self) -> Option<Multipart> {
         Some(match self.content_type.strip_prefix("multipart/")? {
             "alternative" => Multipart::Alternative,
@@ -83,7 +83,7 @@ impl Part {
         })
     }
 
-    /// Whether this is HTML (`true`), plain text (`false`), or neither.
+    /// Whether this is HTML (`true`) or plain text (`false`); `None` for other types.
     pub(super) fn is_html(&self) -> Option<bool> {
         match self.content_type.as_str() {
             "text/html" => Some(true),
@@ -93,7 +93,7 @@ impl Part {
     }
 }
 
-/// A field of the form `value; attribute=value`.
+/// Parses a field of the form `value; attribute=value`.
 fn structured(section: &Section<'_>, name: &str) -> Option<ContentType<'static>> {
     let value = terminated(section.first(name)?.unfolded(PART_FIELD_OCTETS_MAX));
     match MessageStream::new(&value).parse_content_type().into_owned() {
@@ -102,7 +102,8 @@ fn structured(section: &Section<'_>, name: &str) -> Option<ContentType<'static>>
     }
 }
 
-/// `type/subtype`, with `application/octet-stream` for what is none. `text` alone is older than MIME and plain text.
+/// The `type/subtype` of a field, or `application/octet-stream` if it is invalid. Mail from before MIME has `text`
+/// alone for plain text.
 fn type_name(value: &ContentType<'_>) -> String {
     let is_token = |text: &str| {
         !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?=".contains(&b))

@@ -1,20 +1,20 @@
-//! The first address in a field of addresses (RFC 5322 section 3.4 and its obsolete forms), as written there.
+//! The first address in a field of addresses (RFC 5322 section 3.4, with its obsolete forms), as written there.
 //!
-//! mail-parser's reader of addresses takes the quotes off a local part without brackets, and all that stands in them
-//! with it, and keeps source routes and blanks; so addresses are read here.
+//! The parser of addresses in mail-parser is not used. It drops a quoted local part without brackets, and keeps source
+//! routes and spaces.
 
-/// The `local-part@domain` of the first mailbox that has one.
+/// The `local-part@domain` of the first mailbox with an address.
 pub(super) fn first_address(value: &str) -> Option<String> {
-    // Where a quote or a comment is never closed, none is meant.
+    // A quote or parenthesis that is never closed counts as a plain character.
     let candidates = candidates(value, true).or_else(|| candidates(value, false))?;
     candidates.iter().find_map(|candidate| addr_spec(candidate.inside.as_ref().unwrap_or(&candidate.outside)))
 }
 
-/// What stands for one mailbox: comments are gone, quoted strings are whole.
+/// The text of one mailbox, without comments and with whole quoted strings.
 #[derive(Debug, Default)]
 struct Candidate {
     outside: String,
-    /// What the angle brackets hold.
+    /// The text within angle brackets.
     inside: Option<String>,
     is_open: bool,
 }
@@ -28,7 +28,7 @@ impl Candidate {
     }
 }
 
-/// The mailboxes of a field in their order; `None` if a quoted string or a comment in it never ends.
+/// The mailboxes of a field in their order; `None` if a quoted string or a comment never ends.
 fn candidates(value: &str, has_quotes: bool) -> Option<Vec<Candidate>> {
     let mut done = Vec::new();
     let mut current = Candidate::default();
@@ -43,7 +43,7 @@ fn candidates(value: &str, has_quotes: bool) -> Option<Vec<Candidate>> {
             '<' => (current.inside, current.is_open) = (Some(String::new()), true),
             '>' => current.is_open = false,
             ',' | ';' if !current.is_open => done.push(std::mem::take(&mut current)),
-            // The name of a group or a source route; in a domain literal it is part of the address.
+            // The text before the colon is the name of a group or a source route, except in a domain literal.
             ':' if !current.text().contains('[') => current.text().clear(),
             c => current.text().push(c),
         }
@@ -52,7 +52,7 @@ fn candidates(value: &str, has_quotes: bool) -> Option<Vec<Candidate>> {
     Some(done)
 }
 
-/// The quoted string whose first quote has been read, with its quotes.
+/// Reads the rest of a quoted string after its first quote. Returns it with its quotes.
 fn quoted(chars: &mut impl Iterator<Item = char>) -> Option<String> {
     let mut text = String::from('"');
     loop {
@@ -66,7 +66,7 @@ fn quoted(chars: &mut impl Iterator<Item = char>) -> Option<String> {
     }
 }
 
-/// Reads to the end of the comment whose first parenthesis has been read.
+/// Reads the rest of a comment after its first parenthesis.
 fn skip_comment(chars: &mut impl Iterator<Item = char>) -> Option<()> {
     let mut depth = 1_usize;
     while depth > 0 {
@@ -80,7 +80,7 @@ fn skip_comment(chars: &mut impl Iterator<Item = char>) -> Option<()> {
     Some(())
 }
 
-/// The first address among the words of `text`. Blanks around a dot and an at-sign are obsolete syntax and not kept.
+/// The first address among the words of `text`. Spaces around a dot and an at-sign are obsolete syntax and removed.
 fn addr_spec(text: &str) -> Option<String> {
     let mut words: Vec<String> = Vec::new();
     let mut quotes = Quotes::default();
@@ -93,7 +93,7 @@ fn addr_spec(text: &str) -> Option<String> {
     words.into_iter().find(|word| is_addr_spec(word))
 }
 
-/// Whether there is one at-sign outside quotes with something on either side, and nothing that could end a line.
+/// Whether a word has exactly one at-sign outside quotes, text on both sides, and no control character.
 fn is_addr_spec(word: &str) -> bool {
     let mut quotes = Quotes::default();
     let mut sides = word.split(|c: char| quotes.is_outside(c) && c == '@');
@@ -102,7 +102,7 @@ fn is_addr_spec(word: &str) -> bool {
     is_address && !word.contains(char::is_control)
 }
 
-/// Follows quoted strings through a text.
+/// Tracks whether a position in a text is quoted.
 #[derive(Debug, Default)]
 struct Quotes {
     is_quoted: bool,
@@ -110,7 +110,7 @@ struct Quotes {
 }
 
 impl Quotes {
-    /// Takes the next character; whether it stands outside quoted strings.
+    /// Reads the next character. Returns whether it is outside quoted strings.
     fn is_outside(&mut self, c: char) -> bool {
         if self.is_escaped {
             self.is_escaped = false;
@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    /// Once they lost all that stood in their quotes: `"ann b"@example.test` was shown as `@example.test`.
+    /// mail-parser shows `"ann b"@example.test` as `@example.test`.
     #[test]
     fn quoted_local_parts_keep_their_quotes() {
         for (value, expected) in [

@@ -1,45 +1,45 @@
-//! The parts of a message, and which of them are its body (RFC 2046 section 5.1, RFC 8621 section 4.1.4).
+//! The parts of a message, and its body (RFC 2046 section 5.1, RFC 8621 section 4.1.4).
 //!
-//! One pass over the lines with a stack of the multiparts that are open. Time is linear in the size of the message and
-//! memory in the bounds of [`limits`](super::limits), whatever the message claims; nothing recurses. A message within
-//! the message is an attachment and is not opened.
+//! One pass over the lines keeps a stack of the open multiparts, without recursion. Its time is linear in the size of
+//! the message, and [`limits`](super::limits) bounds its memory. A message within the message is an attachment and is
+//! not parsed.
 
 use super::fields::{Line, Section};
 use super::limits::{NESTING_MAX, PARTS_MAX};
 use super::part::{Multipart, Part};
 
-/// A part that holds no other parts, with its octets still encoded.
+/// A part without parts of its own, with its encoded octets.
 #[derive(Debug)]
 pub(super) struct Leaf<'a> {
     pub(super) part: Part,
     pub(super) octets: &'a [u8],
 }
 
-/// The leaves in their order, and indexes of those that make up the body in each of its two forms.
+/// The leaves in their order, and the indexes of those in the body.
 #[derive(Debug, Default)]
 pub(super) struct Structure<'a> {
     pub(super) leaves: Vec<Leaf<'a>>,
-    /// The body for whom wants HTML: HTML and plain text parts.
+    /// The body as HTML, which may also have plain text parts.
     pub(super) html: Vec<usize>,
-    /// The body for whom wants plain text.
+    /// The body as plain text, which may also have HTML parts.
     pub(super) text: Vec<usize>,
 }
 
-/// A multipart that is open.
+/// A multipart whose end has not been read.
 #[derive(Debug)]
 struct Frame {
     boundary: Vec<u8>,
     kind: Multipart,
-    /// Where its content begins.
+    /// The position of its content.
     start: usize,
-    /// How many of its parts have begun.
+    /// The number of its parts so far.
     children: usize,
-    /// It lies in an alternative, at whatever depth, or is one.
+    /// Whether it is an alternative, or is in one at any depth.
     in_alternative: bool,
-    /// Parts at this level may still go to the body in that form.
+    /// Whether further parts of it may belong to the body in this form.
     wants_html: bool,
     wants_text: bool,
-    /// How long the lists of [`Structure`] were when it was opened.
+    /// The lengths of the lists of [`Structure`] when it began.
     html_before: usize,
     text_before: usize,
 }
@@ -48,17 +48,17 @@ struct Frame {
 struct Walk<'a> {
     raw: &'a [u8],
     frames: Vec<Frame>,
-    /// The leaf being read, and where its octets begin.
+    /// The leaf being read, and the position of its octets.
     open: Option<(Part, usize)>,
     structure: Structure<'a>,
 }
 
-/// The structure of the message `raw` whose header section is `section`.
+/// Reads the structure of the message `raw` with the header section `section`.
 pub(super) fn read<'a>(raw: &'a [u8], section: &Section<'a>) -> Structure<'a> {
     let mut walk = Walk { raw, frames: Vec::new(), open: None, structure: Structure::default() };
     walk.begin(Part::of(section, Multipart::Mixed), section.body_start);
     let mut parts = 1;
-    // What is not closed ends with the message.
+    // An open multipart ends with the message.
     let mut end = raw.len();
     let mut at = section.body_start;
     while let (false, Some(line)) = (walk.frames.is_empty(), Line::at(raw, at)) {
@@ -85,7 +85,7 @@ pub(super) fn read<'a>(raw: &'a [u8], section: &Section<'a>) -> Structure<'a> {
 }
 
 impl Walk<'_> {
-    /// Which open multipart the line delimits, the innermost first, and whether it is its last delimiter.
+    /// The depth of the innermost open multipart that the line delimits, and whether it is the last delimiter.
     fn delimiter(&self, line: &[u8]) -> Option<(usize, bool)> {
         let rest = line.strip_prefix(b"--")?;
         self.frames.iter().enumerate().rev().find_map(|(depth, frame)| {
@@ -97,7 +97,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Begins the part whose content begins at `start`.
+    /// Begins a part with its content at `start`.
     fn begin(&mut self, mut part: Part, start: usize) {
         if let Some(frame) = self.frames.last_mut() {
             frame.children += 1;
@@ -124,7 +124,7 @@ impl Walk<'_> {
         });
     }
 
-    /// Ends whatever is open within the multipart at `depth`, at the line that begins at `end`.
+    /// Ends all open parts within the multipart at `depth`. Their content ends at `end`.
     fn end_parts_within(&mut self, depth: usize, end: usize) {
         if let Some((part, start)) = self.open.take() {
             self.add(part, start, end);
@@ -138,7 +138,7 @@ impl Walk<'_> {
     fn close_frame(&mut self, end: usize) {
         let Some(frame) = self.frames.pop() else { return };
         if frame.children == 0 {
-            // Its boundary never came.
+            // Without any delimiter it has no parts, so it is shown as text.
             self.add(Part::plain_text(), frame.start, end);
         } else if frame.kind == Multipart::Alternative && frame.wants_html && frame.wants_text {
             let Structure { html, text, .. } = &mut self.structure;
@@ -150,7 +150,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds a leaf and decides whether it belongs to the body, as RFC 8621 section 4.1.4 does.
+    /// Adds a leaf, and decides whether it belongs to the body (RFC 8621 section 4.1.4).
     fn add(&mut self, part: Part, start: usize, end: usize) {
         let Structure { leaves, html, text } = &mut self.structure;
         let index = leaves.len();
@@ -182,7 +182,8 @@ impl Walk<'_> {
     }
 }
 
-/// The octets between, without the line end before a delimiter, which belongs to that (RFC 2046 section 5.1.1).
+/// The octets from `start` to `end`, without a line end before a delimiter. It belongs to the delimiter (RFC 2046
+/// section 5.1.1).
 fn content(raw: &[u8], start: usize, end: usize) -> &[u8] {
     let octets = raw.get(start..end).unwrap_or_default();
     if end == raw.len() {
@@ -198,7 +199,7 @@ mod tests {
 
     use super::*;
 
-    /// Leaves as `type=octets`, and the two lists.
+    /// The leaves as `type=octets`, and the two lists.
     fn structure(raw: &str) -> (Vec<String>, Vec<usize>, Vec<usize>) {
         let section = Section::read(raw.as_bytes(), 0, |_| false);
         let Structure { leaves, html, text } = read(raw.as_bytes(), &section);
@@ -206,7 +207,7 @@ mod tests {
         (leaves.iter().map(show).collect(), html, text)
     }
 
-    /// A multipart in which `parts` are its parts, each with its head.
+    /// A multipart of `parts`, each with its header section.
     fn multipart(kind: &str, boundary: &str, parts: &[&str]) -> String {
         let mut text = format!("Content-Type: multipart/{kind}; boundary={boundary}\n\npreamble\n");
         for part in parts {

@@ -1,4 +1,4 @@
-//! Mail addresses, and the one function that says which mailbox an address means.
+//! Mail addresses and mailboxes, and the one function that maps an address to its mailbox.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -12,9 +12,9 @@ use super::{DomainName, DomainNameError};
 /// The longest local part in octets (RFC 5321 section 4.5.3.1.1), quotes included.
 pub const LOCAL_PART_OCTETS_MAX: usize = 64;
 
-/// An address `local-part@domain` (RFC 5321 section 4.1.2, with UTF-8 as RFC 6531 allows it).
+/// An address `local-part@domain` (RFC 5321 section 4.1.2, with UTF-8 as in RFC 6531).
 ///
-/// Shown with the local part as it came in and the domain in canonical form.
+/// It is shown with the local part as given and the domain in canonical form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     local_part: String,
@@ -22,34 +22,34 @@ pub struct Address {
     domain: DomainName,
 }
 
-/// Why a text is no address.
+/// Why a text is not an address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// There is no `@`.
     #[error("an address has the form local-part@domain")]
     NoAtSign,
-    /// Nothing before the `@`, or not what RFC 5321 calls a dot-string or a quoted string.
+    /// The local part is empty, or neither a dot-string nor a quoted string of RFC 5321.
     #[error("the local part of the address is not valid")]
     LocalPart,
     /// The local part has more than 64 octets.
     #[error("the local part of the address is longer than {LOCAL_PART_OCTETS_MAX} octets")]
     LocalPartTooLong,
-    /// The domain is an address literal such as `[192.0.2.1]`: well-formed, but never a registered domain.
+    /// The domain is an address literal such as `[192.0.2.1]`, which is well-formed but never a registered domain.
     #[error("an address literal is not a registered domain")]
     AddressLiteral,
-    /// What follows the `@` is no domain name.
+    /// The text after the `@` is not a domain name.
     #[error("{0}")]
     Domain(#[from] DomainNameError),
 }
 
-/// What a `+tag` in the local part means.
+/// The meaning of a `+tag` in the local part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Subaddressing {
-    /// It is part of the address.
+    /// The tag is part of the address.
     #[default]
     Keep,
-    /// `user+tag@` arrives at `user@`.
+    /// Mail for `user+tag@` arrives at `user@`.
     Strip,
 }
 
@@ -59,14 +59,14 @@ impl Address {
         &self.domain
     }
 
-    /// The local part as it came in, quotes included.
+    /// The local part as given, including quotes.
     pub fn local_part(&self) -> &str {
         &self.local_part
     }
 
     /// The address `local_part@domain`.
     ///
-    /// `local_part` is read by the rules of [`Address::from_str`].
+    /// The rules of [`Address::from_str`] apply to `local_part`.
     pub fn new(local_part: &str, domain: DomainName) -> Result<Self, AddressError> {
         if local_part.len() > LOCAL_PART_OCTETS_MAX {
             return Err(AddressError::LocalPartTooLong);
@@ -75,13 +75,13 @@ impl Address {
         Ok(Self { local_part: local_part.to_owned(), unquoted, domain })
     }
 
-    /// The mailbox that mail for this address arrives at: the one canonical form that SMTP, HTTP and the command line
-    /// all compare by.
+    /// The mailbox at which mail for this address arrives. SMTP, HTTP and the command line compare addresses only by
+    /// this canonical form.
     pub fn mailbox(&self, subaddressing: Subaddressing) -> Mailbox {
         let folded = fold(&self.unquoted);
         let local = match subaddressing {
             Subaddressing::Keep => folded.as_str(),
-            // `+tag@` alone keeps its tag: nothing would be left.
+            // `+tag@` keeps its tag, since an empty local part would be left.
             Subaddressing::Strip => match folded.split_once('+') {
                 Some((user, _)) if !user.is_empty() => user,
                 _ => folded.as_str(),
@@ -94,7 +94,7 @@ impl Address {
 impl FromStr for Address {
     type Err = AddressError;
 
-    /// Reads `local-part@domain`. The domain follows the last `@`; it may be in U-labels and end with a dot.
+    /// Parses `local-part@domain`. The domain follows the last `@`, and may be in U-labels and end with a dot.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (local_part, domain) = text.rsplit_once('@').ok_or(AddressError::NoAtSign)?;
         if domain.starts_with('[') && domain.ends_with(']') {
@@ -110,10 +110,9 @@ impl fmt::Display for Address {
     }
 }
 
-/// The content of a local part: a quoted string without its quotes and backslashes, a dot-string as it is.
+/// The content of a local part: a dot-string unchanged, or a quoted string without quotes and backslashes.
 ///
-/// Dots may lead, trail and repeat in a dot-string, against the letter of the grammar: such addresses exist and their
-/// owners wait for mail.
+/// Against the grammar, a dot-string may begin or end with dots and repeat them. Such addresses exist.
 fn unquote(local_part: &str) -> Option<String> {
     let Some(quoted) = local_part.strip_prefix('"') else {
         let is_atext = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~.".contains(c);
@@ -137,21 +136,23 @@ fn unquote(local_part: &str) -> Option<String> {
     (!content.is_empty()).then_some(content)
 }
 
-/// ASCII letters in lower case and everything in normal form C, so that the result is its own canonical form: H with a
-/// macron below is two characters, h with a macron below has one of its own.
+/// A local part with ASCII letters in lower case and all characters in Unicode's normal form C.
+///
+/// Composing comes after lower case, so that folding twice changes nothing: only h has a composed character with a
+/// macron below, and H has none.
 pub(super) fn fold(local_part: &str) -> String {
     local_part.nfc().map(|c| c.to_ascii_lowercase()).nfc().collect()
 }
 
-/// The canonical form of an address, `local-part@domain`: what mail is kept under and asked for by.
+/// The canonical form of an address, `local-part@domain`, under which mail is stored and read.
 ///
-/// The local part is unquoted, its ASCII letters in lower case, its other characters in Unicode's normal form C; the
-/// domain is canonical. Two addresses mean one mailbox exactly when these texts are equal.
+/// The local part is unquoted, with ASCII letters in lower case and all characters in Unicode's normal form C. The
+/// domain is canonical. Two addresses have one mailbox exactly if these texts are equal.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Mailbox(String);
 
 impl Mailbox {
-    /// The canonical text. It is not always an address that can be typed: the quotes are gone.
+    /// The canonical text. Without its quotes it is not always a valid address.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -177,16 +178,16 @@ impl fmt::Display for Mailbox {
     }
 }
 
-/// The local parts that stand for a role in running a domain.
+/// The role addresses of every domain, such as `postmaster`.
 ///
-/// A certificate authority takes mail to some of them as proof that one controls the domain, so on a domain for which a
-/// certificate can be had only the administrator may read them.
+/// A certificate authority accepts mail to some of them as proof of control of the domain. So only the administrator
+/// may read them, except on domains that can't have a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleAddresses(HashSet<String>);
 
 impl RoleAddresses {
-    /// The local parts that are role addresses unless the administrator says otherwise: those of RFC 2142 that bear on
-    /// control of the domain, and those that certificate authorities write to.
+    /// The default role addresses. They are the names of RFC 2142 that concern control of the domain, and the names
+    /// that certificate authorities write to.
     pub const DEFAULT: [&'static str; 13] = [
         "postmaster",
         "abuse",
@@ -203,7 +204,7 @@ impl RoleAddresses {
         "noc",
     ];
 
-    /// A list of local parts, compared as mailboxes are.
+    /// Role addresses from a list of local parts, which are compared in canonical form.
     pub fn new<'a>(local_parts: impl IntoIterator<Item = &'a str>) -> Self {
         Self(local_parts.into_iter().map(fold).collect())
     }
@@ -249,7 +250,7 @@ mod tests {
             ("ann@bücher.example", "ann@xn--bcher-kva.example"),
             ("ANN+Tag@example.test", "ann+tag@example.test"),
             ("Jose\u{301}@example.test", "jos\u{e9}@example.test"),
-            // Found by fuzzing: the capital has no composed form, so lower case after composing was not composed.
+            // The capital has no composed form, so composing before lower case would leave two characters.
             ("H\u{331}@example.test", "\u{1e96}@example.test"),
             (".a..b.@example.test", ".a..b.@example.test"),
         ] {

@@ -2,14 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The most Emails of a mailbox and of a domain. Without any there is no bound but the disk.
+/// The most Emails of a mailbox and of a domain. Without a cap only the disk limits them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caps {
-    /// Readable Emails of one mailbox; 0: no cap.
+    /// The most readable Emails of one mailbox; 0 means no cap.
     pub emails_per_mailbox: u32,
-    /// Emails of all mailboxes of one domain, those included that have expired within the last minute; 0: no cap.
+    /// The most Emails of all mailboxes of one domain; 0 means no cap. Emails that expired within the last minute
+    /// count.
     pub emails_per_domain: u32,
-    /// What happens when there are as many.
+    /// What happens to further mail at the cap of a mailbox.
     pub when_full: WhenFull,
 }
 
@@ -23,9 +24,9 @@ impl Caps {
 /// What happens to a message for a full mailbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WhenFull {
-    /// It is refused for now.
+    /// The message is refused with a temporary error.
     #[default]
     Reject,
-    /// It replaces the oldest Email of the mailbox.
+    /// The message replaces the oldest Email of the mailbox.
     DropOldest,
 }

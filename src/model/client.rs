@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
-/// A client: an IPv4 address, or an IPv6 /64. One customer has a whole /64 as a rule.
+/// A client: an IPv4 address, or an IPv6 /64, since one customer usually has a whole /64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Client(IpAddr);
 

@@ -4,35 +4,35 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// One number at one moment: a counter since the start, which never goes back, or a gauge.
+/// A number at one moment: a counter since the start, which only grows, or a gauge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// What is counted, in camelCase.
+    /// The name of the number, in camelCase.
     pub name: &'static str,
-    /// Which of several with that name it is: a word for each thing that tells them apart. There is a bounded number of
-    /// them, and none is an address, a name or anything else that came from outside.
+    /// The labels that distinguish several numbers with one name. The program has a fixed set of them, and none comes
+    /// from outside.
     pub labels: Vec<Cow<'static, str>>,
     /// The number.
     pub value: u64,
 }
 
 impl Count {
-    /// The only one of its name.
+    /// A number without labels.
     pub fn one(name: &'static str, value: u64) -> Self {
         Self { name, labels: Vec::new(), value }
     }
 
-    /// One of several counters with one name, distinguished by a label.
+    /// A number with one label.
     pub fn labelled(name: &'static str, label: &'static str, value: u64) -> Self {
         Self { name, labels: vec![label.into()], value }
     }
 
-    /// What tells it from others of its name, where that is one word.
+    /// The label, if there is exactly one.
     pub fn label(&self) -> Option<&str> {
         if let [label] = &self.labels[..] { Some(label) } else { None }
     }
 
-    /// Several of one name: each counter with the word in its place.
+    /// Several counters with one name, each with the label at its position.
     pub fn family(
         name: &'static str,
         labels: impl IntoIterator<Item = &'static str>,
@@ -43,40 +43,40 @@ impl Count {
     }
 }
 
-/// What counts.
+/// A source of counters and durations.
 pub trait Counts: std::fmt::Debug + Send + Sync {
-    /// Every number. Those of one name stand together.
+    /// All numbers. Numbers with one name are adjacent.
     fn read(&self) -> Vec<Count>;
 
-    /// How long things took.
+    /// All distributions of durations.
     fn durations(&self) -> Vec<Durations> {
         Vec::new()
     }
 }
 
-/// How long something took each time since the start.
+/// A distribution of durations since the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Durations {
-    /// What took so long, in camelCase.
+    /// The name of the measured work, in camelCase.
     pub name: &'static str,
-    /// How often it took at most so long, in rising order. What took longer than the last is only in `count`.
+    /// How many durations were at most this long, in rising order. Longer durations are only in `count`.
     pub buckets: Vec<(Duration, u64)>,
-    /// How often there was something.
+    /// The number of all durations.
     pub count: u64,
-    /// All of it together.
+    /// The sum of all durations.
     pub sum: Duration,
 }
 
-/// Counts how long something takes, by [`Stopwatch::BOUNDS`].
+/// Counts durations in buckets with the upper bounds [`Stopwatch::BOUNDS`].
 #[derive(Debug, Default)]
 pub struct Stopwatch {
-    /// The last is for what took longer than all bounds.
+    /// One counter for each bucket. The last one counts durations above all bounds.
     counters: [AtomicU64; Self::BOUNDS.len() + 1],
     micros: AtomicU64,
 }
 
 impl Stopwatch {
-    /// The bounds of the buckets.
+    /// The upper bounds of the buckets.
     pub const BOUNDS: [Duration; 13] = [
         Duration::from_micros(200),
         Duration::from_micros(500),
@@ -100,7 +100,7 @@ impl Stopwatch {
         self.micros.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// The durations that were recorded so far.
+    /// The distribution of all durations so far.
     pub fn read(&self, name: &'static str) -> Durations {
         let mut count = 0;
         let mut up_to = self.counters.iter().map(|counter| {

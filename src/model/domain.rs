@@ -1,4 +1,4 @@
-//! Domain names in their one canonical form, and what is known of a registered domain.
+//! Domain names in canonical form, and records of registered domains.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,29 +14,29 @@ const LABEL_OCTETS_MAX: usize = 63;
 
 /// A domain name in canonical form: A-labels, lower case, no trailing dot.
 ///
-/// Every name that comes from outside goes through [`DomainName::from_str`], so two values are equal exactly when they
-/// name the same domain.
+/// Every name from outside goes through [`DomainName::from_str`], so two values are equal exactly if they name one
+/// domain.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct DomainName(String);
 
-/// Why a text is no domain name.
+/// Why a text is not a domain name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DomainNameError {
-    /// Nothing is left once the trailing dot is gone.
+    /// The name is empty without its trailing dot.
     #[error("the domain name is empty")]
     Empty,
-    /// Longer than 253 octets in A-labels.
+    /// The name is longer than 253 octets in A-labels.
     #[error("the domain name is longer than {NAME_OCTETS_MAX} octets")]
     TooLong,
-    /// A label is empty, longer than 63 octets, begins or ends with a hyphen, or holds another character than a letter,
-    /// a digit, a hyphen or an underscore.
+    /// A label is empty, longer than 63 octets, or begins or ends with a hyphen. Or it has characters other than
+    /// letters, digits, hyphens and underscores.
     #[error("'{0}' is not a label of a domain name")]
     Label(String),
     /// The internationalized name has no form in A-labels (UTS 46).
     #[error("the internationalized domain name is not valid")]
     Idn,
-    /// The name reads as an IP address.
+    /// The name is an IP address.
     #[error("an IP address is not a domain name")]
     IpAddress,
 }
@@ -52,8 +52,10 @@ impl DomainName {
         self.0.strip_suffix(parent).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     }
 
-    /// Whether the name lies under a name that RFC 2606 or RFC 6761 reserves for tests and documentation, so that no
-    /// certificate can ever be had for it: `test`, `example`, `localhost`, `invalid`.
+    /// Whether the name is within `test`, `example`, `localhost` or `invalid`.
+    ///
+    /// RFC 2606 and RFC 6761 reserve these names for tests and documentation, so no certificate can be issued for
+    /// them.
     pub fn is_reserved_for_testing(&self) -> bool {
         ["test", "example", "localhost", "invalid"].iter().any(|reserved| self.is_within(reserved))
     }
@@ -78,11 +80,11 @@ impl FromStr for DomainName {
         if let Some(label) = name.split('.').find(|label| !is_label(label)) {
             return Err(DomainNameError::Label(label.to_owned()));
         }
-        // A name whose last label is a number is an IPv4 address to every URL parser and resolver.
+        // URL parsers and resolvers read a name with a number as its last label as an IPv4 address.
         if name.rsplit('.').next().is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit())) {
             return Err(DomainNameError::IpAddress);
         }
-        // An A-label that decodes to nothing could never be typed as a U-label; it would be a second spelling.
+        // An A-label without a valid U-label would be a second spelling of a name.
         if name.split('.').any(|label| label.starts_with("xn--")) {
             let canonical = idna::domain_to_ascii(name).map_err(|_| DomainNameError::Idn)?;
             if canonical != name {
@@ -121,19 +123,19 @@ impl TryFrom<String> for DomainName {
     }
 }
 
-/// Which domains the administrator has fixed: one, all below one, or every one.
+/// A pattern of domains that the settings fix: one domain, all domains below one, or every domain.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DomainPattern {
-    /// `example.test`
+    /// One domain, written `example.test`.
     Exact(DomainName),
-    /// `*.example.test`: every domain below, not the domain itself.
+    /// Every domain below one, without the domain itself, written `*.example.test`.
     Below(DomainName),
-    /// `*`: every domain.
+    /// Every domain, written `*`.
     Any,
 }
 
 impl DomainPattern {
-    /// Whether `name` is one of the domains meant.
+    /// Whether the pattern matches `name`.
     pub fn matches(&self, name: &DomainName) -> bool {
         match self {
             Self::Exact(exact) => name == exact,
@@ -142,7 +144,7 @@ impl DomainPattern {
         }
     }
 
-    /// Whether the pattern takes names that nobody has listed.
+    /// Whether the pattern can match more than one name.
     pub fn is_wildcard(&self) -> bool {
         !matches!(self, Self::Exact(_))
     }
@@ -172,24 +174,24 @@ impl fmt::Display for DomainPattern {
     }
 }
 
-/// The states of a domain, as the interface names them.
+/// The status of a domain, with its names in the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DomainStatus {
-    /// Mail is received for it.
+    /// Mail is received for the domain.
     Active,
-    /// Its MX was found to point elsewhere; mail for it is refused.
+    /// The domain's MX points elsewhere, so mail for it is refused.
     Deactivated,
 }
 
-/// What is kept of a registered domain.
+/// The record of a registered domain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DomainRecord {
     /// The domain.
     pub name: DomainName,
     /// Whether mail is received for it.
     pub status: DomainStatus,
-    /// Pinned by the administrator: active without DNS and never verified.
+    /// Whether the administrator pinned it. A pinned domain is active without DNS and never verified.
     pub pinned: bool,
     /// Name of the owner: personal data, for the administrator only.
     pub owner: Option<String>,
@@ -197,9 +199,9 @@ pub struct DomainRecord {
     pub email: Option<String>,
     /// When it was registered.
     pub added_at: Timestamp,
-    /// When its MX was last asked for; `None` before the first time.
+    /// When its MX was last checked; `None` before the first check.
     pub last_checked_at: Option<Timestamp>,
-    /// What the last check found, in one sentence.
+    /// The result of the last check, in one sentence.
     pub last_check_result: Option<String>,
 }
 

@@ -1,48 +1,48 @@
-//! An Email: what one recipient sees of a received message.
+//! An Email, which is a received message as one recipient sees it.
 
 use bytes::Bytes;
 
 use super::{EmailId, Envelope, Mailbox, Recipient, Timestamp};
 
-/// Where a store keeps the octets of an Email. Opaque to everything but the store that gave it out.
+/// The place of an Email's octets in a store. Only that store can interpret it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place(pub [u8; 16]);
 
-/// One line of a mailbox's list: all that is known of an Email without reading its octets.
+/// An Email in the list of a mailbox, without its octets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     /// The Email's id.
     pub id: EmailId,
-    /// The order within a mailbox: a later Email has a higher number, whatever the clock did. A cursor.
+    /// The position within the mailbox. A later Email has a higher number, even if the clock was set back.
     pub sequence: u64,
     /// When it was received.
     pub received_at: Timestamp,
     /// The first millisecond in which it is no longer readable.
     pub expires_at: Timestamp,
-    /// Length of the octets as received.
+    /// The number of octets as received.
     pub size_octets: u64,
-    /// Where its octets are.
+    /// The place of its octets.
     pub place: Place,
 }
 
 /// An Email with its octets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEmail {
-    /// What a list shows of it.
+    /// The Email as in a list.
     pub listed: Listed,
-    /// Who sent the message to whom; all its recipients.
+    /// The envelope of the message, with all recipients.
     pub envelope: Envelope,
     /// The octets exactly as received.
     pub raw: Bytes,
 }
 
 impl StoredEmail {
-    /// The recipient that this Email belongs to; `None` only if the store gave out an Email that its envelope lacks.
+    /// The recipient of this Email; `None` only if the envelope lacks it.
     pub fn recipient(&self) -> Option<&Recipient> {
         self.envelope.recipients.iter().find(|recipient| recipient.id == self.listed.id)
     }
 
-    /// The mailbox that this Email lies in.
+    /// The mailbox of this Email.
     pub fn mailbox(&self) -> Option<&Mailbox> {
         self.recipient().map(|recipient| &recipient.mailbox)
     }

@@ -1,4 +1,4 @@
-//! What SMTP says about a message, apart from the message itself.
+//! The envelope of a message, which SMTP sends apart from the message itself.
 
 use std::net::IpAddr;
 
@@ -7,34 +7,34 @@ use serde::{Deserialize, Serialize};
 
 use super::{Address, EmailId, Mailbox, Protocol, Subaddressing, Timestamp};
 
-/// One recipient of a message, with the id of the Email that it gets.
+/// A recipient of a message, with the id of its Email.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipient {
     /// The id of the Email.
     pub id: EmailId,
-    /// The address as shown: local part as it came in, domain in canonical form.
+    /// The address with the local part as given and the domain in canonical form.
     pub address: String,
-    /// The mailbox that it arrives at.
+    /// The mailbox of the address.
     pub mailbox: Mailbox,
 }
 
-/// Reverse-path, recipients and where they came from (RFC 5321 section 2.3.1).
+/// The client, reverse-path and recipients of a message (RFC 5321 section 2.3.1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Envelope {
     /// The client's address.
     pub client: IpAddr,
-    /// What the client called itself.
+    /// The client's name for itself in its greeting.
     pub helo: String,
-    /// How it came in.
+    /// The protocol of the transfer.
     pub protocol: Protocol,
     /// The reverse-path without its angle brackets and source route; empty for the null sender.
     pub reverse_path: String,
-    /// At least one; no mailbox occurs twice.
+    /// The recipients: at least one, and each mailbox only once.
     pub recipients: Vec<Recipient>,
 }
 
 impl Envelope {
-    /// An envelope whose recipients are `addresses` in their order, each mailbox once, each with a fresh id.
+    /// An envelope for `addresses` in their order. Each mailbox appears once, with a new id.
     pub fn new(
         client: IpAddr,
         helo: String,
@@ -60,14 +60,14 @@ impl Envelope {
     }
 }
 
-/// A received mail as handed to the store. Ids and times are the caller's, so that handing it over twice is harmless.
+/// A received message for the store. The caller sets ids and times, so that passing it twice is harmless.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Who sent it to whom.
+    /// The envelope of the message.
     pub envelope: Envelope,
     /// The octets exactly as received, dot-stuffing removed, without the final dot.
     pub raw: Bytes,
-    /// When the end of the data was seen.
+    /// When the end of the message was received.
     pub received_at: Timestamp,
     /// The first millisecond in which it is no longer readable.
     pub expires_at: Timestamp,

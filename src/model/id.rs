@@ -10,18 +10,18 @@ use super::Timestamp;
 
 /// The `id` of an Email: a UUID version 7 (RFC 9562).
 ///
-/// Whoever has an id can read and delete the Email, so each id has 74 fresh random bits. Generators that count up within a
-/// millisecond would let one id reveal its neighbours.
+/// Anybody with an id can read and delete the Email, so each id has 74 new random bits. A generator that counts up
+/// within a millisecond would let one id reveal others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EmailId(Uuid);
 
 impl EmailId {
-    /// A fresh id for an Email received at `at`.
+    /// A new id for an Email received at `at`.
     pub fn fresh(at: Timestamp) -> Self {
         Self::from_parts(at, rand::random())
     }
 
-    /// The id made of a time and random octets.
+    /// The id from a time and random octets.
     pub fn from_parts(at: Timestamp, random: [u8; 10]) -> Self {
         let millis = u64::try_from(at.millis()).unwrap_or(0);
         Self(uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
@@ -32,7 +32,7 @@ impl EmailId {
         self.0.into_bytes()
     }
 
-    /// From the 16 octets of a UUID of any version.
+    /// The id from the 16 octets of a UUID of any version.
     pub const fn from_octets(octets: [u8; 16]) -> Self {
         Self(Uuid::from_bytes(octets))
     }
@@ -44,7 +44,7 @@ impl fmt::Display for EmailId {
     }
 }
 
-/// The text is no UUID.
+/// The text is not a UUID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a UUID; an id looks like 0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b")]
 pub struct EmailIdError;
@@ -53,7 +53,7 @@ impl FromStr for EmailId {
     type Err = EmailIdError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // The hyphenated form alone, in either case: what the interface gives out.
+        // Only the hyphenated form of the interface is accepted, in either case.
         if text.len() != 36 {
             return Err(EmailIdError);
         }

@@ -6,30 +6,30 @@ use std::str::FromStr;
 use super::Mailbox;
 use super::address::{LOCAL_PART_OCTETS_MAX, fold};
 
-/// A local part with `*` for any characters, also none, and `?` for one.
+/// A pattern of local parts, with `*` for any number of characters and `?` for one.
 ///
-/// Compared with the canonical local part of a mailbox, so that neither case nor quotes nor spelling matter.
+/// It is compared with the canonical local part of a mailbox, so case and quotes do not matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalPartPattern(String);
 
-/// Why a text is no pattern.
+/// Why a text is not a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LocalPartPatternError {
-    /// There is nothing.
-    #[error("it is empty")]
+    /// The text is empty.
+    #[error("the pattern is empty")]
     Empty,
-    /// A local part with a domain, or with characters that can't be typed.
-    #[error("it is a local part alone, without '@', quotes and control characters")]
+    /// The text has a domain, quotes or control characters.
+    #[error("the pattern must be a local part without '@', quotes and control characters")]
     NoLocalPart,
-    /// No local part is as long.
-    #[error("it is longer than {LOCAL_PART_OCTETS_MAX} octets")]
+    /// The pattern is longer than any local part.
+    #[error("the pattern is longer than {LOCAL_PART_OCTETS_MAX} octets")]
     TooLong,
 }
 
 impl LocalPartPattern {
-    /// Whether the local part of `mailbox` is one of those meant.
+    /// Whether the pattern matches the local part of `mailbox`.
     ///
-    /// Takes at most pattern times local part steps, 64 times 64: after a mismatch only the last `*` is tried again.
+    /// After a mismatch only the last `*` is tried again, so this takes at most 64 times 64 steps.
     pub fn matches(&self, mailbox: &Mailbox) -> bool {
         is_match(&self.0, mailbox.local_part())
     }
@@ -37,7 +37,7 @@ impl LocalPartPattern {
 
 fn is_match(pattern: &str, text: &str) -> bool {
     let (mut pattern, mut text) = (pattern.chars(), text.chars());
-    // Where to go on when what follows the last star turns out not to fit.
+    // The positions in pattern and text from which the last star is tried again after a mismatch.
     let mut star: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;
     loop {
         let rest = text.clone();
@@ -134,7 +134,7 @@ mod tests {
         }
     }
 
-    /// What the pattern means, as slowly as can be.
+    /// The definition of a match, as a simple and slow function.
     fn is_meant(pattern: &[char], text: &[char]) -> bool {
         match (pattern, text) {
             ([], []) => true,

@@ -1,6 +1,6 @@
-//! What things are: plain data shared by every other module.
+//! Plain data that every other module shares.
 //!
-//! Nothing here does I/O or reads a clock; what depends on time takes `now` as an argument.
+//! Nothing here does I/O or reads a clock. Functions that depend on time take `now` as an argument.
 
 pub mod address;
 pub mod caps;

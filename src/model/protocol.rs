@@ -1,8 +1,8 @@
-//! The protocol that a message was received by: the `with` clause of a `Received` field.
+//! The protocol by which a message was received, for the `with` clause of a `Received` field.
 
 use serde::{Deserialize, Serialize};
 
-/// What secures a connection.
+/// The TLS session of a connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TlsSession {
     /// The version of TLS, such as `TLSv1.3`.
@@ -11,27 +11,27 @@ pub struct TlsSession {
     pub cipher: String,
 }
 
-/// The command that a client greeted with.
+/// The command of a client's greeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Greeting {
-    /// HELO: SMTP without extensions.
+    /// HELO, for SMTP without extensions.
     Helo,
-    /// EHLO: SMTP with extensions.
+    /// EHLO, for SMTP with extensions.
     Ehlo,
-    /// LHLO: LMTP (RFC 2033).
+    /// LHLO, for LMTP (RFC 2033).
     Lhlo,
 }
 
 /// The protocol of one message (RFC 5321 section 4.4).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Protocol {
-    /// What the client said first.
+    /// The client's greeting.
     pub greeting: Greeting,
-    /// MAIL had the parameter SMTPUTF8.
+    /// Whether MAIL had the parameter SMTPUTF8.
     pub is_utf8: bool,
-    /// AUTH had succeeded.
+    /// Whether AUTH had succeeded.
     pub is_authenticated: bool,
-    /// What secured the connection.
+    /// The TLS session of the connection, if it had one.
     pub tls: Option<Box<TlsSession>>,
 }
 
@@ -41,12 +41,12 @@ impl Protocol {
     /// SMTP without extensions.
     pub const SMTP: Self = Self::plain(Greeting::Helo);
 
-    /// A protocol by its greeting alone.
+    /// The protocol of a greeting, without TLS and AUTH.
     pub const fn plain(greeting: Greeting) -> Self {
         Self { greeting, is_utf8: false, is_authenticated: false, tls: None }
     }
 
-    /// The word that IANA's registry has for it (RFC 3848, RFC 6531 section 4.3). There is but one after HELO.
+    /// The name in IANA's registry (RFC 3848, RFC 6531 section 4.3). After HELO there is only one name.
     pub const fn as_str(&self) -> &'static str {
         match (self.greeting, self.is_utf8, self.tls.is_some(), self.is_authenticated) {
             (Greeting::Helo, ..) => "SMTP",

@@ -5,15 +5,15 @@ use std::time::Duration;
 use chrono::{DateTime, NaiveDateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
-/// A point in time: milliseconds since 1970-01-01T00:00:00Z. Ordered by time.
+/// A point in time, in milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The latest point in time that can be named.
+    /// The latest possible point in time.
     pub const MAX: Self = Self(i64::MAX);
 
-    /// From milliseconds since the Unix epoch.
+    /// The point in time at these milliseconds since the Unix epoch.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
@@ -23,7 +23,7 @@ impl Timestamp {
         self.0
     }
 
-    /// This time less a duration; the earliest time that there is if that is before it.
+    /// `self - duration`, stopping at the earliest possible time.
     #[must_use]
     pub fn before(self, by: Duration) -> Self {
         let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
@@ -42,14 +42,14 @@ impl Timestamp {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// The point in time that a text names in the interface's own form (UTC) or in RFC 3339.
+    /// Parses the form of the interface (UTC) or RFC 3339.
     pub fn from_text(text: &str) -> Option<Self> {
         let of_interface = || NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S").ok().map(|at| at.and_utc());
         let of_rfc3339 = || DateTime::parse_from_rfc3339(text).ok().map(|at| at.to_utc());
         of_interface().or_else(of_rfc3339).map(|at| Self(at.timestamp_millis()))
     }
 
-    /// The interface's own form, `YYYY-MM-DD HH:MM:SS`, UTC.
+    /// The form of the interface, `YYYY-MM-DD HH:MM:SS` in UTC.
     pub fn to_interface(self) -> String {
         self.utc().format("%Y-%m-%d %H:%M:%S").to_string()
     }
@@ -59,12 +59,12 @@ impl Timestamp {
         self.utc().to_rfc3339_opts(SecondsFormat::Secs, true)
     }
 
-    /// The date-time of RFC 5322 section 3.3, as a `Received` field carries it.
+    /// The date-time of RFC 5322 section 3.3, for a `Received` field.
     pub fn to_rfc5322(self) -> String {
         self.utc().format("%a, %d %b %Y %H:%M:%S +0000").to_string()
     }
 
-    /// Out of chrono's range (some 260,000 years) the epoch stands in; no clock gets there.
+    /// Times outside chrono's range of about 260,000 years become the epoch. No clock reaches them.
     fn utc(self) -> DateTime<Utc> {
         DateTime::from_timestamp_millis(self.0).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Webhooks, their events, and the attempts to send these.
+//! Webhooks, their events, and attempts to send events.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,8 @@ use super::{Client, EmailId, Mailbox, Place, Timestamp};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WebhookId(Uuid);
 
-/// The id of one webhook's event: the `webhook-id` of Standard Webhooks. It is the same in every attempt and replay.
+/// The id of a webhook's event, which is the `webhook-id` of Standard Webhooks. Every attempt and replay has the id of
+/// its event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EventId(Uuid);
 
@@ -22,7 +23,7 @@ pub struct EventId(Uuid);
 pub struct WebhookIdError;
 
 impl WebhookId {
-    /// A fresh id.
+    /// A new id.
     pub fn fresh() -> Self {
         Self(uuid::Builder::from_random_bytes(rand::random()).into_uuid())
     }
@@ -36,7 +37,7 @@ macro_rules! uuid_form {
                 self.0.into_bytes()
             }
 
-            /// From the 16 octets of a UUID of any version.
+            /// The id from the 16 octets of a UUID of any version.
             pub const fn from_octets(octets: [u8; 16]) -> Self {
                 Self(Uuid::from_bytes(octets))
             }
@@ -89,7 +90,7 @@ impl fmt::Debug for Secret {
 /// Whether a webhook gets events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WebhookStatus {
-    /// New mail becomes events.
+    /// The webhook gets an event for each new mail.
     Active,
     /// The webhook gets no events, for this reason.
     Disabled(String),
@@ -100,7 +101,7 @@ pub enum WebhookStatus {
 pub struct WebhookRecord {
     /// Its id.
     pub id: WebhookId,
-    /// The address whose mail becomes events, as shown to people.
+    /// The address whose mail becomes events, in the form for people.
     pub recipient: String,
     /// The mailbox of the address.
     pub mailbox: Mailbox,
@@ -110,40 +111,42 @@ pub struct WebhookRecord {
     pub origin: String,
     /// The client that registered the webhook; `None` for the administrator.
     pub registrant: Option<Client>,
-    /// Signs the events. Without a secret they are not signed.
+    /// The secret that signs the events. Without it they are not signed.
     pub secret: Option<Secret>,
     /// Whether it gets events.
     pub status: WebhookStatus,
     /// When it was registered.
     pub created_at: Timestamp,
-    /// When mail last came for its address. Before the first mail, the time of registration.
+    /// When mail last arrived for its address. Before the first mail, this is the time of registration.
     pub last_mail_at: Timestamp,
     /// When the receiver last took an event.
     pub last_delivery_at: Option<Timestamp>,
     /// Failed attempts since the last delivery.
     pub failures: u32,
-    /// When these failures began, or later: a gap between two failures counts as 48 hours at most.
+    /// When these failures began. It is later if there were gaps, since a gap between two failures counts as 48 hours
+    /// at most.
     pub failing_since: Option<Timestamp>,
-    /// Events that were dropped, because the outbox was full, the webhook was disabled, or the service ran as revision 1.
+    /// The number of events that were dropped because the outbox was full, the webhook was disabled, or revision 1
+    /// ran.
     pub dropped: u64,
 }
 
 impl WebhookRecord {
-    /// Whether the receiver has ever taken an event. Until then the webhook can have few pending events only.
+    /// Whether the receiver has ever taken an event. Until then the webhook can have only few pending events.
     pub fn is_proven(&self) -> bool {
         self.last_delivery_at.is_some()
     }
 
-    /// Whether the webhook may be deleted to make room for others: it is not proven, and not the administrator's.
+    /// Whether the webhook may be evicted for others, because it is unproven and not the administrator's.
     pub fn is_evictable(&self) -> bool {
         self.registrant.is_some() && !self.is_proven()
     }
 }
 
-/// A pending event: one that is neither delivered nor given up.
+/// A pending event, which is neither delivered nor given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingEvent {
-    /// Its id, the same in every attempt.
+    /// Its id, which every attempt has.
     pub id: EventId,
     /// The webhook to whose receiver it is sent.
     pub webhook: WebhookId,
@@ -151,13 +154,13 @@ pub struct PendingEvent {
     pub email: EmailId,
     /// Its position in the order of the webhook's events.
     pub sequence: u64,
-    /// Attempts made so far.
+    /// The number of attempts so far.
     pub attempts: u32,
     /// When the next attempt is due.
     pub due_at: Timestamp,
-    /// When the message was received: the `timestamp` of the event.
+    /// When the message was received, which is the `timestamp` of the event.
     pub received_at: Timestamp,
-    /// When the Email expires. The event may be sent for the time of grace after that.
+    /// When the Email expires. The event may still be sent for a time of grace after that.
     pub expires_at: Timestamp,
     /// The size of the message as received.
     pub size_octets: u64,
@@ -165,10 +168,10 @@ pub struct PendingEvent {
     pub place: Place,
 }
 
-/// What an attempt means for its event.
+/// The consequence of an attempt for its event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
-    /// The receiver took the event, which ends.
+    /// The receiver took the event, and the event ends.
     Delivered,
     /// The attempt failed. The next one is due at this time.
     Retry(Timestamp),
@@ -187,11 +190,11 @@ pub struct AttemptRecord {
     pub email: Option<EmailId>,
     /// [`PendingEvent::sequence`]; 0 for a test.
     pub sequence: u64,
-    /// 1 for the first attempt of an event.
+    /// The number of the attempt, from 1.
     pub number: u32,
-    /// When it began.
+    /// When the attempt began.
     pub at: Timestamp,
-    /// How long it took.
+    /// How long the attempt took.
     pub duration_millis: u64,
     /// The status of the response, if there was one.
     pub status: Option<u16>,
@@ -199,16 +202,16 @@ pub struct AttemptRecord {
     pub error: Option<String>,
     /// The start of the response's body. Without a response, the error as text.
     pub response: String,
-    /// What it means for the event.
+    /// The consequence for the event.
     pub verdict: Verdict,
-    /// The attempt disables the webhook, for this reason. The store can disable it as well, after days of failures.
+    /// Why this attempt disables the webhook, if it does. After days of failures, the store can also disable it.
     pub disables: Option<String>,
-    /// The webhook backs off until then, because its receiver asked for that.
+    /// The end of the back-off that the receiver asked for.
     pub backs_off_until: Option<Timestamp>,
 }
 
 impl AttemptRecord {
-    /// The error of an event that was late before its turn came.
+    /// The error of an event whose time had ended before this attempt.
     pub const TOO_LATE: &str = "too_late";
     /// The error of an event whose message on the disk is damaged.
     pub const DAMAGED: &str = "damaged";
@@ -223,16 +226,16 @@ impl AttemptRecord {
     }
 }
 
-/// How many webhooks there may be.
+/// The limits of the number of webhooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookLimits {
-    /// Webhooks of one mailbox.
+    /// The most webhooks of one mailbox.
     pub per_recipient: u32,
-    /// Webhooks of one registrant. The administrator's have no such limit.
+    /// The most webhooks of one registrant. The administrator has no such limit.
     pub per_registrant: u32,
-    /// Webhooks in all.
+    /// The most webhooks in all.
     pub total: u32,
-    /// At `total` webhooks, the oldest unproven one makes way for a new one, if it was registered before this time.
+    /// At `total` webhooks, a new one evicts the oldest unproven webhook that was registered before this time.
     pub unproven_before: Timestamp,
 }
 

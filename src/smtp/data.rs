@@ -1,12 +1,12 @@
 //! The octets between DATA and the final dot (RFC 5321 section 4.5.2).
 //!
-//! Only CRLF.CRLF ends a message, and only a dot right after CRLF is removed. Every other octet is content and stays as
-//! sent, including bare CR, bare LF and NUL. A server that accepts other line ends than the sender can be made to see a
-//! second message inside the first.
+//! Only CRLF.CRLF ends a message, and only a dot right after CRLF is removed. Every other octet is content and
+//! unchanged, including bare CR, bare LF and NUL. If a server accepts other line ends than the sender, an attacker can
+//! hide a second message in the first.
 
 use memchr::memchr_iter;
 
-/// Removes the dot-stuffing from the octets of one message, however they are cut.
+/// Removes the dot-stuffing from one message, which arrives in pieces of any size.
 #[derive(Debug, Default)]
 pub struct Decoder {
     state: State,
@@ -14,23 +14,24 @@ pub struct Decoder {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// Right after CRLF, or at the beginning: the CRLF of DATA counts.
+    /// The start of a line, which is also the state after DATA.
     #[default]
     LineStart,
-    /// A dot at the start of a line.
+    /// After a dot at the start of a line.
     Dot,
-    /// A CR after that dot. It is content unless LF follows.
+    /// After a CR that follows such a dot. The CR is content unless LF follows.
     DotCr,
-    /// A CR within a line; it was passed on.
+    /// After a CR within a line, which was passed on.
     Cr,
-    /// Anything else.
+    /// Within a line.
     Text,
 }
 
 impl Decoder {
-    /// Passes the content of `input` on to `sink`, and moves `input` behind what was read.
+    /// Passes the content of `input` on to `sink`, and advances `input`.
     ///
-    /// `true`: the message has ended, and `input` begins behind it. `false`: all of `input` was read.
+    /// Returns `true` if the message has ended; `input` then begins after it. Returns `false` if all of `input` was
+    /// read.
     pub fn decode(&mut self, input: &mut &[u8], mut sink: impl FnMut(&[u8])) -> bool {
         while let Some((&first, rest)) = input.split_first() {
             (self.state, *input) = match (self.state, first) {
@@ -79,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// The content, and what follows the end; `None` if there is no end.
+    /// The content, with the octets after the end; `None` instead of them if there is no end.
     fn decode(cuts: &[&[u8]]) -> (Vec<u8>, Option<Vec<u8>>) {
         let mut decoder = Decoder::default();
         let mut content = Vec::new();
@@ -104,7 +105,7 @@ mod tests {
             if is_line_start && rest.starts_with(b".\r\n") {
                 return (content, Some(rest[3..].to_vec()));
             }
-            // Octets that may still become the end are withheld.
+            // These octets may be the beginning of the end.
             if is_line_start && (rest == b"." || rest == b".\r") {
                 return (content, None);
             }
@@ -141,7 +142,7 @@ mod tests {
         }
     }
 
-    /// Each of these ends a message for some server. For this one it is content.
+    /// Each of these sequences ends a message for some other server. Here it is content.
     #[test]
     fn nothing_but_crlf_dot_crlf_ends_a_message() {
         for sequence in [
@@ -182,7 +183,7 @@ mod tests {
         assert_eq!(decode(&[wire]), (b"a\nb\rc\0d\xff\n.\ne\r.\r\r\n".to_vec(), Some(Vec::new())));
     }
 
-    /// Octets that are nearly always a part of some line end.
+    /// Octets that nearly always belong to a line end.
     fn wire() -> impl Strategy<Value = Vec<u8>> {
         let octet = prop_oneof![4 => Just(b'\r'), 4 => Just(b'\n'), 4 => Just(b'.'), 1 => Just(0), 1 => Just(b'a')];
         proptest::collection::vec(octet, 0..40)

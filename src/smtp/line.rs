@@ -1,8 +1,8 @@
 //! Cuts octets into command lines.
 //!
-//! A line ends with CRLF and with nothing else. A line with a bare CR or LF, or a line that is too long, is reported once,
-//! as soon as it shows, with its beginning. The rest up to its CRLF is dropped, so one CRLF has one reply. BDAT behind a
-//! bare CR or LF is the exception: a client that ends lines this way sends a chunk next. So the line is reported again.
+//! Only CRLF ends a line. A line that is too long or has a bare CR or LF is reported once, with its beginning, as soon
+//! as this is known. The rest up to its CRLF is dropped, so each CRLF has one reply. BDAT after a bare CR or LF is the
+//! exception: its client sends a chunk next, so the line is reported again.
 
 use memchr::memchr2;
 

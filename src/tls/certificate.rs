@@ -1,4 +1,4 @@
-//! A chain and the key that fits its first certificate.
+//! A certificate chain and the key of its first certificate.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,20 +15,20 @@ use super::files::CertificateFiles;
 use super::provider;
 use crate::model::{DomainName, Timestamp};
 
-/// A certificate that can be served.
+/// A certificate that a server can use.
 #[derive(Clone, Debug)]
 pub struct Certificate {
     certified: Arc<CertifiedKey>,
-    /// The last moment at which it is valid, in whole seconds.
+    /// The end of its validity, in whole seconds.
     pub not_after: Timestamp,
-    /// The names that it is for, as it lists them; its subject if it lists none.
+    /// The DNS names that it lists; its subject if it lists none.
     pub names: Vec<String>,
-    /// Made by ourselves at the start; known to nobody.
+    /// Whether it was generated at the start, so that no client trusts it.
     pub is_self_signed: bool,
 }
 
 impl Certificate {
-    /// The certificate in two files. Whether it has expired is not looked at.
+    /// Reads the certificate and key from `files`. An expired certificate is no error.
     pub fn read(files: &CertificateFiles) -> Result<Self, CertificateError> {
         let (chain, key) = (files.chain()?, files.key()?);
         let malformed = |reason: String| CertificateError::Malformed { path: files.certificate.clone(), reason };
@@ -46,8 +46,9 @@ impl Certificate {
         Self::of(certified, false).map_err(malformed)
     }
 
-    /// A certificate for `hostname` and the names of loopback, with a fresh EC key that exists in memory only. Nobody
-    /// knows its issuer, so it serves those who do not verify.
+    /// Generates a certificate for `hostname` and the names of loopback, with a new EC key that exists only in memory.
+    ///
+    /// It serves clients that do not verify certificates.
     pub fn self_signed(hostname: &DomainName) -> Result<Self, CertificateError> {
         let failed = |reason: String| CertificateError::SelfSigned { reason };
         let names = [hostname.as_str(), "localhost", "127.0.0.1", "::1"];
@@ -59,7 +60,7 @@ impl Certificate {
         Self::of(CertifiedKey::new(vec![made.cert.der().clone()], signing), true).map_err(failed)
     }
 
-    /// The error is the parser's.
+    /// Reads names and expiry from the first certificate. The error is the parser's text.
     fn of(certified: CertifiedKey, is_self_signed: bool) -> Result<Self, String> {
         let first: &[u8] = certified.cert.first().map_or(&[], |first: &CertificateDer<'_>| first.as_ref());
         let parsed = x509_cert::Certificate::from_der(first).map_err(|error| error.to_string())?;
@@ -84,12 +85,12 @@ impl Certificate {
         })
     }
 
-    /// Whether those who verify refuse it at `now`.
+    /// Whether its validity has ended at `now`.
     pub fn is_expired(&self, now: Timestamp) -> bool {
         now > self.not_after.plus(Duration::from_millis(999))
     }
 
-    /// What rustls serves.
+    /// The chain and key in the form that rustls uses.
     pub(super) fn certified(&self) -> Arc<CertifiedKey> {
         Arc::clone(&self.certified)
     }

@@ -8,11 +8,12 @@ use rustls_platform_verifier::Verifier;
 
 use super::{CertificateError, provider};
 
-/// The protocol that is spoken over it (RFC 7301): HTTP/1.1.
+/// The name of HTTP/1.1 in the negotiation of protocols (RFC 7301).
 const ALPN_HTTP1: &[u8] = b"http/1.1";
 
-/// The configuration for clients of HTTPS servers whose certificates this machine's roots vouch for. Reads the
-/// machine's certificates, which takes some milliseconds; where there are none, which the log says, no handshake succeeds.
+/// The configuration for clients of HTTPS servers, which trusts this machine's roots.
+///
+/// Reading the roots takes some milliseconds. If there are none, the log says so, and every handshake fails.
 pub fn client_config() -> Result<Arc<ClientConfig>, CertificateError> {
     let builder = ClientConfig::builder_with_provider(provider())
         .with_safe_default_protocol_versions()
@@ -23,7 +24,11 @@ pub fn client_config() -> Result<Arc<ClientConfig>, CertificateError> {
             builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
         }
         Err(error) => {
-            tracing::warn!(%error, "no certificates of this system can be read; https URLs will fail");
+            tracing::warn!(
+                %error,
+                "the trusted certificates of this system cannot be read, so requests to https URLs will fail; install \
+                 them and restart tempmail"
+            );
             builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth()
         }
     };

@@ -1,4 +1,4 @@
-//! Everything that can be wrong with a certificate and its key. Each text says what to do about it.
+//! Errors of a certificate and its key. Each text says what to do.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use crate::model::Timestamp;
 /// Why a certificate can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CertificateError {
-    /// A file that can't be read.
+    /// A file can't be read.
     #[error("{path}: {error}; see that the file is there and that this user may read it")]
     Unreadable {
         /// The file.
@@ -16,15 +16,15 @@ pub enum CertificateError {
         /// What the system says.
         error: io::Error,
     },
-    /// A file that is too large to be one of ours.
-    #[error("{path} has more than {octets_max} octets; that is no certificate or key in PEM")]
+    /// A file is too large to be a certificate or a key.
+    #[error("{path} has more than {octets_max} octets; name a file with a certificate or key in PEM")]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// The bound.
+        /// The most octets that a file may have.
         octets_max: u64,
     },
-    /// A file with a section that is cut off or garbled.
+    /// A file has a truncated or malformed section.
     #[error("{path}: {reason}; the file must be PEM, as certbot and openssl write it")]
     Pem {
         /// The file.
@@ -32,15 +32,16 @@ pub enum CertificateError {
         /// What the parser says.
         reason: String,
     },
-    /// A file of certificates without one.
+    /// The file of the certificate holds none.
     #[error(
-        "{path} holds no certificate; it must have a section '-----BEGIN CERTIFICATE-----', that of the server first"
+        "{path} holds no certificate; it must have a section '-----BEGIN CERTIFICATE-----', and begin with the server's \
+         certificate"
     )]
     NoCertificate {
         /// The file.
         path: PathBuf,
     },
-    /// A file of a key without one.
+    /// The file of the key holds none.
     #[error(
         "{path} holds no private key; it must have a section '-----BEGIN PRIVATE KEY-----' (or RSA or EC PRIVATE KEY)"
     )]
@@ -48,13 +49,13 @@ pub enum CertificateError {
         /// The file.
         path: PathBuf,
     },
-    /// A key that only a passphrase opens.
+    /// The key is encrypted with a passphrase.
     #[error("{path}: the key is encrypted; write it without a passphrase: openssl pkey -in {path} -out NEW")]
     EncryptedKey {
         /// The file.
         path: PathBuf,
     },
-    /// A certificate that is no X.509 certificate of version 3.
+    /// The certificate is not an X.509 certificate of version 3.
     #[error("{path}: the first certificate can't be used: {reason}; have it issued again")]
     Malformed {
         /// The file.
@@ -62,7 +63,7 @@ pub enum CertificateError {
         /// What the parser says.
         reason: String,
     },
-    /// A key of a kind that TLS here has no use for.
+    /// TLS does not support this kind of key.
     #[error("{path}: {reason}; the key must be RSA (2,048 bits or more), EC (P-256, P-384, P-521) or Ed25519")]
     KeyKind {
         /// The file.
@@ -70,9 +71,10 @@ pub enum CertificateError {
         /// What the implementation says.
         reason: String,
     },
-    /// A certificate and a key of which neither belongs to the other.
+    /// The key does not belong to the certificate.
     #[error(
-        "the key in {key} does not fit the first certificate in {certificate}; name the two that were made together, the server's certificate first"
+        "the key in {key} does not belong to the first certificate in {certificate}; name the \
+         key of the server's certificate, and put that certificate first in its file"
     )]
     KeyMismatch {
         /// The file of the certificate.
@@ -80,21 +82,21 @@ pub enum CertificateError {
         /// The file of the key.
         key: PathBuf,
     },
-    /// A certificate that has expired, where one that has not is in use.
+    /// The new certificate has expired, and the one in use has not.
     #[error("{path}: the certificate expired on {}; renew it", .not_after.to_rfc3339())]
     Expired {
         /// The file.
         path: PathBuf,
-        /// Until when it was valid.
+        /// The end of its validity.
         not_after: Timestamp,
     },
-    /// No certificate of our own can be made.
-    #[error("a self-signed certificate can't be made: {reason}; set tls-cert and tls-key")]
+    /// A self-signed certificate can't be generated.
+    #[error("a self-signed certificate can't be generated: {reason}; set tls-cert and tls-key")]
     SelfSigned {
         /// What the implementation says.
         reason: String,
     },
-    /// The implementation does not do what we ask of it.
+    /// The implementation of TLS rejects its configuration.
     #[error("TLS can't be set up: {reason}")]
     Provider {
         /// What the implementation says.

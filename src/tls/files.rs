@@ -1,4 +1,4 @@
-//! The files of a certificate and its key: their content, and whether they have changed.
+//! The files of a certificate and its key: reading them, and detecting changes.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -10,23 +10,23 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::error::CertificateError;
 
-/// The largest file that is read in octets: a chain of many certificates has some 20 KB.
+/// The most octets of a file that is read. A chain of many certificates has about 20 KB.
 const FILE_OCTETS_MAX: u64 = 1024 * 1024;
-/// The mode bit that lets everybody on the machine read.
+/// The mode bit that lets every user of the machine read a file.
 const WORLD_READABLE: u32 = 0o004;
-/// What begins a key that only a passphrase opens, in either of its two forms.
+/// Marks of a key that is encrypted with a passphrase, one for each of its two formats.
 const ENCRYPTED: [&[u8]; 2] = [b"-----BEGIN ENCRYPTED PRIVATE KEY-----", b"Proc-Type: 4,ENCRYPTED"];
 
-/// Where a certificate and its key are, in PEM.
+/// The paths of a certificate and its key in PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertificateFiles {
-    /// The chain, the server's certificate first.
+    /// The certificate chain, which begins with the server's certificate.
     pub certificate: PathBuf,
-    /// The key; it may be in the file of the certificate.
+    /// The key, which may be in the file of the certificate.
     pub key: PathBuf,
 }
 
-/// What tells one state of the two files from another. A file that isn't there has none.
+/// The state of the two files, for detecting changes. A missing file has no state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp([Option<FileStamp>; 2]);
 
@@ -40,7 +40,7 @@ struct FileStamp {
 }
 
 impl CertificateFiles {
-    /// The state of the two files.
+    /// The current state of the two files.
     pub(super) fn stamp(&self) -> Stamp {
         Stamp([&self.certificate, &self.key].map(|path| {
             let file = fs::metadata(path).ok()?;
@@ -54,12 +54,12 @@ impl CertificateFiles {
         }))
     }
 
-    /// Whether everybody on the machine may read the key.
+    /// Whether every user of the machine may read the key.
     pub fn is_key_world_readable(&self) -> bool {
         fs::metadata(&self.key).is_ok_and(|file| file.mode() & WORLD_READABLE != 0)
     }
 
-    /// The chain; at least one certificate.
+    /// Reads the chain, which has at least one certificate.
     pub(super) fn chain(&self) -> Result<Vec<CertificateDer<'static>>, CertificateError> {
         let path = &self.certificate;
         let text = read(path)?;
@@ -72,7 +72,7 @@ impl CertificateFiles {
         Ok(chain)
     }
 
-    /// The key.
+    /// Reads the key.
     pub(super) fn key(&self) -> Result<PrivateKeyDer<'static>, CertificateError> {
         let path = || self.key.clone();
         let text = read(&self.key)?;

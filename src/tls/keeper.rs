@@ -1,4 +1,4 @@
-//! The certificate in use, which is replaced while connections live.
+//! The certificate in use, which can be replaced without closing connections.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,25 +16,27 @@ use super::provider;
 use crate::clock::Clock;
 use crate::model::{DomainName, Timestamp};
 
-/// How often the files are read. A change counts once the next reading finds them unchanged, so that a renewal that
-/// writes one after the other, or slowly, is not read half done.
+/// How often the files are checked for changes.
+///
+/// Changed files are read once the next check finds them unchanged. A renewal may write them slowly or one after the
+/// other.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Where the certificate comes from.
+/// The origin of the certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CertificateSource {
-    /// From two files, which are read again when they change.
+    /// Two files, which are read again when they change.
     Files(CertificateFiles),
-    /// Made at the start for a name.
+    /// A self-signed certificate for this name, generated at the start.
     SelfSigned(DomainName),
 }
 
-/// Why the files were not taken over when they were last read.
+/// Why the last reading of the files did not replace the certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What is wrong, and what to do.
+    /// The error, and what to do.
     pub reason: String,
-    /// When it was found.
+    /// When the files were read.
     pub found_at: Timestamp,
 }
 
@@ -49,7 +51,7 @@ pub struct Keeper {
     config: Arc<ServerConfig>,
 }
 
-/// What rustls asks at each handshake; sessions that are in progress keep what they began with.
+/// Gives rustls the certificate at each handshake. Existing connections keep the certificate of their handshake.
 #[derive(Debug)]
 struct Current(ArcSwap<Certificate>);
 
@@ -60,8 +62,10 @@ impl ResolvesServerCert for Current {
 }
 
 impl Keeper {
-    /// Reads or makes the certificate. An expired certificate is served with a warning in the log: most senders
-    /// of mail do not verify, and without it they would send in the clear.
+    /// Reads or generates the certificate.
+    ///
+    /// An expired certificate is used, with a warning in the log. Most senders of mail do not verify certificates, and
+    /// without TLS they would send in the clear.
     pub fn open(source: CertificateSource, now: Timestamp) -> Result<Self, CertificateError> {
         let read = source.stamp().map(Arc::new);
         let certificate = match &source {
@@ -84,7 +88,7 @@ impl Keeper {
         })
     }
 
-    /// For the server's side of handshakes; follows every change of the certificate by itself.
+    /// The configuration for servers. It always uses the current certificate.
     pub fn server_config(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.config)
     }
@@ -94,13 +98,15 @@ impl Keeper {
         self.current.0.load_full()
     }
 
-    /// What was wrong with the files when they were last read; `None` if their certificate is in use.
+    /// Why the last reading of the files failed; `None` if their certificate is in use.
     pub fn fault(&self) -> Option<Arc<Fault>> {
         self.fault.load_full()
     }
 
-    /// Reads the files again. Where they can't be used, or have expired and what is in use has not, what is in use stays,
-    /// and the log and [`Keeper::fault`] say so. A certificate of our own stays as it is.
+    /// Reads the files again. A self-signed certificate is kept.
+    ///
+    /// Files with an error do not replace the certificate in use. An expired certificate replaces only another expired
+    /// one. The log and [`Keeper::fault`] report both cases.
     pub fn reload(&self, now: Timestamp) {
         let CertificateSource::Files(files) = &self.source else { return };
         self.read.store(Some(Arc::new(files.stamp())));
@@ -117,19 +123,20 @@ impl Keeper {
                 tracing::info!(
                     names = certificate.names.join(", "),
                     not_after = certificate.not_after.to_rfc3339(),
-                    "certificate read again"
+                    "the certificate was read again and is in use"
                 );
                 self.current.0.store(Arc::new(certificate));
                 self.fault.store(None);
             }
             Err(error) => {
-                tracing::error!(%error, "certificate not taken over; the one in use stays");
+                tracing::error!(%error, "the certificate could not be replaced; the old one stays in use");
                 self.fault.store(Some(Arc::new(Fault { reason: error.to_string(), found_at: now })));
             }
         }
     }
 
-    /// Reads the files again if they have changed and are as they were at the last look; how they are.
+    /// Reads the files again if they have changed since they were read, but not since the last check. Returns their
+    /// state.
     fn look(&self, seen: Option<Stamp>, now: Timestamp) -> Option<Stamp> {
         let stamp = self.source.stamp();
         if stamp == seen && stamp != self.read.load().as_deref().copied() {
@@ -151,12 +158,12 @@ impl CertificateSource {
 fn warn_of(source: &CertificateSource, certificate: &Certificate, now: Timestamp) {
     if certificate.is_expired(now) {
         let not_after = certificate.not_after.to_rfc3339();
-        tracing::warn!(not_after, "the certificate has expired; senders that verify will not send");
+        tracing::warn!(not_after, "the certificate has expired, so senders that verify it will not send; renew it");
     }
     if let CertificateSource::Files(files) = source
         && files.is_key_world_readable()
     {
-        tracing::warn!(key = %files.key.display(), "everybody on this machine may read the key; chmod o-r it");
+        tracing::warn!(key = %files.key.display(), "every user of this machine may read the key; run chmod o-r on it");
     }
 }
 
@@ -165,7 +172,7 @@ pub async fn watch(keeper: Arc<Keeper>, clock: Arc<dyn Clock>, shutdown: Cancell
     let mut seen = None;
     while tokio::time::timeout(POLL_INTERVAL, shutdown.cancelled()).await.is_err() {
         let (keeper, clock) = (Arc::clone(&keeper), Arc::clone(&clock));
-        // The files may be on a disk that is slow to answer.
+        // The files may be on a slow disk.
         let looked = tokio::task::spawn_blocking(move || keeper.look(seen, clock.now())).await;
         seen = looked.unwrap_or(seen);
     }
@@ -181,7 +188,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_millis(0);
 
-    /// A fresh certificate and its key, in PEM.
+    /// A new certificate and its key, in PEM.
     fn pair() -> (String, String) {
         let key = KeyPair::generate().expect("a key");
         let params = CertificateParams::new(["localhost".to_owned()]).expect("names");

@@ -1,11 +1,12 @@
-//! TLS for servers and clients: one certificate with its key, which can be replaced while connections live.
+//! TLS for servers and clients. A server has one certificate with its key, which can be replaced without closing
+//! connections.
 //!
 //! ```text
-//! files        reads the two PEM files, and says whether they have changed
-//! certificate  a chain and its key: until when they are valid, and for which names
+//! files        reads the two PEM files, and detects changes of them
+//! certificate  a certificate chain and its key, with its expiry and its names
 //! keeper       the certificate in use; reads its files again, and ignores broken ones
-//! error        everything that can be wrong with them
-//! client       TLS for connections to servers, with the certificates that this machine trusts
+//! error        why a certificate can't be used
+//! client       TLS for connections to other servers, with the roots that this machine trusts
 //! ```
 //!
 //! rustls with the cryptography of aws-lc offers TLS 1.2 and 1.3. No provider is installed for the whole process.
@@ -26,7 +27,7 @@ pub use error::CertificateError;
 pub use files::CertificateFiles;
 pub use keeper::{CertificateSource, Fault, Keeper, watch};
 
-/// The one implementation of cryptography that is used.
+/// The implementation of cryptography for all of TLS.
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(aws_lc_rs::default_provider())
 }

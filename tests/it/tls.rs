@@ -96,7 +96,7 @@ fn what_cannot_be_used_is_named_with_what_to_do() {
         (key(put("encrypted", encrypted)), "encrypted: the key is encrypted; write it without a passphrase"),
         (key(put("legacy", legacy)), "legacy: the key is encrypted"),
         (key(put("junk_key", junk_key)), "the key must be RSA"),
-        (key(put("other", other.key.serialize_pem().as_bytes())), "does not fit the first certificate in"),
+        (key(put("other", other.key.serialize_pem().as_bytes())), "does not belong to the first certificate in"),
     ] {
         let error = Certificate::read(&files).expect_err(words).to_string();
         assert!(error.contains(words), "{words}: {error}");
@@ -156,8 +156,8 @@ async fn a_change_of_either_file_is_noticed() {
     fs::create_dir(&beside).expect("directory");
     let written = next.write(&beside);
     fs::rename(written.certificate, &files.certificate).expect("rename");
-    until("the fault of the pair that does not fit", async || {
-        keeper.fault().is_some_and(|fault| fault.reason.contains("does not fit"))
+    until("the fault of the pair that does not match", async || {
+        keeper.fault().is_some_and(|fault| fault.reason.contains("does not belong to"))
     })
     .await;
     fs::rename(written.key, &files.key).expect("rename");

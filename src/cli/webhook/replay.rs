@@ -10,22 +10,22 @@ use crate::config::value;
 use crate::error::{Error, Exit};
 use crate::model::{EventId, Timestamp, WebhookId};
 
-/// The longest time that `--since` can go back: mail lives no longer.
+/// The longest time that `--since` can go back. No mail is kept longer.
 const SINCE_MAX: Duration = Duration::from_hours(365 * 24);
 
-/// What to do about events that found no room.
-const WHEN_FULL: &str = "nothing was dropped; replay again when some of what waits has ended, or raise outbox-events, \
+/// What to do about events that the outbox has no room for.
+const WHEN_FULL: &str = "nothing was dropped; replay again when pending events have ended, or raise outbox-events, \
                          outbox-size-per-webhook or outbox-size";
 /// Why an event can't be sent again.
-const WHEN_MISSED: &str = "it waits already, it is that of a test, it is not in the webhook's log, or its mail is gone";
+const WHEN_MISSED: &str = "the event is pending, belongs to a test, is not in the webhook's log, or its mail is gone";
 
 /// Send events to a webhook again, under their own webhook-id
 ///
-/// Only events that are among the last 100 attempts, and whose mail is still there, can be sent again: with the usual
-/// settings those that were tried to their end have outlived it. A disabled webhook becomes active if there are any. No event
-/// is dropped for them: with --failed and --since they are taken from the oldest mail on, else as they are named, and those
-/// that the outbox has no room for are left. Prints how many are sent again and how many found no room. For the
-/// administrator.
+/// An event can be sent again while it is among the last 100 attempts and its mail exists. With the default settings,
+/// an event that used up its attempts has outlived its mail. A disabled webhook becomes active if an event is sent
+/// again. A replay never drops an event: events that the outbox has no room for are left out. With --failed and
+/// --since the oldest mail comes first, and named events keep their order. Prints how many events are sent again, and
+/// for how many there is no room. For the administrator.
 #[derive(clap::Args, Debug)]
 #[command(
     override_usage = "tempmail webhook replay [OPTIONS] <ID> <EVENT...|--failed|--since <TIME>>",
@@ -46,11 +46,11 @@ pub(super) struct Replay {
     #[arg(value_name = "EVENT")]
     event: Vec<EventId>,
 
-    /// Every ended event whose last attempt in the log was not a delivery
+    /// Every ended event whose last attempt failed
     #[arg(long)]
     failed: bool,
 
-    /// Every event that the log shows attempted since then: RFC 3339, 'YYYY-MM-DD HH:MM:SS' (UTC), or how long ago, such as 2h
+    /// Every event with an attempt in the log since this time: RFC 3339, 'YYYY-MM-DD HH:MM:SS' (UTC), or how long ago, such as 2h
     #[arg(long, value_name = "TIME", value_parser = since)]
     since: Option<Since>,
 }

@@ -1,53 +1,54 @@
 //! Whether a domain's mail arrives here: a pure function of DNS answers.
 //!
-//! This module has the one rule by which domains are accepted, deactivated and activated again. An answer that is missing or
-//! incomplete never makes a domain point elsewhere.
+//! Registration and verification of domains both use this one rule. A missing or incomplete answer never makes a
+//! domain point elsewhere.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use crate::model::DomainName;
 
-/// How many hosts of equal best preference are resolved. A domain that lists more is not one whose mail comes to us.
+/// The most hosts of equal best preference that are resolved. The mail of a domain with more goes elsewhere, unless
+/// one is named as ours.
 const HOSTS_MAX: usize = 16;
 
-/// How many records are shown of what was found.
+/// The most records that a result shows.
 const FOUND_MAX: usize = 20;
 
 /// One MX record (RFC 1035 section 3.3.9).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MxRecord {
-    /// Lower is preferred.
+    /// The preference; a lower number is preferred.
     pub preference: u16,
     /// The host's name in any spelling: letter case, with or without trailing dot, in A-labels or U-labels.
     pub exchange: String,
 }
 
-/// Why there is no answer. It says nothing about the domain.
+/// Why there is no answer. A failure says nothing about the domain.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// SERVFAIL: what a resolver also says of a zone that fails DNSSEC validation.
+    /// SERVFAIL, which is also the answer of a resolver about a zone that fails DNSSEC validation.
     #[error("the name server failed (SERVFAIL)")]
     ServerFailed,
     /// REFUSED.
     #[error("the name server refused to answer (REFUSED)")]
     Refused,
-    /// Another response code, by its name.
+    /// The name of another response code.
     #[error("the name server answered with an error ({0})")]
     ErrorCode(String),
-    /// No answer in time.
+    /// The server did not answer in time.
     #[error("the name server did not answer in time")]
     TimedOut,
-    /// No network, or the server is not there.
+    /// There is no network, or no server at the address.
     #[error("the name server cannot be reached")]
     Unreachable,
-    /// Cut short even over TCP, a referral instead of an answer, an endless chain of aliases, or octets that are no DNS message.
+    /// The answer is truncated over TCP, a referral, an endless chain of aliases, or no DNS message.
     #[error("the name server's answer is not usable")]
     Unusable,
     /// The answer's signatures are wrong.
     #[error("the answer fails DNSSEC validation")]
     Bogus,
-    /// Neither a setting nor the system names a server.
+    /// Neither the settings nor the system name a server.
     #[error("no name server is configured")]
     NoServer,
     /// Too many checks are in progress.
@@ -55,66 +56,66 @@ pub enum Failure {
     Busy,
 }
 
-/// The answer to a question for MX records.
+/// The answer to a query for MX records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MxAnswer {
-    /// At least one record, in any order.
+    /// At least one record, in no particular order.
     Records(Vec<MxRecord>),
-    /// The name exists without an MX record (NODATA).
+    /// The name exists, but has no MX record (NODATA).
     NoRecords,
     /// The name does not exist (NXDOMAIN).
     NoSuchName,
-    /// No answer.
+    /// There was no answer.
     Failed(Failure),
 }
 
-/// The answers to the questions for the A and AAAA records of one name.
+/// The answers to the queries for the A and AAAA records of one name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Addresses {
     /// What was found.
     pub found: Vec<IpAddr>,
-    /// Why there may be more: one of the questions got no answer.
+    /// Why `found` may be incomplete: one of the queries got no answer.
     pub missing: Option<Failure>,
 }
 
-/// Who we are in the DNS.
+/// Our own names and addresses in the DNS.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ours {
     /// The names that an MX record may point to.
     pub hosts: Vec<DomainName>,
-    /// Addresses that are ours whatever those names resolve to.
+    /// Addresses that are ours, whatever the names resolve to.
     pub addresses: Vec<IpAddr>,
 }
 
-/// Every answer that a decision may rest on.
+/// Every answer that a decision needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answers {
     /// The domain's MX records.
     pub mx: MxAnswer,
     /// The addresses of each of [`hosts_to_resolve`].
     pub hosts: Vec<(String, Addresses)>,
-    /// The addresses of each of [`Ours::hosts`]; needed whenever `hosts` are.
+    /// The addresses of each of [`Ours::hosts`]. They are needed whenever `hosts` are.
     pub ours: Vec<Addresses>,
 }
 
 /// Where the mail of a domain goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MxVerdict {
-    /// To us.
+    /// The mail comes to us.
     PointsHere {
-        /// How.
+        /// What makes it come to us.
         via: Via,
         /// What was found, as lines of a zone file.
         found: Vec<String>,
     },
-    /// Clearly not to us.
+    /// The mail clearly goes elsewhere.
     PointsElsewhere {
-        /// Where.
+        /// Where it goes.
         to: Elsewhere,
         /// What was found, as lines of a zone file.
         found: Vec<String>,
     },
-    /// Nobody can tell.
+    /// The DNS did not say.
     NoAnswer(Failure),
 }
 
@@ -129,20 +130,20 @@ pub enum Via {
     ImplicitMx,
 }
 
-/// Where the mail of a domain goes that does not come to us.
+/// Where mail goes that does not come to us.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Elsewhere {
-    /// To these hosts, in canonical form.
+    /// The mail goes to these hosts, in canonical form.
     Hosts(Vec<String>),
-    /// Nowhere: the domain takes no mail (RFC 7505).
+    /// The domain takes no mail (RFC 7505).
     NullMx,
-    /// Nowhere: the domain does not exist.
+    /// The domain does not exist.
     NoSuchDomain,
     /// There is no MX record, and the domain itself has other addresses than ours, or none.
     ImplicitMx,
 }
 
-/// The names whose addresses [`classify`] needs; none when the MX answer decides alone.
+/// The names whose addresses [`classify`] needs; empty if the MX answer is enough.
 pub fn hosts_to_resolve(domain: &DomainName, mx: &MxAnswer, ours: &Ours) -> Vec<String> {
     match mx {
         MxAnswer::Records(records) => {
@@ -157,8 +158,8 @@ pub fn hosts_to_resolve(domain: &DomainName, mx: &MxAnswer, ours: &Ours) -> Vec<
 
 /// Where the mail of `domain` goes.
 ///
-/// It comes to us if the MX records of best preference name a host of ours, or all have only addresses of ours; without
-/// any MX record, if the domain itself does.
+/// The mail comes to us if an MX record of best preference names a host of ours. It also comes to us if all hosts of
+/// best preference have only addresses of ours. Without an MX record, the second rule applies to the domain itself.
 pub fn classify(domain: &DomainName, ours: &Ours, answers: &Answers) -> MxVerdict {
     let mut found = Vec::new();
     let (via, to) = match &answers.mx {
@@ -196,8 +197,7 @@ pub fn classify(domain: &DomainName, ours: &Ours, answers: &Answers) -> MxVerdic
     }
 }
 
-/// Whether the hosts have addresses, and only ours. With an answer missing that could turn a no into a yes, or a yes
-/// into a no, it is neither.
+/// Whether the hosts have addresses, and only ours. Fails if a missing answer could change the result.
 fn are_ours(ours: &Ours, answers: &Answers) -> Result<bool, Failure> {
     if let Some(why) = answers.hosts.iter().find_map(|(_, addresses)| addresses.missing.clone()) {
         return Err(why);
@@ -220,8 +220,8 @@ fn are_ours(ours: &Ours, answers: &Answers) -> Result<bool, Failure> {
     }
 }
 
-/// The hosts of the best preference, canonical, each once. Empty for a null MX; a `.` beside other hosts, which RFC 7505
-/// forbids, means nothing.
+/// The hosts of the best preference, in canonical form and without duplicates; empty for a null MX. A `.` beside other
+/// hosts, which RFC 7505 forbids, is ignored.
 fn best_hosts(records: &[MxRecord]) -> BTreeSet<String> {
     let hosts: Vec<_> = records
         .iter()
@@ -232,18 +232,18 @@ fn best_hosts(records: &[MxRecord]) -> BTreeSet<String> {
     hosts.into_iter().filter(|(preference, _)| Some(*preference) == best).map(|(_, host)| host).collect()
 }
 
-/// The host of ours that is among `best`.
+/// The first host of ours among `best`.
 fn named(best: &BTreeSet<String>, ours: &Ours) -> Option<DomainName> {
     ours.hosts.iter().find(|host| best.contains(host.as_str())).cloned()
 }
 
-/// A name as the DNS gave it, in the form of [`DomainName`] where it has one. Null MX's `.` becomes empty.
+/// A name from the DNS in the form of [`DomainName`], if it is a valid one. The `.` of a null MX becomes empty.
 fn canonical(host: &str) -> String {
     host.parse::<DomainName>()
         .map_or_else(|_| host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase(), |name| name.to_string())
 }
 
-/// The MX records as lines of a zone file, best first.
+/// The MX records as lines of a zone file, with the best preference first.
 fn shown(domain: &DomainName, records: &[MxRecord]) -> Vec<String> {
     let mut sorted: Vec<_> = records.iter().map(|record| (record.preference, canonical(&record.exchange))).collect();
     sorted.sort();

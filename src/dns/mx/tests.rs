@@ -1,4 +1,4 @@
-//! The table of classification, and what no row of it can say.
+//! The table of classification, and properties that no single row can state.
 
 use proptest::prelude::*;
 
@@ -145,7 +145,7 @@ fn without_our_own_addresses_another_address_is_nobodys_fault() {
     let unknown = || vec![partly(&["192.0.2.25"], Failure::TimedOut), at(&[])];
     assert_eq!(to(&verdict(other(), &[at(&["203.0.113.9"])], unknown())), To::Nobody);
     assert_eq!(to(&verdict(other(), &[at(&["192.0.2.25"])], unknown())), To::Here);
-    // What has no address at all has none of ours, whatever ours are.
+    // A host without any address has none of ours either.
     assert_eq!(to(&verdict(other(), &[at(&[])], unknown())), To::Elsewhere);
 }
 

@@ -1,4 +1,4 @@
-//! `/api/admin/domains`: domains with their owners; pin, remove and verify.
+//! `/api/admin/domains`: lists domains with their owners; pins, removes and verifies domains.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub(super) async fn list(State(api): State<Arc<Api>>) -> Result<Json<Vec<AdminDo
     Ok(Json(api.registry.list().await?.into_iter().map(AdminDomainJson::from).collect()))
 }
 
-/// `POST /api/admin/domains`: as the public's, and `skipDnsCheck` pins the domain.
+/// `POST /api/admin/domains`: registers a domain like `POST /api/domains`, or pins it with `skipDnsCheck`.
 pub(super) async fn add(
     State(api): State<Arc<Api>>,
     body: JsonObject,
@@ -60,7 +60,7 @@ pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Result<
     Ok(Json(Deleted { deleted: u64::from(is_removed) }))
 }
 
-/// `POST /api/admin/domains/verify?domain=&force=`: one domain, or all.
+/// `POST /api/admin/domains/verify?domain=&force=`: verifies one domain or all.
 pub(super) async fn verify(State(api): State<Arc<Api>>, query: Query) -> Result<Json<Round>, Problem> {
     let which = query.get("domain")?.is_some().then(|| query.domain("domain")).transpose()?;
     Ok(Json(api.registry.verify(which.as_ref(), query.flag("force")?).await?))

@@ -1,4 +1,4 @@
-//! `/api/admin`: the administrator's. Everyone else gets 401, whatever the path.
+//! `/api/admin`: paths for the administrator. Any other caller gets 401 for every path.
 
 mod backup;
 mod domains;
@@ -22,7 +22,7 @@ use crate::config::Revision;
 
 pub use status::DaemonStatus;
 
-/// `/api/admin` and all below it.
+/// The routes of `/api/admin` and below.
 pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
     let below = Router::new()
         .merge(webhook_routes(revision))
@@ -33,7 +33,7 @@ pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
         .route("/backup", get(backup::show))
         .fallback(super::unknown_path)
         .layer(middleware::from_fn(administrator_only));
-    // The nested router is not asked for the path that ends with its slash.
+    // The nested router does not handle its own path with a slash at the end.
     let slash = any(super::unknown_path).layer(middleware::from_fn(administrator_only));
     Router::new().nest("/api/admin", below).route("/api/admin/", slash)
 }
@@ -55,7 +55,7 @@ async fn administrator_only(principal: Principal, request: Request, next: Next) 
     }
     Problem::new(
         Code::Unauthorized,
-        "this is the administrator's; use the tempmail command on the machine of the service",
+        "this path is for the administrator only; use the command tempmail on the machine of the service",
     )
     .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
     .into_response()

@@ -1,4 +1,4 @@
-//! `GET /api/admin/stats`: how much is kept, in all detail.
+//! `GET /api/admin/stats`: detailed counts of the store.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::http::problem::Problem;
 use crate::model::Timestamp;
 use crate::store::DetailedStats;
 
-/// `oldest` and `newest` are null where there is no mail.
+/// The counts as JSON. `oldest` and `newest` are null without mail.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StatsJson {

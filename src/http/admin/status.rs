@@ -1,4 +1,4 @@
-//! `GET /api/admin/status`: what runs here and how much it holds.
+//! `GET /api/admin/status`: the state of the daemon and of the store.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -18,29 +18,29 @@ use crate::panics::Panics;
 use crate::store::StoreStats;
 use crate::tls::Keeper;
 
-/// What only a running daemon knows.
+/// The state of a running daemon.
 #[derive(Clone, Debug)]
 pub struct DaemonStatus {
-    /// When it started.
+    /// When the daemon started.
     pub started_at: Timestamp,
-    /// Where SMTP listens, with the ports in effect.
+    /// The addresses of the SMTP listeners, with their actual ports.
     pub smtp_listen: Vec<SocketAddr>,
-    /// Where SMTP with TLS from the first octet listens, with the ports in effect.
+    /// The addresses of the SMTP listeners with TLS from the first octet, with their actual ports.
     pub smtps_listen: Vec<SocketAddr>,
-    /// Where LMTP listens, with the ports in effect.
+    /// The addresses of the LMTP listeners, with their actual ports.
     pub lmtp_listen: Vec<Endpoint>,
-    /// Where HTTP listens, with the ports in effect.
+    /// The addresses of the HTTP listeners, with their actual ports.
     pub http_listen: Vec<SocketAddr>,
-    /// What holds the certificate, where there is one.
+    /// The certificate, if there is one.
     pub tls: Option<Arc<Keeper>>,
-    /// The panics of its process.
+    /// The panics of the daemon's process.
     pub panics: Panics,
-    /// What SMTP has counted.
+    /// The counters of SMTP.
     pub smtp: Arc<dyn Counts>,
 }
 
 impl DaemonStatus {
-    /// Every TCP address that is listened on.
+    /// Every TCP address of a listener.
     pub fn addresses(&self) -> Vec<SocketAddr> {
         let of_lmtp = self.lmtp_listen.iter().filter_map(|endpoint| match endpoint {
             Endpoint::Tcp(address) => Some(*address),
@@ -50,7 +50,8 @@ impl DaemonStatus {
     }
 }
 
-/// `startedAt`, `tls`, `panics` and `smtp` are null and the lists of listeners are empty where no daemon runs.
+/// The status as JSON. Without a daemon, `startedAt`, `tls`, `panics` and `smtp` are null, and the lists of listeners
+/// are empty.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StatusJson {
@@ -61,29 +62,29 @@ pub(super) struct StatusJson {
     smtps_listen: Vec<SocketAddr>,
     lmtp_listen: Vec<String>,
     http_listen: Vec<SocketAddr>,
-    /// Null without a certificate as well.
+    /// The certificate; null without one.
     tls: Option<TlsJson>,
     data_dir: PathBuf,
     hostname: DomainName,
     mx_hosts: Vec<DomainName>,
     retention_seconds: u64,
     max_message_octets: u64,
-    /// Since the start.
+    /// Panics since the start.
     panics: Option<u64>,
-    /// Counters of SMTP since the start; those of one name are an object.
+    /// Counters of SMTP since the start. Several counters with one name form an object.
     smtp: Option<Map<String, Value>>,
     domains: DomainCounts,
     /// Whether mail is accepted now.
     accepts_mail: bool,
-    /// Why it is not, in the words of `/readyz`.
+    /// Why mail is not accepted, as a cause of `/readyz`.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<&'static str>,
-    /// Left out while the store can't be read.
+    /// Absent while the store can't be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     store: Option<StoreStats>,
 }
 
-/// The certificate in use. `fault` says why the files were not taken over when they were last read; else it is null.
+/// The certificate in use. `fault` says why the last reading of its files failed, and is null otherwise.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct TlsJson {
@@ -115,7 +116,7 @@ struct DomainCounts {
     deactivated: usize,
 }
 
-/// Counters by name, and where several have one name by their labels below it.
+/// Counters by name. Several counters with one name form an object, by their labels.
 fn counted(counts: &dyn Counts) -> Map<String, Value> {
     let mut counted = Map::new();
     for count in counts.read() {

@@ -1,4 +1,4 @@
-//! `/api/admin/webhooks`: all webhooks; and below it, the delivery log, replay and test of one.
+//! `/api/admin/webhooks`: all webhooks. Below it are the delivery log, replay and test of one webhook.
 
 use std::sync::Arc;
 
@@ -18,19 +18,19 @@ use crate::model::{AttemptRecord, EmailId, EventId, Timestamp, Verdict, WebhookI
 use crate::store::{Replay, Replayed, WebhookFilter};
 use crate::webhook::Target;
 
-/// The most lines of the log in an answer, and how many there are if nobody says.
+/// The most lines of the log in an answer, which is also the default.
 const LIMIT_MAX: u64 = 100;
 
 /// The most webhooks of a page.
 const PAGE_MAX: u64 = 1_000;
 
-/// A webhook as the administrator sees it among all.
+/// A webhook in the administrator's list.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ListedJson {
     #[serde(flatten)]
     webhook: WebhookJson,
-    /// An address of IPv4 or a /64 of IPv6; null for the administrator.
+    /// The client that registered it, an IPv4 address or an IPv6 /64; null for the administrator.
     registered_by: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct ListedJson {
 #[derive(Debug, Serialize)]
 pub(super) struct PageJson {
     webhooks: Vec<ListedJson>,
-    /// What `after` is for the next page; null after the last one.
+    /// The value of `after` for the next page; null on the last page.
     next: Option<WebhookId>,
 }
 
@@ -58,14 +58,14 @@ pub(super) async fn list(State(api): State<Arc<Api>>, query: Query) -> Result<Js
     Ok(Json(PageJson { webhooks: listed.collect(), next: page.next }))
 }
 
-/// `DELETE /api/admin/webhooks?origin=`: all of an origin.
+/// `DELETE /api/admin/webhooks?origin=`: deletes all webhooks of an origin.
 pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Result<Json<Deleted>, Problem> {
     let missing = || Problem::new(Code::ParameterMissing, "the parameter 'origin' is missing");
     let origin = origin(query.get("origin")?.ok_or_else(missing)?)?;
     Ok(Json(Deleted { deleted: api.outbox.delete_webhooks_of_origin(origin).await? as u64 }))
 }
 
-/// The origin that a URL has; it need not be one that may be called.
+/// The origin of a URL. The origin need not be permitted for webhooks.
 fn origin(text: &str) -> Result<String, Problem> {
     let target = Target::parse(text);
     target.map(|target| target.origin().to_string()).map_err(|error| {
@@ -81,12 +81,12 @@ pub(super) struct DeliveryJson {
     event: EventId,
     /// The Email's id; null for a test.
     email: Option<EmailId>,
-    /// From 1.
+    /// The number of the attempt, from 1.
     attempt: u32,
     at: String,
     duration_millis: u64,
     status: Option<u16>,
-    /// What failed, as a stable word; null after a success.
+    /// The error as a stable code; null after a success.
     error: Option<String>,
     /// The beginning of the receiver's answer.
     response: String,
@@ -117,7 +117,7 @@ impl From<AttemptRecord> for DeliveryJson {
     }
 }
 
-/// How many events are sent again, and how many are not because the outbox has no room for them.
+/// The number of events that are sent again, and of events that the outbox has no room for.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ReplayedJson {
@@ -127,7 +127,7 @@ pub(super) struct ReplayedJson {
 
 type IdOfPath = Result<Path<String>, PathRejection>;
 
-/// The webhook that the path names.
+/// The webhook with the id in the path.
 async fn webhook(api: &Api, id: IdOfPath) -> Result<WebhookRecord, Problem> {
     let Path(id) = id.map_err(|_| Problem::new(Code::IdInvalid, "the id in the path is not UTF-8"))?;
     let found = api.outbox.webhook(query::webhook_id(&id)?).await?;

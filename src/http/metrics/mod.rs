@@ -1,7 +1,7 @@
 //! `GET /metrics`: the program's counters and gauges, in Prometheus' text format, version 0.0.4.
 //!
-//! Everybody may read it, like `/readyz`: it holds numbers and words of the program alone, no address, domain or URL. A
-//! scrape reads counters and, of the store, what a status reads; no row of mail is counted.
+//! Everybody may read the metrics. They contain only numbers and fixed words, and no address, domain or URL. A scrape
+//! never counts rows of mail.
 
 mod catalogue;
 mod render;
@@ -21,12 +21,12 @@ use crate::store::StoreStats;
 
 pub(super) use requests::Requests;
 
-/// A part of the program that counts, and its name in the catalogue of metrics.
+/// A part of the program with counters, and its name in the catalogue of metrics.
 #[derive(Clone, Debug)]
 pub struct MetricSource {
-    /// Its name in the catalogue.
+    /// The name in the catalogue.
     pub name: &'static str,
-    /// Its counters.
+    /// The counters of the part.
     pub counts: Arc<dyn Counts>,
 }
 
@@ -47,7 +47,7 @@ impl Numbers {
     }
 }
 
-/// Answers with every metric of the revision. What the store can't tell while it has trouble is left out.
+/// Answers with every metric of the revision. Metrics of a store that can't be read are left out.
 pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Response, Problem> {
     let mut numbers: Vec<Numbers> = api.metrics.iter().map(Numbers::read).collect();
     numbers.push(Numbers::of("process", process(&api)));

@@ -1,4 +1,4 @@
-//! Numbers to text: what the catalogue calls them, in its order.
+//! Writes numbers as text, with the names and the order of the catalogue.
 
 use prometheus::TextEncoder;
 use prometheus::proto::{Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType};
@@ -9,10 +9,10 @@ use crate::config::Revision;
 use crate::http::problem::Problem;
 use crate::model::{Count, Durations};
 
-/// The format of the text.
+/// The content type of the text.
 pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Everything that is in `numbers` and of this revision.
+/// The metrics of this revision with their values in `numbers`.
 pub(super) fn text(numbers: &[Numbers], revision: Revision) -> Result<String, Problem> {
     debug_assert_eq!(uncatalogued(numbers), Vec::<String>::new());
     let present = FAMILIES.iter().filter(|family| family.is_of(revision));
@@ -23,7 +23,7 @@ pub(super) fn text(numbers: &[Numbers], revision: Revision) -> Result<String, Pr
     })
 }
 
-/// What has no place in the catalogue.
+/// The numbers that the catalogue lacks.
 fn uncatalogued(numbers: &[Numbers]) -> Vec<String> {
     let names = numbers.iter().flat_map(|Numbers { source, counts, durations }| {
         let counts = counts.iter().map(|count| (count.name, count.labels.len()));
@@ -37,7 +37,7 @@ fn uncatalogued(numbers: &[Numbers]) -> Vec<String> {
     names.filter(is_unknown).map(|(source, name, labels)| format!("{source}.{name} with {labels} labels")).collect()
 }
 
-/// `None` if nothing is known of the family now.
+/// The metrics of a family with their values; `None` if `numbers` has no value.
 fn of_family(family: &Family, numbers: &[Numbers]) -> Option<MetricFamily> {
     let of_source = || numbers.iter().filter(|numbers| numbers.source == family.source);
     let metrics: Vec<Metric> = match family.kind {
@@ -69,7 +69,7 @@ fn metric(family: &Family, kind: Kind, count: &Count) -> Metric {
         pair
     });
     let mut metric = Metric::from_label(labels.collect());
-    // Exact up to 2^53, which no number here reaches.
+    // The conversion is exact up to 2^53, which no number reaches.
     #[expect(clippy::cast_precision_loss)]
     let value = count.value as f64;
     if kind == Kind::Counter {

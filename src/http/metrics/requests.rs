@@ -1,4 +1,4 @@
-//! Requests by the template of their route and the class of their status.
+//! Counters of requests, by the template of their route and the class of their status.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,23 +9,23 @@ use axum::http::StatusCode;
 
 use crate::model::{Count, Counts};
 
-/// The classes of statuses that are given.
+/// The classes of statuses that the service sends.
 const CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
-/// What stands for every path that no route has.
+/// The label of all paths without a route.
 const NO_ROUTE: &str = "none";
 
 type Classes = [AtomicU64; CLASSES.len()];
 
-/// Counters of requests since the start, and how many are being answered now.
+/// Counters of requests since the start, and the number of requests in progress.
 #[derive(Debug, Default)]
 pub(in crate::http) struct Requests {
-    /// By template: never what a caller wrote, so there are no more than the program has routes.
+    /// The counters by template. Templates are never text from a caller, so their number is bounded.
     routes: RwLock<BTreeMap<Arc<str>, Classes>>,
     in_flight: AtomicU64,
 }
 
 impl Requests {
-    /// Counts a request as being answered until what is returned has ended or is dropped.
+    /// Counts a request as in progress until the returned value is ended or dropped.
     pub(in crate::http) fn begin<'a>(&'a self, request: &Request) -> InFlight<'a> {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         InFlight { requests: self, route: request.extensions().get().cloned() }
@@ -45,7 +45,7 @@ impl Requests {
     }
 }
 
-/// A request that is being answered.
+/// A request in progress.
 #[derive(Debug)]
 pub(in crate::http) struct InFlight<'a> {
     requests: &'a Requests,
@@ -53,9 +53,9 @@ pub(in crate::http) struct InFlight<'a> {
 }
 
 impl InFlight<'_> {
-    /// It was answered with this status.
+    /// Counts the request as answered with this status.
     pub(in crate::http) fn end(self, status: StatusCode) {
-        // Below a nested router a path without a route has a template with a wildcard.
+        // A path without a route below a nested router has a template with a wildcard.
         let route = self.route.as_ref().map(MatchedPath::as_str).filter(|route| !route.contains("{*"));
         self.requests.answered(route.unwrap_or(NO_ROUTE), status);
     }

@@ -209,8 +209,10 @@ impl ClientTimer {
         first
     }
 
-    /// Since when the client has kept the server waiting: by silence, or by commands that have led to no message for
-    /// longer than the timeout under stress. `None` if it does not: its message keeps the rate, or the server is busy.
+    /// When the client began to keep the server waiting; `None` if its message keeps the rate or the server is busy.
+    ///
+    /// A client keeps the server waiting by silence, or by commands without a message for longer than the timeout
+    /// under stress.
     pub(super) fn waiting_since(&self, timeouts: &Timeouts, now: Duration) -> Option<Duration> {
         match self.awaited {
             Awaited::Command { since } => Some(since.min(self.stalled.ends_at(timeouts.stress, timeouts.rate))),

@@ -65,7 +65,7 @@ async fn sighup_reads_the_certificate_again_and_status_tells_what_is_wrong_with_
     let (cert, key) = (text(&files.certificate), text(&files.key));
     let args = ["--tls-cert", cert, "--tls-key", key, "--smtps-listen", "127.0.0.1:0"];
     let binary = Binary::serve(dir.path(), &args);
-    binary.logged("everybody on this machine may read the key");
+    binary.logged("every user of this machine may read the key");
     let reported = status(&binary);
     let smtps = reported["smtpsListen"][0].as_str().and_then(|text| text.parse().ok()).expect("an address");
     assert_eq!(reported["tls"]["names"], json!(["localhost"]));
@@ -75,7 +75,7 @@ async fn sighup_reads_the_certificate_again_and_status_tells_what_is_wrong_with_
 
     fs::write(&files.certificate, "nothing").expect("write");
     binary.signal(Signal::HUP);
-    binary.logged("certificate not taken over; the one in use stays");
+    binary.logged("the certificate could not be replaced; the old one stays in use");
     let fault = status(&binary)["tls"]["fault"].to_string();
     assert!(fault.contains("holds no certificate"), "{fault}");
     SmtpPeer::connect(smtps).await.secure(&pair.connector()).await.expect("a handshake").expect("220").await;
@@ -83,7 +83,7 @@ async fn sighup_reads_the_certificate_again_and_status_tells_what_is_wrong_with_
     let next = Pair::fresh();
     next.write(tls.path());
     binary.signal(Signal::HUP);
-    binary.logged("certificate read again");
+    binary.logged("the certificate was read again and is in use");
     SmtpPeer::connect(smtps).await.secure(&next.connector()).await.expect("a handshake").expect("220").await;
     until("the fault is gone from the status", async || status(&binary)["tls"]["fault"].is_null()).await;
     session.deliver("hello@example.test", "hi\r\n").await;

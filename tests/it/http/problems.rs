@@ -15,7 +15,7 @@ async fn a_problem_has_these_members_in_this_order() {
     let answer = api.get("/no/such/path").await;
     assert_eq!(
         String::from_utf8_lossy(&answer.body),
-        r#"{"type":"about:blank","title":"Not Found","status":404,"detail":"nothing has this path; GET / says what is here","code":"unknown_path"}"#
+        r#"{"type":"about:blank","title":"Not Found","status":404,"detail":"this path does not exist; GET / lists the paths","code":"unknown_path"}"#
     );
 }
 

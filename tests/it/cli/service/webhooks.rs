@@ -47,7 +47,7 @@ pub(super) fn admin_routes() -> Router<Shared> {
 async fn list(State(held): State<Shared>, Query(query): Parameters) -> Response {
     let held = held.lock().expect("lock");
     if held.has_no_webhooks {
-        return problem(404, "unknown_path", "nothing has this path");
+        return problem(404, "unknown_path", "this path does not exist");
     }
     let of = |webhook: &&Value| query.get("recipient").is_some_and(|to| webhook["recipient"] == to.as_str());
     axum::Json(held.webhooks.iter().filter(of).collect::<Vec<_>>()).into_response()
@@ -58,7 +58,7 @@ async fn add(State(held): State<Shared>, body: String) -> Response {
     let mut held = held.lock().expect("lock");
     let url = body["url"].as_str().expect("url");
     if held.has_no_webhooks {
-        return problem(404, "unknown_path", "nothing has this path");
+        return problem(404, "unknown_path", "this path does not exist");
     }
     let is_known = held.webhooks.iter().any(|webhook| webhook["url"] == url);
     if !is_known {
