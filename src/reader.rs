@@ -2,48 +2,66 @@
 //!
 //! One reading runs on one thread from its first octet to its last, since each change of threads costs more than a small
 //! message. Few readings run at once: a message takes several times its size in memory while it is read.
+//! The threads are our own: a busy one takes the next reading without being woken, unlike those of tokio's pool.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
 
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
+use tokio::sync::oneshot;
 
 use crate::mime::{self, Content};
 
-/// Runs readings, a few at a time. Clones share the bound.
+type Job = Box<dyn FnOnce() + Send>;
+
+/// A few threads that run readings. They end when the last handle is dropped.
 #[derive(Clone, Debug)]
 pub struct Reader {
-    slots: Arc<Semaphore>,
+    jobs: mpsc::Sender<Job>,
 }
 
-/// A reading panicked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a reading of mail panicked")]
-pub struct ReadingPanicked;
-
 impl Reader {
-    /// A reader that runs at most `readings` at once, and at least one.
-    pub fn new(readings: usize) -> Self {
-        Self { slots: Arc::new(Semaphore::new(readings.max(1))) }
+    /// Starts `threads` threads, at least one. The error is that of the operating system.
+    pub fn start(threads: usize) -> io::Result<Self> {
+        let (jobs, queue) = mpsc::channel();
+        let queue = Arc::new(Mutex::new(queue));
+        for number in 0..threads.max(1) {
+            let queue = Arc::clone(&queue);
+            thread::Builder::new().name(format!("reader-{number}")).spawn(move || work(&queue))?;
+        }
+        Ok(Self { jobs })
     }
 
     /// Runs a reading on a thread that may block. Waits for its turn, first come, first served.
     ///
-    /// A reading that has begun ends even if the caller goes away. The caller must be within a tokio runtime.
-    pub async fn run<T: Send + 'static>(
-        &self,
-        reading: impl Future<Output = T> + Send + 'static,
-    ) -> Result<T, ReadingPanicked> {
-        // The semaphore is never closed.
-        let slot = Arc::clone(&self.slots).acquire_owned().await.map_err(|_| ReadingPanicked)?;
+    /// A reading that has begun ends even if the caller goes away. If it panics, so does the caller. The caller must be
+    /// within a tokio runtime.
+    pub async fn run<T: Send + 'static>(&self, reading: impl Future<Output = T> + Send + 'static) -> T {
+        let (answer, answered) = oneshot::channel();
         let runtime = Handle::current();
-        let reading = tokio::task::spawn_blocking(move || {
-            let read = runtime.block_on(reading);
-            drop(slot);
-            read
+        let job = Box::new(move || {
+            if !answer.is_closed() {
+                // This fails only if the caller has gone.
+                let _ = answer.send(catch_unwind(AssertUnwindSafe(|| runtime.block_on(reading))));
+            }
         });
-        reading.await.map_err(|_| ReadingPanicked)
+        // The threads are there as long as this handle, and answer every job.
+        let is_sent = self.jobs.send(job).is_ok();
+        match answered.await {
+            Ok(Ok(read)) => read,
+            Ok(Err(panic)) => resume_unwind(panic),
+            Err(_) => unreachable!("a thread of the reader has ended; sent: {is_sent}"),
+        }
+    }
+}
+
+fn work(queue: &Mutex<mpsc::Receiver<Job>>) {
+    loop {
+        let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(job) = job else { return };
+        job();
     }
 }
 
@@ -82,21 +100,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_of_a_whole_reading_is_an_error_and_frees_its_place() {
-        let reader = Reader::new(1);
+    async fn a_reading_that_panics_leaves_its_thread() {
+        let reader = Reader::start(1).expect("a thread");
         for _ in 0..3 {
-            assert_eq!(
-                reader.run(async { assert!(Handle::try_current().is_err(), "on purpose") }).await,
-                Err(ReadingPanicked)
-            );
+            let reading = AssertUnwindSafe(reader.run(async { panic!("on purpose") }));
+            let caught: Result<(), _> = futures_util::FutureExt::catch_unwind(reading).await;
+            assert!(caught.is_err());
         }
-        assert_eq!(reader.run(async { 1 }).await, Ok(1));
+        assert_eq!(reader.run(async { 1 }).await, 1);
     }
 
     #[tokio::test]
-    async fn no_more_readings_run_than_permitted_and_all_end() {
-        const PERMITTED: usize = 2;
-        let reader = Reader::new(PERMITTED);
+    async fn no_more_readings_run_than_there_are_threads_and_all_end() {
+        const THREADS: usize = 2;
+        let reader = Reader::start(THREADS).expect("threads");
         let running = Arc::new(AtomicUsize::new(0));
         let all = (0..50).map(|number| {
             let (reader, running) = (reader.clone(), Arc::clone(&running));
@@ -107,11 +124,11 @@ mod tests {
                     running.fetch_sub(1, Ordering::SeqCst);
                     (number, others)
                 };
-                reader.run(reading).await.expect("no panic")
+                reader.run(reading).await
             }
         });
         let done = futures_util::future::join_all(all).await;
-        assert!(done.iter().all(|(_, others)| *others < PERMITTED));
+        assert!(done.iter().all(|(_, others)| *others < THREADS));
         assert!(done.iter().enumerate().all(|(at, (number, _))| at == *number));
     }
 }

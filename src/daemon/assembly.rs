@@ -17,7 +17,7 @@ use crate::store::{EmbeddedStore, Outbox, Store};
 use crate::webhook::{Caller, CallerSettings, EventSender, Guard, GuardSettings, Schedule, Tester};
 
 /// The most readings of mail at once. Each may hold a message of the largest size, several times over.
-const READINGS: usize = 4;
+const READERS: usize = 4;
 
 /// The parts that work together, none of them running yet.
 pub struct Assembled {
@@ -46,7 +46,7 @@ pub async fn assemble(
     let registry =
         Registry::open(Arc::clone(&config), store.clone(), Arc::clone(&resolver), Arc::clone(&clock)).await?;
     let guard = Arc::new(guard(&config, status.as_ref()));
-    let reader = Reader::new(READINGS);
+    let reader = Reader::start(READERS)?;
     let calls = CallerSettings {
         timeout: config.webhooks.timeout,
         per_address_per_minute: config.webhooks.per_address_per_minute,

@@ -9,7 +9,6 @@ use super::principal::Principal;
 use super::problem::{Code, Problem};
 use crate::mime::Content;
 use crate::model::{EmailId, Mailbox, StoredEmail};
-use crate::reader::ReadingPanicked;
 
 /// The six fields of an Email in every answer. No field is ever absent or null.
 #[derive(Debug, Serialize)]
@@ -67,6 +66,6 @@ impl Api {
             api.permit(principal, mailbox)?;
             then(email)
         };
-        self.reader.run(reading).await.map_err(|ReadingPanicked| Problem::internal())?
+        self.reader.run(reading).await
     }
 }

@@ -116,8 +116,7 @@ impl Page {
         while let Some(batch) = self.next_batch() {
             let store = Arc::clone(&self.api.store);
             let is_first = !self.has_emails;
-            let reading = self.api.reader.run(async move { read(&*store, batch, is_first).await });
-            let emails = reading.await.map_err(|panicked| StoreError::Failed(panicked.to_string()))??;
+            let emails = self.api.reader.run(async move { read(&*store, batch, is_first).await }).await?;
             self.has_emails |= !emails.is_empty();
             json.extend_from_slice(&emails);
             // A batch of which nothing is left must not end the body's stream.

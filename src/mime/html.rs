@@ -42,40 +42,34 @@ const REFERENCE_OCTETS_MAX: usize = 33;
 /// Converts plain text to HTML. Markup is escaped, and line ends become `<br>`.
 pub(super) fn from_text(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 8);
-    let mut start = 0;
-    for (at, &octet) in text.as_bytes().iter().enumerate() {
-        if !IS_ESCAPED[usize::from(octet)] {
-            continue;
-        }
-        let escape = match octet {
-            b'&' => "&amp;",
-            b'<' => "&lt;",
-            b'>' => "&gt;",
-            b'"' => "&quot;",
-            b'\'' => "&#39;",
-            b'\r' if text.as_bytes().get(at + 1) == Some(&b'\n') => "",
-            b'\r' => "\r",
+    let mut rest = text;
+    while let Some(position) = next_escaped(rest.as_bytes()) {
+        html.push_str(&rest[..position]);
+        html.push_str(match &rest.as_bytes()[position..] {
+            [b'&', ..] => "&amp;",
+            [b'<', ..] => "&lt;",
+            [b'>', ..] => "&gt;",
+            [b'"', ..] => "&quot;",
+            [b'\'', ..] => "&#39;",
+            [b'\r', b'\n', ..] => "",
+            [b'\r', ..] => "\r",
             _ => "<br>\n",
-        };
-        html.push_str(&text[start..at]);
-        html.push_str(escape);
-        start = at + 1;
+        });
+        rest = &rest[position + 1..];
     }
-    html.push_str(&text[start..]);
+    html.push_str(rest);
     html
 }
 
-/// The octets that [`from_text`] replaces. All are ASCII, so each is a character of its own.
-const IS_ESCAPED: [bool; 256] = {
-    let mut is_escaped = [false; 256];
-    let octets = b"&<>\"'\r\n";
-    let mut at = 0;
-    while at < octets.len() {
-        is_escaped[octets[at] as usize] = true;
-        at += 1;
-    }
-    is_escaped
-};
+/// The position of the first octet that [`from_text`] replaces. Each of them is a character of its own.
+fn next_escaped(octets: &[u8]) -> Option<usize> {
+    const CHUNK: usize = 32;
+    let is_escaped = |octet: &u8| matches!(octet, b'&' | b'<' | b'>' | b'"' | b'\'' | b'\r' | b'\n');
+    // The compiler looks at all octets of a chunk at once only if no branch depends on one of them.
+    let is_clean = |chunk: &&[u8; CHUNK]| !chunk.iter().fold(false, |found, octet| found | is_escaped(octet));
+    let clean = octets.as_chunks().0.iter().take_while(is_clean).count() * CHUNK;
+    octets[clean..].iter().position(is_escaped).map(|position| clean + position)
+}
 
 /// Converts HTML to plain text. Blocks end with a line end, list items are marked, and the target of a link follows
 /// its text.
@@ -315,6 +309,9 @@ mod tests {
 
     #[test]
     fn text_as_html_holds_no_markup() {
+        assert_eq!(from_text("a\r\nb\nc\rd"), "a<br>\nb<br>\nc\rd");
+        let long = "x".repeat(100);
+        assert_eq!(from_text(&format!("{long}<{long}ü&")), format!("{long}&lt;{long}ü&amp;"));
         assert_eq!(
             from_text("<script>alert('&\"')</script>\nnext"),
             "&lt;script&gt;alert(&#39;&amp;&quot;&#39;)&lt;/script&gt;<br>\nnext"

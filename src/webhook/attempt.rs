@@ -149,7 +149,7 @@ impl EventSender {
             let (outbox, event, receiver) = (Arc::clone(&self.outbox), event.clone(), receiver.clone());
             async move { read_request(&*outbox, &event, &receiver, at).await }
         };
-        let read = self.reader.run(reading).await.unwrap_or(Ok(Err(Attempted::Ended(AttemptRecord::DAMAGED))))?;
+        let read = self.reader.run(reading).await?;
         let Ok(request) = read else { return Ok(read) };
         // This check comes last, because it takes a while to read and sign a long message.
         if !self.outbox.is_current(version) && !self.outbox.is_pending(event).await? {

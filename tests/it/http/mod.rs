@@ -114,7 +114,7 @@ impl TestApi {
             guard: Arc::new(guard),
             webhook_test,
             registry: domains.clone(),
-            reader: Reader::new(1),
+            reader: Reader::start(1).expect("a thread"),
             etags: ETags::default(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             status: None,

@@ -88,7 +88,7 @@ impl Running {
         let settings = CallerSettings { timeout: self.timeout, has_probation: false, ..CallerSettings::default() };
         Arc::new(EventSender {
             outbox,
-            reader: Reader::new(1),
+            reader: Reader::start(1).expect("a thread"),
             caller: Caller::new(settings, guard, resolver, Arc::clone(&clock)).expect("caller"),
             schedule: Schedule::default(),
             grace: GRACE,
