@@ -1,4 +1,4 @@
-//! A disk that counts how often its files are read.
+//! A disk that counts the reads of its files, and their octets.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,8 +15,8 @@ pub(crate) struct CountingDisk {
     reads: Reads,
 }
 
-/// How many there were, by the names of files.
-type Reads = Arc<Mutex<BTreeMap<String, u64>>>;
+/// How many reads and octets there were, by the names of files.
+type Reads = Arc<Mutex<BTreeMap<String, (u64, u64)>>>;
 
 #[derive(Debug)]
 struct CountedFile {
@@ -28,12 +28,17 @@ struct CountedFile {
 impl CountingDisk {
     /// How many reads there were.
     pub(crate) fn reads(&self) -> u64 {
-        self.reads.lock().expect("counts").values().sum()
+        self.reads.lock().expect("counts").values().map(|(reads, _)| reads).sum()
     }
 
     /// How many reads of the file `name` there were.
     pub(crate) fn reads_of(&self, name: &str) -> u64 {
-        self.reads.lock().expect("counts").get(name).copied().unwrap_or(0)
+        self.reads.lock().expect("counts").get(name).map_or(0, |(reads, _)| *reads)
+    }
+
+    /// How many octets were read.
+    pub(crate) fn octets_read(&self) -> u64 {
+        self.reads.lock().expect("counts").values().map(|(_, octets)| octets).sum()
     }
 
     /// A disk with the files as they are for a process that dies now.
@@ -94,7 +99,12 @@ impl DiskFile for CountedFile {
     }
 
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        *self.reads.lock().expect("counts").entry(self.name.clone()).or_default() += 1;
+        {
+            let mut all = self.reads.lock().expect("counts");
+            let (reads, octets) = all.entry(self.name.clone()).or_default();
+            *reads += 1;
+            *octets += out.len() as u64;
+        }
         self.file.read_at(offset, out)
     }
 
