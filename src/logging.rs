@@ -4,10 +4,15 @@ use std::env;
 use std::io::{self, IsTerminal};
 
 use tracing::Subscriber;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::{Layer, Registry, fmt};
 
 use crate::config::LogFormat;
+
+/// The variable that says what is logged: `target=level` and `level`, separated by commas.
+const RUST_LOG: &str = "RUST_LOG";
 
 /// Sends the log of the whole process to stderr.
 ///
@@ -15,36 +20,39 @@ use crate::config::LogFormat;
 /// `RUST_LOG`, where it is set and valid, takes the place of it. Colour is used on a terminal unless `NO_COLOR` is set.
 /// Only the first call in a process has an effect.
 pub fn init(format: LogFormat, verbosity: u8) {
-    let given = env::var(EnvFilter::DEFAULT_ENV).unwrap_or_default();
+    let given = env::var(RUST_LOG).unwrap_or_default();
     let is_colour_unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let has_colour = io::stderr().is_terminal() && !is_colour_unwanted;
     // A second daemon in one process logs to the place of the first.
     let _ =
         tracing::subscriber::set_global_default(subscriber(format, filter(&given, verbosity), has_colour, io::stderr));
-    if EnvFilter::try_new(&given).is_err() {
+    if given.parse::<Targets>().is_err() {
         tracing::warn!("RUST_LOG is not valid and has no effect");
     }
 }
 
 /// What is logged: `given` in the syntax of `RUST_LOG`, else what `verbosity` stands for.
-fn filter(given: &str, verbosity: u8) -> EnvFilter {
+fn filter(given: &str, verbosity: u8) -> Targets {
     let by_verbosity = match verbosity {
         0 => "warn,tempmail=info",
         1 => "info,tempmail=debug",
         _ => "debug,tempmail=trace",
     };
     let given = Some(given).filter(|given| !given.is_empty());
-    given.and_then(|given| EnvFilter::try_new(given).ok()).unwrap_or_else(|| EnvFilter::new(by_verbosity))
+    given.and_then(|given| given.parse().ok()).unwrap_or_else(|| by_verbosity.parse().unwrap_or_default())
 }
 
-fn subscriber<W>(format: LogFormat, filter: EnvFilter, has_colour: bool, writer: W) -> Box<dyn Subscriber + Send + Sync>
+fn subscriber<W>(format: LogFormat, filter: Targets, has_colour: bool, writer: W) -> Box<dyn Subscriber + Send + Sync>
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(has_colour);
+    let lines = fmt::layer().with_writer(writer).with_ansi(has_colour);
     match format {
-        LogFormat::Text => Box::new(builder.with_target(false).finish()),
-        LogFormat::Json => Box::new(builder.json().flatten_event(true).with_current_span(false).finish()),
+        LogFormat::Text => Box::new(Registry::default().with(lines.with_target(false).with_filter(filter))),
+        LogFormat::Json => {
+            let lines = lines.json().flatten_event(true).with_current_span(false);
+            Box::new(Registry::default().with(lines.with_filter(filter)))
+        }
     }
 }
 
@@ -93,7 +101,7 @@ mod tests {
             ("", 2, &["other-warn", "other-info", "own-info", "own-debug", "own-trace"]),
             ("", 255, &["other-warn", "other-info", "own-info", "own-debug", "own-trace"]),
             ("other=info", 2, &["other-warn", "other-info"]),
-            ("=,=", 0, &["other-warn", "own-info"]),
+            ("tempmail=loud", 0, &["other-warn", "own-info"]),
         ] {
             let text = logged(LogFormat::Text, given, verbosity, false, a_line_of_each_level);
             let words: Vec<_> = text.lines().filter_map(|line| line.split(' ').next_back()).collect();
