@@ -67,7 +67,7 @@ async fn on_a_full_disk_mail_is_refused_for_now_and_all_else_goes_on() {
     fill(&ballast);
 
     peer.command("MAIL FROM:<ann@sender.test>", "452 4.3.1").await;
-    let answer = reqwest::get(format!("http://{}/readyz", server.http)).await.expect("an answer");
+    let answer = http::client().get(format!("http://{}/readyz", server.http)).send().await.expect("an answer");
     assert_eq!(answer.status(), 503);
     assert_eq!(answer.json::<Value>().await.expect("JSON")["cause"], "storage_full");
     assert_eq!((&status()["acceptsMail"], &status()["cause"]), (&Value::Bool(false), &Value::from("storage_full")));

@@ -101,7 +101,7 @@ async fn each_is_listed_shown_sent_on_and_served_as_it_came() {
         sink.script(&format!("/{name}"), Behaviour::status(200));
         let hook = json!({"recipient": to(name), "url": sink.url(&format!("/{name}"))});
         let url = format!("http://{}/api/webhooks", daemon.http);
-        let registered = reqwest::Client::new().post(url).json(&hook).send().await.expect("an answer");
+        let registered = http::client().post(url).json(&hook).send().await.expect("an answer");
         assert!(registered.status().is_success(), "{registered:?}");
         deliver(&daemon, name, &mail).await;
 

@@ -9,6 +9,7 @@ use rand::RngExt;
 use serde_json::Value;
 
 use crate::support::binary::Binary;
+use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
 
@@ -44,7 +45,7 @@ async fn send_until_gone(server: SocketAddr, to: String, acknowledged: Arc<Atomi
 
 /// What was acknowledged is there and whole.
 async fn check(daemon: &Binary, expected: &[(String, Vec<String>)]) {
-    let client = reqwest::Client::new();
+    let client = http::client();
     let get = async |path: String| {
         let answer = client.get(format!("http://{}/api/mail/messages{path}", daemon.http)).send().await;
         let answer = answer.and_then(reqwest::Response::error_for_status).expect("an answer");
@@ -83,7 +84,7 @@ async fn kill_under_load(kills: usize) {
             acknowledged.load(Ordering::Relaxed) >= wanted
         })
         .await;
-        // At any moment, not only when somebody has just been answered.
+        // The kill comes at any moment of the other process, not only after one of its replies.
         tokio::time::sleep(later).await;
         daemon.kill();
         let before = expected.len();

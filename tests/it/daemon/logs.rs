@@ -104,7 +104,7 @@ async fn no_line_names_a_recipient_a_sender_content_or_a_secret_however_much_is_
             "recipient": "secretbox@example.test", "url": sink.url("/secrethook"), "secret": "secretsecret",
         });
         let url = format!("http://{}/api/webhooks", daemon.http);
-        assert_eq!(reqwest::Client::new().post(url).json(&body).send().await.expect("an answer").status(), 201);
+        assert_eq!(http::client().post(url).json(&body).send().await.expect("an answer").status(), 201);
         send(&daemon).await;
         sink.wait_for(2).await;
         read(&daemon).await;
@@ -196,7 +196,7 @@ async fn read(daemon: &Binary) {
         http::get(daemon.http, &path).await;
     }
     let url = format!("http://{}/api/mail/delete?to=secretbox@example.test", daemon.http);
-    assert_eq!(reqwest::Client::new().delete(url).send().await.expect("an answer").status(), 200);
+    assert_eq!(http::client().delete(url).send().await.expect("an answer").status(), 200);
 }
 
 #[tokio::test]

@@ -84,7 +84,7 @@ async fn mail_and_refusals_are_counted() {
     let inbox = http::inbox(server.http(), TO).await;
     let id = inbox["emails"][0]["id"].as_str().expect("an id").to_owned();
     let url = format!("http://{}/api/mail/delete?id={id}", server.http());
-    assert_eq!(reqwest::Client::new().delete(url).send().await.expect("an answer").status(), 200);
+    assert_eq!(http::client().delete(url).send().await.expect("an answer").status(), 200);
 
     let ended = [("reason", "quit")];
     let after = Exposition::until(server.http(), "the session has ended", |exposition| {
@@ -144,7 +144,7 @@ async fn what_webhooks_come_to_is_counted() {
     for path in ["/good", "/bad", "/gone"] {
         let body = json!({ "recipient": format!("{}@example.test", &path[1..]), "url": sink.url(path) });
         let url = format!("http://{}/api/webhooks", server.http());
-        assert_eq!(reqwest::Client::new().post(url).json(&body).send().await.expect("an answer").status(), 201);
+        assert_eq!(http::client().post(url).json(&body).send().await.expect("an answer").status(), 201);
     }
     for to in ["good", "gone", "bad"] {
         server.send(&format!("{to}@example.test"), "event", "").await;
@@ -296,7 +296,7 @@ async fn nothing_from_outside_becomes_a_label() {
     };
     visit("findable").await;
     let url = format!("http://{}/metrics", server.http());
-    let text = reqwest::get(&url).await.expect("an answer").text().await.expect("text");
+    let text = http::client().get(&url).send().await.expect("an answer").text().await.expect("text");
     let first = Exposition::parse(&text);
     for word in ["findable", "wild.test", "sender.test", "127.0.0.1"] {
         assert!(!text.contains(word), "{word} is in\n{text}");

@@ -26,7 +26,7 @@ const SENDER: &str = "bounces@example.test";
 
 /// How many mails each recipient has, of those that have not exactly one.
 async fn counts_but_one(http: SocketAddr) -> BTreeMap<String, u64> {
-    let client = reqwest::Client::new();
+    let client = http::client();
     let mut found = BTreeMap::new();
     for number in 1..=MESSAGES {
         let to = format!("{number}{RECIPIENT}");

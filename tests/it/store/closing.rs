@@ -52,6 +52,7 @@ async fn a_close_leaves_what_is_still_to_be_punched_to_the_next_start() {
     assert!(join_all(deliveries).await.into_iter().all(|received| received == Ok(())));
     disk.fail(|operation, _| {
         if operation == Operation::Punch {
+            // A slow disk: the whole batch would take seconds.
             std::thread::sleep(Duration::from_millis(2));
         }
         None

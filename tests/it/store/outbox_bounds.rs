@@ -1,9 +1,9 @@
 //! What waits for webhooks has an end and a bound, and who fills it pays for it.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Waker};
+use std::task::Poll;
 use std::time::Duration;
 
 use tempmail::model::{
@@ -168,13 +168,15 @@ async fn no_webhook_outlives_its_domain_wherever_its_removal_was_cut_off() {
         assert_eq!(store.register_domain(registered(&domain), 9).await, Ok(Registration::Won));
         let id = register(&store, "a@example.test", "https://a.example/").await;
         {
-            let mut removal = pin!(store.remove_domain(&domain));
-            for _ in 0..polls {
-                if removal.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
-                    break;
+            let (mut removal, mut polls_left) = (pin!(store.remove_domain(&domain)), polls);
+            poll_fn(|context| {
+                if polls_left == 0 {
+                    return Poll::Ready(());
                 }
-                tokio::time::sleep(Duration::from_millis(30)).await;
-            }
+                polls_left -= 1;
+                removal.as_mut().poll(context).map(drop)
+            })
+            .await;
         }
         let is_registered = !store.domains().await.expect("domains").is_empty();
         let is_told = store.webhook(id).await.expect("read").is_some();

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::from_fn;
 use std::net::SocketAddr;
 
+use super::http;
 use super::until::until;
 
 type Labels = BTreeMap<String, String>;
@@ -35,7 +36,7 @@ impl Family {
 impl Exposition {
     /// What a server says of itself.
     pub(crate) async fn of(server: SocketAddr) -> Self {
-        let answer = reqwest::get(format!("http://{server}/metrics")).await.expect("an answer");
+        let answer = http::client().get(format!("http://{server}/metrics")).send().await.expect("an answer");
         assert_eq!(answer.status(), 200);
         assert_eq!(answer.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
         Self::parse(&answer.text().await.expect("text"))

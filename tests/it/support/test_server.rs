@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::binary;
 use super::clock::SetClock;
+use super::http;
 use super::smtp_peer::SmtpPeer;
 use super::until::until;
 use crate::cli::Outcome;
@@ -147,7 +148,7 @@ impl TestServer {
 
     fn control(&self) -> reqwest::Client {
         let socket = self.dir.path().join("tempmail.sock");
-        reqwest::Client::builder().unix_socket(socket).build().expect("a client")
+        http::client_builder().unix_socket(socket).build().expect("a client")
     }
 
     /// Delivers a text mail over SMTP.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use failing::Failing;
-use power_cut::{put, zero};
+use power_cut::{put, set_len, zero};
 use tempmail::store::disk::{Disk, DiskFile};
 
 /// How long a test waits for what must come.
@@ -176,6 +176,15 @@ impl RecordingDisk {
         self.after(|operation| matches!(operation, Operation::Sync { .. } | Operation::SyncDir))
     }
 
+    /// How often the file `name` was synced.
+    pub fn syncs_of(&self, name: &str) -> usize {
+        let world = self.world();
+        let file = world.names.get(name);
+        let is_meant =
+            |operation: &&Operation| matches!(operation, Operation::Sync { file: synced, .. } if Some(synced) == file);
+        world.log.iter().filter(is_meant).count()
+    }
+
     /// The numbers of operations after which a file had just been removed.
     pub fn removals(&self) -> Vec<usize> {
         self.after(|operation| matches!(operation, Operation::Remove { .. }))
@@ -310,7 +319,7 @@ impl DiskFile for RecordedFile {
     fn set_len(&self, octets: u64) -> io::Result<()> {
         let octets = usize::try_from(octets).expect("a small file");
         let mut world = self.disk.live()?;
-        world.files[self.file].resize(octets, 0);
+        set_len(&mut world.files[self.file], octets);
         self.disk.log(world, Operation::SetLen { file: self.file, octets });
         Ok(())
     }
@@ -358,6 +367,7 @@ impl DiskFile for RecordedFile {
         }
         drop(world);
         if !takes.is_zero() {
+            // A device takes its time: whatever the store does too early, it does now.
             std::thread::sleep(takes);
         }
         self.disk.log(self.disk.live()?, Operation::Sync { file: self.file, covers });

@@ -59,7 +59,7 @@ impl RecordingDisk {
                 }
                 Operation::SetLen { file, octets } => {
                     if survives(durable[at]) {
-                        files[*file].resize(*octets, 0);
+                        set_len(&mut files[*file], *octets);
                     }
                 }
                 Operation::Sync { .. } | Operation::SyncFailed { .. } | Operation::SyncDir => {}
@@ -107,16 +107,19 @@ fn sectors(offset: usize, octets: usize) -> impl Iterator<Item = (usize, usize)>
     })
 }
 
+/// Gives a file this length: octets that are missing become zeros.
+pub(super) fn set_len(file: &mut Vec<u8>, octets: usize) {
+    file.truncate(octets);
+    // `Vec::resize` writes octet by octet in a build without optimization.
+    file.extend_from_slice(&vec![0; octets - file.len()]);
+}
+
 pub(super) fn put(file: &mut Vec<u8>, offset: usize, data: &[u8]) {
-    if file.len() < offset + data.len() {
-        file.resize(offset + data.len(), 0);
-    }
+    set_len(file, file.len().max(offset + data.len()));
     file[offset..offset + data.len()].copy_from_slice(data);
 }
 
 pub(super) fn zero(file: &mut Vec<u8>, offset: usize, octets: usize) {
-    if file.len() < offset + octets {
-        file.resize(offset + octets, 0);
-    }
+    set_len(file, file.len().max(offset + octets));
     file[offset..offset + octets].fill(0);
 }
