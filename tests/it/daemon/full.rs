@@ -18,7 +18,7 @@ const TO: &str = "hello@example.test";
 struct Tmpfs(TempDir);
 
 impl Tmpfs {
-    /// `None` where this user may not mount.
+    /// `None` if this user may not mount.
     fn mount(size: &str) -> Option<Self> {
         let dir = tempfile::tempdir().expect("directory");
         let mut command = Command::new("mount");
@@ -33,12 +33,12 @@ impl Tmpfs {
 
 impl Drop for Tmpfs {
     fn drop(&mut self) {
-        // A daemon that a failed test left behind may still be there.
+        // The daemon of a failed test may still be running.
         let _ = Command::new("umount").arg("-l").arg(self.path()).status();
     }
 }
 
-/// Takes every block that is left.
+/// Fills every free block.
 fn fill(file: &Path) {
     use std::io::Write;
     let mut file = std::fs::File::create(file).expect("create");

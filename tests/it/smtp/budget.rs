@@ -61,7 +61,7 @@ async fn a_message_without_memory_is_refused_at_data_and_accepted_later() {
     third.command("DATA", "354").await;
     third.command(".", "250 2.0.0").await;
     second.command(".", "250 2.0.0").await;
-    assert_eq!(receiver.stop().await.kept().len(), 4);
+    assert_eq!(receiver.stop().await.stored().len(), 4);
 }
 
 #[tokio::test]
@@ -83,7 +83,7 @@ async fn a_message_reserves_its_memory_until_the_store_has_answered() {
     }
     other.command("DATA", "354").await;
     other.command(".", "250 2.0.0").await;
-    assert_eq!(receiver.stop().await.kept().len(), 3);
+    assert_eq!(receiver.stop().await.stored().len(), 3);
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn a_message_larger_than_its_size_gets_only_the_memory_that_is_left() {
     liar.command("NOOP", "250 2.0.0").await;
     first.command(".", "250 2.0.0").await;
     second.command(".", "250 2.0.0").await;
-    assert_eq!(receiver.stop().await.kept().len(), 4);
+    assert_eq!(receiver.stop().await.stored().len(), 4);
 }
 
 #[tokio::test]
@@ -122,7 +122,7 @@ async fn a_client_that_disconnects_releases_its_memory() {
         until("memory is free", async || peer.try_exchange("DATA\r\n").await.starts_with("354")).await;
         peer.send(lines(50 * KB)).await;
     }
-    assert_eq!(receiver.stop().await.kept(), []);
+    assert_eq!(receiver.stop().await.stored(), []);
 }
 
 #[tokio::test]

@@ -28,8 +28,8 @@ async fn pipelined_chunks_are_answered_one_by_one() {
         peer.expect(expected).await;
     }
     peer.command("QUIT", "221").await;
-    let kept = receiver.stop().await.kept();
-    assert_eq!((kept.len(), &kept[0].raw[..]), (1, format!(".\r\n.{large}").as_bytes()));
+    let stored = receiver.stop().await.stored();
+    assert_eq!((stored.len(), &stored[0].raw[..]), (1, format!(".\r\n.{large}").as_bytes()));
 }
 
 #[tokio::test]
@@ -64,9 +64,9 @@ async fn lmtp_answers_for_each_recipient() {
         peer.expect(reply).await;
     }
     peer.command("NOOP", "250 2.0.0 OK").await;
-    let kept = receiver.stop().await.kept();
-    assert_eq!((kept.len(), kept[0].envelope.protocol.as_str()), (1, "LMTP"));
-    assert_eq!(kept[0].envelope.recipients.len(), 2);
+    let stored = receiver.stop().await.stored();
+    assert_eq!((stored.len(), stored[0].envelope.protocol.as_str()), (1, "LMTP"));
+    assert_eq!(stored[0].envelope.recipients.len(), 2);
 }
 
 /// The octets of the one Email of a mailbox, with the trace before them.

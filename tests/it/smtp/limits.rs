@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixListener, UnixStream};
 
 use super::{TestReceiver, from, until_checked};
-use crate::support::certificates::kept;
+use crate::support::certificates::keeper;
 use crate::support::clock::SetClock;
 use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
@@ -71,7 +71,7 @@ async fn behind_a_proxy_the_limits_apply_to_the_named_client() {
 
 #[tokio::test]
 async fn before_a_handshake_no_reply_is_sent() {
-    let (tls, connector, _dir) = kept();
+    let (tls, connector, _dir) = keeper();
     let change = |settings: &mut SmtpSettings| {
         settings.exempt = Vec::new();
         settings.connections_per_client_max = 1;
@@ -165,7 +165,7 @@ async fn a_silent_client_is_ended() {
         peer.expect_closed().await;
     }
     receiver.until_counted("ended", "idle", 2).await;
-    assert_eq!(receiver.stop().await.kept(), []);
+    assert_eq!(receiver.stop().await.stored(), []);
 }
 
 #[tokio::test]
@@ -187,7 +187,7 @@ async fn a_message_below_the_rate_is_ended_and_one_that_keeps_it_is_not() {
     slow.expect("421 4.4.2 The message").await;
     receiver.until_counted("ended", "slowMessage", 1).await;
     quick.command(".", "250 2.0.0").await;
-    assert_eq!(receiver.stop().await.kept().len(), 1);
+    assert_eq!(receiver.stop().await.stored().len(), 1);
 }
 
 #[tokio::test]

@@ -79,8 +79,8 @@ async fn a_full_mailbox_gets_452_at_rcpt_and_the_others_their_mail() {
     peer.command("RCPT TO:<ann@example.test>", "250 2.1.5").await;
     peer.command("DATA", "354").await;
     peer.command(".", "250 2.0.0").await;
-    let kept = receiver.stop().await.kept();
-    let recipients: Vec<_> = kept.iter().map(|delivery| delivery.envelope.recipients[0].address.clone()).collect();
+    let stored = receiver.stop().await.stored();
+    let recipients: Vec<_> = stored.iter().map(|delivery| delivery.envelope.recipients[0].address.clone()).collect();
     assert_eq!(recipients, ["bob@example.test", "ann@example.test"]);
 }
 
@@ -94,7 +94,7 @@ async fn a_mailbox_that_was_filled_meanwhile_gets_452_at_the_end() {
     second.begin_data("bob@example.test").await;
     first.command(".", "250 2.0.0").await;
     second.command(".", "452 4.2.2").await;
-    assert_eq!(receiver.stop().await.kept().len(), 1);
+    assert_eq!(receiver.stop().await.stored().len(), 1);
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use tempmail::smtp::{Service, SmtpSettings};
 use tokio::net::TcpSocket;
 
 use super::TestReceiver;
-use crate::support::certificates::kept;
+use crate::support::certificates::keeper;
 use crate::support::faulty_store::FaultyStore;
 use crate::support::programs;
 use crate::support::smtp_peer::SmtpPeer;
@@ -39,8 +39,8 @@ async fn the_header_names_the_client() {
         peer.send(header).await;
         peer.expect("220").await;
         peer.deliver("bob@example.test", "hi\r\n").await;
-        let kept = receiver.stop().await.kept();
-        assert_eq!(kept[0].envelope.client.to_string(), client, "{}", header.escape_ascii());
+        let stored = receiver.stop().await.stored();
+        assert_eq!(stored[0].envelope.client.to_string(), client, "{}", header.escape_ascii());
     }
 }
 
@@ -63,8 +63,8 @@ async fn a_header_may_arrive_octet_by_octet() {
         peer.expect("220").await;
         peer.deliver("bob@example.test", "hi\r\n").await;
     }
-    let kept = receiver.stop().await.kept();
-    assert!(kept.iter().all(|delivery| delivery.envelope.client.to_string() == "192.0.2.7"), "{kept:?}");
+    let stored = receiver.stop().await.stored();
+    assert!(stored.iter().all(|delivery| delivery.envelope.client.to_string() == "192.0.2.7"), "{stored:?}");
 }
 
 #[tokio::test]
@@ -99,7 +99,7 @@ async fn no_other_peer_may_name_the_client() {
     peer.send(V1).await;
     peer.expect("500 5.5.2").await;
     peer.deliver("bob@example.test", "hi\r\n").await;
-    assert_eq!(receiver.stop().await.kept()[0].envelope.client.to_string(), "127.0.0.1");
+    assert_eq!(receiver.stop().await.stored()[0].envelope.client.to_string(), "127.0.0.1");
 }
 
 #[tokio::test]
@@ -114,14 +114,14 @@ async fn lmtp_has_no_header() {
 
 #[tokio::test]
 async fn the_header_comes_before_the_handshake() {
-    let (tls, connector, _dir) = kept();
+    let (tls, connector, _dir) = keeper();
     let receiver = TestReceiver::of(Service::Smtps, Some(tls), FaultyStore::open(), trusting).await;
     let mut peer = SmtpPeer::connect(receiver.address).await;
     peer.send(V2).await;
     let mut peer = peer.secure(&connector).await.expect("a handshake");
     peer.expect("220").await;
     peer.deliver("bob@example.test", "hi\r\n").await;
-    assert_eq!(receiver.stop().await.kept()[0].envelope.client.to_string(), "192.0.2.7");
+    assert_eq!(receiver.stop().await.stored()[0].envelope.client.to_string(), "192.0.2.7");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -152,8 +152,8 @@ async fn haproxy_names_its_clients() {
         peer.deliver("bob@example.test", "hi\r\n").await;
     }
     child.kill().and_then(|()| child.wait()).expect("its end");
-    let kept = receiver.stop().await.kept();
-    let clients: Vec<_> = kept.iter().map(|delivery| delivery.envelope.client).collect();
+    let stored = receiver.stop().await.stored();
+    let clients: Vec<_> = stored.iter().map(|delivery| delivery.envelope.client).collect();
     assert_eq!(clients, [CLIENT; 2]);
 }
 

@@ -31,7 +31,7 @@ async fn octets_one_by_one_make_the_same_dialog() {
     for start in ["250 localhost", "250 2.1.0", "250 2.1.5", "354", "250 2.0.0", "221"] {
         peer.expect(start).await;
     }
-    assert_eq!(receiver.stop().await.kept()[0].raw, "hi\r\n");
+    assert_eq!(receiver.stop().await.stored()[0].raw, "hi\r\n");
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use super::TestReceiver;
 use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
 
-/// What some server takes for the end of a message, and none may (RFC 5321 sections 2.3.8 and 4.1.1.4).
+/// What some servers wrongly take for the end of a message (RFC 5321 sections 2.3.8 and 4.1.1.4).
 const FALSE_ENDS: &[&str] = &[
     "\n.\n",
     "\n.\r\n",
@@ -38,19 +38,19 @@ const BEGIN: &str = "MAIL FROM:<ann@sender.test>\r\nRCPT TO:<bob@example.test>\r
 /// A whole second transaction.
 const SECOND: &str = "MAIL FROM:<mallory@sender.test>\r\nRCPT TO:<eve@example.test>\r\nDATA\r\nSubject: smuggled\r\n";
 
-/// The same behind BDAT, where nothing in the octets is an end, the true one included.
+/// Variants behind BDAT, where no octets are an end, not even those of the true one.
 fn ends_of_nothing() -> impl Iterator<Item = &'static str> {
     FALSE_ENDS.iter().copied().chain(["\r\n.\r\n"])
 }
 
-/// Where a false end can be cut in two, or before or behind it, given where it begins.
+/// Where to cut a false end that begins at `start`: before it, in it, or behind it.
 fn cuts(end: &str, at: usize) -> impl Iterator<Item = usize> {
     at..=at + end.len()
 }
 
-/// Sends `content` as a message, in `pieces` of it, and checks that it is the only one and was kept to the octet.
+/// Sends `content` as a message, in `pieces` of it, and checks that it is the only one and was stored unchanged.
 async fn expect_one_message(receiver: &TestReceiver, content: &[u8], pieces: &[&[u8]]) {
-    let before = receiver.store.kept().len();
+    let before = receiver.store.stored().len();
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data("bob@example.test").await;
     peer.send_cut(pieces).await;
@@ -59,12 +59,12 @@ async fn expect_one_message(receiver: &TestReceiver, content: &[u8], pieces: &[&
         peer.expect(start).await;
     }
     peer.expect_closed().await;
-    let kept = receiver.store.kept().split_off(before);
-    assert_eq!(kept.len(), 1, "{:?}", content.escape_ascii().to_string());
+    let stored = receiver.store.stored().split_off(before);
+    assert_eq!(stored.len(), 1, "{:?}", content.escape_ascii().to_string());
     // Only a dot behind a true CRLF is dot-stuffing and is removed.
     let expected = String::from_utf8_lossy(content).replace("\r\n.", "\r\n") + "\r\n";
-    assert_eq!(kept[0].raw.escape_ascii().to_string(), expected.as_bytes().escape_ascii().to_string());
-    assert_eq!(kept[0].envelope.recipients.len(), 1);
+    assert_eq!(stored[0].raw.escape_ascii().to_string(), expected.as_bytes().escape_ascii().to_string());
+    assert_eq!(stored[0].envelope.recipients.len(), 1);
 }
 
 #[tokio::test]
@@ -109,7 +109,7 @@ fn no_row_of_dots_and_line_ends_lets_a_second_message_in() {
 /// Sends `wire`, which is pipelined behind EHLO, in `pieces` of it; the replies must begin like these, and then there is
 /// only the one to QUIT. The messages that this brought.
 async fn played(receiver: &TestReceiver, pieces: &[&[u8]], replies: &[&str]) -> Vec<String> {
-    let before = receiver.store.kept().len();
+    let before = receiver.store.stored().len();
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.command("EHLO client.test", "250").await;
     peer.send_cut(pieces).await;
@@ -119,8 +119,8 @@ async fn played(receiver: &TestReceiver, pieces: &[&[u8]], replies: &[&str]) -> 
     }
     peer.expect("221").await;
     peer.expect_closed().await;
-    let kept = receiver.store.kept().split_off(before);
-    kept.iter().map(|delivery| delivery.raw.escape_ascii().to_string()).collect()
+    let stored = receiver.store.stored().split_off(before);
+    stored.iter().map(|delivery| delivery.raw.escape_ascii().to_string()).collect()
 }
 
 #[tokio::test]
@@ -211,9 +211,9 @@ async fn a_client_that_speaks_before_the_greeting_is_refused() {
         receiver.until_counted("ended", "spokeFirst", 1).await;
     }
     let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
-    // A client that waits is served.
+    // A client that waits for the greeting is served.
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data("bob@example.test").await;
     peer.command(".", "250 2.0.0").await;
-    assert_eq!(receiver.stop().await.kept().len(), 1);
+    assert_eq!(receiver.stop().await.stored().len(), 1);
 }

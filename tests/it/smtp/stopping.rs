@@ -23,7 +23,7 @@ async fn idle_clients_and_clients_within_data_get_421_at_once() {
     in_data.expect_closed().await;
     drop((idle, in_data));
     let address = receiver.address;
-    assert_eq!(receiver.stop().await.kept(), []);
+    assert_eq!(receiver.stop().await.stored(), []);
     assert!(TcpStream::connect(address).await.is_err());
 }
 
@@ -43,7 +43,7 @@ async fn a_message_at_the_store_gets_its_answer_first() {
     peer.expect("421 4.3.2").await;
     peer.expect_closed().await;
     drop(peer);
-    assert_eq!(receiver.stop().await.kept().len(), 1);
+    assert_eq!(receiver.stop().await.stored().len(), 1);
 }
 
 #[tokio::test]
@@ -58,5 +58,5 @@ async fn a_store_that_does_not_answer_does_not_delay_the_stop() {
     peer.expect_closed().await;
     receiver.until_counted("ended", "cutOff", 1).await;
     let store = receiver.stop().await;
-    assert_eq!(store.kept(), []);
+    assert_eq!(store.stored(), []);
 }

@@ -22,8 +22,8 @@ async fn a_message_is_handed_over_as_it_came() {
     peer.command("QUIT", "221 2.0.0").await;
     peer.expect_closed().await;
 
-    let kept = receiver.stop().await.kept();
-    let [delivery] = &kept[..] else { panic!("{kept:?}") };
+    let stored = receiver.stop().await.stored();
+    let [delivery] = &stored[..] else { panic!("{stored:?}") };
     assert_eq!(delivery.raw, &b"Subject: \xff\0\r\n\r\n.a\nb\rc\n.\n\r\n"[..]);
     assert_eq!(delivery.expires_at, delivery.received_at.plus(Duration::from_mins(90)));
     let envelope = &delivery.envelope;
@@ -44,7 +44,7 @@ async fn nothing_is_answered_before_the_store_has_the_message() {
     receiver.store.let_through(1);
     peer.expect("250 2.0.0 Stored").await;
     peer.expect("250 2.0.0 OK").await;
-    assert_eq!(receiver.store.kept().len(), 1);
+    assert_eq!(receiver.store.stored().len(), 1);
 }
 
 /// From the socket to the disk: no octet of the reply leaves before the journal's fdatasync has returned.
@@ -54,11 +54,11 @@ async fn nothing_is_answered_before_the_journal_is_synced() {
     let receiver = TestReceiver::start(FaultyStore::on(disk.clone()), |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data("bob@example.test").await;
-    let held = disk.hold_syncs_of("journal-");
+    let blocked = disk.block_syncs_of("journal-");
     peer.send(".\r\nNOOP\r\n").await;
-    tokio::task::block_in_place(|| disk.wait_for_held());
+    tokio::task::block_in_place(|| disk.wait_for_blocked_sync());
     peer.expect_silence().await;
-    drop(held);
+    drop(blocked);
     peer.expect("250 2.0.0 Stored").await;
     peer.expect("250 2.0.0 OK").await;
 }
@@ -79,7 +79,7 @@ async fn each_failure_of_the_store_has_its_reply() {
         peer.expect(reply).await;
     }
     peer.expect_closed().await;
-    assert_eq!(receiver.stop().await.kept(), []);
+    assert_eq!(receiver.stop().await.stored(), []);
 }
 
 #[tokio::test]
@@ -114,8 +114,8 @@ async fn a_message_over_the_limit_is_refused_and_the_next_is_accepted() {
     peer.begin_data("bob@example.test").await;
     peer.send(format!("{}.\r\n", line.repeat(1000))).await;
     peer.expect("250 2.0.0").await;
-    let kept = receiver.stop().await.kept();
-    assert_eq!(kept.iter().map(|delivery| delivery.raw.len()).collect::<Vec<_>>(), [100_000]);
+    let stored = receiver.stop().await.stored();
+    assert_eq!(stored.iter().map(|delivery| delivery.raw.len()).collect::<Vec<_>>(), [100_000]);
 }
 
 #[tokio::test]
@@ -133,7 +133,7 @@ async fn a_hundred_recipients_get_one_message() {
     peer.expect("354").await;
     peer.send("hi\r\n.\r\n").await;
     peer.expect("250 2.0.0").await;
-    assert_eq!(receiver.stop().await.kept()[0].envelope.recipients.len(), 100);
+    assert_eq!(receiver.stop().await.stored()[0].envelope.recipients.len(), 100);
 }
 
 #[tokio::test]
@@ -146,7 +146,7 @@ async fn a_mailbox_named_twice_gets_one_email() {
     peer.command("RCPT TO:<\"BOB\"@Example.Test>", "250 2.1.5").await;
     peer.command("DATA", "354").await;
     peer.command(".", "250 2.0.0").await;
-    assert_eq!(receiver.stop().await.kept()[0].envelope.recipients.len(), 1);
+    assert_eq!(receiver.stop().await.stored()[0].envelope.recipients.len(), 1);
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn a_client_that_disconnects_within_data_leaves_nothing() {
     drop(peer);
     // Another client is served as soon as that session has ended.
     SmtpPeer::greeted_in_the_end(receiver.address).await;
-    assert_eq!(receiver.stop().await.kept(), []);
+    assert_eq!(receiver.stop().await.stored(), []);
 }
 
 #[tokio::test]
@@ -200,9 +200,9 @@ async fn a_real_client_is_served() {
     assert_eq!(error.status().map(|code| code.to_string()), Some("550".to_owned()));
     drop(mailer);
 
-    let kept = receiver.stop().await.kept();
-    assert_eq!(kept.len(), 3);
-    for delivery in kept {
+    let stored = receiver.stop().await.stored();
+    assert_eq!(stored.len(), 3);
+    for delivery in stored {
         assert_eq!(delivery.envelope.recipients.len(), 2);
         assert!(delivery.raw.ends_with(b"\r\n\r\n.\r\n..dots\r\n.\r\n"), "{:?}", delivery.raw);
     }

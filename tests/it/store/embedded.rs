@@ -64,7 +64,7 @@ async fn everything_is_there_after_a_close_and_an_open() {
 }
 
 #[tokio::test]
-async fn a_closed_store_takes_nothing_and_says_so() {
+async fn a_closed_store_accepts_nothing_and_says_so() {
     let dir = tempfile::tempdir().expect("tempdir");
     let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
     store.close().await.expect("close");
@@ -125,7 +125,7 @@ async fn what_is_deleted_leaves_the_disk_and_what_is_not_stays() {
     assert!(contains(&octets, b"the-kept-mail"));
 }
 
-/// Where the last copy expired, the octets stayed that somebody had deleted, for as long as anything lived in the segment.
+/// A regression: when the last copy of a deleted mail expired, its octets stayed while other mail lived in the segment.
 #[tokio::test]
 async fn what_one_recipient_deleted_leaves_the_disk_when_it_expires_for_the_others() {
     let dir = tempfile::tempdir().expect("tempdir");
@@ -145,7 +145,7 @@ async fn what_one_recipient_deleted_leaves_the_disk_when_it_expires_for_the_othe
     assert!(contains(&octets, b"nobody-deleted-this"), "what only expires goes with its segment");
 }
 
-/// The second record of it was needed by nobody and deleted by nobody.
+/// A regression: the second record of a mail was not needed, and was never deleted.
 #[tokio::test]
 async fn a_message_that_was_handed_over_twice_leaves_the_disk_whole() {
     let dir = tempfile::tempdir().expect("tempdir");
@@ -250,7 +250,7 @@ async fn a_journal_whose_last_segment_lost_its_header_is_refused() {
     assert!(matches!(error, OpenError::Damaged { segment: 1, .. }), "{error}");
 }
 
-/// The journal lacks a file, be it replayed or not: nothing may be served as if it were all, and nothing be changed.
+/// A file of the journal is missing, replayed or not. The store must not serve an incomplete state, or change anything.
 #[tokio::test]
 async fn a_segment_that_lives_and_is_missing_is_named_and_the_store_is_left_as_it_is() {
     for saves in [true, false] {

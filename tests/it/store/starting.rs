@@ -1,4 +1,4 @@
-//! What a start waits for.
+//! What a start waits for, and what it does not wait for.
 
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex};
@@ -13,14 +13,14 @@ use crate::support::recording_disk::RecordingDisk;
 use crate::support::until::until;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-/// How many segments are tried at most: the first, a larger one that fails, a small one, and the two after that.
+/// The most segments that may be tried: the first, a larger one that fails, a small one, and the two after that.
 const ATTEMPTS_MAX: usize = 5;
-/// More than the first segment has.
+/// More room than the first segment needs.
 const ROOM_OCTETS: u64 = 18 << 20;
 
-/// A start wrote a whole segment of zeros before it took mail, and so did the end of a fault: up to a gigabyte.
+/// A regression: a start, and the end of a fault, wrote a whole segment of zeros before it accepted mail: up to a gigabyte.
 #[tokio::test]
-async fn a_process_begins_with_a_small_segment_and_begins_again_with_one_after_a_failure() {
+async fn a_process_starts_with_a_small_segment_and_does_so_again_after_a_failure() {
     let disk = FaultyDisk::on(RecordingDisk::default());
     let made = Arc::<Mutex<Vec<u64>>>::default();
     disk.fail({
@@ -45,7 +45,7 @@ async fn a_process_begins_with_a_small_segment_and_begins_again_with_one_after_a
     let made = made.lock().expect("sizes").clone();
     let first = made[0];
     assert!(((16 << 20)..ROOM_OCTETS).contains(&first), "{made:?}");
-    assert_eq!(made[1..3], [4 * first, first], "they grow, and after a failure somebody waits again: {made:?}");
+    assert_eq!(made[1..3], [4 * first, first], "they grow, and start small again after a failure: {made:?}");
     let part = PageRequest { offset: 0, limit: 1 };
     assert_eq!(store.list(&mailbox("a@example.test"), part, NOW).await.expect("list").total, mails);
 }

@@ -15,7 +15,7 @@ pub(crate) struct CountingDisk {
     reads: Reads,
 }
 
-/// How many there were, by the names of files.
+/// The numbers of reads by the names of files.
 type Reads = Arc<Mutex<BTreeMap<String, u64>>>;
 
 #[derive(Debug)]

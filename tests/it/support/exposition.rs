@@ -11,7 +11,7 @@ use super::until::until;
 
 type Labels = BTreeMap<String, String>;
 
-/// Everything of one scrape.
+/// All metrics of one scrape.
 #[derive(Debug, Default)]
 pub(crate) struct Exposition {
     pub(crate) families: BTreeMap<String, Family>,
@@ -34,7 +34,7 @@ impl Family {
 }
 
 impl Exposition {
-    /// What a server says of itself.
+    /// Scrapes a server.
     pub(crate) async fn of(server: SocketAddr) -> Self {
         let answer = http::client().get(format!("http://{server}/metrics")).send().await.expect("an answer");
         assert_eq!(answer.status(), 200);
@@ -42,7 +42,7 @@ impl Exposition {
         Self::parse(&answer.text().await.expect("text"))
     }
 
-    /// Asks until what it says is as wanted.
+    /// Scrapes a server until the metrics are as wanted.
     pub(crate) async fn until(server: SocketAddr, what: &str, wanted: impl Fn(&Self) -> bool) -> Self {
         let last = RefCell::new(Self::default());
         until(from_fn(|f| write!(f, "{what}: {:#?}", last.borrow())), async || {
@@ -89,7 +89,7 @@ impl Exposition {
         self.families.values().map(|family| family.samples.len()).sum()
     }
 
-    /// Whether each counter that was there before is there and no smaller.
+    /// Whether each counter of an earlier scrape is still there, and no smaller.
     pub(crate) fn follows(&self, before: &Self) -> bool {
         before.families.iter().filter(|(_, family)| family.kind != "gauge").all(|(name, family)| {
             let now = &self.families[name];

@@ -1,6 +1,6 @@
-//! The files of a closed store: redb's own check of the index, and whether its tables fit each other and the journal.
+//! The files of a closed store: redb's own check of the index, and whether its tables match each other and the journal.
 //!
-//! The layout of the rows is written down here a second time, on purpose: a row that changes its meaning is noticed.
+//! The layout of the rows is here a second time on purpose, so that a test fails when a row changes its meaning.
 
 use std::collections::BTreeMap;
 
@@ -65,8 +65,8 @@ fn rows<K: Key + 'static, V: Value + 'static, T>(
     Ok(rows)
 }
 
-fn equal<T: PartialEq + std::fmt::Debug>(what: &str, noted: T, counted: T) -> Result<(), String> {
-    if noted == counted { Ok(()) } else { Err(format!("{what}: noted {noted:?}, counted {counted:?}")) }
+fn equal<T: PartialEq + std::fmt::Debug>(what: &str, recorded: T, counted: T) -> Result<(), String> {
+    if recorded == counted { Ok(()) } else { Err(format!("{what}: recorded {recorded:?}, counted {counted:?}")) }
 }
 
 /// The Emails and events that refer to a record.
@@ -170,9 +170,9 @@ impl Tables {
         let refcounts: BTreeMap<_, _> = rows(transaction, REFCOUNTS, number)?.into_iter().collect();
         for (place, holders) in &self.records {
             let all = holders.emails + holders.events;
-            let noted = refcounts.get(place).copied();
-            if all > 1 || noted.is_some() {
-                equal("references to a record", noted, Some(all))?;
+            let recorded = refcounts.get(place).copied();
+            if all > 1 || recorded.is_some() {
+                equal("references to a record", recorded, Some(all))?;
                 equal("an Email of a refcounted record says so", holders.is_refcounted || holders.emails == 0, true)?;
             }
         }
@@ -194,11 +194,11 @@ impl Tables {
         }
         let octets: u64 = self.records.values().map(|holders| u64::from(holders.content)).sum();
         equal("live octets", self.state.6, octets)?;
-        let mut noted: BTreeMap<_, _> =
+        let mut recorded: BTreeMap<_, _> =
             rows(transaction, SEGMENTS, |segment, (messages, octets, _)| (segment, (messages, octets)))?
                 .into_iter()
                 .collect();
-        noted.retain(|_, (messages, _)| *messages > 0);
-        equal("usage of the segments", noted, counted)
+        recorded.retain(|_, (messages, _)| *messages > 0);
+        equal("usage of the segments", recorded, counted)
     }
 }
