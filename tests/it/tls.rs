@@ -1,4 +1,4 @@
-//! Certificates from files: what is taken, what is refused with which words, and what happens when the files change.
+//! Certificates from files: which are accepted, how others are refused, and what happens when the files change.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -104,7 +104,7 @@ fn what_cannot_be_used_is_named_with_what_to_do() {
 }
 
 #[test]
-fn a_broken_new_file_keeps_what_is_in_use_and_is_reported() {
+fn a_broken_new_file_is_reported_and_the_old_one_stays_in_use() {
     let dir = directory();
     let files = Pair::fresh().write(dir.path());
     let keeper = keeper(&files);
@@ -151,7 +151,7 @@ async fn a_change_of_either_file_is_noticed() {
     let shutdown = CancellationToken::new();
     let watching = tokio::spawn(watch(Arc::clone(&keeper), Arc::new(SystemClock), shutdown.clone()));
     let next = Pair::until(KeyPair::generate().expect("a key"), 2090);
-    // As certbot does it: a file beside, then a rename.
+    // Like certbot: write a new file beside the old one, then rename it.
     let beside = dir.path().join("beside");
     fs::create_dir(&beside).expect("directory");
     let written = next.write(&beside);
@@ -183,7 +183,7 @@ fn a_self_signed_certificate_is_for_the_hostname_and_stays() {
 }
 
 #[test]
-fn a_key_that_everybody_may_read_is_noticed() {
+fn a_key_that_everyone_may_read_is_reported() {
     let dir = directory();
     let files = Pair::fresh().write(dir.path());
     for (mode, is_readable) in [(0o600, false), (0o640, false), (0o644, true), (0o604, true)] {

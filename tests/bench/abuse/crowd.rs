@@ -91,7 +91,7 @@ impl Drop for Crowd {
     }
 }
 
-/// What the process of a crowd is told.
+/// The orders to the process of a crowd.
 pub(crate) struct Orders {
     habit: Habit,
     clients: usize,

@@ -1,4 +1,4 @@
-//! Power cuts by the thousand: the images of the test of that name, as many as are asked for.
+//! Power cuts by the thousand: as many images as requested, of the same kind as in the test `store::crash`.
 //!
 //! `cargo bench --bench crash -- [IMAGES]`: 1,000 if not said, 100 of each workload. It ends at the first image that breaks
 //! a promise, with exit code 1, its seed and its files. `TEMPMAIL_CRASH_SEED=N` opens that one image.
@@ -70,8 +70,8 @@ fn examine(first: u64, wanted: u64) -> Result<()> {
             match looked {
                 Ok(is_reported) => damages += u64::from(is_reported),
                 Err(broken) => {
-                    let kept = broken.keep(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
-                    return Err(format!("after {done} images: {broken}\nkept in {}", kept.display()).into());
+                    let saved_in = broken.save(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
+                    return Err(format!("after {done} images: {broken}\nsaved in {}", saved_in.display()).into());
                 }
             }
             done += 1;

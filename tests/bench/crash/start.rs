@@ -93,7 +93,7 @@ impl Drop for Daemon {
     }
 }
 
-/// Starts the daemon; how long it took until somebody was greeted.
+/// Starts the daemon. Returns how long it took until a client was greeted.
 fn start(data: &Path, address: SocketAddr) -> Result<(Daemon, Duration)> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
     command.args(["serve", "--smtp-listen", &address.to_string(), "--http-listen", "127.0.0.1:0"]);

@@ -141,7 +141,7 @@ impl Daemon {
     }
 }
 
-/// Addresses on loopback that nobody listens on, each another.
+/// Different addresses on loopback on which nothing listens.
 pub(crate) fn free_addresses<const N: usize>() -> Result<[SocketAddr; N]> {
     let mut listeners = Vec::with_capacity(N);
     let mut addresses = [SocketAddr::from((Ipv4Addr::LOCALHOST, 0)); N];

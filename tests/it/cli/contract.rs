@@ -1,4 +1,4 @@
-//! What holds for every command: transports, exit codes, streams.
+//! The contract of every command: transports, exit codes, streams.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ const TO: &str = "hello@example.test";
 #[test]
 fn flag_environment_and_socket_lead_to_the_same_answer() {
     let service = Service::start();
-    service.held().emails = vec![email(1, TO, "one")];
+    service.contents().emails = vec![email(1, TO, "one")];
     let by_flag = service.run(&["-v", "inbox", TO]);
     let by_env = tempmail().env("TEMPMAIL_SERVER", service.url()).args(["inbox", TO]).output().expect("run");
     let by_socket = service.run_local(&["-v", "inbox", TO]);
@@ -100,13 +100,13 @@ fn the_token_comes_from_a_file_or_the_environment() {
     let by_env =
         tempmail().env("TEMPMAIL_TOKEN", "secret").args(["--server", &service.url(), "domain", "verify"]).output();
     assert_eq!(by_env.expect("run").status.code(), Some(0));
-    assert_eq!(service.held().tokens, ["Bearer secret", "Bearer secret"]);
+    assert_eq!(service.contents().tokens, ["Bearer secret", "Bearer secret"]);
 }
 
 #[test]
 fn a_reader_that_has_gone_is_no_failure() {
     let service = Service::start();
-    service.held().emails = vec![email(1, TO, "one")];
+    service.contents().emails = vec![email(1, TO, "one")];
     let (reader, writer) = std::io::pipe().expect("pipe");
     drop(reader);
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("tempmail"));
@@ -120,7 +120,7 @@ fn an_interrupt_ends_a_waiting_command_with_130() {
     let service = Service::start();
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("tempmail"));
     let mut child = command.args(["--server", &service.url(), "inbox", "hang@example.test"]).spawn().expect("spawn");
-    blocking::until("a request", || !service.held().requests.is_empty());
+    blocking::until("a request", || !service.contents().requests.is_empty());
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("kill");
     let status = child.wait().expect("wait");
@@ -130,7 +130,7 @@ fn an_interrupt_ends_a_waiting_command_with_130() {
 #[test]
 fn a_pipe_is_never_coloured_unless_asked() {
     let service = Service::start();
-    service.held().emails = vec![email(1, TO, "one")];
+    service.contents().emails = vec![email(1, TO, "one")];
     let plain = service.run(&["inbox", TO, "-o", "table"]);
     assert!(plain.stdout.starts_with("ID") && !plain.stdout.contains('\u{1b}'), "{}", plain.stdout);
     assert!(plain.stdout.contains(&id_of(1)));

@@ -7,12 +7,12 @@ const TO: &str = "hello@example.test";
 
 fn service() -> Service {
     let service = Service::start();
-    service.held().emails = vec![email(3, "other@example.test", "x"), email(2, TO, "b"), email(1, TO, "a")];
+    service.contents().emails = vec![email(3, "other@example.test", "x"), email(2, TO, "b"), email(1, TO, "a")];
     service
 }
 
 fn left(service: &Service) -> usize {
-    service.held().emails.len()
+    service.contents().emails.len()
 }
 
 fn with_input(service: &Service, args: &[&str], input: &str) -> Outcome {
@@ -29,7 +29,7 @@ fn without_a_terminal_yes_is_demanded_and_named() {
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{args:?}");
         assert!(outcome.stderr.contains("--yes"), "{}", outcome.stderr);
     }
-    assert!(service.held().requests.is_empty());
+    assert!(service.contents().requests.is_empty());
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_dry_run_needs_no_yes_and_deletes_nothing() {
     );
     assert_eq!(service.run(&["delete", "--dry-run", "--id", &id_of(9)]).code, Some(3));
     assert_eq!(left(&service), 3);
-    assert!(service.held().requests.iter().all(|request| request.starts_with("GET ")));
+    assert!(service.contents().requests.iter().all(|request| request.starts_with("GET ")));
 }
 
 #[test]

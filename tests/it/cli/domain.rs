@@ -27,7 +27,7 @@ fn a_domain_that_points_elsewhere_gets_the_record_to_create() {
 #[test]
 fn without_an_mx_host_it_says_which_setting_is_missing() {
     let service = Service::start();
-    service.held().has_mx_host = false;
+    service.contents().has_mx_host = false;
     let outcome = service.run(&["domain", "add", "example.org"]);
     assert_eq!(outcome.code, Some(6));
     assert!(outcome.stderr.contains("--mx-host"), "{}", outcome.stderr);
@@ -59,20 +59,20 @@ fn a_check_prints_records_for_a_zone_file() {
 #[test]
 fn domains_are_listed() {
     let service = Service::start();
-    service.held().domains = vec![domain("a.test", "active"), domain("b.test", "deactivated")];
+    service.contents().domains = vec![domain("a.test", "active"), domain("b.test", "deactivated")];
     let line = |name, status| format!("{name}\t{status}\t2023-11-14T22:13:20Z\t\t\n");
     assert_eq!(service.run(&["domain", "list"]).stdout, line("a.test", "active") + &line("b.test", "deactivated"));
     assert_eq!(service.run(&["domain", "ls", "--active"]).stdout, "a.test\n");
     assert_eq!(service.run(&["domain", "ls", "--active", "--json"]).stdout, "[\n  \"a.test\"\n]\n");
-    service.held().requests.clear();
+    service.contents().requests.clear();
     service.run_local(&["domain", "list"]);
-    assert_eq!(service.held().requests, ["GET /api/admin/domains"]);
+    assert_eq!(service.contents().requests, ["GET /api/admin/domains"]);
 }
 
 #[test]
 fn a_domain_is_removed_unless_it_is_fixed_or_unknown() {
     let service = Service::start();
-    service.held().domains = vec![domain("a.test", "active")];
+    service.contents().domains = vec![domain("a.test", "active")];
     assert_eq!(service.run(&["domain", "remove", "a.test"]).code, Some(4));
     let removed = service.run_local(&["domain", "rm", "a.test"]);
     assert_eq!((removed.code, removed.stdout.as_str()), (Some(0), "a.test\n"), "{}", removed.stderr);
@@ -91,6 +91,6 @@ fn a_round_that_was_held_back_names_the_way_on() {
     assert!(round.stderr.contains("--force"), "{}", round.stderr);
     let forced = service.run_local(&["domain", "verify", "a.test", "--force"]);
     assert_eq!(forced.stderr, "");
-    let last = service.held().requests.last().cloned();
+    let last = service.contents().requests.last().cloned();
     assert_eq!(last.as_deref(), Some("POST /api/admin/domains/verify?domain=a.test&force=true"));
 }

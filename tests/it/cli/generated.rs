@@ -1,4 +1,4 @@
-//! `man/` and `completions/` are what the command tree gives.
+//! `man/` and `completions/` are up to date with the command tree.
 
 use std::collections::BTreeMap;
 use std::path::Path;

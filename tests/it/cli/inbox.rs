@@ -8,7 +8,7 @@ const TO: &str = "hello@example.test";
 
 fn two_mails() -> Service {
     let service = Service::start();
-    service.held().emails = vec![email(2, TO, "tab\there"), email(1, TO, "first")];
+    service.contents().emails = vec![email(2, TO, "tab\there"), email(1, TO, "first")];
     service
 }
 
@@ -50,20 +50,20 @@ fn page_and_limit_reach_the_service_and_a_page_past_the_end_is_said() {
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""));
     assert!(outcome.stderr.contains("past the end"), "{}", outcome.stderr);
     let asked = "GET /api/mail/messages?to=hello%40example.test&page=3&limit=1";
-    assert_eq!(service.held().requests, [asked]);
+    assert_eq!(service.contents().requests, [asked]);
 }
 
 #[test]
 fn a_plus_stays_a_plus() {
     let service = Service::start();
-    service.held().emails = vec![email(1, "a+b@example.test", "tagged")];
+    service.contents().emails = vec![email(1, "a+b@example.test", "tagged")];
     assert!(service.run(&["inbox", "a+b@example.test"]).stdout.contains("tagged"));
 }
 
 #[test]
 fn an_inbox_of_a_domain_not_served_is_empty_with_a_hint() {
     let service = Service::start();
-    service.held().domains = vec![domain("*.wild.test", "active"), domain("gone.test", "deactivated")];
+    service.contents().domains = vec![domain("*.wild.test", "active"), domain("gone.test", "deactivated")];
     for (address, hint) in [
         ("a@example.test", "no mail is received for example.test"),
         ("a@gone.test", "gone.test is deactivated"),

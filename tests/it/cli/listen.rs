@@ -20,7 +20,7 @@ use crate::support::webhook_sink::{Behaviour, WebhookSink};
 const TO: &str = "hello@example.test";
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a receiver was sent.
+/// A request that a receiver got.
 #[derive(Debug)]
 struct Received {
     headers: HeaderMap,
@@ -36,10 +36,10 @@ impl Received {
 /// Answers the requests with these statuses, one after another, and then with 204.
 fn receiver(statuses: Vec<u16>) -> (SocketAddr, Arc<Mutex<Vec<Received>>>) {
     let received: Arc<Mutex<Vec<Received>>> = Arc::default();
-    let (held, mut statuses) = (Arc::clone(&received), statuses.into_iter());
+    let (requests, mut statuses) = (Arc::clone(&received), statuses.into_iter());
     let statuses = Arc::new(Mutex::new(move || statuses.next().unwrap_or(204)));
     let handler = move |headers: HeaderMap, body: Bytes| {
-        held.lock().expect("lock").push(Received { headers, body });
+        requests.lock().expect("lock").push(Received { headers, body });
         let status = (*statuses.lock().expect("lock"))();
         async move { StatusCode::from_u16(status).expect("status") }
     };
@@ -99,7 +99,7 @@ impl Listening {
         self.stderr.recv_timeout(PATIENCE).expect("a hint in time")
     }
 
-    /// Ends it with Ctrl-C; what it has written and nobody has read.
+    /// Ends it with Ctrl-C. Returns its output that was not read yet.
     fn interrupt(mut self) -> Vec<String> {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("kill");
@@ -119,7 +119,7 @@ impl Drop for Listening {
 /// A service that receives mail for the domain of [`TO`].
 fn serving() -> Service {
     let service = Service::start();
-    service.held().domains = vec![domain("example.test", "active")];
+    service.contents().domains = vec![domain("example.test", "active")];
     service
 }
 
@@ -127,7 +127,7 @@ fn arrive(service: &Service, ids: impl IntoIterator<Item = u8>) {
     for id in ids {
         let mut mail = email(id, TO, &format!("mail {id}"));
         mail["bodyText"] = json!("Hello\n");
-        service.held().emails.insert(0, mail);
+        service.contents().emails.insert(0, mail);
     }
 }
 
@@ -195,10 +195,10 @@ fn a_receiver_that_fails_or_is_not_there_ends_nothing() {
     assert!(received.iter().all(|received| received.headers.get("x-webhook-signature").is_none()));
 
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("bind").local_addr().expect("address");
-    let nobody = Listening::start(&service.url(), &format!("http://{free}/"), &[]);
+    let unreachable = Listening::start(&service.url(), &format!("http://{free}/"), &[]);
     arrive(&service, [4, 5]);
     for _ in 0..2 {
-        let line = nobody.line();
+        let line = unreachable.line();
         assert!(line.ends_with("\tconnect"), "{line}");
     }
 }
@@ -208,11 +208,11 @@ fn a_service_that_fails_for_a_while_is_asked_again() {
     let service = serving();
     let (address, received) = receiver(vec![]);
     let listening = Listening::start(&service.url(), &format!("http://{address}/"), &["-o", "id"]);
-    service.held().is_failing = true;
+    service.contents().is_failing = true;
     arrive(&service, [1]);
     assert!(listening.hint().ends_with("trying again"));
     assert!(received.lock().expect("lock").is_empty());
-    service.held().is_failing = false;
+    service.contents().is_failing = false;
     assert_eq!(listening.line(), id_of(1));
 }
 
@@ -232,29 +232,29 @@ fn what_can_never_work_is_said_before_anything_is_asked() {
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{forward_to}");
         assert!(outcome.stderr.contains("--forward-to") && outcome.stderr.contains(why), "{}", outcome.stderr);
     }
-    assert!(service.held().requests.is_empty());
-    service.held().is_failing = true;
+    assert!(service.contents().requests.is_empty());
+    service.contents().is_failing = true;
     let outcome = service.run(&["webhook", "listen", TO, "--forward-to", "http://localhost:3000/"]);
     assert_eq!(outcome.code, Some(6), "{}", outcome.stderr);
 }
 
 #[test]
-fn a_wait_for_mail_that_can_not_come_warns_and_prints_what_comes_all_the_same() {
+fn a_listener_for_mail_that_can_not_come_is_warned_and_gets_what_comes() {
     let service = Service::start();
     for (status, hint) in
         [(None, "no mail is received for example.test"), (Some("deactivated"), "example.test is deactivated")]
     {
-        service.held().domains = status.map(|status| domain("example.test", status)).into_iter().collect();
+        service.contents().domains = status.map(|status| domain("example.test", status)).into_iter().collect();
         let listening = Listening::start(&service.url(), "http://localhost:9/", &[]);
         let said = listening.hint();
         assert!(said.contains(hint), "{said}");
         arrive(&service, [1]);
         assert!(listening.line().contains(&id_of(1)));
-        service.held().emails.clear();
+        service.contents().emails.clear();
     }
-    service.held().domains = vec![domain("example.test", "active")];
+    service.contents().domains = vec![domain("example.test", "active")];
     let listening = Listening::start(&service.url(), "http://localhost:9/", &[]);
-    service.held().is_failing = true;
+    service.contents().is_failing = true;
     assert!(listening.hint().ends_with("trying again"), "nothing is said of a domain that is served");
 }
 
@@ -301,7 +301,7 @@ async fn receivers_get_the_same_whether_they_are_registered_or_listening() {
     let to = |path: &str| requests.iter().find(|request| request.path == path).expect("a request");
     let (registered, listened) = (to("/registered"), to("/listening"));
     assert_eq!(String::from_utf8_lossy(&registered.body), String::from_utf8_lossy(&listened.body));
-    // The signature of the source covers the body alone, so that it is the same too.
+    // The source's signature covers only the body, so it is equal too.
     for name in ["content-type", "user-agent", "x-webhook-signature"] {
         assert!(registered.header(name).is_some(), "{name}");
         assert_eq!(registered.header(name), listened.header(name), "{name}");

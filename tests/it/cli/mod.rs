@@ -1,4 +1,4 @@
-//! The binary against a small service that answers as the interface says.
+//! The binary against a small service that answers as the interface requires.
 
 mod contract;
 mod db;
@@ -17,7 +17,7 @@ use std::process::Output;
 
 use assert_cmd::Command;
 
-/// The binary, with nothing of the caller's environment that it would heed.
+/// The binary, without those variables of the caller's environment that it reads.
 pub(crate) fn tempmail() -> Command {
     let mut command = Command::cargo_bin("tempmail").expect("binary");
     for name in
@@ -29,7 +29,7 @@ pub(crate) fn tempmail() -> Command {
     command
 }
 
-/// What came of a command: exit code, standard output, standard error.
+/// The result of a command: exit code, standard output, standard error.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) code: Option<i32>,

@@ -12,7 +12,7 @@ fn service() -> Service {
     newest["bodyText"] = json!("line one\r\nline \u{1b}two");
     newest["message"] = json!("<b>html</b>");
     newest["attachments"] = json!([{"index": 0, "filename": "a.pdf", "contentType": "application/pdf", "size": 2048}]);
-    service.held().emails = vec![newest, email(1, TO, "first")];
+    service.contents().emails = vec![newest, email(1, TO, "first")];
     service
 }
 
@@ -28,7 +28,7 @@ fn the_newest_mail_of_an_address_is_shown_for_people() {
 }
 
 #[test]
-fn a_mail_with_html_alone_is_shown_as_text() {
+fn a_mail_with_only_html_is_shown_as_text() {
     let outcome = service().run(&["read", &id_of(1)]);
     assert!(outcome.stdout.ends_with("\n\nHello\n"), "{}", outcome.stdout);
 }
@@ -67,5 +67,5 @@ fn an_address_needs_latest_and_an_id_must_not_have_it() {
     assert_eq!(service.run(&["read", &id, "--latest"]).code, Some(2));
     assert_eq!(service.run(&["read", &id, "--raw", "--html"]).code, Some(2));
     assert_eq!(service.run(&["read", &id, "--raw", "--json"]).code, Some(2));
-    assert!(service.held().requests.is_empty());
+    assert!(service.contents().requests.is_empty());
 }

@@ -7,11 +7,11 @@ use super::service::{Service, email, id_of};
 
 const TO: &str = "hello@example.test";
 
-/// SMTP that puts what it gets into the service, or refuses the recipient.
+/// An SMTP server that puts mail into the service, or refuses the recipient.
 fn smtp(service: &Service, refusal: Option<&'static str>, is_kept: bool) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
     let address = listener.local_addr().expect("address");
-    let held = service.shared();
+    let contents = service.shared();
     std::thread::spawn(move || {
         let (stream, _) = listener.accept().expect("accept");
         let mut writer = stream.try_clone().expect("clone");
@@ -25,7 +25,7 @@ fn smtp(service: &Service, refusal: Option<&'static str>, is_kept: bool) -> Sock
                 } else if line == "." {
                     is_data = false;
                     if is_kept {
-                        held.lock().expect("lock").emails.insert(0, email(7, TO, &subject));
+                        contents.lock().expect("lock").emails.insert(0, email(7, TO, &subject));
                     }
                     say("250 2.0.0 stored");
                 }
@@ -49,8 +49,8 @@ fn smtp(service: &Service, refusal: Option<&'static str>, is_kept: bool) -> Sock
 fn the_daemons_own_listener_is_used_and_the_mail_found() {
     let service = Service::start();
     let address = smtp(&service, None, true);
-    service.held().smtp_listen = vec![address.to_string()];
-    service.held().emails = vec![email(1, TO, "older")];
+    service.contents().smtp_listen = vec![address.to_string()];
+    service.contents().emails = vec![email(1, TO, "older")];
     let outcome = service.run_local(&["send-test", TO, "-o", "id"]);
     assert_eq!((outcome.code, outcome.stdout), (Some(0), format!("{}\n", id_of(7))), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("250 2.0.0 stored"), "{}", outcome.stderr);
@@ -87,14 +87,14 @@ fn mail_that_does_not_show_up_is_a_check_that_says_no() {
 #[test]
 fn smtp_that_is_not_there_is_exit_code_6() {
     let service = Service::start();
-    service.held().smtp_listen = vec!["127.0.0.1:1".to_owned()];
+    service.contents().smtp_listen = vec!["127.0.0.1:1".to_owned()];
     assert_eq!(service.run_local(&["send-test", TO]).code, Some(6));
-    service.held().smtp_listen.clear();
+    service.contents().smtp_listen.clear();
     assert_eq!(service.run_local(&["send-test", TO]).code, Some(6));
 }
 
 #[test]
-fn smtp_that_waits_for_a_proxy_is_distinguished_from_one_that_is_not_there() {
+fn smtp_that_waits_for_a_proxy_is_distinguished_from_no_smtp() {
     let service = Service::start();
     let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
     let address = listener.local_addr().expect("address").to_string();

@@ -16,13 +16,13 @@ fn a_webhook_is_added_once() {
     let first = service.run(&["webhook", "add", "Hello@Example.test.", URL]);
     assert_eq!((first.code, first.stdout), (Some(0), format!("{}\tok\n", webhook_id(1))), "{}", first.stderr);
     assert_eq!(first.stderr, "");
-    assert_eq!(service.held().webhooks[0]["recipient"], "Hello@example.test");
+    assert_eq!(service.contents().webhooks[0]["recipient"], "Hello@example.test");
     let again = service.run_local(&["webhook", "add", TO, URL, "--json"]);
     let answer: Value = serde_json::from_str(&again.stdout).expect("JSON");
     assert_eq!(answer, json!({ "id": webhook_id(1), "status": "ok" }));
     assert!(again.stderr.contains("registered before"), "{}", again.stderr);
-    assert_eq!(service.held().secrets, [Value::Null, Value::Null]);
-    service.held().webhooks.clear();
+    assert_eq!(service.contents().secrets, [Value::Null, Value::Null]);
+    service.contents().webhooks.clear();
     let local = service.run_local(&["webhook", "add", TO, URL, "-o", "id"]);
     assert_eq!(local.stdout, format!("{}\n", webhook_id(1)));
     assert!(local.stderr.contains("tempmail webhook test"), "{}", local.stderr);
@@ -39,7 +39,7 @@ fn a_secret_comes_from_a_file_or_standard_input_and_is_never_shown() {
     let mut piped = tempmail();
     piped.args(["--server", &service.url(), "webhook", "add", TO, URL, "--secret-file", "-"]);
     assert_eq!(piped.write_stdin("s3cret").output().expect("run").status.code(), Some(0));
-    assert_eq!(service.held().secrets, ["s3cret", "s3cret"]);
+    assert_eq!(service.contents().secrets, ["s3cret", "s3cret"]);
     assert!(!format!("{}{}", outcome.stdout, outcome.stderr).contains("s3cret"));
 
     std::fs::write(file.path(), "\n").expect("write");
@@ -48,7 +48,7 @@ fn a_secret_comes_from_a_file_or_standard_input_and_is_never_shown() {
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{bad}");
         assert!(outcome.stderr.contains(bad), "{}", outcome.stderr);
     }
-    assert_eq!(service.held().secrets.len(), 2);
+    assert_eq!(service.contents().secrets.len(), 2);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_secret_that_only_looks_like_base64_is_said_to_be_the_key_itself() {
         assert!(!is_odd || outcome.stderr.contains("openssl rand -base64"), "{}", outcome.stderr);
         assert!(secret == "whsec_" || !outcome.stderr.contains(secret.trim_end()), "{}", outcome.stderr);
     }
-    assert_eq!(service.held().secrets, cases.map(|(secret, _)| secret.trim_end()), "each is accepted");
+    assert_eq!(service.contents().secrets, cases.map(|(secret, _)| secret.trim_end()), "each is accepted");
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ fn webhooks_are_listed() {
     ] {
         disabled[name] = value;
     }
-    service.held().webhooks =
+    service.contents().webhooks =
         vec![webhook(1, TO, "https://a.example"), disabled.clone(), webhook(3, "other@example.test", URL)];
     let outcome = service.run(&["webhook", "list", TO]);
     assert_eq!(
@@ -135,10 +135,10 @@ fn webhooks_are_listed() {
 #[test]
 fn removing_demands_yes_without_a_terminal_and_knows_its_ids() {
     let service = Service::start();
-    service.held().webhooks = vec![webhook(1, TO, URL), webhook(2, TO, URL)];
+    service.contents().webhooks = vec![webhook(1, TO, URL), webhook(2, TO, URL)];
     let refused = service.run(&["webhook", "remove", &webhook_id(1)]);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
-    assert!(refused.stderr.contains("--yes") && service.held().requests.is_empty(), "{}", refused.stderr);
+    assert!(refused.stderr.contains("--yes") && service.contents().requests.is_empty(), "{}", refused.stderr);
     let some = service.run(&["webhook", "rm", "--yes", &webhook_id(1), &webhook_id(9)]);
     assert_eq!((some.code, some.stdout), (Some(3), format!("{}\t1\n{}\t0\n", webhook_id(1), webhook_id(9))));
     assert!(some.stderr.contains(&webhook_id(9)), "{}", some.stderr);
@@ -152,7 +152,7 @@ fn removing_demands_yes_without_a_terminal_and_knows_its_ids() {
 #[test]
 fn the_log_is_a_line_per_attempt() {
     let service = Service::start();
-    service.held().deliveries = vec![delivery("delivered", Some(204)), delivery("retry", None)];
+    service.contents().deliveries = vec![delivery("delivered", Some(204)), delivery("retry", None)];
     assert_eq!(service.run(&["webhook", "deliveries", &webhook_id(1)]).code, Some(4));
     let outcome = service.run_local(&["webhook", "deliveries", &webhook_id(1), "--limit", "5"]);
     let event = webhook_id(0xee);
@@ -163,7 +163,7 @@ fn the_log_is_a_line_per_attempt() {
              2023-11-14T22:13:20Z\t{event}\t1\tretry\t\t12\ttimeout\t2023-11-14T22:13:25Z\ta b \n"
         )
     );
-    let asked = service.held().requests.last().cloned();
+    let asked = service.contents().requests.last().cloned();
     assert_eq!(asked, Some(format!("GET /api/admin/webhooks/{}/deliveries?limit=5", webhook_id(1))));
     assert_eq!(service.run_local(&["webhook", "deliveries", &webhook_id(2)]).code, Some(3));
 }
@@ -179,7 +179,7 @@ fn a_replay_names_events_or_what_they_have_in_common() {
     assert_eq!((some.code, some.stdout.as_str()), (Some(3), "{\n  \"replayed\": 3,\n  \"noRoom\": 0\n}\n"));
     assert!(some.stderr.contains(gone) && some.stderr.contains("a test"), "{}", some.stderr);
     assert_eq!(
-        service.held().replays,
+        service.contents().replays,
         [
             json!({ "failed": true }),
             json!({ "since": "2023-11-14T22:13:20Z" }),
@@ -209,7 +209,7 @@ fn a_replay_that_finds_no_room_says_what_to_do() {
 fn a_test_shows_its_attempt_and_fails_when_it_does() {
     let service = Service::start();
     let test = ["webhook", "test", &webhook_id(1)];
-    service.held().deliveries = vec![delivery("delivered", Some(200))];
+    service.contents().deliveries = vec![delivery("delivered", Some(200))];
     let good = service.run_local(&test);
     let event = webhook_id(0xee);
     assert_eq!(
@@ -219,12 +219,12 @@ fn a_test_shows_its_attempt_and_fails_when_it_does() {
             format!("event\t{event}\nresult\tdelivered\nstatus\t200\ndurationMillis\t12\nerror\t\nresponse\ta b \n")
         )
     );
-    service.held().deliveries = vec![delivery("given_up", Some(500))];
+    service.contents().deliveries = vec![delivery("given_up", Some(500))];
     let bad = service.run_local(&[&test[..], &["--json"]].concat());
     assert_eq!(bad.code, Some(8));
     assert_eq!(serde_json::from_str::<Value>(&bad.stdout).expect("JSON"), delivery("given_up", Some(500)));
     assert!(bad.stderr.contains("answered 500"), "{}", bad.stderr);
-    service.held().deliveries = vec![delivery("given_up", None)];
+    service.contents().deliveries = vec![delivery("given_up", None)];
     let none = service.run_local(&test);
     assert!(none.code == Some(8) && none.stderr.contains("timeout"), "{none:?}");
 }
@@ -232,7 +232,7 @@ fn a_test_shows_its_attempt_and_fails_when_it_does() {
 #[test]
 fn a_service_of_revision_1_says_why() {
     let service = Service::start();
-    service.held().has_no_webhooks = true;
+    service.contents().has_no_webhooks = true;
     for args in [&["webhook", "add", TO, URL][..], &["webhook", "list", TO]] {
         let outcome = service.run(args);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(3), ""), "{args:?}");

@@ -46,7 +46,7 @@ async fn a_crowd_that_does_nothing_leaves_honest_mail_its_way() {
 
 /// Each has sent a message of 200 KB and been sent 30 KB of replies at once.
 #[tokio::test]
-async fn who_was_busy_and_waits_has_no_more_memory_than_who_only_waits() {
+async fn an_idle_connection_that_was_busy_needs_no_more_memory_than_one_that_never_was() {
     let dir = tempfile::tempdir().expect("directory");
     let daemon = Binary::serve(dir.path(), &["--limit-exempt", "127.0.0.0/8"]);
     let busy = async || {
@@ -58,7 +58,7 @@ async fn who_was_busy_and_waits_has_no_more_memory_than_who_only_waits() {
         }
         peer
     };
-    // What is shared is there by then.
+    // By then the memory that all connections share is in use.
     let mut crowd = vec![busy().await, busy().await];
     let before_kb = daemon.memory_kb("VmRSS:");
     for _ in 0..100 {
@@ -74,9 +74,9 @@ async fn who_was_busy_and_waits_has_no_more_memory_than_who_only_waits() {
 async fn the_51st_connection_is_turned_away_and_counted() {
     let dir = tempfile::tempdir().expect("directory");
     let daemon = Binary::serve(dir.path(), &["--limit-exempt", "none"]);
-    let mut held = Vec::new();
+    let mut connections = Vec::new();
     for _ in 0..50 {
-        held.push(SmtpPeer::greeted(daemon.smtp).await);
+        connections.push(SmtpPeer::greeted(daemon.smtp).await);
     }
     SmtpPeer::connect(daemon.smtp).await.expect("421 4.7.0").await;
     let mut other = SmtpPeer::over(stream_from(Ipv4Addr::new(127, 0, 0, 2), daemon.smtp).await);
@@ -85,7 +85,7 @@ async fn the_51st_connection_is_turned_away_and_counted() {
     let status: serde_json::Value = serde_json::from_str(&daemon.tempmail(&["status", "--json"]).stdout).expect("JSON");
     assert_eq!(status["smtp"]["refused"]["connectionsPerClient"], 1, "{status}");
     assert_eq!(status["smtp"]["messages"], 1, "{status}");
-    drop(held);
+    drop(connections);
     daemon.stop();
 }
 

@@ -1,4 +1,4 @@
-//! Sockets that somebody else listens on and hands over, as systemd does.
+//! Listening sockets that a service manager such as systemd hands over.
 
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
@@ -11,7 +11,7 @@ use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::{blocking, until};
 
-/// Two listening sockets of the manager; it keeps them.
+/// Two listening sockets of the manager, which stay open.
 struct Manager {
     smtp: TcpListener,
     http: TcpListener,
@@ -31,7 +31,7 @@ impl Manager {
         self.smtp.local_addr().expect("address")
     }
 
-    /// The command that gives both to what `command` runs. The addresses that it names are left out: they are these.
+    /// A command that hands both sockets to the program of `command`, without its arguments that name addresses.
     fn hand_over(&self, command: &mut Command, names: &str) {
         let script = "exec 3<&0 4<&1 </dev/null >/dev/null; export LISTEN_PID=$$ LISTEN_FDS=2; exec \"$@\"";
         let mut shell = Command::new("sh");
@@ -61,7 +61,7 @@ impl Manager {
     }
 }
 
-/// How a start ends that is refused, and what it says. One that goes on is killed.
+/// How a refused start ends, and its output. A start that succeeds is killed.
 fn refused(command: &mut Command) -> (Option<i32>, String) {
     let mut child = command.stderr(Stdio::piped()).spawn().expect("run");
     blocking::until("the start is refused", || child.try_wait().expect("wait").is_some());
@@ -77,7 +77,7 @@ async fn no_connection_is_refused_while_the_daemon_is_replaced() {
     assert_eq!((first.smtp, first.http), (manager.smtp(), manager.http.local_addr().expect("address")));
     SmtpPeer::greeted(first.smtp).await.deliver("hello@example.test", "Subject: before\r\n\r\n").await;
     first.stop();
-    // Nobody answers now, and nobody is refused.
+    // No daemon answers now, but no client is refused.
     let mut meanwhile = Vec::new();
     for _ in 0..3 {
         meanwhile.push(SmtpPeer::connect(manager.smtp()).await);
@@ -92,9 +92,9 @@ async fn no_connection_is_refused_while_the_daemon_is_replaced() {
     second.stop();
 }
 
-/// Clients come and go all the time; each of them is served by the one daemon or the other, whole.
+/// Clients come and go all the time. One of the two daemons serves each of them completely.
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_who_comes_during_a_replacement_is_refused_or_cut_short() {
+async fn no_client_is_refused_or_cut_short_during_a_replacement() {
     let dir = tempfile::tempdir().expect("directory");
     let manager = Manager::new();
     let mut daemon = manager.serve(dir.path());
@@ -105,7 +105,7 @@ async fn nobody_who_comes_during_a_replacement_is_refused_or_cut_short() {
             tokio::spawn(async move {
                 let (to, mut delivered) = (format!("c{number}@example.test"), 0_u64);
                 while !is_over.load(Ordering::Relaxed) {
-                    // A session that the stop ends has been told so; what was not accepted by then is sent again.
+                    // The stop ends a session with a reply. The client sends mail again that was not accepted by then.
                     let is_delivered = SmtpPeer::connect(address).await.delivers(&to, "hi\r\n").await;
                     delivered += u64::from(is_delivered);
                     all.fetch_add(u64::from(is_delivered), Ordering::Relaxed);
@@ -140,7 +140,7 @@ fn a_socket_that_nothing_uses_stops_the_start() {
     assert!(said.contains("'web'") && said.contains("FileDescriptorName="), "{said}");
 }
 
-/// The settings alone name no address beyond loopback here.
+/// Here the settings themselves name only addresses of loopback.
 #[test]
 fn what_is_for_loopback_alone_does_not_go_with_a_socket_that_strangers_reach() {
     let dir = tempfile::tempdir().expect("directory");

@@ -1,4 +1,4 @@
-//! Caps of the whole daemon, with everybody at the same mailbox.
+//! Limits of the whole daemon, with many senders to one mailbox.
 
 use futures_util::future::join_all;
 use tempmail::model::{Caps, WhenFull};
@@ -8,7 +8,7 @@ use crate::support::test_server::TestServer;
 
 const SENDERS: usize = 50;
 
-/// Everybody is past RCPT before anybody sends; what each was told at the end.
+/// No sender sends its message before the RCPT of each was accepted. Returns the last reply of each.
 async fn storm(server: &TestServer) -> Vec<String> {
     let mut peers = join_all((0..SENDERS).map(|_| SmtpPeer::greeted(server.smtp()))).await;
     for peer in &mut peers {
@@ -26,9 +26,9 @@ async fn fifty_senders_fill_a_mailbox_and_no_more() {
     let caps = Caps { emails_per_mailbox: 10, ..Caps::default() };
     let server = TestServer::with(|config| config.mail.caps = caps).await;
     let replies = storm(&server).await;
-    let kept = replies.iter().filter(|reply| *reply == "250 2.0.0 Stored").count();
+    let stored = replies.iter().filter(|reply| *reply == "250 2.0.0 Stored").count();
     let refused = replies.iter().filter(|reply| reply.starts_with("452 4.2.2 ")).count();
-    assert_eq!((kept, refused), (10, SENDERS - 10), "{replies:?}");
+    assert_eq!((stored, refused), (10, SENDERS - 10), "{replies:?}");
     assert_eq!(server.stats().await.emails, 10);
     let server = server.restart(|_| {}).await;
     assert_eq!(server.stats().await.emails, 10);

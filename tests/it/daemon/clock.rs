@@ -14,15 +14,15 @@ use crate::support::until::until;
 
 const TO: &str = "hello@example.test";
 const DAY: Duration = Duration::from_hours(24);
-/// How long nothing is removed after a start and after a step.
+/// The pause of removals after a start and after a step of the clock.
 const PAUSE: Duration = Duration::from_mins(10);
 
-/// A daemon in which only the worker of expiry looks at the clock that never jumps: without webhooks and domains.
+/// A daemon without webhooks and domains, in which only the expiry worker reads the monotonic clock.
 async fn server() -> TestServer {
     TestServer::of_revision(Revision::One, |_| {}).await
 }
 
-/// Waits until the worker of expiry has had a whole turn.
+/// Waits until the expiry worker has run once.
 pub(super) async fn let_expiry_work(server: &TestServer) {
     let looks = server.clock.looks();
     until("the worker looks at the clock twice", async || {
@@ -93,14 +93,14 @@ async fn after_a_step_back_everything_stays_readable_in_its_order() {
     assert_eq!(server.stats().await.emails, 2);
     server.clock.step_to(before);
     server.send(TO, "after", "").await;
-    // What came while the clock was behind has expired by the time of day that it came at.
+    // By its time of receipt, mail that came while the clock was behind has expired.
     assert_eq!(subjects(&server).await, ["after", "first"]);
     let_expiry_work(&server).await;
     assert_eq!(server.stats().await.emails, 3, "and yet nothing is removed: the clock has stepped forward");
     server.stop().await;
 }
 
-/// Nothing in the machine told a daemon that started after a step of it, so everything was removed at once.
+/// A regression: a daemon that started after a step of the clock did not know of it, and removed all mail at once.
 #[tokio::test]
 async fn a_start_with_a_clock_that_is_ahead_removes_nothing_for_ten_minutes() {
     let server = settled().await;

@@ -18,7 +18,7 @@ const TO: &str = "hello@example.test";
 struct Tmpfs(TempDir);
 
 impl Tmpfs {
-    /// `None` where this user may not mount.
+    /// `None` if this user may not mount.
     fn mount(size: &str) -> Option<Self> {
         let dir = tempfile::tempdir().expect("directory");
         let mut command = Command::new("mount");
@@ -33,12 +33,12 @@ impl Tmpfs {
 
 impl Drop for Tmpfs {
     fn drop(&mut self) {
-        // A daemon that a failed test left behind may still be there.
+        // The daemon of a failed test may still be running.
         let _ = Command::new("umount").arg("-l").arg(self.path()).status();
     }
 }
 
-/// Takes every block that is left.
+/// Fills every free block.
 fn fill(file: &Path) {
     use std::io::Write;
     let mut file = std::fs::File::create(file).expect("create");
@@ -67,7 +67,7 @@ async fn on_a_full_disk_mail_is_refused_for_now_and_all_else_goes_on() {
     fill(&ballast);
 
     peer.command("MAIL FROM:<ann@sender.test>", "452 4.3.1").await;
-    let answer = reqwest::get(format!("http://{}/readyz", server.http)).await.expect("an answer");
+    let answer = http::client().get(format!("http://{}/readyz", server.http)).send().await.expect("an answer");
     assert_eq!(answer.status(), 503);
     assert_eq!(answer.json::<Value>().await.expect("JSON")["cause"], "storage_full");
     assert_eq!((&status()["acceptsMail"], &status()["cause"]), (&Value::Bool(false), &Value::from("storage_full")));

@@ -25,7 +25,7 @@ async fn random_octets_on_either_port_do_no_harm() {
     let server = TestServer::start().await;
     for round in 0..40_usize {
         let mut octets: Vec<u8> = (0..rand::rng().random_range(1..20_000)).map(|_| rand::random()).collect();
-        // Some that get a little further in.
+        // Some mutations that come after the first commands.
         for start in
             [&b"DATA\r\n"[..], b"EHLO a\r\nMAIL FROM:<>\r\n", b"GET / HTTP/1.1\r\n"].iter().skip(round % 4).take(1)
         {
@@ -50,7 +50,7 @@ async fn a_client_that_goes_in_the_middle_of_data_leaves_nothing() {
         drop(peer);
     }
     SmtpPeer::greeted(server.smtp()).await.deliver(TO, "Subject: whole\r\n\r\n").await;
-    // Stopping waits for the sessions, so all of them have had their turn.
+    // A stop waits for the sessions, so all of them have ended.
     let server = server.restart(|_| {}).await;
     assert_eq!(server.stats().await.emails, 1);
     server.stop().await;

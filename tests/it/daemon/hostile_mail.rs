@@ -14,11 +14,11 @@ use crate::support::until::until;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const MB: usize = 1 << 20;
-/// What a mail is made of: the largest message, less where nothing is optimized.
+/// The size of each mail: that of the largest message, or less in a build without optimization.
 const OCTETS: usize = if cfg!(debug_assertions) { MB } else { 10 * MB - 200 };
-/// How long a read may take; without optimization, and with other tests beside it, that says little.
+/// How long a read may take. In a build without optimization, and beside other tests, this says little.
 const READ: Duration = Duration::from_secs(if cfg!(debug_assertions) { 30 } else { 2 });
-/// What all of this may take in memory, where each mail of 10 MB is decoded, shown and escaped.
+/// The most memory of the daemon, which decodes, shows and escapes each mail of 10 MB.
 const MEMORY_MB: u64 = 600;
 
 /// `octets` of `unit`, again and again.
@@ -26,7 +26,7 @@ fn filled(start: &str, unit: &str, octets: usize) -> String {
     format!("{start}{}", unit.repeat((octets - start.len()) / unit.len()))
 }
 
-/// Each with the name that it is known by. The subject comes first, so that it can be shown whatever follows.
+/// Each mail with its name. The subject comes first, so that it can be shown whatever follows.
 fn mails() -> Vec<(&'static str, String)> {
     let mut nested = String::new();
     for depth in 0..200_000 {
@@ -84,7 +84,7 @@ async fn deliver(daemon: &Binary, name: &str, mail: &str) {
     peer.deliver(&to(name), &format!("Subject: {name}\r\n{mail}")).await;
 }
 
-/// What HTTP answers within the bound.
+/// The answer of HTTP, which must come in time.
 async fn timely(what: &str, name: &str, read: impl Future<Output = Value>) -> Value {
     let began = Instant::now();
     let answer = tokio::time::timeout(READ, read).await.unwrap_or_else(|_| panic!("{name}: {what} takes too long"));
@@ -101,7 +101,7 @@ async fn each_is_listed_shown_sent_on_and_served_as_it_came() {
         sink.script(&format!("/{name}"), Behaviour::status(200));
         let hook = json!({"recipient": to(name), "url": sink.url(&format!("/{name}"))});
         let url = format!("http://{}/api/webhooks", daemon.http);
-        let registered = reqwest::Client::new().post(url).json(&hook).send().await.expect("an answer");
+        let registered = http::client().post(url).json(&hook).send().await.expect("an answer");
         assert!(registered.status().is_success(), "{registered:?}");
         deliver(&daemon, name, &mail).await;
 
@@ -116,13 +116,13 @@ async fn each_is_listed_shown_sent_on_and_served_as_it_came() {
         assert_eq!(timely("show", name, show).await["subject"], name);
         let raw = http::raw(daemon.http, &id).await.expect("its octets");
         assert!(raw.ends_with(format!("Subject: {name}\r\n{mail}\r\n").as_bytes()), "{name}: the octets are others");
-        let received = async {
+        let delivered = async {
             let requests = sink.wait_for(number + 1).await;
             let request = requests.last().expect("one");
             assert_eq!(request.path, format!("/{name}"));
             serde_json::from_slice(&request.body).expect("JSON")
         };
-        let event: Value = timely("webhook", name, received).await;
+        let event: Value = timely("webhook", name, delivered).await;
         assert!(event.to_string().contains(name), "{name}");
     }
     let peak_mb = daemon.memory_kb("VmHWM:") >> 10;
@@ -131,7 +131,7 @@ async fn each_is_listed_shown_sent_on_and_served_as_it_came() {
     daemon.stop();
 }
 
-/// Readers queue for the threads that parse; a sender has nothing to do with them.
+/// Readers queue for the threads that parse. Senders do not need these threads.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn mail_is_taken_while_readers_wait_for_hostile_mail() {
     let dir = tempfile::tempdir().expect("directory");
@@ -152,7 +152,7 @@ async fn mail_is_taken_while_readers_wait_for_hostile_mail() {
             })
         })
         .collect();
-    // All threads that parse have something to do, and others wait for them.
+    // All threads that parse are busy, and other reads wait for them.
     until("two reads", async || read.load(Ordering::Relaxed) >= 2).await;
     let mut peer = SmtpPeer::greeted(daemon.smtp).await;
     for _ in 0..10 {

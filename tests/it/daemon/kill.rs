@@ -9,19 +9,20 @@ use rand::RngExt;
 use serde_json::Value;
 
 use crate::support::binary::Binary;
+use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
 
 const SENDERS: usize = 50;
-/// A kill comes when up to so many are acknowledged over all senders, and up to so much later.
+/// The most acknowledged messages of all senders before a kill, and the longest time from then to the kill.
 const ACKNOWLEDGED: usize = 300;
 const LATER: Duration = Duration::from_millis(10);
 const SETTINGS: [&str; 4] = ["--max-message-size", "64KB", "--segment-size", "1MB"];
 
-/// Sends mail to a mailbox until the server is gone; what was acknowledged.
+/// Sends mail to a mailbox until the server is gone. Returns the acknowledged mail.
 async fn send_until_gone(server: SocketAddr, to: String, acknowledged: Arc<AtomicUsize>) -> Vec<String> {
-    let mut kept = Vec::new();
-    let Some(mut peer) = SmtpPeer::try_connect(server).await else { return kept };
+    let mut stored = Vec::new();
+    let Some(mut peer) = SmtpPeer::try_connect(server).await else { return stored };
     let mut is_served =
         peer.reply().await.starts_with("220") && peer.try_exchange("EHLO c.test\r\n").await.starts_with("250");
     while is_served {
@@ -36,15 +37,15 @@ async fn send_until_gone(server: SocketAddr, to: String, acknowledged: Arc<Atomi
             peer.reply().await.starts_with("354") && peer.try_exchange(format!("{mail}.\r\n")).await.starts_with("250");
         if is_served {
             acknowledged.fetch_add(1, Ordering::Relaxed);
-            kept.push(mail);
+            stored.push(mail);
         }
     }
-    kept
+    stored
 }
 
-/// What was acknowledged is there and whole.
+/// Checks that all acknowledged mail is there and unchanged.
 async fn check(daemon: &Binary, expected: &[(String, Vec<String>)]) {
-    let client = reqwest::Client::new();
+    let client = http::client();
     let get = async |path: String| {
         let answer = client.get(format!("http://{}/api/mail/messages{path}", daemon.http)).send().await;
         let answer = answer.and_then(reqwest::Response::error_for_status).expect("an answer");
@@ -56,7 +57,7 @@ async fn check(daemon: &Binary, expected: &[(String, Vec<String>)]) {
         for email in page["emails"].as_array().expect("emails") {
             found.push(get(format!("/{}/raw", email["id"].as_str().expect("id"))).await);
         }
-        // One more may be there: stored, and killed before its 250.
+        // There may be one more, which was stored before the kill but not yet acknowledged.
         assert!(found.len() - mails.len() <= 1, "{} of {} for {to}", found.len(), mails.len());
         for mail in mails {
             assert!(found.iter().any(|raw| raw.ends_with(mail.as_bytes())), "lost or changed for {to}: {mail}");
@@ -79,11 +80,11 @@ async fn kill_under_load(kills: usize) {
             })
             .collect();
         until("enough acknowledged messages", async || {
-            assert!(!senders.iter().all(|(_, sender)| sender.is_finished()), "nobody sends any more");
+            assert!(!senders.iter().all(|(_, sender)| sender.is_finished()), "all senders have ended");
             acknowledged.load(Ordering::Relaxed) >= wanted
         })
         .await;
-        // At any moment, not only when somebody has just been answered.
+        // The kill comes at any moment of the other process, not only after one of its replies.
         tokio::time::sleep(later).await;
         daemon.kill();
         let before = expected.len();

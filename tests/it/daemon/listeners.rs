@@ -26,7 +26,7 @@ fn text(path: &Path) -> &str {
 async fn lmtp_has_a_socket_of_its_mode_that_goes_with_the_daemon() {
     let dir = tempfile::tempdir().expect("directory");
     let socket = dir.path().join("lmtp");
-    // What a daemon that was killed leaves behind.
+    // A killed daemon leaves its socket behind.
     drop(UnixListener::bind(&socket).expect("bind"));
     let args = ["--lmtp-listen", text(&socket), "--lmtp-listen", "127.0.0.1:0", "--lmtp-socket-mode", "606"];
     let binary = Binary::serve(dir.path(), &args);
@@ -66,10 +66,10 @@ async fn sighup_reads_the_certificate_again_and_status_tells_what_is_wrong_with_
     let args = ["--tls-cert", cert, "--tls-key", key, "--smtps-listen", "127.0.0.1:0"];
     let binary = Binary::serve(dir.path(), &args);
     binary.logged("every user of this machine may read the key");
-    let reported = status(&binary);
-    let smtps = reported["smtpsListen"][0].as_str().and_then(|text| text.parse().ok()).expect("an address");
-    assert_eq!(reported["tls"]["names"], json!(["localhost"]));
-    assert_eq!((&reported["tls"]["isExpired"], &reported["tls"]["fault"]), (&json!(false), &Value::Null));
+    let shown = status(&binary);
+    let smtps = shown["smtpsListen"][0].as_str().and_then(|text| text.parse().ok()).expect("an address");
+    assert_eq!(shown["tls"]["names"], json!(["localhost"]));
+    assert_eq!((&shown["tls"]["isExpired"], &shown["tls"]["fault"]), (&json!(false), &Value::Null));
     let mut session = SmtpPeer::connect(smtps).await.secure(&pair.connector()).await.expect("a handshake");
     session.expect("220").await;
 
@@ -103,8 +103,8 @@ fn a_certificate_that_cannot_be_used_stops_the_start() {
 async fn a_certificate_of_its_own_is_enough_for_starttls() {
     let dir = tempfile::tempdir().expect("directory");
     let binary = Binary::serve(dir.path(), &["--tls-self-signed", "--hostname", "mx.example.test"]);
-    let names = binary.logged("ready")["tls"].as_str().expect("text").to_owned();
-    assert_eq!(names, "mx.example.test, localhost (self-signed)");
+    let shown = binary.logged("ready")["tls"].as_str().expect("text").to_owned();
+    assert_eq!(shown, "mx.example.test, localhost (self-signed)");
     let mut peer = SmtpPeer::greeted(binary.smtp).await;
     assert!(peer.command("EHLO client.test", "250").await.contains("STARTTLS"));
     // Without a certificate to read again, SIGHUP ends nothing either.

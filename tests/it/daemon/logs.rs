@@ -1,4 +1,4 @@
-//! What the log of the binary says of sessions, and what no line of it ever says.
+//! What the binary logs about sessions, and what it must never log.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -17,12 +17,12 @@ const TO: &str = "hello@example.test";
 const ENDED: &str = "smtp session ended";
 const DROPPED: &str = "events were dropped";
 
-/// The lines of sessions that have ended, once there are so many.
+/// Waits until so many sessions have ended, and returns their lines.
 async fn ended(daemon: &Binary, count: usize) -> Vec<Value> {
     lines(daemon, ENDED, count).await
 }
 
-/// The lines whose message starts like this, once there are so many.
+/// Waits until so many lines have a message that starts like this, and returns them.
 async fn lines(daemon: &Binary, message: &str, count: usize) -> Vec<Value> {
     let what = format!("{count} lines of the log that start with {message:?}");
     until_some(what, async || {
@@ -88,8 +88,8 @@ async fn each_session_has_one_line_when_it_ends() {
     assert_eq!(sorted, ["\"gone\"", "\"quit\"", "\"stopping\"", "\"tooManyErrors\""], "{reasons:?}");
 }
 
-/// Every place of a dialog has a word that is looked for in the log afterwards: of the mail, of who sends and who receives
-/// it, of webhooks and their secrets, and of what readers ask for.
+/// Every place of a dialog has a word that the test looks for in the log. The places are the mail, sender and recipient
+/// of it, webhooks and their secrets, and the requests of readers.
 #[tokio::test]
 async fn no_line_names_a_recipient_a_sender_content_or_a_secret_however_much_is_logged() {
     for (args, filter) in [(&[][..], None), (&["-v"], None), (&["-vv"], None), (&[], Some("trace"))] {
@@ -104,7 +104,7 @@ async fn no_line_names_a_recipient_a_sender_content_or_a_secret_however_much_is_
             "recipient": "secretbox@example.test", "url": sink.url("/secrethook"), "secret": "secretsecret",
         });
         let url = format!("http://{}/api/webhooks", daemon.http);
-        assert_eq!(reqwest::Client::new().post(url).json(&body).send().await.expect("an answer").status(), 201);
+        assert_eq!(http::client().post(url).json(&body).send().await.expect("an answer").status(), 201);
         send(&daemon).await;
         sink.wait_for(2).await;
         read(&daemon).await;
@@ -145,7 +145,7 @@ async fn no_line_of_the_log_has_credentials() {
         SmtpPeer::connect(daemon.smtp).await.expect("421").await;
         peer.command("QUIT", "221").await;
     }
-    // What only the most verbose levels show is there.
+    // The log has the lines of the most verbose levels.
     daemon.logged("smtp connection refused");
     let log = daemon.log();
     for secret in ["secret", &plain, &user, &password, &no_message] {
@@ -155,7 +155,7 @@ async fn no_line_of_the_log_has_credentials() {
     daemon.stop();
 }
 
-/// A session that ends well, one that breaks off within a message, and one with a line that is too long.
+/// One session ends well, one breaks off within a message, and one sends a line that is too long.
 async fn send(daemon: &Binary) {
     let mut peer = SmtpPeer::greeted(daemon.smtp).await;
     peer.command("EHLO client.test", "250").await;
@@ -196,13 +196,13 @@ async fn read(daemon: &Binary) {
         http::get(daemon.http, &path).await;
     }
     let url = format!("http://{}/api/mail/delete?to=secretbox@example.test", daemon.http);
-    assert_eq!(reqwest::Client::new().delete(url).send().await.expect("an answer").status(), 200);
+    assert_eq!(http::client().delete(url).send().await.expect("an answer").status(), 200);
 }
 
 #[tokio::test]
 async fn a_full_outbox_has_one_line_at_once_and_the_number_of_the_others_at_the_stop() {
     let dir = tempfile::tempdir().expect("directory");
-    // Nobody listens there.
+    // Nothing listens there.
     let flags = ["--webhook-allow", "127.0.0.0/8", "--webhook-schedule", "1h", "--outbox-events", "1"];
     let daemon = Binary::serve(dir.path(), &flags);
     let added = daemon.tempmail(&["webhook", "add", TO, "http://127.0.0.7:9/hook", "-o", "id"]);

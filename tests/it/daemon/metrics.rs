@@ -1,4 +1,4 @@
-//! `/metrics` of a daemon: what was done shows in it, and what keeps mail from being accepted.
+//! `/metrics` of a daemon: it shows the daemon's work, and the cause if no mail is accepted.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ const TO: &str = "hello@example.test";
 const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const CAUSES: [&str; 4] = ["storage_full", "store_unavailable", "writer_ended", "stopping"];
 
-/// The cause that the metrics tell, which is one at most; `None` while mail is accepted.
+/// The cause in the metrics, of which there is at most one. `None` while mail is accepted.
 fn cause(exposition: &Exposition) -> Option<&'static str> {
     let is_present = |cause: &&str| exposition.value("tempmail_store_trouble", &[("cause", cause)]) > 0;
     let present: Vec<&str> = CAUSES.into_iter().filter(is_present).collect();
@@ -84,7 +84,7 @@ async fn mail_and_refusals_are_counted() {
     let inbox = http::inbox(server.http(), TO).await;
     let id = inbox["emails"][0]["id"].as_str().expect("an id").to_owned();
     let url = format!("http://{}/api/mail/delete?id={id}", server.http());
-    assert_eq!(reqwest::Client::new().delete(url).send().await.expect("an answer").status(), 200);
+    assert_eq!(http::client().delete(url).send().await.expect("an answer").status(), 200);
 
     let ended = [("reason", "quit")];
     let after = Exposition::until(server.http(), "the session has ended", |exposition| {
@@ -118,9 +118,9 @@ async fn mail_and_refusals_are_counted() {
     }
     assert!(after.value("tempmail_store_commit_seconds_count", &[]) >= 4, "three messages and a deletion");
     let shown = async || Exposition::of(server.http()).await.value("tempmail_store_disk_bytes", &[]);
-    let (kept, shown) = while_steady(|| server.stats(), shown).await;
-    assert_eq!(shown, kept.disk_octets);
-    assert!(kept.index_octets > 0 && kept.index_octets < kept.disk_octets, "{kept:?}");
+    let (stored, shown) = while_steady(|| server.stats(), shown).await;
+    assert_eq!(shown, stored.disk_octets);
+    assert!(stored.index_octets > 0 && stored.index_octets < stored.disk_octets, "{stored:?}");
     assert_eq!(cause(&after), None);
 
     server.in_time(|stats| stats.emails == 0).await;
@@ -144,12 +144,12 @@ async fn what_webhooks_come_to_is_counted() {
     for path in ["/good", "/bad", "/gone"] {
         let body = json!({ "recipient": format!("{}@example.test", &path[1..]), "url": sink.url(path) });
         let url = format!("http://{}/api/webhooks", server.http());
-        assert_eq!(reqwest::Client::new().post(url).json(&body).send().await.expect("an answer").status(), 201);
+        assert_eq!(http::client().post(url).json(&body).send().await.expect("an answer").status(), 201);
     }
     for to in ["good", "gone", "bad"] {
         server.send(&format!("{to}@example.test"), "event", "").await;
     }
-    let before = Exposition::until(server.http(), "all are counted", |exposition| {
+    let shown = Exposition::until(server.http(), "all metrics are as expected", |exposition| {
         exposition.value("tempmail_webhook_attempts_total", &[("result", "delivered")]) == 1
             && exposition.value("tempmail_webhook_attempts_total", &[("result", "http_status")]) >= 2
             && exposition.value("tempmail_webhook_events_waiting", &[]) == 1
@@ -161,18 +161,18 @@ async fn what_webhooks_come_to_is_counted() {
         ("tempmail_webhook_events_given_up_total", 1),
         ("tempmail_webhook_events_dropped_total", 0),
     ] {
-        assert_eq!(before.value(name, &[]), value, "{name}");
+        assert_eq!(shown.value(name, &[]), value, "{name}");
     }
     // The outbox has room for one event, so the older one is dropped.
     server.send("bad@example.test", "another", "").await;
     let dropped = Exposition::of(server.http()).await;
     assert_eq!(dropped.value("tempmail_webhook_events_dropped_total", &[]), 1);
     assert_eq!(dropped.value("tempmail_webhook_events_waiting", &[]), 1);
-    assert!(dropped.follows(&before));
+    assert!(dropped.follows(&shown));
     server.stop().await;
 }
 
-/// How the daemon calls a fault, what it says to senders, and what the fault does to the disk.
+/// The daemon's name of a fault, its reply to senders, and the operations of the disk that fail.
 type Fault = (&'static str, &'static str, fn(&FaultyDisk, &QuotaDisk));
 
 #[tokio::test]
@@ -191,17 +191,17 @@ async fn readiness_status_and_metrics_tell_the_same_cause_while_the_disk_fails()
         let disk = FaultyDisk::on(quota.clone());
         let server = TestServer::on(disk.clone(), |config| config.store.segment_octets = 1 << 20).await;
         server.send(TO, "kept", "text").await;
-        assert_eq!(exposed_over_sockets(&server).await, (None, None, None));
+        assert_eq!(cause_over_sockets(&server).await, (None, None, None));
 
         break_disk(&disk, &quota);
-        // Some faults are noticed by who meets them.
+        // Some faults are found only by a request that meets them.
         let _ = server.store().receive(delivery(&[TO], "lost or kept", START)).await;
         Exposition::until(server.http(), "the metrics tell it", |exposition| cause(exposition) == Some(wanted)).await;
         let mut peer = SmtpPeer::greeted(server.smtp()).await;
         peer.command("EHLO client.test", "250").await;
         peer.command("MAIL FROM:<ann@sender.test>", refusal).await;
         let wanted = Some(wanted.to_owned());
-        assert_eq!(exposed_over_sockets(&server).await, (wanted.clone(), wanted.clone(), wanted));
+        assert_eq!(cause_over_sockets(&server).await, (wanted.clone(), wanted.clone(), wanted));
         let exposition = Exposition::of(server.http()).await;
         assert!(exposition.value("tempmail_smtp_replies_total", &[("class", "4yz")]) >= 1);
 
@@ -209,13 +209,13 @@ async fn readiness_status_and_metrics_tell_the_same_cause_while_the_disk_fails()
         quota.give_room(64 << 20);
         Exposition::until(server.http(), "mail is accepted again", |exposition| cause(exposition).is_none()).await;
         server.send(TO, "again", "text").await;
-        assert_eq!(exposed_over_sockets(&server).await, (None, None, None));
+        assert_eq!(cause_over_sockets(&server).await, (None, None, None));
         server.stop().await;
     }
 }
 
 /// The cause in `/readyz`, in `tempmail status` and in `/metrics`.
-async fn exposed_over_sockets(server: &TestServer) -> (Option<String>, Option<String>, Option<String>) {
+async fn cause_over_sockets(server: &TestServer) -> (Option<String>, Option<String>, Option<String>) {
     let (status, readiness) = http::get(server.http(), "/readyz").await;
     assert_eq!(status, if readiness["cause"].is_null() { 200 } else { 503 }, "{readiness}");
     let shown = server.tempmail(&["status", "--json"]).await;
@@ -226,14 +226,14 @@ async fn exposed_over_sockets(server: &TestServer) -> (Option<String>, Option<St
     (text(&readiness["cause"]), text(&shown["cause"]), metric)
 }
 
-/// The causes that end the daemon's sockets as well are asked for without these.
+/// Some causes close the daemon's sockets, so this asks the router itself.
 #[tokio::test]
 async fn readiness_status_and_metrics_tell_the_same_cause_at_the_end() {
     let disk = FaultyDisk::on(RecordingDisk::default());
     let (store, router) = interface(&disk).await;
-    assert_eq!(exposed_by(&router).await, [None, None, None]);
+    assert_eq!(cause_by(&router).await, [None, None, None]);
     store.close().await.expect("close");
-    assert_eq!(exposed_by(&router).await, ["stopping"; 3].map(|cause| Some(cause.to_owned())));
+    assert_eq!(cause_by(&router).await, ["stopping"; 3].map(|cause| Some(cause.to_owned())));
 
     let disk = FaultyDisk::on(RecordingDisk::default());
     let (store, router) = interface(&disk).await;
@@ -241,10 +241,10 @@ async fn readiness_status_and_metrics_tell_the_same_cause_at_the_end() {
         assert!(operation != Operation::Write || !name.starts_with("journal-"), "injected");
         None
     });
-    store.receive(delivery(&[TO], "text", START)).await.expect_err("nobody writes");
-    // Whoever waited for the writer learns that it has ended while it does.
+    store.receive(delivery(&[TO], "text", START)).await.expect_err("the writer has ended");
+    // A request that waited for the writer fails while the writer ends.
     store.writer_ended().await;
-    assert_eq!(exposed_by(&router).await, ["writer_ended"; 3].map(|cause| Some(cause.to_owned())));
+    assert_eq!(cause_by(&router).await, ["writer_ended"; 3].map(|cause| Some(cause.to_owned())));
 }
 
 async fn interface(disk: &FaultyDisk) -> (Arc<EmbeddedStore>, Router) {
@@ -257,7 +257,7 @@ async fn interface(disk: &FaultyDisk) -> (Arc<EmbeddedStore>, Router) {
     (store, assembled.router)
 }
 
-async fn exposed_by(router: &Router) -> [Option<String>; 3] {
+async fn cause_by(router: &Router) -> [Option<String>; 3] {
     let ask = async |path: &str| {
         let request = Request::get(path).extension(Principal::Administrator).body(Body::empty()).expect("request");
         let answer = router.clone().oneshot(request).await.expect("infallible");
@@ -272,7 +272,7 @@ async fn exposed_by(router: &Router) -> [Option<String>; 3] {
     [of_json(ask("/readyz").await), of_json(ask("/api/admin/status").await), metric]
 }
 
-/// However many addresses, domains, paths and clients there were: the labels are the program's own words.
+/// Labels are words of the program, however many addresses, domains, paths and clients there were.
 #[tokio::test]
 async fn nothing_from_outside_becomes_a_label() {
     let server = TestServer::with(|config| config.domains.fixed.push("*.wild.test".parse().expect("pattern"))).await;
@@ -296,7 +296,7 @@ async fn nothing_from_outside_becomes_a_label() {
     };
     visit("findable").await;
     let url = format!("http://{}/metrics", server.http());
-    let text = reqwest::get(&url).await.expect("an answer").text().await.expect("text");
+    let text = http::client().get(&url).send().await.expect("an answer").text().await.expect("text");
     let first = Exposition::parse(&text);
     for word in ["findable", "wild.test", "sender.test", "127.0.0.1"] {
         assert!(!text.contains(word), "{word} is in\n{text}");

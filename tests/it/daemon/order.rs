@@ -1,4 +1,4 @@
-//! The order of what the binary asks of the kernel.
+//! The order of the binary's system calls.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -15,7 +15,7 @@ const TEST: &str = "fdatasync_returns_before_the_reply_is_written";
 const MARK: &str = "a-mark-that-is-in-this-mail-alone";
 const CALLS: &str = "trace=fdatasync,fsync,pwrite64,pwritev,write,writev,sendto,sendmsg";
 
-/// Attaches strace to a process and all its threads; `None` where that is refused.
+/// Attaches strace to a process and all its threads. `None` where that is not permitted.
 fn follow(strace: &Path, process: u32, trace: &Path) -> Option<Child> {
     let mut command = Command::new(strace);
     command.args(["-f", "-y", "-s", "4096", "-e", CALLS, "-p", &process.to_string(), "-o"]).arg(trace);
@@ -79,7 +79,7 @@ async fn fdatasync_returns_before_the_reply_is_written() {
     daemon.stop();
 }
 
-/// A data directory whose name the power cut takes is a lost store, however durable what is in it.
+/// If a power cut loses the name of the data directory, the store is lost, however durable its files are.
 #[test]
 fn the_names_of_directories_that_are_made_are_synced() {
     let test = "the_names_of_directories_that_are_made_are_synced";
@@ -90,7 +90,7 @@ fn the_names_of_directories_that_are_made_are_synced() {
     std::fs::write(&backup, "garbage").expect("write");
     let mut command = Command::new(strace);
     command.args(["-f", "-y", "-e", "trace=mkdir,mkdirat,fsync", "-o"]).arg(&trace);
-    // It makes the directory, and then refuses the file.
+    // The daemon creates the directory, and then refuses the file.
     command.args([env!("CARGO_BIN_EXE_tempmail"), "db", "restore", "--yes", "--data-dir"]).arg(&data).arg(&backup);
     let ended = command.env("XDG_CONFIG_HOME", &root).output().expect("strace");
     let trace = std::fs::read_to_string(trace).unwrap_or_default();

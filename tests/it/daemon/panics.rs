@@ -1,4 +1,4 @@
-//! A panic anywhere costs what it happened in, is counted, and ends the daemon only where nothing else would do.
+//! A panic ends only the task in which it happens, and is counted. It ends the daemon only where nothing else helps.
 
 use std::panic;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::support::until::until;
 
 const TO: &str = "hello@example.test";
 
-/// Makes a daemon see the panics of this process, as `serve` does. What was to be done with them is still done.
+/// Makes a daemon see the panics of this process, as `serve` does. The previous panic hook still runs.
 fn watch(server: &TestServer) {
     let (panics, before) = (server.panics.clone(), panic::take_hook());
     panic::set_hook(Box::new(move |info| {
@@ -18,12 +18,12 @@ fn watch(server: &TestServer) {
     }));
 }
 
-/// A panic in a worker ended the whole daemon.
+/// A regression: a panic in a worker ended the whole daemon.
 #[tokio::test]
-async fn a_worker_that_panics_begins_anew_and_nothing_else_ends() {
+async fn a_worker_that_panics_is_restarted_and_nothing_else_ends() {
     let server = TestServer::start().await;
     watch(&server);
-    // It has begun with its workers, and there is no session of SMTP: those look at the clock as well.
+    // The workers have started. There is no SMTP session, because sessions read the clock as well.
     assert_eq!(http::total(server.http(), TO).await, 0);
     server.clock.panic_next();
     // Expiry and webhooks look every 5 s.
@@ -33,7 +33,7 @@ async fn a_worker_that_panics_begins_anew_and_nothing_else_ends() {
     })
     .await;
     let looks = server.clock.looks();
-    until("the worker begins anew", async || {
+    until("the worker starts again", async || {
         server.clock.wake();
         server.clock.looks() >= looks + 2
     })

@@ -1,4 +1,4 @@
-//! Starts that cannot be: one clear message and the exit code of its cause.
+//! Starts that fail: each prints one clear message and has the exit code of its cause.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::cli::Outcome;
 use crate::support::binary::{Binary, local, serve_command};
 
-/// Runs `serve` to its end, which must come by itself.
+/// Runs `serve`, which must end by itself.
 fn refused(command: &mut Command) -> Outcome {
     command.output().expect("run").into()
 }
@@ -48,7 +48,7 @@ fn a_data_directory_that_is_taken_is_exit_75_and_names_who_has_it() {
     assert_eq!(outcome.code, Some(75), "{outcome:?}");
     assert_eq!(errors(&outcome).len(), 1, "{outcome:?}");
     assert!(outcome.stderr.contains(&daemon.process().to_string()), "{outcome:?}");
-    // The one that runs is not disturbed.
+    // The running daemon is not disturbed.
     assert_eq!(daemon.tempmail(&["status"]).code, Some(0));
     daemon.stop();
 }
@@ -82,7 +82,7 @@ fn a_data_directory_that_can_be_none_is_one_clear_line() {
     assert_eq!(std::fs::read(&file).expect("read"), b"x");
 }
 
-/// The directory was made first, and stayed behind.
+/// A regression: the directory was created first, and stayed behind.
 #[test]
 fn a_path_too_long_for_the_socket_is_exit_78_and_makes_nothing() {
     let dir = tempfile::tempdir().expect("directory");
@@ -93,7 +93,7 @@ fn a_path_too_long_for_the_socket_is_exit_78_and_makes_nothing() {
     assert!(!data.exists());
 }
 
-/// A file that can't be made was named without its directory: 'journal-0000000000000001: …'.
+/// A regression: the message named a file without its directory: 'journal-0000000000000001: …'.
 #[test]
 fn a_file_that_cannot_be_made_is_named_with_its_directory() {
     let dir = tempfile::tempdir().expect("directory");

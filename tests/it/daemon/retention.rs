@@ -1,4 +1,4 @@
-//! Mail goes when its time has come, and so does its space.
+//! Mail expires in time, and its space becomes free.
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ async fn the_segments_of_expired_mail_are_removed_from_the_disk() {
     let full = server.stats().await;
     assert!(full.segments >= 5 && full.live_octets > 5 << 20, "{full:?}");
     server.clock.advance(RETENTION);
-    // The next one and the one that is being written.
+    // The spare segment and the segment in use.
     server.in_time(|stats| stats.emails == 0 && stats.live_octets == 0 && stats.segments <= 2).await;
     server.stop().await;
 }

@@ -1,4 +1,4 @@
-//! What a list and an opening cost, counted in reads of the disk: it must not grow with what is kept.
+//! The cost of a list and of an opening, in reads of the disk. It must not grow with the number of stored mails.
 
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ async fn reads_of_recovery(mails: usize) -> u64 {
     killed.saturating_sub(stopped)
 }
 
-/// A checkpoint without what redb repairs from: the next opening read every page of the index.
+/// A regression: a checkpoint lacked what redb repairs from, so the next opening read every page of the index.
 #[tokio::test]
 async fn an_opening_after_a_kill_costs_no_more_in_a_store_four_times_as_full() {
     let (few, many) = (reads_of_recovery(500).await, reads_of_recovery(2_000).await);

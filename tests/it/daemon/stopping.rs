@@ -25,10 +25,10 @@ const STOP: Duration = Duration::from_secs(10);
 /// How many clients send at once.
 const SENDERS: usize = 16;
 
-/// Sends mail until the server says that it stops, or has ended; the subjects of what was accepted.
+/// Sends mail until the server stops. Returns the subjects of the accepted mail.
 async fn send_until_stopped(server: SocketAddr, to: String, has_ended: CancellationToken) -> Vec<String> {
     let mut accepted = Vec::new();
-    // Whoever comes too late is not let in, or by somebody else who has the port by then and may not greet.
+    // A client that comes too late is refused. Another process may have the port by then, and may not greet.
     while !has_ended.is_cancelled()
         && let Some(mut peer) = SmtpPeer::try_connect(server).await
     {
@@ -81,7 +81,7 @@ async fn stop_under_load(signal: Signal) {
     let senders: Vec<_> = (0..SENDERS)
         .map(|number| tokio::spawn(send_until_stopped(daemon.smtp, to(number), has_ended.clone())))
         .collect();
-    // Everybody is at it.
+    // Every client is sending.
     for number in 0..SENDERS {
         while http::total(daemon.http, &to(number)).await < 3 {}
     }
@@ -93,10 +93,10 @@ async fn stop_under_load(signal: Signal) {
     let daemon = Binary::serve(dir.path(), &[]);
     for (number, sender) in senders.into_iter().enumerate() {
         let mut accepted = sender.await.expect("a sender");
-        let mut kept = subjects(daemon.http, &to(number)).await;
+        let mut stored = subjects(daemon.http, &to(number)).await;
         accepted.sort_unstable();
-        kept.sort_unstable();
-        assert_eq!(kept, accepted, "what sender {number} was told is what is there");
+        stored.sort_unstable();
+        assert_eq!(stored, accepted, "the store has the acknowledged mail of sender {number}");
     }
     daemon.stop();
 }
@@ -111,7 +111,7 @@ async fn sigint_answers_every_transaction_and_keeps_what_was_accepted() {
     stop_under_load(Signal::INT).await;
 }
 
-/// Begins a request whose body does not come, which a stop waits for as long as it may.
+/// Begins a request whose body does not come. A stop waits for it as long as it may.
 async fn hold_up(daemon: &Binary) -> TcpStream {
     let mut request = TcpStream::connect(daemon.http).await.expect("connect");
     let head = "POST /api/domains HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\
@@ -123,7 +123,7 @@ async fn hold_up(daemon: &Binary) -> TcpStream {
     request
 }
 
-/// Asks for something large and reads no more than its first octets.
+/// Requests a large response, and reads only its first octets.
 async fn begin_to_read<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, path: &str) -> S {
     stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).await.expect("write");
     let mut status = [0; 12];
@@ -133,7 +133,7 @@ async fn begin_to_read<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, path: &
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_who_is_slow_holds_a_stop_up() {
+async fn no_slow_client_delays_a_stop() {
     const DELETED: usize = 2_000;
     const CLIENTS: usize = 20;
     let dir = tempfile::tempdir().expect("directory");
@@ -150,7 +150,7 @@ async fn nobody_who_is_slow_holds_a_stop_up() {
     }))
     .await;
     let id = http::inbox(daemon.http, "large@example.test").await["emails"][0]["id"].as_str().expect("id").to_owned();
-    // A message that stops half way, a request whose body does not come, a message and a backup that nobody reads on.
+    // A message that stops half way, a request without its body, and a message and a backup that clients stop reading.
     let mut stalled = SmtpPeer::greeted(daemon.smtp).await;
     stalled.begin_data("stalled@example.test").await;
     stalled.send("Subject: half\r\n\r\nhalf\r\n").await;
@@ -159,7 +159,7 @@ async fn nobody_who_is_slow_holds_a_stop_up() {
     let _message = begin_to_read(connection, &format!("/api/mail/messages/{id}/raw")).await;
     let control = tokio::net::UnixStream::connect(dir.path().join("tempmail.sock")).await.expect("connect");
     let _backup = begin_to_read(control, "/api/admin/backup").await;
-    // And much to be taken off the disk.
+    // There is much to delete from the disk, too.
     assert_eq!(daemon.tempmail(&["delete", "deleted@example.test", "--yes"]).code, Some(0));
     daemon.signal(Signal::TERM);
     let signalled = Instant::now();
@@ -185,8 +185,8 @@ async fn a_second_signal_ends_it_at_once() {
     assert_eq!(status.code(), Some(130));
 }
 
-/// The daemon kept a handle of its listener to the end. While it drained, commands connected, nobody answered them, and
-/// after eight seconds they were told of a reset connection.
+/// A regression: the daemon left its listener open to the end. While it drained, commands connected without an answer. They
+/// reported a reset connection after eight seconds.
 #[tokio::test]
 async fn a_daemon_that_stops_lets_no_command_wait_in_vain() {
     let dir = tempfile::tempdir().expect("directory");
@@ -199,7 +199,7 @@ async fn a_daemon_that_stops_lets_no_command_wait_in_vain() {
     daemon.kill();
 }
 
-/// Signals were heard only once the daemon was up: one that waited for its data directory could not be stopped.
+/// A regression: a daemon that waited for its data directory ignored signals, so it could not be stopped.
 #[test]
 fn a_signal_ends_a_start_that_waits() {
     let dir = tempfile::tempdir().expect("directory");
@@ -221,12 +221,12 @@ fn catches_interrupts(process: u32) -> bool {
 }
 
 #[test]
-fn a_socket_that_was_left_behind_is_replaced_and_is_the_owners_alone() {
+fn a_socket_left_behind_is_replaced_and_only_its_owner_may_use_it() {
     let dir = tempfile::tempdir().expect("directory");
     let socket = dir.path().join("tempmail.sock");
     Binary::serve(dir.path(), &[]).kill();
     assert!(socket.exists(), "a kill leaves it");
-    // A command is not misled by it.
+    // A command is not misled by the old socket.
     assert_eq!(local(dir.path(), &["status"]).code, Some(0));
     let daemon = Binary::serve(dir.path(), &[]);
     let mode = std::fs::metadata(&socket).expect("socket").permissions().mode();

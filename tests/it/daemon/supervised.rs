@@ -1,4 +1,4 @@
-//! What the daemon tells a service manager, on a real datagram socket.
+//! What the daemon sends to a service manager, on a real datagram socket.
 
 use std::collections::BTreeMap;
 use std::os::linux::net::SocketAddrExt;
@@ -21,10 +21,10 @@ use crate::support::http;
 use crate::support::mail::delivery;
 use crate::support::recording_disk::RecordingDisk;
 
-/// How long a test waits for what must come.
+/// How long a test waits for an expected event.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The manager's end.
+/// The manager's socket.
 struct Manager(UnixDatagram);
 
 impl Manager {
@@ -70,7 +70,7 @@ async fn the_binary_says_when_it_is_ready_that_it_lives_and_when_it_stops() {
 }
 
 #[test]
-fn no_process_is_notified_that_does_not_ask() {
+fn a_manager_that_does_not_ask_is_not_notified() {
     let asked = |env: &BTreeMap<String, String>| Supervisor::from_env(env, 7).map(|found| found.is_some());
     assert!(!asked(&BTreeMap::new()).expect("nothing to do"));
     assert!(!asked(&env("", 1)).expect("nothing to do"));
@@ -78,7 +78,7 @@ fn no_process_is_notified_that_does_not_ask() {
 }
 
 #[tokio::test]
-async fn an_abstract_socket_is_told_and_another_process_watched_gets_no_signs() {
+async fn an_abstract_socket_is_notified_and_the_watchdog_of_another_process_is_not() {
     let name = format!("tempmail-test-{}", std::process::id());
     let address = SocketAddr::from_abstract_name(&name).expect("a name");
     let manager = Manager(UnixDatagram::bind_addr(&address).expect("bind"));
@@ -111,7 +111,7 @@ impl Gate {
     }
 }
 
-/// A disk that does not come back from a sync stops the writer, and nothing else in the process shows it.
+/// A sync that does not return stops the writer, and nothing else in the process shows it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_writer_that_hangs_gives_no_signs_of_life() {
     let dir = tempfile::tempdir().expect("directory");
@@ -120,10 +120,10 @@ async fn a_writer_that_hangs_gives_no_signs_of_life() {
     let disk = FaultyDisk::on(RecordingDisk::default());
     let gate = Arc::<Gate>::default();
     let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open"));
-    let held = Arc::clone(&gate);
+    let writer_gate = Arc::clone(&gate);
     disk.fail(move |operation, _| {
         if operation == Operation::Sync {
-            held.pass();
+            writer_gate.pass();
         }
         None
     });
@@ -139,15 +139,15 @@ async fn a_writer_that_hangs_gives_no_signs_of_life() {
         let mail = delivery(&["ann@example.test"], "x", Timestamp::from_millis(1_700_000_000_000));
         tokio::spawn(async move { store.receive(mail).await })
     };
-    // At most what was on its way; then ten periods of silence.
+    // At most the messages that were on their way, and then ten periods of silence.
     let mut signs = 0;
     while signs <= 2 && manager.notified_within(Duration::from_millis(200)).is_some() {
         signs += 1;
     }
-    let is_held = !receiving.is_finished();
-    // Before anything fails: the store waits for its writer when it is dropped.
+    let is_blocked = !receiving.is_finished();
+    // This comes before any assertion, because the store waits for its writer when it is dropped.
     gate.set(false);
-    assert!(is_held && signs <= 2, "{signs} signs of a writer that is held: {is_held}");
+    assert!(is_blocked && signs <= 2, "{signs} signs of a writer that is held: {is_blocked}");
     receiving.await.expect("no panic").expect("kept");
     assert_eq!(manager.notified(), "WATCHDOG=1");
     shutdown.cancel();

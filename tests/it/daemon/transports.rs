@@ -56,7 +56,7 @@ async fn all_three_give_the_same_answers() {
     let public = json(&remote(daemon.http, &["status", "--json"]));
     assert_eq!((&public["ready"], &public["domains"]["active"]), (&true.into(), &2.into()));
 
-    // Deleting: each way one.
+    // Each way deletes one Email.
     let delete = |id| ["delete", "--id", id, "--yes"];
     let by_socket_deleted = daemon.tempmail(&delete(&ids[0]));
     let by_http_deleted = remote(daemon.http, &delete(&ids[1]));
@@ -70,7 +70,7 @@ async fn all_three_give_the_same_answers() {
         let outcome = local(dir.path(), args);
         assert_eq!(outcome.stdout, expected.stdout, "{args:?}: {}", outcome.stderr);
     }
-    // The domain of the flag is not known to a command without the flag.
+    // A command without the flag does not know the domain of the flag.
     assert_eq!(local(dir.path(), &domains).stdout.lines().count() + 1, list.stdout.lines().count());
     let alone = json(&local(dir.path(), &["status", "--json"]));
     assert_eq!((&alone["startedAt"], &alone["store"]["emails"]), (&Value::Null, &1.into()));

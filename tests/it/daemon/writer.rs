@@ -1,4 +1,4 @@
-//! A store whose writer has ended ends the daemon: it would accept what nobody keeps.
+//! A daemon ends when the writer of its store has ended, because it could store no more mail.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ async fn a_daemon_whose_writer_has_ended_stops_with_an_error() {
     let options = StoreOptions::from_config(&config);
     let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open"));
     let clock = Arc::new(SetClock::at(START));
-    // The same interface without the daemon's sockets, which close as it stops.
+    // This is the same interface without the daemon's sockets, which close when it stops.
     let interface = assemble(config.clone(), Arc::clone(&store), clock.clone(), None).await.expect("assemble");
     let listeners = Listeners::bind(&config, Inherited::default()).expect("free ports");
     let smtp = listeners.smtp_addresses()[0];

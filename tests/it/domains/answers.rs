@@ -9,14 +9,14 @@ use super::{OTHER_HOST, OUR_HOST, Setup, name};
 enum To {
     Here,
     Elsewhere,
-    Nobody(Failure),
+    NoOne(Failure),
 }
 
 async fn ask(setup: &Setup, domain: &str) -> To {
     match setup.registry.check(&name(domain)).await {
         Ok(report) if report.ok => To::Here,
         Ok(_) => To::Elsewhere,
-        Err(DomainError::Dns(why)) => To::Nobody(why),
+        Err(DomainError::Dns(why)) => To::NoOne(why),
         Err(error) => panic!("{domain}: {error}"),
     }
 }
@@ -40,7 +40,7 @@ async fn each_answer_of_a_server_is_understood() {
     zone.set_mx("mixed.test", &[(10, "mail.mixed.test")]);
     zone.set_addresses("mail.mixed.test", &["192.0.2.25", "203.0.113.9"]);
     zone.set_mx("literal.test", &[(10, "192.0.2.25")]);
-    // Somebody typed the preference into the field for the name.
+    // An operator typed the preference into the field for the name.
     zone.set_mx("typo.test", &[(10, "10 mail.typo.test")]);
     zone.set_mx("null.test", &[(0, ".")]);
     zone.set_addresses("implicit4.test", &["192.0.2.25"]);
@@ -61,7 +61,7 @@ async fn each_answer_of_a_server_is_understood() {
         ("backup.test", To::Elsewhere),
         ("alias.test", To::Here),
         ("dangling.test", To::Elsewhere),
-        ("loop.test", To::Nobody(Failure::ServerFailed)),
+        ("loop.test", To::NoOne(Failure::ServerFailed)),
         ("byalias.test", To::Here),
         ("byaddress.test", To::Here),
         ("mixed.test", To::Elsewhere),
@@ -74,9 +74,9 @@ async fn each_answer_of_a_server_is_understood() {
         ("web.test", To::Elsewhere),
         ("nodata.test", To::Elsewhere),
         ("nxdomain.test", To::Elsewhere),
-        ("servfail.test", To::Nobody(Failure::ServerFailed)),
-        ("refused.test", To::Nobody(Failure::Refused)),
-        ("half.test", To::Nobody(Failure::ServerFailed)),
+        ("servfail.test", To::NoOne(Failure::ServerFailed)),
+        ("refused.test", To::NoOne(Failure::Refused)),
+        ("half.test", To::NoOne(Failure::ServerFailed)),
     ] {
         assert_eq!(ask(&setup, domain).await, expected, "{domain}");
     }
@@ -86,14 +86,14 @@ async fn each_answer_of_a_server_is_understood() {
 async fn a_server_that_says_nothing_is_no_answer() {
     let setup = Setup::new().await;
     setup.zone.silence("silent.test");
-    assert_eq!(ask(&setup, "silent.test").await, To::Nobody(Failure::TimedOut));
+    assert_eq!(ask(&setup, "silent.test").await, To::NoOne(Failure::TimedOut));
 }
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_no_answer() {
-    let nobody = std::net::UdpSocket::bind("127.0.0.1:0").expect("a free port").local_addr().expect("address");
-    let setup = Setup::with(|config| config.domains.resolvers = vec![nobody]).await;
-    assert!(matches!(ask(&setup, "a.test").await, To::Nobody(Failure::Unreachable | Failure::TimedOut)));
+    let silent = std::net::UdpSocket::bind("127.0.0.1:0").expect("a free port").local_addr().expect("address");
+    let setup = Setup::with(|config| config.domains.resolvers = vec![silent]).await;
+    assert!(matches!(ask(&setup, "a.test").await, To::NoOne(Failure::Unreachable | Failure::TimedOut)));
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ use crate::support::faulty_store::FaultyStore;
 
 /// The name that domains point to in these tests.
 const OUR_HOST: &str = "mx.tempmail.test";
-/// Another provider's.
+/// The name of another provider's host.
 const OTHER_HOST: &str = "mx.other.test";
 
 fn name(text: &str) -> DomainName {
@@ -126,7 +126,7 @@ impl Setup {
         self.registry.register(new(domain)).await
     }
 
-    /// Registers `count` domains that point here, and gives their names.
+    /// Registers `count` domains that point here, and returns their names.
     async fn register_many(&self, count: usize) -> Vec<String> {
         let domains: Vec<String> = (0..count).map(|number| format!("d{number}.test")).collect();
         for domain in &domains {

@@ -1,4 +1,4 @@
-//! A panic while the DNS is asked.
+//! A panic during a DNS query.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ struct Trapped {
 #[async_trait]
 impl Resolver for Trapped {
     async fn mx(&self, domain: &DomainName) -> MxAnswer {
-        assert!(domain.as_str() != self.trap, "the resolver panics as it was told");
+        assert!(domain.as_str() != self.trap, "the resolver panics as the test wants");
         self.resolver.mx(domain).await
     }
 

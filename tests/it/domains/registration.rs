@@ -27,8 +27,8 @@ async fn a_domain_that_points_here_is_registered_and_served() {
     assert_eq!(table.served(&name("shop.test")), Served::Active);
     assert_eq!(table.active(), [name("shop.test")]);
     assert_eq!(setup.registry.list().await.expect("list"), [registered.entry]);
-    let kept = setup.store.record("shop.test").await.expect("kept");
-    assert_eq!((kept.owner.as_deref(), kept.email.as_deref()), (Some("Ann"), Some("ann@example.test")));
+    let stored = setup.store.record("shop.test").await.expect("kept");
+    assert_eq!((stored.owner.as_deref(), stored.email.as_deref()), (Some("Ann"), Some("ann@example.test")));
 }
 
 #[tokio::test]
@@ -71,8 +71,8 @@ async fn registering_again_checks_again_and_keeps_the_owner() {
     let again = setup.registry.register(stranger).await.expect("registered");
     assert!(!again.created);
     assert!(again.entry.last_checked_at > again.entry.added_at);
-    let kept = setup.store.record("shop.test").await.expect("kept");
-    assert_eq!((kept.owner.as_deref(), kept.email), (Some("Ann"), None));
+    let stored = setup.store.record("shop.test").await.expect("kept");
+    assert_eq!((stored.owner.as_deref(), stored.email), (Some("Ann"), None));
     assert_eq!(setup.zone.mx_questions("shop.test"), 2);
 }
 
@@ -166,7 +166,7 @@ async fn a_domain_is_served_only_when_the_store_has_it() {
     setup.store.fail_changes(Some(StoreError::Full));
     assert_eq!(setup.register("shop.test").await, Err(DomainError::Store(StoreError::Full)));
     assert_eq!(setup.served("shop.test"), Served::Unknown);
-    // The store may have it in the end, and then it is served.
+    // The store may have the domain in the end, and then it is served.
     setup.store.fail_changes(Some(StoreError::OutcomeUnknown));
     assert_eq!(setup.register("shop.test").await, Err(DomainError::Store(StoreError::OutcomeUnknown)));
     assert_eq!(setup.served("shop.test"), Served::Active);
@@ -181,7 +181,7 @@ async fn a_registration_whose_caller_goes_away_is_whole_or_not_at_all() {
         let patience = std::time::Duration::from_micros(u64::from(number) * 40);
         let _ = tokio::time::timeout(patience, setup.register(&domain)).await;
     }
-    // Whoever is registered by now has had a turn after every change that was under way.
+    // A registration that is complete by now came after every change that was in progress.
     setup.point_here("last.test");
     setup.register("last.test").await.expect("registered");
     for number in 0..50_u32 {

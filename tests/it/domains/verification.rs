@@ -20,10 +20,10 @@ async fn a_domain_that_points_elsewhere_is_deactivated_and_returns_when_it_point
     assert_eq!(round(&setup).await, Round { checked: 2, deactivated: 1, ..Round::default() });
     assert_eq!(setup.served("d0.test"), Served::Deactivated);
     assert_eq!(setup.registry.table().active(), [name("d1.test")]);
-    let kept = setup.store.record("d0.test").await.expect("kept");
-    assert_eq!(kept.status, DomainStatus::Deactivated);
+    let stored = setup.store.record("d0.test").await.expect("kept");
+    assert_eq!(stored.status, DomainStatus::Deactivated);
     assert_eq!(
-        kept.last_check_result.as_deref(),
+        stored.last_check_result.as_deref(),
         Some("The MX record of d0.test points at mx.other.test, not at mx.tempmail.test")
     );
 
@@ -67,8 +67,8 @@ async fn no_answer_never_deactivates_however_often() {
         assert_eq!(round(&setup).await, Round { checked: 2, failed: 2, ..Round::default() });
     }
     assert_eq!(setup.registry.table().active().len(), 2);
-    let kept = setup.store.record(&domains[0]).await.expect("kept");
-    assert_eq!(kept.last_check_result.as_deref(), Some("No answer: the name server failed (SERVFAIL)"));
+    let stored = setup.store.record(&domains[0]).await.expect("kept");
+    assert_eq!(stored.last_check_result.as_deref(), Some("No answer: the name server failed (SERVFAIL)"));
     for domain in &domains {
         setup.zone.recover(domain);
     }
@@ -83,8 +83,8 @@ async fn an_answer_that_is_not_given_again_deactivates_nothing() {
     assert_eq!(round(&setup).await, Round { checked: 1, ..Round::default() });
     assert_eq!(setup.served(&domains[0]), Served::Active);
     assert_eq!(setup.zone.mx_questions(&domains[0]), 3, "registration, and twice in the round");
-    let kept = setup.store.record(&domains[0]).await.expect("kept");
-    assert_eq!(kept.last_check_result.as_deref(), Some("The MX record of d0.test points at mx.tempmail.test"));
+    let stored = setup.store.record(&domains[0]).await.expect("kept");
+    assert_eq!(stored.last_check_result.as_deref(), Some("The MX record of d0.test points at mx.tempmail.test"));
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! The periodic worker, with the clock in the test's hand.
+//! The periodic worker, with a clock that the test moves.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 use super::Setup;
 use crate::support::until::until;
 
-/// Short, because what a round spreads over real time is a part of its period.
+/// The period is short, because a round spreads its queries over a part of it, in real time.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Lets the clock go on until something is so.
+/// Moves the clock until a condition holds.
 async fn in_time(what: &str, setup: &Setup, mut condition: impl AsyncFnMut() -> bool) {
     until(what, async || {
         setup.clock.advance(PERIOD / 100);
@@ -60,9 +60,9 @@ async fn a_restart_asks_for_nothing_before_its_time() {
     let period = 4 * PERIOD;
     let restarted = setup.restarted(|config| config.domains.verify_every = period).await;
     let worker = Worker::start(&restarted);
-    let kept = async || setup.store.record("d0.test").await.expect("kept");
-    in_time("asked for again", &setup, async || kept().await.last_checked_at > Some(kept().await.added_at)).await;
-    assert!(kept().await.last_checked_at >= Some(kept().await.added_at.plus(period)));
+    let stored = async || setup.store.record("d0.test").await.expect("kept");
+    in_time("asked for again", &setup, async || stored().await.last_checked_at > Some(stored().await.added_at)).await;
+    assert!(stored().await.last_checked_at >= Some(stored().await.added_at.plus(period)));
     worker.stop().await;
 }
 

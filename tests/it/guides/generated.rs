@@ -23,15 +23,15 @@ const FIRST: [&str; 10] = [
     "webhook-allow",
 ];
 
-/// Compares the end of a guide, from `heading` on, with what it has to be; writes it where that was asked for.
+/// Compares the end of a guide, from `heading` on, with the expected text. Writes that text if an update was requested.
 fn compare(name: &str, heading: &str, generated: &str) {
     let text = guide(name);
-    let (kept, found) = text.split_once(heading).expect(heading);
+    let (stored, found) = text.split_once(heading).expect(heading);
     if found == generated {
         return;
     }
     if std::env::var_os("UPDATE_GUIDES").is_some() {
-        std::fs::write(path(&format!("man/guide/{name}.md")), [kept, heading, generated].concat()).expect("a file");
+        std::fs::write(path(&format!("man/guide/{name}.md")), [stored, heading, generated].concat()).expect("a file");
         return;
     }
     let old: Vec<&str> = found.lines().collect();

@@ -1,4 +1,4 @@
-//! README and the guides say what the program does: each setting, command, exit code, error code, route and metric.
+//! README and the guides describe each setting, command, exit code, error code, route and metric of the program.
 
 mod examples;
 mod generated;
@@ -196,8 +196,8 @@ fn each_word_for_a_failed_delivery_is_named() {
 /// The anchors of a page's headings.
 fn anchors(page: &str) -> BTreeSet<String> {
     let anchor = |heading: &str| {
-        let kept = heading.to_lowercase().replace(' ', "-");
-        kept.chars().filter(|c| c.is_alphanumeric() || *c == '-').collect::<String>()
+        let stored = heading.to_lowercase().replace(' ', "-");
+        stored.chars().filter(|c| c.is_alphanumeric() || *c == '-').collect::<String>()
     };
     page.lines().filter_map(|line| Some(anchor(line.trim_start_matches('#').strip_prefix(' ')?))).collect()
 }

@@ -111,7 +111,7 @@ async fn the_status_says_what_runs_here() {
 }
 
 #[tokio::test]
-async fn the_stats_say_how_much_is_kept() {
+async fn the_stats_say_how_much_is_stored() {
     let api = TestApi::new();
     api.receive(&["ann@example.test", "bob@example.test"], "12345").await;
     let detailed = async || api.store.detailed_stats().await.expect("survey");

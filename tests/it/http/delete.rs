@@ -46,7 +46,7 @@ async fn exactly_one_of_the_parameters_is_wanted() {
 }
 
 #[tokio::test]
-async fn role_addresses_are_deleted_by_the_administrator_alone() {
+async fn only_the_administrator_deletes_mail_of_role_addresses() {
     let api = TestApi::new();
     let id = api.receive(&["abuse@example.com"], "").await[0];
     for target in ["/api/mail/delete?to=abuse@example.com".to_owned(), format!("/api/mail/delete?id={id}")] {

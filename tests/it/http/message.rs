@@ -71,7 +71,7 @@ async fn one_recipient_never_learns_of_another() {
 }
 
 #[tokio::test]
-async fn unknown_and_bad_ids_are_distinguished() {
+async fn unknown_and_invalid_ids_get_different_errors() {
     let api = TestApi::new();
     let id = api.receive(&["ann@example.test"], "").await[0];
     for tail in ["", "/raw"] {

@@ -9,7 +9,7 @@ use super::{TestApi, public};
 use crate::support::exposition::Exposition;
 
 #[tokio::test]
-async fn everybody_may_read_it_and_nobody_may_write() {
+async fn anyone_may_read_it_and_no_one_may_write() {
     let api = TestApi::new();
     let answer = api.get("/metrics").await;
     assert_eq!(answer.status, 200);
@@ -29,7 +29,7 @@ async fn everybody_may_read_it_and_nobody_may_write() {
 }
 
 #[tokio::test]
-async fn a_page_of_another_origin_and_another_host_are_kept_out_as_everywhere() {
+async fn another_origin_and_another_host_are_refused_as_everywhere() {
     let api = TestApi::new();
     let foreign = public("GET", "/metrics").header(header::ORIGIN, "https://elsewhere.example");
     let answer = api.send(foreign.body(Body::empty()).expect("request")).await;
@@ -43,9 +43,9 @@ async fn a_page_of_another_origin_and_another_host_are_kept_out_as_everywhere() 
     assert_eq!(exposition.value("tempmail_http_requests_total", &refused), 1, "what is refused counts as well");
 }
 
-/// A scrape says what is wrong when everything else fails.
+/// A scrape shows what is wrong when everything else fails.
 #[tokio::test]
-async fn a_store_that_can_not_be_read_leaves_its_numbers_out_alone() {
+async fn an_unreadable_store_omits_only_its_own_metrics() {
     let api = TestApi::new();
     api.get("/healthz").await;
     for (fault, cause) in [

@@ -43,14 +43,14 @@ const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 /// The interface over a store in memory and a double of the domains.
 struct TestApi {
     store: Arc<FaultyStore>,
-    /// The same, for what waits for webhooks.
+    /// The interface with these limits of the outbox.
     outbox: Arc<EmbeddedStore>,
     domains: Arc<FixedDomains>,
     clock: Arc<SetClock>,
     router: Router,
 }
 
-/// An answer with its whole body.
+/// A response with its whole body.
 #[derive(Debug)]
 struct Answer {
     status: StatusCode,
@@ -64,7 +64,7 @@ impl Answer {
         serde_json::from_slice(&self.body).expect("JSON")
     }
 
-    /// The code of a problem, whose every member is looked at on the way.
+    /// The code of a problem, after a check of all its members.
     fn problem(&self) -> String {
         assert_eq!(self.header("content-type"), Some("application/problem+json"), "{self:?}");
         let body: Value = serde_json::from_slice(&self.body).expect("JSON");
@@ -80,7 +80,7 @@ impl Answer {
     }
 }
 
-/// No webhook is tested through it.
+/// A tester for interfaces whose webhooks are not tested.
 struct NoTest;
 
 #[async_trait]
@@ -123,7 +123,7 @@ impl TestApi {
         Self { store, outbox, domains, clock, router }
     }
 
-    /// Puts a mail into the store and gives the ids of its Emails.
+    /// Receives a mail, and returns the ids of its Emails.
     async fn receive(&self, recipients: &[&str], raw: &str) -> Vec<EmailId> {
         let now = self.clock.now();
         let addresses: Vec<Address> = recipients.iter().map(|text| text.parse().expect(text)).collect();

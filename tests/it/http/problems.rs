@@ -94,7 +94,7 @@ async fn every_answer_carries_the_fields_that_guard_mail() {
 }
 
 #[tokio::test]
-async fn a_handler_that_panics_costs_its_request_alone() {
+async fn a_panic_in_a_handler_fails_only_its_request() {
     let api = TestApi::new();
     let ids = api.receive(&["ann@example.test", "bob@example.test"], "Subject: s\r\n\r\n").await;
     api.store.panic_at_load(ids[0]);

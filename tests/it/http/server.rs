@@ -37,10 +37,10 @@ impl Server {
         TcpStream::connect(self.address).await.expect("connect")
     }
 
-    /// Sends octets and gives all that comes back until the server closes.
+    /// Sends octets, and returns all octets that come back until the server closes.
     async fn exchange(&self, octets: &[u8]) -> String {
         let mut stream = self.connect().await;
-        // A server that has closed already has said why.
+        // A server that has already closed has sent its reason before.
         let _ = stream.write_all(octets).await;
         read_to_end(&mut stream).await
     }
@@ -49,7 +49,7 @@ impl Server {
 async fn read_to_end(stream: &mut TcpStream) -> String {
     let mut all = Vec::new();
     let mut buffer = [0; 4096];
-    // A reset ends it like a close: the server may close with octets of ours unread.
+    // A reset counts as a close, because the server may close before it has read all our octets.
     while let Ok(length @ 1..) = stream.read(&mut buffer).await {
         all.extend_from_slice(&buffer[..length]);
     }
@@ -145,7 +145,7 @@ async fn a_client_that_reads_nothing_is_given_up() {
         serve(router, HttpLimits { write_timeout: Duration::from_millis(50), connections_max: 1, ..limits() }).await;
     let mut stuck = server.connect().await;
     stuck.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("write");
-    // The only slot comes free when the first is given up.
+    // The only slot becomes free when the first request is abandoned.
     let mut next = server.connect().await;
     next.write_all(b"GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("write");
     read_until(&mut next, "HTTP/1.1 404", 1).await;
@@ -184,7 +184,7 @@ async fn an_idle_listener_holds_no_slot() {
 #[tokio::test]
 async fn a_panic_is_a_500_and_nothing_else() {
     let api = TestApi::new();
-    // A poisoned lock makes the double panic in every later call.
+    // A poisoned lock makes the test's service panic in every later call.
     let domains = api.domains.clone();
     let poisoned = std::thread::spawn(move || {
         let _entries = domains.entries.lock().expect("entries");
@@ -227,7 +227,7 @@ async fn stopping_finishes_what_is_at_hand_and_closes_what_is_idle() {
     gate.cancel();
     assert!(read_to_end(&mut busy).await.ends_with("done"));
     server.task.await.expect("served");
-    assert!(TcpStream::connect(server.address).await.is_err(), "nobody listens any more");
+    assert!(TcpStream::connect(server.address).await.is_err(), "the server has stopped listening");
 }
 
 #[tokio::test]
@@ -277,13 +277,13 @@ async fn a_panic_costs_one_request_and_amid_an_answer_one_connection() {
     let server = serve(api.router.clone(), limits()).await;
     let get = |target: &str, end: &str| format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n{end}\r\n");
 
-    // Before the answer has begun: a problem, and the connection goes on.
+    // Before the response has begun, the client gets a problem, and the connection stays open.
     let both = get(&format!("/api/mail/messages/{first}"), "") + &get("/healthz", "Connection: close\r\n");
     let answers = server.exchange(both.as_bytes()).await;
     assert!(answers.starts_with("HTTP/1.1 500 ") && answers.contains("\"code\":\"internal\""), "{answers}");
     assert!(answers.contains("HTTP/1.1 200 OK"), "{answers}");
 
-    // After it has begun: it breaks off, if anything of it has left at all, which no client takes for its end.
+    // After the response has begun, it breaks off, and no client takes that for its end.
     let list = server.exchange(get("/api/mail/messages?to=ann@example.test", "").as_bytes()).await;
     assert!(!list.contains("total") && !list.ends_with("0\r\n\r\n"), "{list}");
 

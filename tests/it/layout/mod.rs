@@ -1,10 +1,10 @@
-//! Who may know whom: what `src/lib.rs` says must stay true of the modules, read off the paths in their sources.
+//! Which module may use which: `src/lib.rs` must stay true. The tests read the paths in the sources of the modules.
 
 mod source;
 
 use source::{SOURCES, Source, calls_itself_pure, paths, production};
 
-/// What the files below some places may not name.
+/// A rule: paths that some files may not name.
 struct Rule {
     name: &'static str,
     /// Prefixes of files under `src`; with `!` before it, of files that are left out.
@@ -13,7 +13,7 @@ struct Rule {
     forbidden: &'static [&'static str],
 }
 
-/// Input, output, logging, waiting and clocks: what the pure modules are free of.
+/// Input, output, logging, waiting and clocks, which the pure modules may not use.
 const EFFECTS: &[&str] = &[
     "std::fs",
     "std::env",
@@ -110,7 +110,7 @@ const RULES: &[Rule] = &[
     },
     Rule { name: "HTTP does not know SMTP", files: &["http/"], forbidden: &["crate::smtp", "smtp_proto"] },
     Rule {
-        name: "TLS knows nobody whom it secures",
+        name: "TLS does not know its users",
         files: &["tls/"],
         forbidden: &["crate::smtp", "crate::http", "crate::store", "crate::config", "crate::daemon", "crate::cli"],
     },
@@ -205,7 +205,7 @@ fn a_module_that_calls_itself_pure_is_under_the_rule() {
 }
 
 #[test]
-fn comments_strings_and_tests_are_distinguished_from_code() {
+fn comments_strings_and_tests_are_not_code() {
     for (source, expected) in [
         ("let url = \"http://x\"; std::fs::read()", "std::fs::read"),
         ("let c = '\"'; std::fs::read() // \"", "std::fs::read"),
@@ -224,7 +224,7 @@ fn comments_strings_and_tests_are_distinguished_from_code() {
     assert!(!calls_itself_pure("//! It asks [`mx`], which is pure.\n\n/// Pure.\nfn f() {}"));
 }
 
-/// The sender is told that its message is kept in one place, so that there is one place to look at for when that is true.
+/// Only one place in the code acknowledges a message, so that one place shows when a message is durable.
 #[test]
 fn a_message_is_answered_250_in_one_place() {
     let said_in = |words: &str| -> Vec<&str> {

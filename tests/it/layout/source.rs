@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// The source without comments, without its tests, which may know everything, and without the content of its strings.
+/// The source without comments, without its tests, and without the content of its strings. Tests may use every module.
 pub(super) fn production(source: &str) -> String {
     let plain = code(source, false);
     without_tests(&plain, &plain)
@@ -13,12 +13,12 @@ pub(super) fn production(source: &str) -> String {
 /// `text` without each item behind `#[cfg(test)]`. `plain` is `text` with blanks for what is in strings.
 fn without_tests(text: &str, plain: &str) -> String {
     const MARK: &str = "#[cfg(test)]";
-    let (mut kept, mut at) = (String::new(), 0);
+    let (mut remaining, mut at) = (String::new(), 0);
     while let Some(start) = plain[at..].find(MARK).map(|found| at + found) {
-        kept.push_str(&text[at..start]);
+        remaining.push_str(&text[at..start]);
         at = end_of_item(plain, start + MARK.len());
     }
-    kept + &text[at..]
+    remaining + &text[at..]
 }
 
 /// Where the item ends that begins at `start`: behind its `;`, or behind its block.
@@ -36,7 +36,7 @@ fn end_of_item(plain: &str, start: usize) -> usize {
     plain.len()
 }
 
-/// The source with blanks for its comments and, unless `keeps_strings`, for what is in its strings.
+/// The source with blanks for its comments and, unless `keeps_strings`, for the content of its strings.
 fn code(source: &str, keeps_strings: bool) -> String {
     let mut found = String::new();
     let mut rest = source;

@@ -8,7 +8,7 @@ use super::clients::{MAIL, serve};
 use crate::support::certificates::Pair;
 use crate::support::programs;
 
-/// Host, port, name, password and TLS, as a web framework has them in its settings.
+/// Host, port, name, password and TLS, as in the settings of a web framework.
 const APPLICATION: &str = "
 import smtplib, ssl
 from email.message import EmailMessage

@@ -1,4 +1,4 @@
-//! Mail programs of others, each with the settings of an ordinary application, against the binary.
+//! Other mail programs send to the binary, each with the settings of an ordinary application.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::support::binary::Binary;
 use crate::support::certificates::Pair;
 use crate::support::{http, programs};
 
-/// What a client is told about the server and the message.
+/// What a client must know about the server and the message.
 struct Job<'a> {
     /// The port of SMTP, with STARTTLS.
     port: u16,
@@ -26,13 +26,13 @@ struct Job<'a> {
 struct Client {
     name: &'static str,
     program: &'static str,
-    /// The arguments, and what it reads.
+    /// The arguments, and the standard input.
     arrange: fn(&Job, &mut Command) -> String,
-    /// What it says before it reads: it hands over what it has read at once.
+    /// What it prints before it reads: it sends its input at once.
     prompt: &'static str,
-    /// What it says when all went well; nothing where its exit code says it.
+    /// What it prints on success, or nothing if only its exit code shows success.
     says: &'static str,
-    /// What the Received field says that the mail came with.
+    /// The protocol in the Received field.
     with: &'static str,
 }
 

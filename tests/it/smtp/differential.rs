@@ -17,7 +17,7 @@ use crate::support::faulty_store::FaultyStore;
 /// How long a test waits for a reply.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Takes mail for example.test and forgets it.
+/// Accepts mail for example.test and discards it.
 #[derive(Clone)]
 struct OneDomain;
 
@@ -37,12 +37,12 @@ fn start_mailin() -> SocketAddr {
     address
 }
 
-/// What a client says in one turn, and it is answered before the next.
+/// What a client sends before it waits for the replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     /// A command line without its CRLF.
     Command(&'static str),
-    /// Content and the final dot, said only after a 354.
+    /// Content and the final dot, sent only after a 354.
     Content(&'static str),
 }
 
@@ -101,7 +101,7 @@ impl Both {
         Self { runtime, receiver, mailin: start_mailin() }
     }
 
-    /// What ours and what theirs says.
+    /// The codes of our server and of the other one.
     fn codes(&self, dialog: &[Turn]) -> (Vec<u16>, Vec<u16>) {
         (codes(self.receiver.address, dialog), codes(self.mailin, dialog))
     }
@@ -111,7 +111,7 @@ impl Both {
     }
 }
 
-/// What both know, as RFC 5321 has it.
+/// Commands of RFC 5321 that both servers know.
 const TURNS: &[Turn] = &[
     Command("EHLO client.test"),
     Command("HELO client.test"),
@@ -149,7 +149,7 @@ fn dialog() -> impl Strategy<Value = Vec<Turn>> {
         3 => select(TURNS).prop_map(|turn| vec![turn]),
         1 => Just(transaction.to_vec()),
     ];
-    // A content behind everything: it is said only where DATA was accepted.
+    // A content at the end, which is sent only if DATA was accepted.
     (proptest::collection::vec((piece, select(CONTENTS)), 0..12)).prop_map(|pieces| {
         let mut dialog: Vec<Turn> = pieces
             .into_iter()
@@ -173,9 +173,9 @@ fn both_give_the_same_classes_of_replies() {
     ended.expect("no difference that the table below lacks");
 }
 
-/// A dialog that only one of the two answers by the RFC.
+/// A dialog that only one of the two servers answers as the RFC requires.
 struct Difference {
-    /// The section that says so.
+    /// The section of the RFC.
     section: &'static str,
     dialog: &'static [Turn],
     /// The last codes.

@@ -10,7 +10,7 @@ use tempmail::smtp::{Service, SmtpSettings};
 use tempmail::tls::Keeper;
 
 use super::{TestReceiver, from, until_checked};
-use crate::support::certificates::fresh_keeper;
+use crate::support::certificates::keeper;
 use crate::support::clock::SetClock;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
@@ -106,7 +106,7 @@ async fn a_client_that_only_talks_is_evicted() {
 
 #[tokio::test]
 async fn a_client_that_is_silent_before_a_handshake_is_evicted() {
-    let (tls, connector, _dir) = fresh_keeper();
+    let (tls, connector, _dir) = keeper();
     let (receiver, clock) = one_connection(Service::Smtps, Some(tls), |_| ()).await;
     let mut silent = SmtpPeer::connect(receiver.address).await;
     receiver.until_counted("connections", None, 1).await;
@@ -119,7 +119,7 @@ async fn a_client_that_is_silent_before_a_handshake_is_evicted() {
 
 #[tokio::test]
 async fn a_client_that_is_silent_after_starttls_is_evicted() {
-    let (tls, _connector, _dir) = fresh_keeper();
+    let (tls, _connector, _dir) = keeper();
     let (receiver, clock) = one_connection(Service::Smtp, Some(tls), |_| ()).await;
     let mut silent = SmtpPeer::greeted(receiver.address).await;
     silent.command("EHLO client.test", "250").await;
@@ -146,7 +146,7 @@ async fn a_proxy_that_sends_no_header_is_evicted() {
 
 #[tokio::test]
 async fn under_stress_a_handshake_has_less_time() {
-    let (tls, _connector, _dir) = fresh_keeper();
+    let (tls, _connector, _dir) = keeper();
     let (receiver, clock) = one_connection(Service::Smtp, Some(tls), |settings| {
         settings.stress_timeout = Duration::from_millis(50);
     })

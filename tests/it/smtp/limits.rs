@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixListener, UnixStream};
 
 use super::{TestReceiver, from, until_checked};
-use crate::support::certificates::fresh_keeper;
+use crate::support::certificates::keeper;
 use crate::support::clock::SetClock;
 use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
@@ -71,7 +71,7 @@ async fn behind_a_proxy_the_limits_apply_to_the_named_client() {
 
 #[tokio::test]
 async fn before_a_handshake_no_reply_is_sent() {
-    let (tls, connector, _dir) = fresh_keeper();
+    let (tls, connector, _dir) = keeper();
     let change = |settings: &mut SmtpSettings| {
         settings.exempt = Vec::new();
         settings.connections_per_client_max = 1;

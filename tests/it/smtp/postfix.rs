@@ -1,4 +1,4 @@
-//! Postfix as a sending MTA, while the receiver is stopped and killed, and in front, by LMTP.
+//! Postfix as a sending MTA while the receiver is stopped and killed, and Postfix in front of the receiver, by LMTP.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,19 +14,19 @@ use crate::support::postfix::Postfix;
 const TEST: &str = "mail from Postfix";
 
 const MESSAGES: usize = 2000;
-/// So many have been delivered when the receiver is stopped, and then when it is killed.
+/// How many mails are delivered before the receiver is stopped, and before it is killed.
 const STOPPED_AFTER: usize = 300;
 const KILLED_AFTER: usize = 900;
 /// How many connections Postfix delivers over at once, as it does by default.
 const CONCURRENCY: usize = 20;
 /// Each message has its own number before this.
 const RECIPIENT: &str = "mail@example.test";
-/// Whom a bounce would reach: the receiver takes mail for it, so none can hide.
+/// The address for bounces. The receiver accepts mail for it, so no bounce goes unseen.
 const SENDER: &str = "bounces@example.test";
 
-/// How many mails each recipient has, of those that have not exactly one.
+/// The recipients that do not have exactly one mail, and how many they have.
 async fn counts_but_one(http: SocketAddr) -> BTreeMap<String, u64> {
-    let client = reqwest::Client::new();
+    let client = http::client();
     let mut found = BTreeMap::new();
     for number in 1..=MESSAGES {
         let to = format!("{number}{RECIPIENT}");
@@ -49,7 +49,7 @@ async fn counts_but_one(http: SocketAddr) -> BTreeMap<String, u64> {
 #[tokio::test]
 async fn all_that_postfix_has_arrives_though_the_receiver_is_stopped_and_killed() {
     let dir = tempfile::tempdir().expect("directory");
-    // An address that no other test listens on or connects from, so that the port stays free while nobody has it.
+    // No other test listens on this address or connects from it, so the port stays free while the receiver is down.
     let anywhere = SocketAddr::from(([127, 0, 83, 1], 0));
     let daemon = Binary::serve_at(anywhere, dir.path(), &["--domain", "example.test"]);
     let smtp = daemon.smtp;
@@ -82,7 +82,7 @@ async fn all_that_postfix_has_arrives_though_the_receiver_is_stopped_and_killed(
     let counts = counts_but_one(daemon.http).await;
     let lost: Vec<_> = counts.iter().filter(|(_, total)| **total == 0).collect();
     assert!(lost.is_empty(), "lost: {lost:?}");
-    // Stored and killed before its 250: the sender can't know, and sends it again.
+    // A message may be stored but not acknowledged when the process is killed. Its sender sends it again.
     assert!(counts.len() <= CONCURRENCY, "{counts:?}");
     let log = postfix.log();
     for (to, total) in counts {
@@ -109,7 +109,7 @@ async fn postfix_in_front_delivers_by_lmtp() {
     let (ip, port) = tcp.split_once(':').expect("a port");
     for (number, next_hop) in [format!("unix:{socket}"), format!("inet:[{ip}]:{port}")].iter().enumerate() {
         let Some(postfix) = Postfix::start(&format!("lmtp:{next_hop}"), TEST) else { return };
-        // Each message is for three: to this name, and with a 2 and a 3 before it.
+        // Each message has three recipients: this name, and this name behind a 2 and behind a 3.
         let to = format!("lmtp{number}@example.test");
         postfix.take_messages(&["-m", "20", "-r", "3", "-f", SENDER, "-t", &to]);
         postfix.wait_until_empty();

@@ -9,7 +9,7 @@ use tempmail::smtp::{Service, SmtpSettings};
 use tokio::net::TcpSocket;
 
 use super::TestReceiver;
-use crate::support::certificates::fresh_keeper;
+use crate::support::certificates::keeper;
 use crate::support::faulty_store::FaultyStore;
 use crate::support::programs;
 use crate::support::smtp_peer::SmtpPeer;
@@ -114,7 +114,7 @@ async fn lmtp_has_no_header() {
 
 #[tokio::test]
 async fn the_header_comes_before_the_handshake() {
-    let (tls, connector, _dir) = fresh_keeper();
+    let (tls, connector, _dir) = keeper();
     let receiver = TestReceiver::of(Service::Smtps, Some(tls), FaultyStore::open(), trusting).await;
     let mut peer = SmtpPeer::connect(receiver.address).await;
     peer.send(V2).await;

@@ -10,7 +10,7 @@ use super::TestReceiver;
 use crate::support::faulty_store::FaultyStore;
 use crate::support::smtp_peer::SmtpPeer;
 
-/// What some server takes for the end of a message, and none may (RFC 5321 sections 2.3.8 and 4.1.1.4).
+/// What some servers wrongly take for the end of a message (RFC 5321 sections 2.3.8 and 4.1.1.4).
 const FALSE_ENDS: &[&str] = &[
     "\n.\n",
     "\n.\r\n",
@@ -38,17 +38,17 @@ const BEGIN: &str = "MAIL FROM:<ann@sender.test>\r\nRCPT TO:<bob@example.test>\r
 /// A whole second transaction.
 const SECOND: &str = "MAIL FROM:<mallory@sender.test>\r\nRCPT TO:<eve@example.test>\r\nDATA\r\nSubject: smuggled\r\n";
 
-/// The same behind BDAT, where nothing in the octets is an end, the true one included.
+/// Variants behind BDAT, where no octets are an end, not even those of the true one.
 fn ends_of_nothing() -> impl Iterator<Item = &'static str> {
     FALSE_ENDS.iter().copied().chain(["\r\n.\r\n"])
 }
 
-/// Where a false end can be cut in two, or before or behind it, given where it begins.
+/// Where to cut a false end that begins at `start`: before it, in it, or behind it.
 fn cuts(end: &str, at: usize) -> impl Iterator<Item = usize> {
     at..=at + end.len()
 }
 
-/// Sends `content` as a message, in `pieces` of it, and checks that it is the only one and was kept to the octet.
+/// Sends `content` as a message, in `pieces` of it, and checks that it is the only one and was stored unchanged.
 async fn expect_one_message(receiver: &TestReceiver, content: &[u8], pieces: &[&[u8]]) {
     let before = receiver.store.stored().len();
     let mut peer = SmtpPeer::greeted(receiver.address).await;
@@ -211,7 +211,7 @@ async fn a_client_that_speaks_before_the_greeting_is_refused() {
         receiver.until_counted("ended", "spokeFirst", 1).await;
     }
     let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
-    // A client that waits is served.
+    // A client that waits for the greeting is served.
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data("bob@example.test").await;
     peer.command(".", "250 2.0.0").await;

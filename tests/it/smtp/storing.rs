@@ -54,11 +54,11 @@ async fn nothing_is_answered_before_the_journal_is_synced() {
     let receiver = TestReceiver::start(FaultyStore::on(disk.clone()), |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.begin_data("bob@example.test").await;
-    let held = disk.hold_syncs_of("journal-");
+    let blocked = disk.block_syncs_of("journal-");
     peer.send(".\r\nNOOP\r\n").await;
-    tokio::task::block_in_place(|| disk.wait_for_held());
+    tokio::task::block_in_place(|| disk.wait_for_blocked_sync());
     peer.expect_silence().await;
-    drop(held);
+    drop(blocked);
     peer.expect("250 2.0.0 Stored").await;
     peer.expect("250 2.0.0 OK").await;
 }

@@ -8,7 +8,7 @@ use tempmail::smtp::{Service, SmtpSettings};
 use tempmail::tls::Keeper;
 
 use super::TestReceiver;
-use crate::support::certificates::{Pair, fresh_keeper};
+use crate::support::certificates::{Pair, keeper};
 use crate::support::faulty_store::FaultyStore;
 use crate::support::programs;
 use crate::support::smtp_peer::SmtpPeer;
@@ -19,7 +19,7 @@ async fn start(service: Service, tls: &Arc<Keeper>, change: impl FnOnce(&mut Smt
 
 #[tokio::test]
 async fn starttls_encrypts_and_forgets() {
-    let (tls, connector, _dir) = fresh_keeper();
+    let (tls, connector, _dir) = keeper();
     let receiver = start(Service::Smtp, &tls, |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     let extensions = peer.command("EHLO client.test", "250").await;
@@ -41,7 +41,7 @@ async fn starttls_encrypts_and_forgets() {
 
 #[tokio::test]
 async fn commands_in_the_clear_behind_starttls_are_never_executed() {
-    let (tls, connector, _dir) = fresh_keeper();
+    let (tls, connector, _dir) = keeper();
     let receiver = start(Service::Smtp, &tls, |_| ()).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     // In one write, so that the server has read all of it when it begins the handshake.
@@ -60,7 +60,7 @@ async fn commands_in_the_clear_behind_starttls_are_never_executed() {
 
 #[tokio::test]
 async fn octets_that_are_no_handshake_end_the_session() {
-    let (tls, connector, _dir) = fresh_keeper();
+    let (tls, connector, _dir) = keeper();
     let receiver = start(Service::Smtp, &tls, |settings| settings.connections_max = 1).await;
     let mut peer = SmtpPeer::greeted(receiver.address).await;
     peer.command("STARTTLS", "220 2.0.0").await;
@@ -81,7 +81,7 @@ async fn octets_that_are_no_handshake_end_the_session() {
 
 #[tokio::test]
 async fn commands_pipelined_across_starttls_are_never_executed_wherever_they_are_cut() {
-    let (tls, connector, _dir) = fresh_keeper();
+    let (tls, connector, _dir) = keeper();
     let receiver = start(Service::Smtp, &tls, |_| ()).await;
     let wire = b"STARTTLS\r\nEHLO evil\r\nMAIL FROM:<evil@sender.test>\r\nRCPT TO:<bob@example.test>\r\nDATA\r\n";
     let mut secured = 0;
@@ -105,7 +105,7 @@ async fn commands_pipelined_across_starttls_are_never_executed_wherever_they_are
 
 #[tokio::test]
 async fn commands_behind_an_unfinished_handshake_are_never_executed() {
-    let (tls, _, _dir) = fresh_keeper();
+    let (tls, _, _dir) = keeper();
     let commands = "EHLO a\r\nMAIL FROM:<>\r\nRCPT TO:<bob@example.test>\r\nDATA\r\nhi\r\n.\r\n";
     // A record that is longer than what comes; a whole one that is half a message; one that is no handshake.
     let beginnings: [&[u8]; 3] = [
@@ -132,7 +132,7 @@ async fn commands_behind_an_unfinished_handshake_are_never_executed() {
 
 #[tokio::test]
 async fn a_handshake_has_a_timeout() {
-    let (tls, _, _dir) = fresh_keeper();
+    let (tls, _, _dir) = keeper();
     for service in [Service::Smtp, Service::Smtps] {
         let receiver = start(service, &tls, |settings| settings.handshake_timeout = Duration::from_millis(50)).await;
         let mut peer = SmtpPeer::connect(receiver.address).await;
@@ -147,7 +147,7 @@ async fn a_handshake_has_a_timeout() {
 
 #[tokio::test]
 async fn stopping_waits_for_no_handshake() {
-    let (tls, _, _dir) = fresh_keeper();
+    let (tls, _, _dir) = keeper();
     for service in [Service::Smtp, Service::Smtps] {
         let receiver = start(service, &tls, |_| ()).await;
         let mut peer = SmtpPeer::connect(receiver.address).await;
@@ -163,7 +163,7 @@ async fn stopping_waits_for_no_handshake() {
 
 #[tokio::test]
 async fn with_tls_from_the_first_octet_nothing_is_sent_in_the_clear() {
-    let (tls, connector, _dir) = fresh_keeper();
+    let (tls, connector, _dir) = keeper();
     let receiver = start(Service::Smtps, &tls, |settings| settings.connections_max = 1).await;
     let peer = SmtpPeer::connect(receiver.address).await;
     receiver.until_counted("connections", None, 1).await;
@@ -181,7 +181,7 @@ async fn with_tls_from_the_first_octet_nothing_is_sent_in_the_clear() {
 /// Its first command comes with the last octets of its handshake.
 #[tokio::test]
 async fn a_client_waits_for_the_greeting_behind_a_handshake_as_well() {
-    let (tls, connector, _dir) = fresh_keeper();
+    let (tls, connector, _dir) = keeper();
     let receiver = start(Service::Smtps, &tls, |_| ()).await;
     let peer = SmtpPeer::connect(receiver.address).await;
     let mut peer = peer.secure_saying(&connector, "EHLO client.test\r\n").await.expect("a handshake");
@@ -202,7 +202,7 @@ async fn without_a_certificate_there_is_no_starttls() {
 
 #[tokio::test]
 async fn a_session_outlives_its_certificate() {
-    let (tls, connector, dir) = fresh_keeper();
+    let (tls, connector, dir) = keeper();
     let receiver = start(Service::Smtp, &tls, |_| ()).await;
     let secured = async |connector| {
         let mut peer = SmtpPeer::greeted(receiver.address).await;
@@ -220,7 +220,7 @@ async fn a_session_outlives_its_certificate() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn openssl_is_served_with_both_versions() {
-    let (tls, _, dir) = fresh_keeper();
+    let (tls, _, dir) = keeper();
     let versions = [("-tls1_2", "TLSv1.2"), ("-tls1_3", "TLSv1.3")];
     let starttls = start(Service::Smtp, &tls, |_| ()).await;
     let smtps = start(Service::Smtps, &tls, |_| ()).await;

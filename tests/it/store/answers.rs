@@ -1,4 +1,4 @@
-//! What a store answered while its disk failed, and whether that was true.
+//! Answers of a store whose disk failed, and whether they were true.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use crate::support::mail::{delivery, mailbox};
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
-/// What a store promised while its disk failed.
+/// The promises of a store while its disk failed.
 #[derive(Default)]
 pub(super) struct Answers {
-    pub(super) kept: BTreeSet<EmailId>,
+    pub(super) stored: BTreeSet<EmailId>,
     /// Answered with a definite error, or deleted.
     gone: BTreeSet<EmailId>,
 }
@@ -25,7 +25,7 @@ impl Answers {
         let part = store.list(&mailbox("a@example.test"), part, NOW).await.expect("list");
         assert_eq!(part.total, part.emails.len() as u64, "{when}");
         let listed: BTreeSet<EmailId> = part.emails.iter().map(|email| email.id).collect();
-        assert_eq!(self.kept.difference(&listed).count(), 0, "{when}: acknowledged mail is lost");
+        assert_eq!(self.stored.difference(&listed).count(), 0, "{when}: acknowledged mail is lost");
         assert_eq!(self.gone.intersection(&listed).count(), 0, "{when}: mail came back");
         for email in &part.emails {
             let raw = store.load(email).await.expect("load").expect("a listed email").raw;
@@ -44,9 +44,9 @@ impl Answers {
         }
         for (id, receive) in running {
             match receive.await.expect("no panic") {
-                Ok(()) => drop(self.kept.insert(id)),
+                Ok(()) => drop(self.stored.insert(id)),
                 Err(StoreError::OutcomeUnknown) => {}
-                // 451 or 452: the sender tries again.
+                // The sender got 451 or 452, and tries again.
                 Err(StoreError::Full | StoreError::Failed(_)) => drop(self.gone.insert(id)),
                 Err(other) => panic!("{other}"),
             }
@@ -54,14 +54,14 @@ impl Answers {
     }
 
     pub(super) async fn delete_one(&mut self, store: &EmbeddedStore) {
-        let Some(id) = self.kept.pop_first() else { return };
+        let Some(id) = self.stored.pop_first() else { return };
         match store.delete(id, NOW).await {
             Ok(was_there) => {
                 assert!(was_there);
                 self.gone.insert(id);
             }
             Err(StoreError::OutcomeUnknown) => {}
-            Err(_) => drop(self.kept.insert(id)),
+            Err(_) => drop(self.stored.insert(id)),
         }
     }
 }

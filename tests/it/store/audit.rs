@@ -1,4 +1,4 @@
-//! What a check finds in an index that contradicts itself.
+//! Findings of a check in an index that contradicts itself.
 
 use std::path::Path;
 

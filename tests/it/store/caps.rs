@@ -1,4 +1,4 @@
-//! Mailboxes and domains have no more mail than they may, and a replay decides as it was decided.
+//! Limits of mailboxes and domains. A replay must decide as the store did before.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -90,7 +90,7 @@ async fn what_has_expired_does_not_fill_a_mailbox() {
     let later = NOW.plus(Duration::from_mins(30));
     receive(&store, &[A], "1").await.expect("room");
     receive_at(&store, &[A], "2", later).await.expect("room");
-    // An hour after the first nobody has removed it yet.
+    // An hour after the first mail, it has expired, but is not removed yet.
     let now = NOW.plus(Duration::from_hours(1));
     assert_eq!(
         receive_at(&store, &[A], "early", Timestamp::from_millis(now.millis() - 1)).await,
@@ -102,7 +102,7 @@ async fn what_has_expired_does_not_fill_a_mailbox() {
 }
 
 #[tokio::test]
-async fn a_message_is_kept_for_all_its_recipients_or_for_none() {
+async fn a_message_is_stored_for_all_its_recipients_or_for_none() {
     let store = store(reject(1, 0));
     receive(&store, &[A], "1").await.expect("room");
     assert_eq!(receive(&store, &[B, A, C], "2").await, Err(StoreError::MailboxFull));
@@ -111,7 +111,7 @@ async fn a_message_is_kept_for_all_its_recipients_or_for_none() {
 }
 
 #[tokio::test]
-async fn the_oldest_is_evicted_and_its_octets_go() {
+async fn the_oldest_is_evicted_and_its_octets_are_freed() {
     let dir = tempfile::tempdir().expect("directory");
     let store = EmbeddedStore::open(dir.path(), &with(drop_oldest(2, 0))).expect("open");
     receive(&store, &[A, B], "the first of both").await.expect("kept");
@@ -152,7 +152,7 @@ async fn the_oldest_that_is_readable_is_evicted() {
         receive_at(&store, &[A], text, now).await.expect("kept");
     }
     assert_eq!(texts(&store, A, now).await, ["3", "4"]);
-    // What had expired was left to expiry.
+    // Expired mail is left to the expiry worker.
     assert_eq!(texts(&store, A, NOW).await, ["1", "3", "4"]);
 }
 
@@ -204,13 +204,13 @@ async fn what_has_expired_does_not_fill_a_domain_for_more_than_a_minute() {
     let half_an_hour = NOW.plus(Duration::from_mins(30));
     receive(&store, &[A, B], "1").await.expect("room");
     receive_at(&store, &[C, A], "2", half_an_hour).await.expect("room");
-    // An hour after the first nobody has removed it yet.
+    // An hour after the first mail, it has expired, but is not removed yet.
     let expired = NOW.plus(Duration::from_hours(1));
     assert_eq!(receive_at(&store, &[A], "3", expired).await, Err(StoreError::MailboxFull));
     let now = expired.plus(Duration::from_mins(1));
     receive_at(&store, &[A, B], "4", now).await.expect("room again");
     assert_eq!(receive_at(&store, &[A], "5", now).await, Err(StoreError::MailboxFull));
-    // By a clock that is put back they are readable again.
+    // After the clock was set back, they are readable again.
     assert_eq!(receive(&store, &[A], "6").await, Err(StoreError::MailboxFull));
     assert_eq!(store.expire(now, 100).await.expect("expire").removed, 2);
     assert_eq!(receive_at(&store, &[A], "7", now).await, Err(StoreError::MailboxFull));
@@ -267,7 +267,7 @@ async fn a_domain_filled_under_a_higher_cap_shrinks_to_the_lower_one() {
 }
 
 #[tokio::test]
-async fn in_a_full_domain_a_mailbox_evicts_for_its_own_mail_alone() {
+async fn in_a_full_domain_a_mailbox_evicts_only_its_own_mail() {
     let store = store(drop_oldest(2, 3));
     for (to, text) in [(A, "1"), (A, "2"), (B, "3")] {
         receive(&store, &[to], text).await.expect("room");
@@ -289,14 +289,14 @@ async fn no_race_gets_past_a_cap() {
             let store = Arc::clone(&store);
             tokio::spawn(async move { store.receive(delivery(&[A], n.to_string(), NOW)).await })
         });
-        let mut kept = 0;
+        let mut stored = 0;
         for sent in futures_util::future::join_all(sending).await {
             match sent.expect("no panic") {
-                Ok(()) => kept += 1,
+                Ok(()) => stored += 1,
                 Err(error) => assert_eq!(error, StoreError::MailboxFull),
             }
         }
-        assert_eq!(kept, if caps.when_full == WhenFull::Reject { 10 } else { 50 });
+        assert_eq!(stored, if caps.when_full == WhenFull::Reject { 10 } else { 50 });
         assert_eq!(texts(&store, A, NOW).await.len(), 10);
         store.close().await.expect("close");
         drop(store);
@@ -306,7 +306,7 @@ async fn no_race_gets_past_a_cap() {
     }
 }
 
-/// What a store holds: the Emails of each mailbox, the oldest first.
+/// The contents of a store: the Emails of each mailbox, the oldest first.
 async fn state(store: &EmbeddedStore) -> BTreeMap<&'static str, Vec<EmailId>> {
     let mut state = BTreeMap::new();
     for address in [A, B, C] {
@@ -329,14 +329,17 @@ async fn a_replay_decides_the_same_under_other_caps() {
                 delivery(to, n.to_string(), NOW)
             })
             .collect();
-        let (mut kept, mut refused) = (0, 0);
+        let (mut stored, mut refused) = (0, 0);
         for message in messages {
             match store.receive(message).await {
-                Ok(()) => kept += 1,
+                Ok(()) => stored += 1,
                 Err(_) => refused += 1,
             }
         }
-        assert!(kept > 5 && (refused > 5 || caps.when_full == WhenFull::DropOldest), "{kept} kept, {refused} refused");
+        assert!(
+            stored > 5 && (refused > 5 || caps.when_full == WhenFull::DropOldest),
+            "{stored} kept, {refused} refused"
+        );
         let before = state(&store).await;
         let killed = disk.kill();
         drop(store);

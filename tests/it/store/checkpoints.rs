@@ -1,4 +1,4 @@
-//! Checkpoints that fail, and what a start after a kill has to do for those that did not come.
+//! Failed checkpoints, and the replay of a start after a kill that they cause.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -23,9 +23,9 @@ fn is_on(disk: &RecordingDisk, wanted: &[u8]) -> bool {
     disk.files().values().any(|octets| octets.windows(wanted.len()).any(|part| part == wanted))
 }
 
-/// A checkpoint that fails must be made again though nobody comes: else a deleted mail stays on the disk of a quiet store.
+/// A failed checkpoint must be retried in an idle store. Else deleted mail stays on its disk.
 #[tokio::test]
-async fn a_checkpoint_that_failed_is_made_again_in_a_store_that_nobody_uses() {
+async fn a_failed_checkpoint_is_retried_in_an_idle_store() {
     let memory = RecordingDisk::default();
     let disk = FaultyDisk::on(memory.clone());
     let options = StoreOptions { checkpoint_quiet: Duration::from_millis(50), ..options() };
@@ -46,7 +46,7 @@ async fn a_checkpoint_that_failed_is_made_again_in_a_store_that_nobody_uses() {
     drop(store);
 }
 
-/// Each that fails costs a replay of all that no checkpoint has, and a start has to do the same.
+/// Each failed checkpoint causes a replay of all changes since the last good one, as a start does.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_journal_that_is_to_be_replayed_is_bounded_while_checkpoints_fail() {
     let disk = FaultyDisk::on(RecordingDisk::default());
@@ -69,7 +69,7 @@ async fn the_journal_that_is_to_be_replayed_is_bounded_while_checkpoints_fail() 
         assert!(octets <= 2 * bound, "{octets} octets would be replayed");
     };
     assert!(matches!(refused, StoreError::Failed(_)), "{refused}");
-    // What frees space goes on.
+    // Work that frees space continues.
     until("mail can be deleted", async || {
         store.delete_all(&mailbox("a@example.test"), NOW).await.is_ok_and(|deleted| deleted > 0)
     })
@@ -81,7 +81,7 @@ async fn the_journal_that_is_to_be_replayed_is_bounded_while_checkpoints_fail() 
     .await;
 }
 
-/// Each read that failed put the next checkpoint off, and whoever could make reads fail could put it off for ever.
+/// A regression: each failed read delayed the next checkpoint, so failing reads could delay it for ever.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reads_that_fail_now_and_then_hold_no_checkpoint_back() {
     let memory = RecordingDisk::default();

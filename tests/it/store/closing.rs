@@ -1,4 +1,4 @@
-//! What a close waits for: a service must end within ten seconds, so a close leaves slow readers and punching behind.
+//! What a close waits for. A service must end within ten seconds, so it does not wait for slow readers or punching.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::support::until::until;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
-/// The close waited 5 s for whoever was reading the index.
+/// A regression: the close waited 5 s for a reader of the index.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_close_does_not_wait_long_for_a_reader() {
     let memory = RecordingDisk::default();
@@ -25,12 +25,12 @@ async fn a_close_does_not_wait_long_for_a_reader() {
     let uncached = StoreOptions { index_cache_octets: 0, ..options() };
     let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &uncached).expect("open"));
     store.receive(delivery(&["a@example.test"], "m", NOW)).await.expect("receive");
-    let gate = disk.hold_next_read_of("index.redb");
+    let gate = disk.block_next_read_of("index.redb");
     let reading = tokio::spawn({
         let store = Arc::clone(&store);
         async move { store.list(&mailbox("a@example.test"), PageRequest { offset: 0, limit: 9 }, NOW).await }
     });
-    until("a read is held", async || disk.holds_one()).await;
+    until("a read is held", async || disk.has_blocked()).await;
     timeout(PATIENCE, store.close()).await.expect("the close does not hang").expect("close");
     assert!(!reading.is_finished(), "the close has waited for the reader");
     drop(gate);
@@ -41,7 +41,7 @@ async fn a_close_does_not_wait_long_for_a_reader() {
     assert_eq!(store.stats().await.expect("stats").emails, 1);
 }
 
-/// The close waited for the whole batch that was under way, however slow the disk.
+/// A regression: the close waited for the whole batch in progress, however slow the disk was.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_close_leaves_what_is_still_to_be_punched_to_the_next_start() {
     const MAILS: usize = 4_000;
@@ -52,6 +52,7 @@ async fn a_close_leaves_what_is_still_to_be_punched_to_the_next_start() {
     assert!(join_all(deliveries).await.into_iter().all(|received| received == Ok(())));
     disk.fail(|operation, _| {
         if operation == Operation::Punch {
+            // A slow disk: the whole batch would take seconds.
             std::thread::sleep(Duration::from_millis(2));
         }
         None

@@ -61,7 +61,7 @@ pub async fn handing_a_message_over_twice_keeps_it_once(store: Arc<dyn Store>) {
     store.receive(sent.clone()).await.expect("receive again");
     assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, NOW).await, (vec!["once".into()], 1));
     assert_eq!(store.stats().await.expect("stats").emails, 2);
-    // One recipient deleted it before the sender came back: it stays deleted, and the other's stays one.
+    // One recipient deleted the mail before it was sent again. It stays deleted, and the other recipient has one.
     assert!(store.delete(sent.envelope.recipients[0].id, NOW).await.expect("delete"));
     store.receive(sent).await.expect("receive again");
     assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, NOW).await, (vec![], 0));
@@ -109,7 +109,7 @@ pub async fn an_email_is_gone_from_the_millisecond_of_its_expiry(store: Arc<dyn 
     assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, expired).await, (vec!["long".into()], 1));
     assert_eq!(store.find(short_id, expired).await.expect("find"), None);
     assert!(!store.delete(short_id, expired).await.expect("delete"));
-    // The clock went back: it is readable again as long as it was not removed.
+    // The clock was set back, so the mail is readable again until it is removed.
     assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, last).await.1, 2);
 
     assert_eq!(store.expire(last, 100).await.expect("expire").removed, 0);
@@ -122,7 +122,7 @@ pub async fn an_email_is_gone_from_the_millisecond_of_its_expiry(store: Arc<dyn 
     assert_eq!(store.stats().await.expect("stats").emails, 0);
 }
 
-/// What has expired is removed by whole seconds; what still lives within one must not go with it.
+/// Expired mail is removed by whole seconds. Mail that expires later in a second must stay.
 pub async fn an_email_that_expires_within_a_second_is_there_until_then(store: Arc<dyn Store>) {
     const LIFE_MILLIS: u64 = 10_000;
     let after = |millis| NOW.plus(Duration::from_millis(millis));

@@ -1,4 +1,4 @@
-//! A backup of a store whose journal was damaged behind its back says so, and so does a check.
+//! A backup and a check report a journal that was damaged while the store ran.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -17,7 +17,7 @@ const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const A: &str = "a@example.test";
 const B: &str = "b@example.test";
 
-/// Messages stay in the segments that they were written to.
+/// Options under which messages stay in their segments.
 fn options() -> StoreOptions {
     StoreOptions { retention: None, ..embedded::options() }
 }
@@ -53,7 +53,7 @@ async fn receive(store: &EmbeddedStore, to: &str) {
     store.receive(delivery(&[to], "a message", NOW)).await.expect("received");
 }
 
-/// How many messages a backup has, or what ended it.
+/// How many messages a backup has, or the error that ended it.
 async fn back_up(store: &EmbeddedStore) -> Result<usize, StoreError> {
     let (mut messages, mut has_end) = (0, false);
     let mut backup = store.backup();
@@ -67,7 +67,7 @@ async fn back_up(store: &EmbeddedStore) -> Result<usize, StoreError> {
     Ok(messages)
 }
 
-/// What a check of a stopped store finds, and where.
+/// The findings of a check of a stopped store, and their places.
 fn checked(dir: &Path) -> Vec<(FindingKind, Option<u64>, Option<u64>)> {
     let disk = super::locked(dir);
     let report = check(&disk, &options(), &mut |_, _| ()).expect("check");

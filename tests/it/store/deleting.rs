@@ -1,4 +1,4 @@
-//! Deleting a mailbox takes what was there when it was asked for, in steps between which the store does other things.
+//! A deletion of a mailbox removes the mail of the time of the call. The store does other work between its steps.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::support::recording_disk::RecordingDisk;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const TO: &str = "a@example.test";
-/// More than one step takes.
+/// More mails than one step deletes.
 const MAILS: u64 = 1_500;
 /// The segment in use; the next one is made beside it.
 const IN_USE: &str = "journal-0000000000000001";
@@ -27,16 +27,16 @@ async fn a_message_that_comes_between_two_steps_stays() {
     let filling = (0..MAILS).map(|_| store.receive(delivery(&[TO], "early", NOW)));
     assert!(join_all(filling).await.into_iter().all(|received| received == Ok(())));
 
-    let held = disk.hold_syncs_of(IN_USE);
+    let blocked = disk.block_syncs_of(IN_USE);
     let deleting = tokio::spawn({
         let store = Arc::clone(&store);
         async move { store.delete_all(&mailbox(TO), NOW).await }
     });
-    tokio::task::block_in_place(|| disk.wait_for_held());
+    tokio::task::block_in_place(|| disk.wait_for_blocked_sync());
     // The writer has it before it has answered the first step, and so before it can be asked for the second.
     let mut late = store.receive(delivery(&[TO], "late", NOW));
     assert_eq!(poll_immediate(&mut late).await, None);
-    drop(held);
+    drop(blocked);
     assert_eq!(late.await, Ok(()));
     assert_eq!(deleting.await.expect("no panic"), Ok(MAILS));
 

@@ -83,7 +83,7 @@ async fn a_store_of_many_segments_keeps_few_of_them_open() {
     }
 }
 
-/// A backup that somebody reads slowly held every segment to its end: what expired meanwhile took room all the same.
+/// A regression: a slow backup held every segment open to its end, so mail that expired meanwhile still took room.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_reader_of_a_backup_holds_one_segment_and_stats_count_it() {
     let dir = tempfile::tempdir().expect("directory");
@@ -94,9 +94,9 @@ async fn a_slow_reader_of_a_backup_holds_one_segment_and_stats_count_it() {
     let later = NOW.plus(Duration::from_hours(2));
     while store.expire(later, 500).await.expect("expire").removed > 0 {}
     until("the segments are removed", async || segments_in(dir.path()) <= SEGMENTS_MAX).await;
-    let held = store.stats().await.expect("stats").held_octets;
+    let held_octets = store.stats().await.expect("stats").held_octets;
     let room = small().segment_octets;
-    assert!((1..=2 * room).contains(&held), "{held} octets are held");
+    assert!((1..=2 * room).contains(&held_octets), "{held_octets} octets are held");
     drop(backup);
     until("no reader has a removed segment open", async || store.stats().await.expect("stats").held_octets == 0).await;
 }

@@ -24,7 +24,7 @@ async fn store(events: usize) -> (EmbeddedStore, WebhookId) {
     (store, id)
 }
 
-/// Notes an attempt for the first event that waits, made so many hours after the start; the webhook's status.
+/// Records an attempt of the first pending event, so many hours after the start. Returns the webhook's status.
 async fn note(store: &EmbeddedStore, id: WebhookId, hours: u32, verdict: Verdict) -> WebhookStatus {
     let event = pending(store, id).await.remove(0);
     let made = AttemptRecord { at: NOW.plus(HOUR * hours), ..attempt(&event, verdict) };

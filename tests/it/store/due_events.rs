@@ -1,4 +1,4 @@
-//! What is read ahead of the outbox, and when it no longer holds.
+//! Events that are read ahead from the outbox, and when they are no longer valid.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ async fn an_event_that_was_not_tried_is_due_also_where_the_clock_was_put_back() 
 #[tokio::test]
 async fn a_backoff_that_a_receiver_asked_for_is_read_with_its_events_after_a_kill_as_well() {
     let disk = RecordingDisk::default();
-    // What was not checkpointed is done again from the journal.
+    // Changes since the last checkpoint are replayed from the journal.
     let options = StoreOptions { checkpoint_quiet: Duration::from_hours(1), ..options() };
     let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open");
     let webhook = register(&store, TO, "https://a.example/").await;

@@ -37,7 +37,7 @@ struct Case {
     until_healed: Lasting,
 }
 
-/// What fails as well until the disk is healed.
+/// What else fails until the disk is healed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lasting {
     Nothing,
@@ -52,7 +52,7 @@ fn few_octets() -> StoreOptions {
     StoreOptions { segment_octets: 200_000, checkpoint_octets: 30_000, ..options() }
 }
 
-/// What senders and readers do; they leave a store alone that says it takes nothing.
+/// The work of senders and readers. They do not use a store that reports that it accepts nothing.
 async fn use_it(store: &Arc<EmbeddedStore>, answers: &mut Answers) {
     let mut random = rng(7);
     for _ in 0..6 {
@@ -81,7 +81,7 @@ async fn calls() -> usize {
     calls.load(Ordering::Relaxed)
 }
 
-/// Waits until it can be read and takes mail.
+/// Waits until the store can be read and accepts mail.
 fn until_it_works(store: &EmbeddedStore, when: &str) {
     let part = PageRequest { offset: 0, limit: 1 };
     let state = std::fmt::from_fn(|f| write!(f, "{when}: the store works again, which said {:?}", store.accepts()));
@@ -119,7 +119,7 @@ async fn suffer(case: Case) {
     });
     let mut answers = Answers::default();
     use_it(&store, &mut answers).await;
-    // What fails from here on is not the look whether all is there.
+    // From here on nothing fails: the test checks the contents.
     is_in_use.store(false, Ordering::Relaxed);
     if case.until_healed == Lasting::Nothing {
         until_it_works(&store, &format!("{case:?}, after it failed once"));
@@ -128,14 +128,14 @@ async fn suffer(case: Case) {
     disk.heal();
     until_it_works(&store, &format!("{case:?}"));
     answers.check(&store, &format!("{case:?}")).await;
-    let kept = answers.kept.len();
+    let stored = answers.stored.len();
     answers.receive_some(&store, &mut rng(8)).await;
-    assert!(answers.kept.len() > kept, "{case:?}: it is back");
+    assert!(answers.stored.len() > stored, "{case:?}: it is back");
     let image = RecordingDisk::with(memory.crash(memory.operations(), &mut rng(9)));
     let opened =
         EmbeddedStore::open_on(Arc::new(image), &few_octets()).unwrap_or_else(|error| panic!("{case:?}: {error}"));
     answers.check(&opened, &format!("{case:?}, after a power cut")).await;
-    // Nobody is left to see a store that did not close.
+    // No caller is left to see a store that did not close.
     store.close().await.expect("close");
 }
 

@@ -1,5 +1,5 @@
-//! A sync that failed: the kernel takes what it had to write for written, so that it can be read, no later sync fails, and it
-//! is gone with the power.
+//! A failed sync: the kernel treats the data as written. It can be read, no later sync fails, and a power cut
+//! loses it.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -45,7 +45,7 @@ async fn contents(store: &EmbeddedStore) -> Vec<String> {
     contents
 }
 
-/// What every image of a power cut at this moment holds.
+/// Checks the contents of images of a power cut at this moment.
 async fn holds_after_a_power_cut(disk: &RecordingDisk, wanted: &[&str]) {
     for seed in 0..IMAGES {
         let image = RecordingDisk::with(disk.crash(disk.operations(), &mut rng(seed)));
@@ -65,8 +65,8 @@ async fn what_a_failed_sync_had_to_write_is_answered_as_failed_and_nothing_is_bu
     holds_after_a_power_cut(&disk, &["m1", "m3"]).await;
 }
 
-/// A process found the last group of the one before it in memory, synced it, which did nothing, and made an index durable
-/// that was ahead of the journal: after the next power cut the store did not open.
+/// A regression: a process read the last group of the process before it from memory. The sync did nothing, and the index
+/// was then ahead of the durable journal, so the store did not open after the next power cut.
 #[tokio::test]
 async fn what_the_last_process_could_not_sync_is_written_again_before_it_is_shown() {
     let disk = RecordingDisk::default();
@@ -84,27 +84,27 @@ async fn what_the_last_process_could_not_sync_is_written_again_before_it_is_show
     holds_after_a_power_cut(&disk, &["m1", "m2"]).await;
 }
 
-/// The system reports a failed write once, to whoever asks first. Who punched out deleted mail synced the segment in use and
-/// was not listened to; the group of the writer, which had the error coming, was acknowledged and gone with the power.
+/// A regression: the system reports a failed write only to the first sync. A thread that punched out mail synced the
+/// segment in use, and its error was ignored. The writer's sync succeeded, so a group was acknowledged, and lost later.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn the_first_sync_of_the_segment_in_use_covers_every_group_in_it() {
+async fn the_first_sync_of_the_segment_in_use_answers_for_every_group_in_it() {
     for round in 0..5 {
         let disk = RecordingDisk::default();
         let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open"));
         receive(&store, "kept").await.expect("receive");
         store.receive(delivery(&["b@example.test"], vec![DELETED; 20_000], NOW)).await.expect("receive");
         store.delete_all(&mailbox("b@example.test"), NOW).await.expect("delete");
-        let held = disk.hold_syncs_of(IN_USE);
-        // The next one is for what was punched.
-        tokio::task::block_in_place(|| disk.wait_for_held());
+        let blocked = disk.block_syncs_of(IN_USE);
+        // The next sync is that of the punched segment.
+        tokio::task::block_in_place(|| disk.wait_for_blocked_sync());
         let received = {
             let store = Arc::clone(&store);
             tokio::spawn(async move { receive(&store, "acknowledged").await })
         };
-        // With two who sync, both wait now; with one there is nothing to wait for.
+        // If two threads sync, both wait by then. If only one does, nothing happens that a test could wait for.
         tokio::time::sleep(Duration::from_millis(50)).await;
         disk.fail_next_sync_of(IN_USE);
-        drop(held);
+        drop(blocked);
         let is_kept = received.await.expect("no panic").is_ok();
         assert!(disk.let_syncs_work(), "round {round}: no sync failed");
         let wanted = if is_kept { vec!["kept", "acknowledged"] } else { vec!["kept"] };
@@ -123,7 +123,7 @@ fn has_deleted(files: &BTreeMap<String, Vec<u8>>) -> bool {
     files.values().any(|octets| octets.chunks_exact(64).any(|part| part == [DELETED; 64]))
 }
 
-/// The next process found the header in memory, took it for durable and wrote on: after a power cut the segment was missing.
+/// A regression: the next process found the header in memory and took it for durable. A power cut then lost its segment.
 #[tokio::test]
 async fn a_header_that_the_last_process_could_not_sync_is_written_again_before_anything_follows_it() {
     let disk = RecordingDisk::default();

@@ -1,5 +1,5 @@
-//! What the embedded store does when the disk fails under it. Each test is the story of a way in which mail was lost, came
-//! back, or the store stayed away for good.
+//! The embedded store on a disk that fails. Each test covers a way in which mail was once lost, came
+//! back, or in which the store never recovered.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use crate::support::until::{blocking, until};
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const INDEX: &str = "index.redb";
-/// Images of one moment: in some of them all is lost that was not synced, in others nothing.
+/// The number of images of one moment. Some lose all data that was not synced, and others lose nothing.
 const IMAGES: u64 = 20;
 
-/// No checkpoint unless a test asks for one.
+/// Options without checkpoints, unless a test asks for one.
 fn slow_checkpoints() -> StoreOptions {
     StoreOptions { checkpoint_octets: u64::MAX, checkpoint_quiet: Duration::from_hours(1), ..options() }
 }
@@ -55,7 +55,7 @@ fn poison_index_and_journal_reads(disk: &FaultyDisk) {
     });
 }
 
-/// The index was reopened, replay met a read error half way, and the next group was put on top of what there was: the
+/// A regression: the index was reopened, its replay met a read error, and the next group was applied all the same. The
 /// groups between were never applied, and their acknowledged mail was gone.
 #[tokio::test]
 async fn an_index_that_lacks_groups_is_never_built_on() {
@@ -102,8 +102,8 @@ async fn a_group_without_an_answer_is_there_when_the_index_is() {
     assert_eq!(contents(&store).await, ["m1", "m2", "m3", "m4"]);
 }
 
-/// While the index was away `accepts` and every read said so, so nothing was sent to the writer any more; and only a
-/// change made it open the index again.
+/// A regression: while the index was away, `accepts` and all reads failed, so nothing was sent to the writer. But only a
+/// change makes the writer open the index again.
 #[tokio::test]
 async fn an_index_that_went_away_comes_back_without_a_change() {
     let disk = FaultyDisk::on(RecordingDisk::default());
@@ -157,8 +157,8 @@ async fn nothing_is_written_behind_what_a_header_in_doubt_cuts_off() {
     }
 }
 
-/// A full disk kept the store from opening, since the next segment could not be made; so nothing could be deleted, and
-/// nothing made room any more.
+/// A regression: a store on a full disk did not open, because it had no room for a segment. So no mail could be deleted to
+/// make room.
 #[tokio::test]
 async fn a_store_on_a_full_disk_opens_and_deletes_and_takes_mail_once_there_is_room() {
     let disk = FaultyDisk::on(RecordingDisk::default());
@@ -184,7 +184,7 @@ async fn a_store_on_a_full_disk_opens_and_deletes_and_takes_mail_once_there_is_r
     }
 }
 
-/// A disk that failed to make the next segment was told as a full one.
+/// A regression: a disk that failed to make the next segment was reported as full.
 #[tokio::test]
 async fn a_segment_that_can_not_be_made_is_a_failure_unless_there_is_no_room() {
     for (kind, wanted) in
@@ -205,7 +205,7 @@ async fn a_segment_that_can_not_be_made_is_a_failure_unless_there_is_no_room() {
     }
 }
 
-/// An index without its journal was made anew as soon as it did not read, whatever was in it.
+/// A regression: an unreadable index without its journal was replaced by an empty one.
 #[tokio::test]
 async fn an_index_that_does_not_read_is_not_taken_for_a_new_one() {
     let memory = RecordingDisk::default();
@@ -227,8 +227,8 @@ async fn an_index_that_does_not_read_is_not_taken_for_a_new_one() {
     assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
 }
 
-/// A hole was noted as punched without being made durable: after a power cut the deleted octets were back on the disk, and
-/// nothing would have taken them off again.
+/// A regression: a hole was recorded as punched before it was durable. A power cut brought the deleted octets back, and
+/// nothing removed them again.
 #[tokio::test]
 async fn what_was_deleted_leaves_the_disk_whatever_a_power_cut_keeps() {
     let options = StoreOptions { segment_octets: 170_000, ..slow_checkpoints() };
@@ -238,7 +238,7 @@ async fn what_was_deleted_leaves_the_disk_whatever_a_power_cut_keeps() {
         let mut store = open();
         let secret = b"the-deleted-secret".repeat(500);
         receive(&store, secret.clone()).await.expect("receive");
-        // Somebody else's mail keeps the segment.
+        // Mail of another mailbox keeps the segment alive.
         store.receive(delivery(&["b@example.test"], "kept", NOW)).await.expect("receive");
         if !is_in_use {
             drop(store);
@@ -256,7 +256,7 @@ async fn what_was_deleted_leaves_the_disk_whatever_a_power_cut_keeps() {
                 assert!(!is_left, "in the segment in use: {is_in_use}, cut {cut}, seed {seed}");
             }
         };
-        // Each opening waits a little, so that they go on side by side.
+        // Each opening waits a little, so they run side by side.
         std::thread::scope(|scope| {
             for cut in memory.syncs().into_iter().filter(|sync| *sync > deleted) {
                 scope.spawn({
@@ -268,7 +268,7 @@ async fn what_was_deleted_leaves_the_disk_whatever_a_power_cut_keeps() {
     }
 }
 
-/// A segment that could not be unlinked was forgotten until the next start.
+/// A regression: a segment that could not be unlinked was forgotten until the next start.
 #[tokio::test]
 async fn a_segment_that_could_not_be_removed_is_removed_later() {
     let disk = FaultyDisk::on(RecordingDisk::default());

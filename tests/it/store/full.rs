@@ -1,4 +1,4 @@
-//! A disk that somebody else fills to the last block while mail comes in.
+//! A disk that another program fills to the last block while mail comes in.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::support::until::{until, until_some};
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const PART: PageRequest = PageRequest { offset: 0, limit: 10_000 };
 
-/// What a store answers once its index is not being compacted, for which the short disk is the reason.
+/// The answer of a store when its index is not being compacted. The small disk causes compactions.
 async fn once_read<T>(ask: impl AsyncFn() -> Result<T, StoreError>) -> T {
     until_some("the index is not being compacted", async || ask().await.ok()).await
 }
@@ -29,38 +29,38 @@ async fn expire_all(store: &EmbeddedStore) {
     while once_read(async || store.expire(later, 500).await).await.next_due_at.is_some() {}
 }
 
-/// The index would need room for what it holds in memory; the next segment gives up its own for that.
+/// The index needs room for the rows that it has in memory. The next segment gives up its room for that.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_accepted_is_kept_and_can_be_deleted_on_a_disk_without_a_free_block() {
+async fn accepted_mail_stays_and_can_be_deleted_on_a_disk_without_a_free_block() {
     let disk = QuotaDisk::with_room_for(64 << 20);
     let open = || EmbeddedStore::open_on(Arc::new(disk.clone()), &options());
     let names: Vec<String> = (0..10).map(|n| format!("user{n}@example.test")).collect();
     let recipients: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut store = open().expect("open");
-    let mut kept = 0;
+    let mut stored = 0;
     for round in 0..300 {
         if round == 50 {
             disk.fill();
         }
         match store.receive(delivery(&recipients, vec![b'x'; 4000], NOW)).await {
-            Ok(()) => kept += 1,
+            Ok(()) => stored += 1,
             Err(error) => assert_eq!(error, StoreError::Full),
         }
     }
-    assert!((50..300).contains(&kept), "{kept}");
+    assert!((50..300).contains(&stored), "{stored}");
     assert_eq!(store.accepts(), Err(StoreError::Full));
     for when in ["running", "after an open"] {
         let mut part = store.list(&mailbox("user7@example.test"), PART, NOW).await.expect("list");
-        assert_eq!(part.total, kept, "{when}");
+        assert_eq!(part.total, stored, "{when}");
         let newest = part.emails.remove(0);
         assert_eq!(store.load(&newest).await.expect("load").expect("listed").raw.len(), 4000);
         assert_eq!(store.delete(newest.id, NOW).await, Ok(true), "{when}");
-        kept -= 1;
+        stored -= 1;
         if when == "running" {
             store.close().await.expect("close");
             drop(store);
             disk.fill();
-            // Nothing is left that could be given up. It says so, and room for another index is enough.
+            // Nothing is left to give up, so the open fails as full. Room for another index is enough.
             let mut given = 0;
             store = loop {
                 match open() {
@@ -85,7 +85,7 @@ async fn what_was_accepted_is_kept_and_can_be_deleted_on_a_disk_without_a_free_b
     .await;
 }
 
-/// Messages to many take much of the index and little of the journal: what was made durable must still find its room there.
+/// Messages to many recipients need much of the index and little of the journal. Durable groups must still fit there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn on_a_disk_without_a_free_block_every_sender_gets_an_answer() {
     for (index_cache_octets, filled_at) in [(1 << 20, 3), (1 << 20, 40), (16 << 20, 20)] {
@@ -97,7 +97,7 @@ async fn on_a_disk_without_a_free_block_every_sender_gets_an_answer() {
             ..options()
         };
         let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &rare).expect("open");
-        let mut kept = 0;
+        let mut stored = 0;
         for round in 0..120 {
             if round == filled_at {
                 disk.fill();
@@ -109,14 +109,14 @@ async fn on_a_disk_without_a_free_block_every_sender_gets_an_answer() {
             });
             for received in futures_util::future::join_all(deliveries).await {
                 match received {
-                    Ok(()) => kept += 80,
-                    Err(error) => assert_eq!(error, StoreError::Full, "after {kept}, filled at {filled_at}"),
+                    Ok(()) => stored += 80,
+                    Err(error) => assert_eq!(error, StoreError::Full, "after {stored}, filled at {filled_at}"),
                 }
             }
         }
-        assert!(kept >= filled_at * 800, "{kept}");
+        assert!(stored >= filled_at * 800, "{stored}");
         assert_eq!(store.accepts(), Err(StoreError::Full));
-        assert_eq!(emails(&store).await, kept);
+        assert_eq!(emails(&store).await, stored);
         expire_all(&store).await;
         store.close().await.expect("close");
         drop(store);
@@ -126,7 +126,7 @@ async fn on_a_disk_without_a_free_block_every_sender_gets_an_answer() {
     }
 }
 
-/// The segment that the last process made ahead of need has room for what opening writes.
+/// The spare segment of the last process has room for the writes of an opening.
 #[tokio::test]
 async fn a_store_that_had_a_spare_opens_on_a_disk_without_a_free_block() {
     let disk = QuotaDisk::with_room_for(16 << 20);
@@ -142,16 +142,16 @@ async fn a_store_that_had_a_spare_opens_on_a_disk_without_a_free_block() {
     assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await, Ok(50));
 }
 
-/// Nothing tells beforehand that a user's quota is used up. What was durable by then and found no room in the index may get
-/// no answer, but nobody gets a wrong one.
+/// Nothing shows in advance that a user's quota is used up. A durable group without room in the index may get
+/// no answer, but no sender gets a wrong one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn under_an_unknown_quota_no_answer_is_wrong_and_the_store_comes_back() {
+async fn under_a_hidden_quota_no_answer_is_wrong_and_the_store_comes_back() {
     let disk = QuotaDisk::with_room_for(64 << 20);
     // The index writes to its file with each group.
     let uncached = StoreOptions { index_cache_octets: 0, ..options() };
     let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &uncached).expect("open");
     disk.hide();
-    let (mut kept, mut unknown, mut refused) = (0, 0, 0);
+    let (mut stored, mut unknown, mut refused) = (0, 0, 0);
     for round in 0..120 {
         if round == 20 {
             disk.fill();
@@ -160,7 +160,7 @@ async fn under_an_unknown_quota_no_answer_is_wrong_and_the_store_comes_back() {
         let mut recipients: Vec<&str> = names.iter().map(String::as_str).collect();
         recipients.push("all@example.test");
         match store.receive(delivery(&recipients, vec![b'x'; 3000], NOW)).await {
-            Ok(()) => kept += 1,
+            Ok(()) => stored += 1,
             Err(StoreError::OutcomeUnknown) => unknown += 1,
             Err(error) => {
                 assert!(matches!(error, StoreError::Full | StoreError::Failed(_)), "{error}");
@@ -172,18 +172,18 @@ async fn under_an_unknown_quota_no_answer_is_wrong_and_the_store_comes_back() {
             break;
         }
     }
-    assert!(kept >= 20, "{kept}");
+    assert!(stored >= 20, "{stored}");
     disk.give_room(64 << 20);
     until("there is room again", async || store.accepts().is_ok()).await;
     let total = store.list(&mailbox("all@example.test"), PART, NOW).await.expect("list").total;
-    assert!((kept..=kept + unknown).contains(&total), "{kept} kept, {unknown} unknown, {total} there");
+    assert!((stored..=stored + unknown).contains(&total), "{stored} kept, {unknown} unknown, {total} there");
     store.receive(delivery(&["all@example.test"], "m", NOW)).await.expect("receive");
 }
 
-/// The file of the index only ever grew while a store ran, and mail to many made it grow until it took more than what was
-/// left of the disk: nothing was accepted any more though nothing was kept.
+/// A regression: the index file only grew while a store ran. Mail to many recipients made it larger than the rest
+/// of the disk, so no mail was accepted although none was stored.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_store_that_mail_to_many_has_filled_takes_mail_again_once_that_has_expired() {
+async fn a_store_filled_by_mail_to_many_accepts_mail_again_after_it_expired() {
     let disk = QuotaDisk::with_room_for(12 << 20);
     let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open");
     for round in 0.. {
@@ -209,8 +209,8 @@ async fn a_store_that_mail_to_many_has_filled_takes_mail_again_once_that_has_exp
     store.receive(delivery(&["a@example.test"], "m", NOW)).await.expect("receive");
 }
 
-/// A failed sync costs the segment in use its next one. With the disk full there was none after the second, and nothing
-/// could be deleted that would have made room.
+/// A regression: after each failed sync the store goes on in the next segment. On a full disk, none was left after the second
+/// failure, and no mail could be deleted to make room.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn on_a_full_disk_whose_syncs_fail_mail_can_be_deleted() {
     let disk = QuotaDisk::with_room_for(16 << 20);
@@ -221,7 +221,7 @@ async fn on_a_full_disk_whose_syncs_fail_mail_can_be_deleted() {
     }
     until("mail is accepted", async || store.accepts().is_ok()).await;
     disk.fill();
-    // Somebody else leaves little.
+    // Another program leaves little room.
     disk.give_room(256 << 10);
     disk.fail_sync_of("journal-0000000000000001", 0);
     // Its header is synced.

@@ -40,11 +40,11 @@ use tempmail::store::disk::{Directory, Disk};
 
 use crate::support::until::blocking;
 
-/// How long a test waits for what must come.
+/// How long a test waits for an expected event.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The directory of a store that is closed. A program that another test is just starting may have the lock's file open
-/// still.
+/// The directory of a closed store. A program that another test starts at this moment may still have its lock file open.
+/// It is released soon.
 fn locked(dir: &Path) -> Arc<dyn Disk> {
     locked_directory(dir)
 }

@@ -1,4 +1,4 @@
-//! The power goes while the store is being opened: at the work that only an opening does.
+//! Power cuts while the store is being opened, during work that only an opening does.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +35,7 @@ async fn thinned() -> RecordingDisk {
     RecordingDisk::with(disk.files())
 }
 
-/// That it holds what it must: a life was shortened to half an hour, once.
+/// Checks the contents of the store: the life of its mail was shortened to half an hour, once.
 async fn check(store: &EmbeddedStore, when: &str) {
     let part = PageRequest { offset: 0, limit: 9 };
     for name in ["user0@example.test", "user99@example.test"] {

@@ -1,4 +1,4 @@
-//! Webhooks, their events and their log, as every store must keep them.
+//! Webhooks, their events and their log, for every implementation of the store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,12 +40,12 @@ pub fn webhook(recipient: &str, url: &str) -> WebhookRecord {
     }
 }
 
-/// Scheme, host and port of a URL that says no more of its port than it must.
+/// Scheme, host and port of a URL that omits the default port.
 fn origin_of(url: &str) -> String {
     url.split('/').take(3).collect::<Vec<_>>().join("/")
 }
 
-/// The same whose receiver has taken an event before.
+/// A webhook whose receiver has accepted an event before.
 pub fn proven(recipient: &str, url: &str) -> WebhookRecord {
     WebhookRecord { last_delivery_at: Some(NOW), ..webhook(recipient, url) }
 }
@@ -286,7 +286,11 @@ async fn webhooks_go_with_their_domain_and_when_no_mail_comes() {
     store.record_attempt(gone).await.expect("record");
     let day_after = later.plus(Duration::from_hours(24));
     store.receive(delivery(&["b@example.test"], "mail", day_after)).await.expect("receive");
-    assert_eq!(store.delete_idle_webhooks(day_after).await, Ok(0), "mail of which a disabled one is not told counts");
+    assert_eq!(
+        store.delete_idle_webhooks(day_after).await,
+        Ok(0),
+        "mail counts although a disabled webhook gets no event"
+    );
     assert_eq!(store.delete_webhook(busy).await, Ok(true));
     assert_eq!(store.pending_webhooks().await, Ok(vec![]));
     assert_eq!(store.stats().await.expect("stats").emails, 2);
@@ -316,7 +320,7 @@ async fn a_sweep_goes_through_all_webhooks_and_writes_nothing_where_none_is_idle
 }
 
 #[tokio::test]
-async fn attempts_that_are_recorded_together_are_recorded_as_one_after_the_other() {
+async fn attempts_recorded_together_count_as_one_after_the_other() {
     let store = store();
     let id = register(&store, "a@example.test", "https://a.example/").await;
     for n in 0..3 {
@@ -388,7 +392,7 @@ async fn the_log_is_bounded_in_number_and_age() {
     let last_shown = NOW.plus(Duration::from_hours(61 * 24));
     assert_eq!(store.attempts(id, 1_000, last_shown).await.expect("log").len(), 1);
     let too_late = last_shown.plus(Duration::from_millis(1));
-    assert_eq!(store.attempts(id, 1_000, too_late).await, Ok(vec![]), "though nothing else was noted");
+    assert_eq!(store.attempts(id, 1_000, too_late).await, Ok(vec![]), "although nothing else was recorded");
     let record = store.webhook(id).await.expect("read").expect("webhook");
     assert_eq!(record.last_delivery_at, None, "a test is no delivery");
 }

@@ -1,9 +1,9 @@
-//! What waits for webhooks has an end and a bound, and who fills it pays for it.
+//! Pending events end, and their number is limited. A webhook that fills the outbox loses its own events first.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Waker};
+use std::task::Poll;
 use std::time::Duration;
 
 use tempmail::model::{
@@ -50,7 +50,7 @@ async fn an_event_that_has_ended_is_not_given_out_although_its_email_is_there() 
 }
 
 #[tokio::test]
-async fn a_message_larger_than_the_outbox_of_a_webhook_drops_itself_alone() {
+async fn a_message_larger_than_the_outbox_of_a_webhook_drops_only_itself() {
     let store = store(OutboxLimits { octets_per_webhook: 1000, ..OutboxLimits::default() });
     let id = register(&store, "a@example.test", "https://a.example/").await;
     receive(&store, "a@example.test", 400).await;
@@ -62,7 +62,7 @@ async fn a_message_larger_than_the_outbox_of_a_webhook_drops_itself_alone() {
 }
 
 #[tokio::test]
-async fn who_fills_the_outbox_of_all_makes_the_room_for_the_others() {
+async fn the_webhook_that_fills_the_outbox_loses_events_to_make_room_for_others() {
     let store = store(OutboxLimits { octets: 300_000 * 8 / 7 + 8, ..OutboxLimits::default() });
     let small = register(&store, "a@example.test", "https://a.example/").await;
     receive(&store, "a@example.test", 1000).await;
@@ -80,7 +80,7 @@ async fn who_fills_the_outbox_of_all_makes_the_room_for_the_others() {
     for webhook in [small, heavy, heavier] {
         assert_eq!(store.delete_webhook(webhook).await, Ok(true));
     }
-    // Nothing of it is left: as much fits as at first.
+    // Nothing of the first events is left: as many fit as at first.
     let again = register(&store, "b@example.test", "https://b.example/").await;
     for _ in 0..10 {
         receive(&store, "b@example.test", 30_000).await;
@@ -121,7 +121,7 @@ async fn failed_events_are_those_whose_last_attempt_failed() {
     store.record_attempt(attempt(&event, Verdict::Delivered)).await.expect("record");
     assert_eq!(store.replay(id, Replay::Failed, NOW).await, came_to(0, 0), "the receiver has it");
 
-    // One that waits for its next attempt when the webhook is disabled ends there.
+    // An event that waits for its next attempt ends when the webhook is disabled.
     receive(&store, "a@example.test", 5).await;
     receive(&store, "a@example.test", 5).await;
     let events = pending(&store, id).await;
@@ -147,7 +147,7 @@ fn registered(domain: &DomainName) -> DomainRecord {
 }
 
 #[tokio::test]
-async fn webhooks_of_an_earlier_time_are_not_for_a_later_registrant_of_the_domain() {
+async fn webhooks_of_an_earlier_time_do_not_go_to_the_next_owner_of_the_domain() {
     let store = store(OutboxLimits::default());
     let (domain, other) = ("example.test".parse().expect("domain"), "other.test".parse().expect("domain"));
     let old = register(&store, "a@example.test", "https://a.example/").await;
@@ -168,22 +168,24 @@ async fn no_webhook_outlives_its_domain_wherever_its_removal_was_cut_off() {
         assert_eq!(store.register_domain(registered(&domain), 9).await, Ok(Registration::Won));
         let id = register(&store, "a@example.test", "https://a.example/").await;
         {
-            let mut removal = pin!(store.remove_domain(&domain));
-            for _ in 0..polls {
-                if removal.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
-                    break;
+            let (mut removal, mut polls_left) = (pin!(store.remove_domain(&domain)), polls);
+            poll_fn(|context| {
+                if polls_left == 0 {
+                    return Poll::Ready(());
                 }
-                tokio::time::sleep(Duration::from_millis(30)).await;
-            }
+                polls_left -= 1;
+                removal.as_mut().poll(context).map(drop)
+            })
+            .await;
         }
         let is_registered = !store.domains().await.expect("domains").is_empty();
-        let is_stored = store.webhook(id).await.expect("read").is_some();
-        assert!(is_registered || !is_stored, "cut off at {polls}");
+        let has_webhook = store.webhook(id).await.expect("read").is_some();
+        assert!(is_registered || !has_webhook, "cut off at {polls}");
     }
 }
 
 #[tokio::test]
-async fn where_nobody_sends_events_none_begins() {
+async fn without_a_dispatcher_no_event_begins() {
     let store = store(OutboxLimits { events_per_webhook: 0, ..OutboxLimits::default() });
     let id = register(&store, "a@example.test", "https://a.example/").await;
     receive(&store, "a@example.test", 5).await;
@@ -192,11 +194,11 @@ async fn where_nobody_sends_events_none_begins() {
     assert_eq!(store.stats().await.expect("stats").live_octets, 0);
 }
 
-/// How many events wait, and how many were dropped, after three mails under one limit were replayed under another.
+/// How many events are pending and how many were dropped, after three mails under one limit were replayed under another.
 async fn replayed(under: u32, then: u32) -> (usize, u64) {
     let options = |events_per_webhook| StoreOptions {
         outbox: OutboxLimits { events_per_webhook, ..OutboxLimits::default() },
-        // What was not checkpointed is replayed.
+        // Changes since the last checkpoint are replayed.
         checkpoint_quiet: Duration::from_hours(1),
         ..options()
     };
@@ -217,7 +219,7 @@ async fn what_is_replayed_keeps_to_the_limits_that_it_was_received_under() {
     assert_eq!(replayed(1_000, 1).await, (3, 0));
     assert_eq!(replayed(2, 1_000).await, (2, 1));
     assert_eq!(replayed(1_000, 0).await, (3, 0), "a start that sends nothing");
-    assert_eq!(replayed(0, 1_000).await, (0, 0), "mail of which nobody was told");
+    assert_eq!(replayed(0, 1_000).await, (0, 0), "mail without events");
 }
 
 #[tokio::test]
@@ -251,7 +253,7 @@ async fn the_octets_of_a_webhook_have_a_bound_and_its_oldest_events_make_the_roo
     assert_eq!(sizes, [302, 500], "as many of the oldest went as it took");
     assert_eq!(store.webhook(id).await.expect("read").expect("the webhook").dropped, 2);
     assert_eq!(errors(&store, id).await, [Some("outbox_full".into()), Some("outbox_full".into())]);
-    assert_eq!(pending(&store, other).await.len(), 1, "nobody else's");
+    assert_eq!(pending(&store, other).await.len(), 1, "another webhook's event stays");
     assert_eq!(OutboxLimits::default().octets_per_webhook, 64 << 20);
 }
 

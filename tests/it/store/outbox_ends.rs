@@ -1,4 +1,4 @@
-//! Events end in steps that mail does not wait for, and also where nobody sends them.
+//! Events end in steps that mail does not wait for. They end without a dispatcher, too.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::support::recording_disk::RecordingDisk;
 use crate::support::until::until;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-/// More than two changes end.
+/// More events than two changes end.
 const MANY: usize = 600;
 /// Before anything expires.
 const NEVER: Timestamp = Timestamp::from_millis(0);
@@ -29,7 +29,7 @@ async fn store(events: usize) -> (RecordingDisk, EmbeddedStore, WebhookId) {
 }
 
 fn open(disk: &RecordingDisk, outbox: OutboxLimits) -> EmbeddedStore {
-    // No checkpoint: the syncs are those of changes.
+    // There is no checkpoint, so all syncs are those of changes.
     let quiet = Duration::from_hours(1);
     let options = StoreOptions { outbox, checkpoint_quiet: quiet, checkpoint_octets: 1 << 30, ..options() };
     EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open")
@@ -81,7 +81,7 @@ async fn what_waits_for_a_webhook_that_is_disabled_is_dropped_in_steps_and_count
 }
 
 #[tokio::test]
-async fn what_a_cut_left_of_a_disabled_webhook_is_not_delivered_and_ends_later() {
+async fn events_that_a_power_cut_left_to_a_disabled_webhook_are_not_sent_and_end_later() {
     let (disk, store, id) = store(MANY).await;
     let events = pending(&store, id).await;
     let syncs = disk.syncs().len();
@@ -106,12 +106,12 @@ async fn what_a_cut_left_of_a_disabled_webhook_is_not_delivered_and_ends_later()
 }
 
 #[tokio::test]
-async fn where_nobody_sends_events_those_of_an_earlier_start_end_past_their_time() {
+async fn without_a_dispatcher_events_of_an_earlier_start_end_after_their_time() {
     let (disk, before, id) = store(MANY).await;
     before.close().await.expect("close");
     drop(before);
     let store = open(&disk, OutboxLimits { events_per_webhook: 0, ..OutboxLimits::default() });
-    store.receive(delivery(&["a@example.test"], "of which nobody is told", NOW)).await.expect("receive");
+    store.receive(delivery(&["a@example.test"], "a message without an event", NOW)).await.expect("receive");
     let expired_at = pending(&store, id).await[0].expires_at;
     assert_eq!(
         store.expire(expired_at.plus(Duration::from_secs(1)), 2 * MANY).await.expect("expire").removed,

@@ -1,4 +1,4 @@
-//! Who has which part of the outbox: webhooks that never had a delivery a small one, the others by registrant and origin.
+//! Shares of the outbox: small ones for webhooks without a delivery so far, and others by registrant and origin.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ async fn an_unproven_webhook_holds_twenty_events_or_a_megabyte_and_a_single_one_
     let large = add(&store, webhook("b@example.test", "https://b.example/")).await;
     receive(&store, "b@example.test", 1_200_000).await;
     assert_eq!(pending(&store, large).await.len(), 1);
-    // Once one was delivered it may hold as many as any other.
+    // After a delivery it may have as many pending events as any other.
     let event = pending(&store, id).await.remove(0);
     store.record_attempt(attempt(&event, Verdict::Delivered)).await.expect("record");
     for _ in 0..40 {
@@ -73,11 +73,11 @@ async fn unproven_webhooks_push_out_no_event_of_a_proven_one_whatever_their_numb
     }
     receive(&store, "h@example.test", 90_000).await;
     assert_eq!((pending(&store, honest).await.len(), dropped(&store, honest).await), (7, 0));
-    let mut held = 0;
+    let mut pending_events = 0;
     for stranger in strangers {
-        held += pending(&store, stranger).await.len();
+        pending_events += pending(&store, stranger).await.len();
     }
-    assert_eq!(held, 100_000 / 9_000);
+    assert_eq!(pending_events, 100_000 / 9_000);
 }
 
 #[tokio::test]
@@ -113,7 +113,7 @@ async fn a_full_outbox_is_shared_by_registrant_and_by_origin_and_not_by_webhook(
             let registrant = Some(by(if shares_origin { 10 + number } else { 2 }));
             greedy.push(add(&store, WebhookRecord { registrant, ..record }).await);
         }
-        // The honest one holds more than each of the others, and less than all of them.
+        // The honest webhook has more pending events than each other one, and fewer than all others together.
         for _ in 0..2 {
             receive(&store, "h@example.test", 120_000).await;
         }
@@ -131,7 +131,7 @@ async fn a_full_outbox_is_shared_by_registrant_and_by_origin_and_not_by_webhook(
 }
 
 #[tokio::test]
-async fn places_have_a_bound_for_each_registrant_and_the_oldest_unproven_webhook_is_evicted() {
+async fn each_registrant_has_a_limit_and_the_oldest_unproven_webhook_is_evicted() {
     let store = store(LIMITS);
     let at = |second: i64| Timestamp::from_millis(NOW.millis() + 1000 * second);
     let limits = WebhookLimits { per_registrant: 2, total: 4, unproven_before: at(10), ..WebhookLimits::UNBOUNDED };
@@ -160,8 +160,8 @@ async fn places_have_a_bound_for_each_registrant_and_the_oldest_unproven_webhook
     );
     assert_eq!(store.delete_unproven_webhooks(at(31)).await, Ok(1));
     assert_eq!(store.webhook(young).await, Ok(None));
-    for kept in [first, administrators] {
-        assert!(store.webhook(kept).await.expect("read").is_some());
+    for stored in [first, administrators] {
+        assert!(store.webhook(stored).await.expect("read").is_some());
     }
     assert_eq!(register(record(7, Some(by(1)), 31)).await.1, Ok(WebhookRegistration::New), "its place is free again");
     let all = store.all_webhooks(WebhookFilter::default(), None, 9).await.expect("a page").webhooks;

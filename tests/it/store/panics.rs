@@ -1,4 +1,4 @@
-//! A panic in one of the store's helpers costs what it was at, and nothing else.
+//! A panic in one of the store's helpers ends only the work that it did.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::support::until::until;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
-/// From now on the first such operation on a segment panics.
+/// From now on the first operation of this kind on a segment panics.
 fn panic_once(disk: &FaultyDisk, is_meant: fn(Operation) -> bool) {
     let mut has_panicked = false;
     disk.fail(move |operation, name| {
@@ -27,7 +27,7 @@ fn panic_once(disk: &FaultyDisk, is_meant: fn(Operation) -> bool) {
     });
 }
 
-/// The stream just ended, without its last record and without an error.
+/// A regression: the stream ended without its last record and without an error.
 #[tokio::test]
 async fn a_backup_whose_reader_panics_ends_in_an_error() {
     let disk = FaultyDisk::on(RecordingDisk::default());

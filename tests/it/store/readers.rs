@@ -1,4 +1,4 @@
-//! What readers see while the index fails under them: the same as before.
+//! Reads while the index fails: they must return the same as before.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ async fn an_index_that_could_not_be_read_once_is_opened_again_and_read_though_no
     until("the index is read again", async || contents(&store).await == Ok(vec!["m1".to_owned()])).await;
 }
 
-/// A page that can't be read is an error for whoever wants it, after few tries.
+/// A read of an unreadable page fails after a few tries.
 #[tokio::test]
 async fn an_index_that_can_never_be_read_is_reported() {
     let disk = FaultyDisk::on(RecordingDisk::default());
@@ -77,18 +77,18 @@ async fn an_index_that_can_never_be_read_is_reported() {
     until("the index is read again", async || contents(&store).await.is_ok()).await;
 }
 
-/// The writer waited for readers before it opened an index again: up to 5 s for one that was slow, and that four times.
+/// A regression: before the writer opened an index again, it waited up to 5 s for a slow reader, four times.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_slow_reader_stalls_nobody_when_the_index_fails() {
+async fn a_slow_reader_stalls_no_one_when_the_index_fails() {
     let disk = FaultyDisk::on(RecordingDisk::default());
     let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &uncached()).expect("open"));
     receive(&store, "m1").await.expect("receive");
-    let gate = disk.hold_next_read_of(INDEX);
+    let gate = disk.block_next_read_of(INDEX);
     let reading = tokio::spawn({
         let store = Arc::clone(&store);
         async move { contents(&store).await }
     });
-    until("a read is held", async || disk.holds_one()).await;
+    until("a read is held", async || disk.has_blocked()).await;
     let mut is_done = false;
     disk.fail(move |operation, name| {
         let fails = !is_done && matches!(operation, Operation::Read(_)) && name == INDEX;
@@ -104,7 +104,7 @@ async fn a_slow_reader_stalls_nobody_when_the_index_fails() {
     assert_eq!(contents(&store).await.expect("list"), ["m1", "m2", "m3"]);
 }
 
-/// To open an index is to write to it. While that fails, a reader hears so at once, and nothing is wrong or half there.
+/// An opening writes to the index. While that fails, reads fail at once, and no answer is wrong or incomplete.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reads_fail_at_once_while_the_index_can_not_be_written() {
     let disk = FaultyDisk::on(RecordingDisk::default());
@@ -141,19 +141,19 @@ async fn reads_fail_at_once_while_the_index_can_not_be_written() {
     assert_eq!(contents(&store).await, Ok(wanted));
 }
 
-/// A group that is durable is never given up: its senders get no answer while the index can't take it, and its mail is there
-/// once the index can.
+/// A durable group is never given up. Its senders get no answer while the index cannot apply it, and its mail is there
+/// when the index can.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_durable_group_that_the_index_can_not_take_is_shown_later_and_nothing_before() {
     let disk = FaultyDisk::on(RecordingDisk::default());
     let rare = StoreOptions { index_cache_octets: options().index_cache_octets, ..uncached() };
     let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &rare).expect("open"));
-    // It can be opened and read, and not grow.
+    // The index can be opened and read, but cannot grow.
     disk.fail(|operation, name| (operation == Operation::SetLen && name == INDEX).then_some(ErrorKind::Other));
     let total = async || store.list(&mailbox("a@example.test"), PageRequest { offset: 0, limit: 1 }, NOW).await;
-    let (mut kept, mut most, mut reads) = (0, 0, 0);
+    let (mut stored, mut most, mut reads) = (0, 0, 0);
     let answer = loop {
-        let names: Vec<String> = (0..99).map(|n| format!("user{n}.{kept}@example.test")).collect();
+        let names: Vec<String> = (0..99).map(|n| format!("user{n}.{stored}@example.test")).collect();
         let mut recipients: Vec<&str> = names.iter().map(String::as_str).collect();
         recipients.push("a@example.test");
         let receiving = tokio::spawn({
@@ -167,13 +167,13 @@ async fn a_durable_group_that_the_index_can_not_take_is_shown_later_and_nothing_
             }
         }
         match receiving.await.expect("no panic") {
-            Ok(()) => kept += 1,
+            Ok(()) => stored += 1,
             Err(error) => break error,
         }
     };
     assert_eq!(answer, StoreError::OutcomeUnknown);
-    assert!(kept > 0 && reads > 0 && most <= kept, "{kept} kept, {most} seen in {reads} reads");
+    assert!(stored > 0 && reads > 0 && most <= stored, "{stored} kept, {most} seen in {reads} reads");
     disk.heal();
     until("the index is open again", async || store.accepts().is_ok()).await;
-    assert_eq!(total().await.expect("list").total, kept + 1);
+    assert_eq!(total().await.expect("list").total, stored + 1);
 }

@@ -1,5 +1,5 @@
-//! Messages that only pending events need are copied out of segments that are mostly free, and nobody sees more of it than the
-//! space that comes back.
+//! Messages that only pending events need are copied out of mostly free segments. Only the free space shows it.
+//! No answer of the store changes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::support::recording_disk::RecordingDisk;
 use crate::support::until::until;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-const TOLD: &str = "told@example.test";
+const SUBSCRIBED: &str = "subscribed@example.test";
 const READ: &str = "read@example.test";
 const EVERYTHING: PageRequest = PageRequest { offset: 0, limit: usize::MAX };
 
@@ -27,17 +27,17 @@ fn small() -> StoreOptions {
     StoreOptions { message_octets_max: 4 << 10, segment_octets: 128 << 10, ..options() }
 }
 
-/// What nobody else is sent.
+/// A text that no other message has.
 fn text(n: usize) -> String {
     format!("message {n:06} ").repeat(1500 / 15)
 }
 
-/// About a segment of messages, one of them for `TOLD` and its neighbour.
+/// About a segment of messages, one of them for `SUBSCRIBED` and its neighbour.
 async fn fill_segment(store: &Arc<EmbeddedStore>, nth: usize) {
     let mut running = JoinSet::new();
     for n in 0..78 {
         let store = Arc::clone(store);
-        let to: &[&str] = if n == 40 { &[TOLD, "neighbour@example.test"] } else { &[READ] };
+        let to: &[&str] = if n == 40 { &[SUBSCRIBED, "neighbour@example.test"] } else { &[READ] };
         let sent = delivery(to, text(100 * nth + n), NOW);
         running.spawn(async move { store.receive(sent).await });
     }
@@ -49,14 +49,14 @@ async fn segments(store: &EmbeddedStore) -> u64 {
 }
 
 async fn delete_all(store: &EmbeddedStore) {
-    for mailbox in [READ, TOLD, "neighbour@example.test"].map(mailbox) {
+    for mailbox in [READ, SUBSCRIBED, "neighbour@example.test"].map(mailbox) {
         store.delete_all(&mailbox, NOW).await.expect("delete");
     }
 }
 
-/// Fills `number` segments with mail that is deleted: only the events of `TOLD` are left, one in each.
-async fn events_alone(store: &Arc<EmbeddedStore>, number: usize) -> WebhookId {
-    let webhook = register(&**store, TOLD, "https://a.example/").await;
+/// Fills `number` segments with mail, and deletes it. Only the events of `SUBSCRIBED` are left, one in each segment.
+async fn only_events(store: &Arc<EmbeddedStore>, number: usize) -> WebhookId {
+    let webhook = register(&**store, SUBSCRIBED, "https://a.example/").await;
     for nth in 0..number {
         fill_segment(store, nth).await;
     }
@@ -88,7 +88,7 @@ fn is_on_disk(dir: &Path, wanted: &str) -> bool {
 async fn what_only_events_need_is_copied_and_goes_with_them() {
     let dir = tempfile::tempdir().expect("directory");
     let store = Arc::new(EmbeddedStore::open(dir.path(), &small()).expect("open"));
-    let webhook = events_alone(&store, 10).await;
+    let webhook = only_events(&store, 10).await;
     until("the segments are removed", async || segments(&store).await <= 3).await;
     assert!(relocated(&store) > 5, "{}", relocated(&store));
     assert_eq!(loaded(&store, webhook).await, texts(10));
@@ -110,16 +110,16 @@ async fn what_only_events_need_is_copied_and_goes_with_them() {
     until("the deleted message leaves the disk", async || !is_on_disk(dir.path(), "message 0")).await;
 }
 
-/// While an Email lives in a segment it stays as it is: its neighbours go in their turn.
+/// A segment stays as long as an Email lives in it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_copied_out_of_a_segment_that_an_email_needs() {
     let disk = RecordingDisk::default();
     let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &small()).expect("open"));
-    let webhook = register(&*store, TOLD, "https://a.example/").await;
+    let webhook = register(&*store, SUBSCRIBED, "https://a.example/").await;
     for nth in 0..4 {
         fill_segment(&store, nth).await;
     }
-    for mailbox in [READ, TOLD].map(mailbox) {
+    for mailbox in [READ, SUBSCRIBED].map(mailbox) {
         store.delete_all(&mailbox, NOW).await.expect("delete");
     }
     for _ in 0..3 {
@@ -131,18 +131,18 @@ async fn nothing_is_copied_out_of_a_segment_that_an_email_needs() {
     assert_eq!(loaded(&store, webhook).await, texts(4));
 }
 
-/// What was copied fills segments of its own. These are not mostly free, and are left alone.
+/// Copied messages fill segments of their own, which are not mostly free, and are not copied again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_copied_once_is_not_copied_for_ever() {
     let dir = tempfile::tempdir().expect("directory");
     let store = Arc::new(EmbeddedStore::open(dir.path(), &small()).expect("open"));
-    let webhook = register(&*store, TOLD, "https://a.example/").await;
+    let webhook = register(&*store, SUBSCRIBED, "https://a.example/").await;
     for nth in 0..300 {
-        for to in [TOLD, READ, READ, READ] {
+        for to in [SUBSCRIBED, READ, READ, READ] {
             store.receive(delivery(&[to], text(nth), NOW)).await.expect("receive");
         }
     }
-    for mailbox in [READ, TOLD].map(mailbox) {
+    for mailbox in [READ, SUBSCRIBED].map(mailbox) {
         store.delete_all(&mailbox, NOW).await.expect("delete");
     }
     until("the segments are removed", async || segments(&store).await < 10).await;
@@ -158,14 +158,14 @@ async fn what_was_copied_once_is_not_copied_for_ever() {
     assert_eq!(pending(&store, webhook).await.len(), 300);
 }
 
-/// One message that was permitted once and is larger than the segments of today kept all the others from being copied.
+/// A regression: one message that is larger than the segments of today stopped the copying of all others.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_message_larger_than_is_permitted_now_keeps_its_own_segment_alone() {
+async fn a_message_larger_than_is_permitted_now_keeps_only_its_own_segment() {
     let dir = tempfile::tempdir().expect("directory");
     let large = StoreOptions { message_octets_max: 100 << 10, segment_octets: 400 << 10, ..options() };
     let store = Arc::new(EmbeddedStore::open(dir.path(), &large).expect("open"));
-    register(&*store, TOLD, "https://a.example/").await;
-    store.receive(delivery(&[TOLD], vec![b'x'; 90 << 10], NOW)).await.expect("receive");
+    register(&*store, SUBSCRIBED, "https://a.example/").await;
+    store.receive(delivery(&[SUBSCRIBED], vec![b'x'; 90 << 10], NOW)).await.expect("receive");
     for nth in 0..40 {
         fill_segment(&store, nth).await;
     }
@@ -175,7 +175,7 @@ async fn a_message_larger_than_is_permitted_now_keeps_its_own_segment_alone() {
     assert!(segments(&store).await > 12, "{}", segments(&store).await);
     delete_all(&store).await;
     until("the segments are removed", async || segments(&store).await <= 5).await;
-    let webhook = store.webhooks(&mailbox(TOLD)).await.expect("webhooks")[0].id;
+    let webhook = store.webhooks(&mailbox(SUBSCRIBED)).await.expect("webhooks")[0].id;
     assert_eq!(pending(&*store, webhook).await.len(), 41);
 }
 
@@ -183,7 +183,7 @@ async fn a_message_larger_than_is_permitted_now_keeps_its_own_segment_alone() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backup_has_every_email_whatever_is_copied_meanwhile() {
     let store = Arc::new(EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &small()).expect("open"));
-    register(&*store, TOLD, "https://a.example/").await;
+    register(&*store, SUBSCRIBED, "https://a.example/").await;
     for nth in 0..12 {
         fill_segment(&store, nth).await;
         store.receive(delivery(&["kept@example.test"], format!("kept {nth}"), NOW)).await.expect("receive");
@@ -199,11 +199,11 @@ async fn a_backup_has_every_email_whatever_is_copied_meanwhile() {
     while let Some(batch) = stream.next().await {
         items.extend(batch.expect("no error"));
     }
-    let kept = items.iter().filter(|item| match &item.record {
+    let stored = items.iter().filter(|item| match &item.record {
         backup::BackupRecord::Mail { envelope, .. } => envelope.recipients[0].mailbox == mailbox("kept@example.test"),
         _ => false,
     });
-    assert_eq!(kept.count(), 12);
+    assert_eq!(stored.count(), 12);
 }
 
 /// A salvage without the index has the journal alone, where a copy is as good as a message that was received.
@@ -211,7 +211,7 @@ async fn a_backup_has_every_email_whatever_is_copied_meanwhile() {
 async fn what_was_copied_brings_no_email_back_in_a_salvage_without_the_index() {
     let dir = tempfile::tempdir().expect("directory");
     let store = Arc::new(EmbeddedStore::open(dir.path(), &small()).expect("open"));
-    events_alone(&store, 4).await;
+    only_events(&store, 4).await;
     until("the segments are removed", async || segments(&store).await <= 3).await;
     assert!(relocated(&store) > 0);
     store.close().await.expect("close");
@@ -219,7 +219,7 @@ async fn what_was_copied_brings_no_email_back_in_a_salvage_without_the_index() {
     std::fs::remove_file(dir.path().join("index.redb")).expect("remove");
     salvage(super::locked_directory(dir.path()), &small(), &mut |_, _| {}).expect("salvage");
     let store = EmbeddedStore::open_on(super::locked(dir.path()), &small()).expect("open");
-    for of in [TOLD, "neighbour@example.test"] {
+    for of in [SUBSCRIBED, "neighbour@example.test"] {
         assert_eq!(store.list(&mailbox(of), EVERYTHING, NOW).await.expect("list").total, 0);
     }
 }

@@ -1,4 +1,4 @@
-//! A replay takes what room there is in the outbox, and costs no event its place.
+//! A replay uses only free room in the outbox, and drops no event.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::outbox_bounds::{receive, store};
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const TO: &str = "a@example.test";
 
-/// So many events wait again, and so many found no room.
+/// A replay's outcome: so many events are pending again, and so many found no room.
 #[allow(clippy::unnecessary_wraps, reason = "it stands beside what a store answers")]
 pub fn came_to(replayed: usize, no_room: usize) -> Result<Replayed, StoreError> {
     Ok(Replayed { replayed, no_room })
@@ -24,7 +24,7 @@ async fn waiting(store: &EmbeddedStore, webhook: WebhookId) -> Vec<u64> {
     events.iter().map(|event| event.size_octets).collect()
 }
 
-/// The oldest one ends.
+/// Ends the oldest event.
 async fn deliver_oldest(store: &EmbeddedStore, webhook: WebhookId) {
     let oldest = pending(store, webhook).await.into_iter().min_by_key(|event| event.sequence).expect("an event");
     store.record_attempt(attempt(&oldest, Verdict::Delivered)).await.expect("note");
@@ -89,7 +89,7 @@ async fn the_octets_of_a_webhook_and_of_all_bound_a_replay() {
         give_up(&store, &pending(&store, id).await).await;
         receive(&store, TO, 500).await;
         receive(&store, "b@example.test", 400).await;
-        // The second does not fit behind the first, and is passed over.
+        // The second does not fit behind the first, and is skipped.
         assert_eq!(store.replay(id, Replay::Failed, NOW).await, came_to(3, 1), "{limits:?}");
         assert_eq!((waiting(&store, id).await, dropped(&store, id).await), (vec![300, 90, 10, 500], 0), "{limits:?}");
         assert_eq!((waiting(&store, other).await, dropped(&store, other).await), (vec![400], 0), "{limits:?}");
@@ -110,7 +110,7 @@ async fn a_replay_that_finds_no_room_leaves_a_webhook_disabled() {
     let status = async || store.webhook(id).await.expect("read").expect("webhook").status;
     assert_eq!(store.replay(id, Replay::Failed, NOW).await, came_to(0, 1));
     assert_eq!(status().await, WebhookStatus::Disabled("410 Gone".into()));
-    // Nor does what found no room hold a share in its message.
+    // Events without room do not keep their messages alive either.
     assert_eq!(store.expire(NOW.plus(Duration::from_hours(2)), 100).await.expect("expire").removed, 2);
     assert_eq!(store.stats().await.expect("stats").live_octets, 60);
     assert_eq!(waiting(&store, other).await, [60]);
@@ -123,7 +123,7 @@ async fn a_replay_takes_what_the_log_shows() {
     for _ in 0..110 {
         receive(&store, TO, 5).await;
     }
-    // Whole pages leave the log, so that more is kept of it than is shown.
+    // The log drops whole pages, so it has more records than it shows.
     for events in pending(&store, id).await.chunks(ATTEMPTS_PER_RECORD) {
         let attempts = events.iter().map(|event| attempt(event, Verdict::Delivered)).collect();
         store.record_attempts(attempts).await.expect("note");

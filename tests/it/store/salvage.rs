@@ -1,4 +1,4 @@
-//! What a salvage makes of a journal whose index is lost.
+//! A salvage of a journal whose index is lost.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use crate::support::recording_disk::RecordingDisk;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const EVERYTHING: PageRequest = PageRequest { offset: 0, limit: usize::MAX };
-/// More than two steps of a deletion take.
+/// More mails than two steps of a deletion remove.
 const MAILS: usize = 1_500;
 
-/// The second step of a deletion was done to whatever was there by then.
+/// A regression: the second step of a deletion removed mail that came after the call.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn mail_that_came_between_two_steps_of_a_deletion_is_kept() {
+async fn mail_that_came_between_two_steps_of_a_deletion_stays() {
     let disk = RecordingDisk::default();
     let rare = StoreOptions { checkpoint_octets: u64::MAX, checkpoint_quiet: Duration::from_hours(1), ..options() };
     let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &rare).expect("open"));
@@ -28,15 +28,15 @@ async fn mail_that_came_between_two_steps_of_a_deletion_is_kept() {
             received.expect("receive");
         }
     }
-    let held = disk.hold_syncs_of("journal-");
+    let blocked = disk.block_syncs_of("journal-");
     let deleting = {
         let store = Arc::clone(&store);
         tokio::spawn(async move { store.delete_all(&mailbox("a@example.test"), NOW).await })
     };
-    tokio::task::block_in_place(|| disk.wait_for_held());
-    // It is handed over before the first step is answered, and so before the second step.
+    tokio::task::block_in_place(|| disk.wait_for_blocked_sync());
+    // The mail comes before the first step is answered, and so before the second step.
     let new = store.receive(delivery(&["a@example.test"], "new", NOW));
-    let (received, ()) = tokio::join!(new, async { drop(held) });
+    let (received, ()) = tokio::join!(new, async { drop(blocked) });
     received.expect("receive");
     assert_eq!(deleting.await.expect("no panic"), Ok(MAILS as u64));
     assert_eq!(store.list(&mailbox("a@example.test"), EVERYTHING, NOW).await.expect("list").total, 1);

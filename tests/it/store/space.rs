@@ -1,4 +1,4 @@
-//! Space on a real disk comes back as mail goes: blocks in use are counted, not lengths of files.
+//! Space on a real disk becomes free as mail is removed. The tests count blocks in use, not lengths of files.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -36,7 +36,7 @@ async fn row_octets(store: &EmbeddedStore) -> u64 {
     detailed.stats.index_octets - detailed.index_free_octets
 }
 
-/// What was used at most.
+/// The most blocks that were in use.
 #[derive(Debug)]
 struct Peak {
     live_octets: u64,
@@ -109,7 +109,7 @@ async fn a_trickle_uses_little() {
     turn_over(24, 4, 3000).await;
 }
 
-/// The others are punched out as soon as they are deleted.
+/// Deleted mail is punched out at once, although other mail in the segment stays.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_message_that_stays_in_each_segment_does_not_keep_the_others() {
     let dir = tempfile::tempdir().expect("directory");
@@ -127,15 +127,15 @@ async fn one_message_that_stays_in_each_segment_does_not_keep_the_others() {
         store.delete_all(&mailbox("read@example.test"), START).await.expect("delete");
         peak.hold(&store, dir.path(), &format!("segment {segment}")).await;
     }
-    let kept = store.list(&mailbox("kept@example.test"), PageRequest { offset: 0, limit: 1000 }, START).await;
-    let kept = kept.expect("list").emails;
-    assert_eq!(kept.len(), 8);
-    for email in &kept {
+    let stored = store.list(&mailbox("kept@example.test"), PageRequest { offset: 0, limit: 1000 }, START).await;
+    let stored = stored.expect("list").emails;
+    assert_eq!(stored.len(), 8);
+    for email in &stored {
         assert_eq!(store.load(email).await.expect("load").expect("kept").raw.len(), 25_000);
     }
 }
 
-/// Nothing needs to be stopped for it, and the rows of others stay.
+/// A compaction needs no stop, and all other rows stay.
 #[tokio::test]
 async fn what_was_deleted_is_in_no_file_after_the_next_checkpoint() {
     let dir = tempfile::tempdir().expect("directory");
@@ -172,7 +172,7 @@ async fn an_index_that_is_mostly_free_is_compacted_when_the_store_is_opened() {
     let names: Vec<String> = (0..100).map(|n| format!("user{n}@example.test")).collect();
     let recipients: Vec<&str> = names.iter().map(String::as_str).collect();
     for n in 0..100 {
-        // What stays is all over the file, so that its end can't just be cut off.
+        // The remaining rows are all over the file, so that the store cannot just cut off its end.
         let at = if n % 10 == 0 { START.plus(HOUR) } else { START };
         store.receive(delivery(&recipients, "m", at)).await.expect("receive");
     }

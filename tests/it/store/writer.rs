@@ -1,4 +1,4 @@
-//! What the writer owes to those who wait for it, and what is left of a store when it has ended by a defect.
+//! The writer's answers to its callers, and the store that is left when a defect has ended the writer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ async fn total(store: &EmbeddedStore) -> u64 {
     store.list(&mailbox("a@example.test"), part, NOW).await.expect("list").total
 }
 
-/// Whoever waits for an answer gets none that is wrong, whoever comes later is refused, and reads go on.
+/// Callers that wait get no wrong answer, later callers are refused, and reads continue.
 #[tokio::test]
 async fn a_writer_that_ends_is_noticed_and_nothing_is_accepted_any_more() {
     let memory = RecordingDisk::default();
@@ -50,7 +50,7 @@ async fn a_writer_that_ends_is_noticed_and_nothing_is_accepted_any_more() {
     assert_eq!(total(&store).await, 1);
 }
 
-/// The writer waits for the next segment: were its maker gone, it would wait for ever.
+/// The writer waits for the next segment. If the thread that makes it were gone, it would wait for ever.
 #[tokio::test]
 async fn a_panic_while_a_segment_is_made_costs_that_attempt() {
     let disk = FaultyDisk::on(RecordingDisk::default());
@@ -63,12 +63,12 @@ async fn a_panic_while_a_segment_is_made_costs_that_attempt() {
         }
         None
     });
-    // The spare that is there, then the one whose making panics, then more.
+    // The existing spare is used first, then the one whose creation panics, then more.
     let fill = async {
-        let mut kept = 0;
-        while kept < 60 {
+        let mut stored = 0;
+        while stored < 60 {
             match store.receive(delivery(&["a@example.test"], vec![b'x'; 60_000], NOW)).await {
-                Ok(()) => kept += 1,
+                Ok(()) => stored += 1,
                 Err(error) => assert!(matches!(error, StoreError::Failed(_)), "{error}"),
             }
         }
@@ -77,7 +77,7 @@ async fn a_panic_while_a_segment_is_made_costs_that_attempt() {
     assert_eq!(total(&store).await, 60);
 }
 
-/// However much expires at once, a message waits for the step that is under way and for no other.
+/// However much expires at once, a message waits only for the step in progress.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn between_two_steps_of_expiry_a_message_that_waits_goes_first() {
     const STEP: usize = 100;
@@ -91,26 +91,26 @@ async fn between_two_steps_of_expiry_a_message_that_waits_goes_first() {
         store.receive(delivery(&recipients, "old", NOW)).await.expect("receive");
     }
     let later = NOW.plus(Duration::from_hours(2));
-    let held = disk.hold_syncs_of("journal-");
+    let blocked = disk.block_syncs_of("journal-");
     let expiring = {
         let store = Arc::clone(&store);
         tokio::spawn(async move {
             while store.expire(later, STEP).await.expect("expire").next_due_at.is_some_and(|due| due <= later) {}
         })
     };
-    tokio::task::block_in_place(|| disk.wait_for_held());
+    tokio::task::block_in_place(|| disk.wait_for_blocked_sync());
     let mut receiving = Box::pin(store.receive(delivery(&["a@example.test"], "new", later)));
     assert!(timeout(Duration::ZERO, &mut receiving).await.is_err(), "a sync is held");
-    drop(held);
+    drop(blocked);
     let (received, left) = (receiving.await, store.stats().await.expect("stats").emails);
     assert_eq!(received, Ok(()));
-    // What was under way, and what was done until somebody looked.
+    // The step in progress has ended, and a few more before the statistics were read.
     assert!(left > 4_000 - 10 * STEP_MAX, "{left} are left: all was removed before the message");
     expiring.await.expect("no panic");
     assert_eq!(store.stats().await.expect("stats").emails, 1);
 }
 
-/// It answered while what was handed over before was still being gathered.
+/// A regression: the store answered while earlier deliveries were still being gathered into a group.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_store_answers_after_all_that_was_handed_over_before() {
     let disk = RecordingDisk::slow(Duration::from_millis(100));

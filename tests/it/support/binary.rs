@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::until::blocking;
 use crate::cli::{Outcome, tempmail};
 
-/// How long a test waits for what must come.
+/// How long a test waits for an expected event.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(10);
 const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -33,12 +33,12 @@ pub(crate) struct Binary {
     pub(crate) http: SocketAddr,
 }
 
-/// `tempmail serve` on free ports of loopback, not yet started, with nothing of the caller's environment that it heeds.
+/// A command for `tempmail serve` on free ports of loopback, without those variables of the caller that it reads.
 pub(crate) fn serve_command(data_dir: &Path) -> Command {
     serve_command_at(data_dir, ANY_PORT)
 }
 
-/// The same with this address for SMTP.
+/// A command for `tempmail serve` with this address for SMTP.
 fn serve_command_at(data_dir: &Path, smtp: SocketAddr) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
     let heeded = |name: &OsStr| name.to_string_lossy().starts_with("TEMPMAIL_");
@@ -48,7 +48,9 @@ fn serve_command_at(data_dir: &Path, smtp: SocketAddr) -> Command {
     for name in ["RUST_LOG", "STATE_DIRECTORY", "XDG_RUNTIME_DIR", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] {
         command.env_remove(name);
     }
-    // No configuration of the person who runs the tests.
+    // Just enough for two of the largest messages, because each start fills two segments with zeros.
+    command.env("TEMPMAIL_SEGMENT_SIZE", "20MB");
+    // The daemon must not read the configuration of the person who runs the tests.
     command.env("XDG_CONFIG_HOME", data_dir);
     command.args(["serve", "--smtp-listen", &smtp.to_string(), "--http-listen", "127.0.0.1:0"]);
     command.args(["--log-format", "json"]);
@@ -62,12 +64,12 @@ impl Binary {
         Self::serve_with(data_dir, args, |_| {})
     }
 
-    /// The same with this address for SMTP, so that it can be found there again after a stop.
+    /// Starts the daemon with this address for SMTP, which is the same after a restart.
     pub(crate) fn serve_at(smtp: SocketAddr, data_dir: &Path, args: &[&str]) -> Self {
         Self::started(serve_command_at(data_dir, smtp), smtp, data_dir, args, |_| {})
     }
 
-    /// The same at any address, with what else `set` does to the command.
+    /// Starts the daemon after `set` has changed the command.
     pub(crate) fn serve_with(data_dir: &Path, args: &[&str], set: impl FnOnce(&mut Command)) -> Self {
         Self::started(serve_command(data_dir), ANY_PORT, data_dir, args, set)
     }
@@ -109,7 +111,7 @@ impl Binary {
         self.child.id()
     }
 
-    /// What the kernel says of its memory in KB: `VmRSS` is what it has now, `VmHWM` the most that it ever had.
+    /// A value of the process's memory in KB: `VmRSS` is the current size, and `VmHWM` the largest so far.
     pub(crate) fn memory_kb(&self, what: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process())).expect("its status");
         let line = status.lines().find_map(|line| line.strip_prefix(what)).expect(what);
@@ -169,7 +171,7 @@ pub(crate) fn local(data_dir: &Path, args: &[&str]) -> Outcome {
     local_with(data_dir, &[], args)
 }
 
-/// The same with these variables.
+/// A command of the binary on a data directory of this machine, with these variables.
 pub(crate) fn local_with(data_dir: &Path, env: &[(&str, &str)], args: &[&str]) -> Outcome {
     let mut command = tempmail();
     command.env("XDG_CONFIG_HOME", data_dir).env("TEMPMAIL_DATA_DIR", data_dir).envs(env.iter().copied()).args(args);

@@ -1,4 +1,4 @@
-//! Certificates for tests, and clients that trust one of them alone.
+//! Certificates for tests, and clients that trust only one of them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,17 +18,17 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// With a fresh EC key.
+    /// A certificate with a new EC key.
     pub(crate) fn fresh() -> Self {
         Self::of(KeyPair::generate().expect("a key"))
     }
 
-    /// With a key, valid for ages.
+    /// A certificate with this key, valid for a very long time.
     pub(crate) fn of(key: KeyPair) -> Self {
         Self::until(key, 4096)
     }
 
-    /// With a key, valid until the first day of a year.
+    /// A certificate with this key, valid until the first day of a year.
     pub(crate) fn until(key: KeyPair, year: i32) -> Self {
         let mut params = CertificateParams::new(["localhost".to_owned()]).expect("names");
         params.not_after = date_time_ymd(year, 1, 1);
@@ -43,7 +43,7 @@ impl Pair {
         files
     }
 
-    /// A client that trusts it alone.
+    /// A client that trusts only this certificate.
     pub(crate) fn connector(&self) -> TlsConnector {
         connector(self.certificate.der())
     }
@@ -59,8 +59,8 @@ fn connector(trusted: &CertificateDer<'static>) -> TlsConnector {
     TlsConnector::from(Arc::new(config))
 }
 
-/// A keeper of a fresh certificate, whose files are gone when the directory is; a client that trusts it.
-pub(crate) fn fresh_keeper() -> (Arc<Keeper>, TlsConnector, TempDir) {
+/// The keeper of a new certificate, a client that trusts it, and the directory of its files.
+pub(crate) fn keeper() -> (Arc<Keeper>, TlsConnector, TempDir) {
     let dir = tempfile::tempdir().expect("directory");
     let pair = Pair::fresh();
     let keeper =

@@ -37,12 +37,12 @@ impl SetClock {
         Self { ticks_since: Some(Instant::now()), ..Self::at(at) }
     }
 
-    /// Whoever looks next at the clock that never jumps panics.
+    /// The next read of the monotonic clock panics.
     pub(crate) fn panic_next(&self) {
         self.times.lock().expect("clock").panics = true;
     }
 
-    /// Whether nobody has looked since.
+    /// Whether no read has panicked yet.
     pub(crate) fn will_panic(&self) -> bool {
         self.times.lock().expect("clock").panics
     }
@@ -71,14 +71,14 @@ impl SetClock {
         self.wake();
     }
 
-    /// Starts the machine anew: the clock that never jumps begins again.
+    /// Restarts the machine: the monotonic clock begins again.
     pub(crate) fn reboot(&self) {
         let mut times = self.times.lock().expect("clock");
         times.boot = Duration::from_mins(1);
         times.boots += 1;
     }
 
-    /// How often the clock that never jumps was looked at: so it is seen that a worker has had its turn.
+    /// How often the monotonic clock was read, which shows that a worker has run.
     pub(crate) fn looks(&self) -> u64 {
         self.times.lock().expect("clock").looks
     }
@@ -95,7 +95,7 @@ impl Clock for SetClock {
             times.looks += 1;
             (times.boot, std::mem::take(&mut times.panics))
         };
-        assert!(!panics, "the clock panics as it was told");
+        assert!(!panics, "the clock panics as the test wants");
         boot + self.ticked()
     }
 

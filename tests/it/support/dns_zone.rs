@@ -1,8 +1,8 @@
 //! A DNS server on loopback whose answers a test changes while it runs.
 //!
-//! It answers as a recursive resolver does: aliases are followed, what it does not know does not exist, and a name that has
-//! other records has none of the asked kind. Every answer may be cached for five minutes, so that a client that keeps
-//! answers is found out.
+//! It answers as a recursive resolver does. It follows aliases, unknown names do not exist, and a name that has
+//! other records has none of the requested kind. Every answer may be cached for five minutes, so that a test fails if a
+//! client caches answers.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -185,7 +185,7 @@ fn owned(records: &[(u16, &str)]) -> Vec<(u16, String)> {
     records.iter().map(|(preference, host)| (*preference, (*host).to_owned())).collect()
 }
 
-/// Names are kept in lower case, with a trailing dot.
+/// Names are stored in lower case, with a trailing dot.
 fn key(name: &str) -> String {
     format!("{}.", name.trim_end_matches('.').to_ascii_lowercase())
 }

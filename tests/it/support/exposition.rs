@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::from_fn;
 use std::net::SocketAddr;
 
+use super::http;
 use super::until::until;
 
 type Labels = BTreeMap<String, String>;
 
-/// Everything of one scrape.
+/// All metrics of one scrape.
 #[derive(Debug, Default)]
 pub(crate) struct Exposition {
     pub(crate) families: BTreeMap<String, Family>,
@@ -33,15 +34,15 @@ impl Family {
 }
 
 impl Exposition {
-    /// What a server says of itself.
+    /// Scrapes a server.
     pub(crate) async fn of(server: SocketAddr) -> Self {
-        let answer = reqwest::get(format!("http://{server}/metrics")).await.expect("an answer");
+        let answer = http::client().get(format!("http://{server}/metrics")).send().await.expect("an answer");
         assert_eq!(answer.status(), 200);
         assert_eq!(answer.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
         Self::parse(&answer.text().await.expect("text"))
     }
 
-    /// Asks until what it says is as wanted.
+    /// Scrapes a server until the metrics are as wanted.
     pub(crate) async fn until(server: SocketAddr, what: &str, wanted: impl Fn(&Self) -> bool) -> Self {
         let last = RefCell::new(Self::default());
         until(from_fn(|f| write!(f, "{what}: {:#?}", last.borrow())), async || {
@@ -88,7 +89,7 @@ impl Exposition {
         self.families.values().map(|family| family.samples.len()).sum()
     }
 
-    /// Whether each counter that was there before is there and no smaller.
+    /// Whether each counter of an earlier scrape is still there, and no smaller.
     pub(crate) fn follows(&self, before: &Self) -> bool {
         before.families.iter().filter(|(_, family)| family.kind != "gauge").all(|(name, family)| {
             let now = &self.families[name];

@@ -16,10 +16,10 @@ pub enum Operation {
     Open,
     Remove,
     SetLen,
-    /// So many octets.
+    /// The number of octets.
     Allocate(u64),
     Write,
-    /// At this offset.
+    /// The offset.
     Read(u64),
     Sync,
     Punch,
@@ -35,13 +35,13 @@ type Rule = Box<dyn FnMut(Operation, &str) -> Option<io::ErrorKind> + Send>;
 pub struct FaultyDisk {
     inner: Arc<dyn Disk>,
     rule: Arc<Mutex<Rule>>,
-    /// A write that fails has written its first half.
+    /// Whether a write that fails has written its first half.
     is_cut_short: Arc<AtomicBool>,
-    held: Arc<Mutex<Option<Held>>>,
+    blocked: Arc<Mutex<Option<Blocked>>>,
 }
 
-/// The next operation that `is_it` waits until the sender is gone.
-struct Held {
+/// The next operation that `is_it` accepts waits until the sender is dropped.
+struct Blocked {
     is_it: Choice,
     gate: Receiver<()>,
 }
@@ -61,28 +61,28 @@ impl FaultyDisk {
             inner: Arc::new(inner),
             rule: Arc::new(Mutex::new(rule)),
             is_cut_short: Arc::default(),
-            held: Arc::default(),
+            blocked: Arc::default(),
         }
     }
 
-    /// The next read of the file `name` that is not the store's writer's does not return before what is given back is
+    /// Blocks the next read of the file `name` by any thread but the store's writer, until the returned sender is
     /// dropped.
-    pub fn hold_next_read_of(&self, name: &str) -> Sender<()> {
+    pub fn block_next_read_of(&self, name: &str) -> Sender<()> {
         let name = name.to_owned();
         let is_writer = || std::thread::current().name() == Some("store-writer");
-        self.hold_next(move |operation, of| matches!(operation, Operation::Read(_)) && of == name && !is_writer())
+        self.block_next(move |operation, of| matches!(operation, Operation::Read(_)) && of == name && !is_writer())
     }
 
-    /// The next operation that `is_it` is not begun before what is given back is dropped.
-    pub fn hold_next(&self, is_it: impl Fn(Operation, &str) -> bool + Send + 'static) -> Sender<()> {
+    /// Blocks the next operation that `is_it` accepts, until the returned sender is dropped.
+    pub fn block_next(&self, is_it: impl Fn(Operation, &str) -> bool + Send + 'static) -> Sender<()> {
         let (open, gate) = channel();
-        *self.held.lock().expect("no test panics here") = Some(Held { is_it: Box::new(is_it), gate });
+        *self.blocked.lock().expect("no test panics here") = Some(Blocked { is_it: Box::new(is_it), gate });
         open
     }
 
-    /// Whether an operation is held, or has been.
-    pub fn holds_one(&self) -> bool {
-        self.held.lock().expect("no test panics here").is_none()
+    /// Whether an operation is blocked, or was.
+    pub fn has_blocked(&self) -> bool {
+        self.blocked.lock().expect("no test panics here").is_none()
     }
 
     /// A write that fails leaves its first half behind.
@@ -95,14 +95,15 @@ impl FaultyDisk {
         *self.rule.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(rule);
     }
 
-    /// From now on nothing fails.
+    /// Ends all failures.
     pub fn heal(&self) {
         self.fail(|_, _| None);
     }
 
     fn check(&self, operation: Operation, name: &str) -> io::Result<()> {
-        let held = self.held.lock().expect("no test panics here").take_if(|held| (held.is_it)(operation, name));
-        if let Some(Held { gate, .. }) = held {
+        let blocked =
+            self.blocked.lock().expect("no test panics here").take_if(|blocked| (blocked.is_it)(operation, name));
+        if let Some(Blocked { gate, .. }) = blocked {
             // An error means that it is open.
             let _ = gate.recv();
         }

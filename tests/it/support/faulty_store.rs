@@ -1,4 +1,4 @@
-//! The embedded store over a disk in memory, with a gate and faults on demand: for tests of what stands above a store.
+//! The embedded store over a disk in memory, with a gate and faults on demand, for tests of the layers above it.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::recording_disk::RecordingDisk;
 
-/// A store that does what a store does unless a test tells it otherwise.
+/// A store that works as usual, unless a test gives it a fault or closes its gate.
 pub(crate) struct FaultyStore {
     store: Arc<EmbeddedStore>,
     /// Lets one message through per permit.
@@ -40,7 +40,7 @@ impl FaultyStore {
         Self::on(RecordingDisk::default())
     }
 
-    /// A store that lets no message through until told.
+    /// A store whose gate is closed.
     pub(crate) fn gated() -> Self {
         Self::made(RecordingDisk::default(), Caps::default())
     }
@@ -85,12 +85,12 @@ impl FaultyStore {
         self.gate.add_permits(messages);
     }
 
-    /// From now on every method fails with `error`, or works again. A change whose outcome is unknown is made.
+    /// From now on every method fails with `error`, or works again. A change with an unknown outcome is made.
     pub(crate) fn fail_with(&self, error: Option<StoreError>) {
         *self.fault.lock().expect("fault") = error.map(|error| Fault { error, is_for_changes_only: false });
     }
 
-    /// The same for the methods that change something.
+    /// From now on every method that changes something fails with `error`, or works again.
     pub(crate) fn fail_changes(&self, error: Option<StoreError>) {
         *self.fault.lock().expect("fault") = error.map(|error| Fault { error, is_for_changes_only: true });
     }
@@ -110,17 +110,17 @@ impl FaultyStore {
         *self.panics_at_load.lock().expect("an id") = Some(id);
     }
 
-    /// Waits until this many messages have been handed over, stored or not.
+    /// Waits until this many messages have come, stored or not.
     pub(crate) async fn wait_for_arrivals(&self, messages: usize) {
         self.arrived.subscribe().wait_for(|arrived| *arrived >= messages).await.expect("the store is there");
     }
 
-    /// The messages that have been stored.
+    /// The stored messages.
     pub(crate) fn stored(&self) -> Vec<Delivery> {
-        self.stored.lock().expect("stored").clone()
+        self.stored.lock().expect("kept").clone()
     }
 
-    /// What is kept of the domain `name`.
+    /// The record of the domain `name`.
     pub(crate) async fn record(&self, name: &str) -> Option<DomainRecord> {
         let name: DomainName = name.parse().expect(name);
         self.store.domains().await.expect("domains").into_iter().find(|record| record.name == name)
@@ -148,9 +148,9 @@ impl Store for FaultyStore {
     async fn receive(&self, delivery: Delivery) -> Result<(), StoreError> {
         self.arrived.send_modify(|arrived| *arrived += 1);
         self.gate.acquire().await.expect("the gate is there").forget();
-        assert!(!self.panics_next.swap(false, Ordering::Relaxed), "the store panics as it was told");
+        assert!(!self.panics_next.swap(false, Ordering::Relaxed), "the store panics as the test wants");
         self.change(self.store.receive(delivery.clone())).await?;
-        self.stored.lock().expect("stored").push(delivery);
+        self.stored.lock().expect("kept").push(delivery);
         Ok(())
     }
 
@@ -175,7 +175,7 @@ impl Store for FaultyStore {
     async fn load(&self, listed: &Listed) -> Result<Option<StoredEmail>, StoreError> {
         self.working()?;
         let panics_at = *self.panics_at_load.lock().expect("an id");
-        assert!(panics_at != Some(listed.id), "the store panics as it was told");
+        assert!(panics_at != Some(listed.id), "the store panics as the test wants");
         let faults = self.load_faults.lock().expect("load faults").clone();
         match faults.into_iter().find(|(id, _)| *id == listed.id) {
             Some((_, fault)) => fault.map_or(Ok(None), Err),

@@ -1,4 +1,4 @@
-//! A registry of domains that says what a test tells it to.
+//! A registry of domains whose answers a test sets.
 
 use std::sync::Mutex;
 
@@ -15,7 +15,7 @@ pub(crate) struct FixedDomains {
     pub(crate) entries: Mutex<Vec<DomainEntry>>,
     /// What check, register, pin, remove and verify answer while it is set.
     pub(crate) fault: Mutex<Option<DomainError>>,
-    /// What verify was called with.
+    /// The arguments of each call of verify.
     pub(crate) verified: Mutex<Vec<(Option<String>, bool)>>,
 }
 

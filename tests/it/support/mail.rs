@@ -1,4 +1,4 @@
-//! Deliveries made up for tests of the store.
+//! Deliveries for tests of the store.
 
 use std::net::IpAddr;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What waits for a webhook.
+//! The pending events of a webhook.
 
 use std::collections::HashSet;
 

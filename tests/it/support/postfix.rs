@@ -20,8 +20,8 @@ pub(crate) struct Postfix {
 }
 
 impl Postfix {
-    /// An instance that sends what it gets by `transport`, a transport of its manual transport(5) with a next hop. `None`
-    /// after saying which test is skipped.
+    /// An instance that sends all mail by `transport`, in the form of transport(5) with a next hop. `None`
+    /// if the test is skipped.
     pub(crate) fn start(transport: &str, test: &str) -> Option<Self> {
         let postfix = programs::find("postfix", test)?;
         if !programs::is_root(test) {
@@ -48,7 +48,7 @@ impl Postfix {
         command
     }
 
-    /// Gives it messages by smtp-source with these arguments.
+    /// Sends messages to it by smtp-source with these arguments.
     pub(crate) fn take_messages(&self, args: &[&str]) {
         let mut command = Command::new(self.postfix.with_file_name("smtp-source"));
         command.args(args).arg(format!("unix:{}", self.dir.path().join("queue/public/source").display()));
@@ -65,12 +65,12 @@ impl Postfix {
         self.log().matches(&format!(" status={status} ")).count()
     }
 
-    /// Waits until it is so.
+    /// Waits until a condition holds.
     pub(crate) fn wait_for(&self, what: &str, mut is_so: impl FnMut(&Self) -> bool) {
         blocking::until(from_fn(|f| write!(f, "{what}; {}", self.state())), || is_so(self));
     }
 
-    /// What it has in its queue, and the last lines of its log.
+    /// The content of its queue, and the last lines of its log.
     pub(crate) fn state(&self) -> String {
         let log = self.log();
         let lines: Vec<&str> = log.lines().collect();
@@ -81,13 +81,13 @@ impl Postfix {
         )
     }
 
-    /// Waits until it has sent or given up all. It is told now and then to try at once what it has deferred: on a busy machine
+    /// Waits until it has sent or given up all. Now and then this has it retry deferred mail at once, since on a busy machine
     /// it may leave one of those alone for more than a minute.
     pub(crate) fn wait_until_empty(&self) {
         let mut flushed_at = Instant::now();
         self.wait_for("an empty queue", |postfix| {
             if flushed_at.elapsed() > FLUSH_EVERY {
-                // Its queue manager may be too busy to be told, and is told again.
+                // Its queue manager may be too busy for the command, which is then repeated.
                 postfix.command("postqueue").arg("-f").output().expect("postqueue");
                 flushed_at = Instant::now();
             }

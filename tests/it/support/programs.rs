@@ -1,4 +1,4 @@
-//! Programs of others that some tests drive. `cargo test` needs none of them; with `CI=true` all of them must be there.
+//! Other programs that some tests run. `cargo test` needs none of them. With `CI=true` all of them must be installed.
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -7,10 +7,10 @@ use std::thread;
 
 use memchr::memmem;
 
-/// The path of a program, or `None` after saying what is skipped. With `CI=true` a missing program is a failure.
+/// The path of a program. If it is missing, this prints what is skipped, or fails with `CI=true`.
 pub(crate) fn find(program: &str, test: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    // Postfix's programs are where not every PATH leads.
+    // The directories of Postfix's programs are not in every PATH.
     let system = ["/usr/sbin", "/sbin"].map(PathBuf::from);
     let found = std::env::split_paths(&path).chain(system).map(|dir| dir.join(program)).find(|file| file.is_file());
     if found.is_none() {
@@ -19,7 +19,7 @@ pub(crate) fn find(program: &str, test: &str) -> Option<PathBuf> {
     found
 }
 
-/// Whether this is root, or `false` after saying what is skipped. With `CI=true` anyone else is a failure.
+/// Whether the user is root. If not, this prints what is skipped, or fails with `CI=true`.
 pub(crate) fn is_root(test: &str) -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root {
@@ -33,12 +33,12 @@ fn skip(test: &str, need: &str) {
     println!("skipped: {test} needs {need}");
 }
 
-/// Runs a program with `input`; it must succeed.
+/// Runs a program with `input`. It must succeed.
 pub(crate) fn run(command: &mut Command, input: &str) -> Output {
     run_after("", command, input)
 }
 
-/// The same; it gets its input once it has said `prompt`, as from somebody who reads what it says.
+/// Runs a program that gets `input` after it has printed `prompt`, as from a person. It must succeed.
 pub(crate) fn run_after(prompt: &str, command: &mut Command, input: &str) -> Output {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program");
@@ -49,7 +49,7 @@ pub(crate) fn run_after(prompt: &str, command: &mut Command, input: &str) -> Out
         assert!(octets > 0, "{command:?} does not say {prompt:?}: {}", String::from_utf8_lossy(&said));
         said.extend_from_slice(&piece[..octets]);
     }
-    // A program that reads nothing may be gone by now. Who says much is read while it is written to.
+    // A program that reads nothing may have ended by now. Its output is read while the input is written.
     let (mut stdin, input) = (child.stdin.take().expect("stdin"), input.to_owned());
     let writing = thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
     stdout.read_to_end(&mut said).expect("read");

@@ -50,18 +50,18 @@ impl QuotaDisk {
         Self { disk: RecordingDisk::default(), blocks: Arc::new(Mutex::new(blocks)) }
     }
 
-    /// What is left is no longer told, as it is with a quota of the user: the file system has room.
+    /// Hides how much room is left, as with a quota of the user on a file system with room.
     pub(crate) fn hide(&self) {
         self.blocks().is_hidden = true;
     }
 
-    /// Somebody else takes all that is left.
+    /// Another program takes all free blocks.
     pub(crate) fn fill(&self) {
         let mut blocks = self.blocks();
         blocks.room = blocks.used();
     }
 
-    /// As that of the [`RecordingDisk`].
+    /// Makes a sync fail, as [`RecordingDisk::fail_sync_of`] does.
     pub(crate) fn fail_sync_of(&self, prefix: &str, after: usize) {
         self.disk.fail_sync_of(prefix, after);
     }
@@ -71,7 +71,7 @@ impl QuotaDisk {
         self.disk.have_syncs_failed()
     }
 
-    /// Somebody else gives so much back.
+    /// Another program frees so many octets.
     pub(crate) fn give_room(&self, octets: u64) {
         self.blocks().room += usize::try_from(octets / BLOCK_OCTETS).expect("small");
     }

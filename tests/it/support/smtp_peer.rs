@@ -1,4 +1,4 @@
-//! The other end of an SMTP connection, which says exactly what a test tells it to.
+//! An SMTP client that sends exactly the octets of a test.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -10,13 +10,13 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-/// How long a test waits for what must come.
+/// How long a test waits for an expected event.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How many turns it takes at most until what was sent has been noticed, read and answered.
+/// The most turns of the runtime until the server has read and answered what was sent.
 const TURNS: usize = 8;
 
-/// What a peer talks over.
+/// The stream of a peer.
 pub(crate) trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Duplex for S {}
@@ -27,14 +27,14 @@ pub(crate) struct SmtpPeer {
 }
 
 impl SmtpPeer {
-    /// Connects and reads nothing. What is sent is sent at once, however little it is.
+    /// Connects and reads nothing. Octets are sent at once, however few they are.
     pub(crate) async fn connect(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).await.expect("connect");
         stream.set_nodelay(true).expect("a socket");
         Self::over(stream)
     }
 
-    /// Talks over any stream.
+    /// A peer on any stream.
     pub(crate) fn over(stream: impl Duplex + 'static) -> Self {
         Self { stream: BufReader::new(Box::new(stream)) }
     }
@@ -50,19 +50,19 @@ impl SmtpPeer {
         Ok(Self::over(connector.connect(name, self.stream.into_inner()).await?))
     }
 
-    /// The same; these octets, as data, go out with the last ones of the handshake.
+    /// Does a TLS handshake, and sends these octets as data together with its last octets.
     pub(crate) async fn secure_saying(self, connector: &TlsConnector, octets: &str) -> std::io::Result<Self> {
         let name = "localhost".try_into().expect("a name");
         let say = |tls: &mut ClientConnection| tls.writer().write_all(octets.as_bytes()).expect("room");
         Ok(Self::over(connector.connect_with(name, self.stream.into_inner(), say).await?))
     }
 
-    /// Connects, if somebody listens there.
+    /// Connects. `None` if nothing listens there.
     pub(crate) async fn try_connect(address: SocketAddr) -> Option<Self> {
         TcpStream::connect(address).await.ok().map(Self::over)
     }
 
-    /// Connects and sends octets at once, before anything else has a turn on this thread.
+    /// Connects and sends octets at once, before any other task of this thread runs.
     pub(crate) fn connect_saying(address: SocketAddr, octets: &str) -> Self {
         let mut stream = std::net::TcpStream::connect(address).expect("connect");
         stream.write_all(octets.as_bytes()).expect("write");
@@ -77,7 +77,7 @@ impl SmtpPeer {
         peer
     }
 
-    /// Connects until the server has a place free: a place is given back a moment after its connection has closed.
+    /// Connects until the server has a free slot. A slot becomes free a moment after its connection has closed.
     pub(crate) async fn greeted_in_the_end(address: SocketAddr) -> Self {
         let attempts = async {
             loop {
@@ -118,9 +118,9 @@ impl SmtpPeer {
         }
     }
 
-    /// Sends octets and reads a reply, of a server that may close at any moment: then the reply is empty.
+    /// Sends octets and reads a reply. If the server closes the connection, the reply is empty.
     pub(crate) async fn try_exchange(&mut self, octets: impl AsRef<[u8]>) -> String {
-        // What the server said before it closed can still be read.
+        // Replies that the server sent before it closed can still be read.
         let _ = self.stream.write_all(octets.as_ref()).await;
         self.reply().await
     }
@@ -165,7 +165,7 @@ impl SmtpPeer {
         self.expect(start).await
     }
 
-    /// Says everything up to the reply to DATA, for one recipient.
+    /// Sends the commands up to DATA for one recipient, and reads the replies.
     pub(crate) async fn begin_data(&mut self, recipient: &str) {
         self.command("EHLO client.test", "250").await;
         self.command("MAIL FROM:<ann@sender.test>", "250 2.1.0").await;
@@ -173,14 +173,14 @@ impl SmtpPeer {
         self.command("DATA", "354").await;
     }
 
-    /// The connection must be closed in order, without another octet and without a reset, which could cost the last reply.
+    /// The connection must be closed in order, without another octet. A reset could lose the last reply.
     pub(crate) async fn expect_closed(&mut self) {
         let mut rest = Vec::new();
         timeout(PATIENCE, self.stream.read_to_end(&mut rest)).await.expect("the end in time").expect("no reset");
         assert!(rest.is_empty(), "unexpected {:?}", rest.escape_ascii().to_string());
     }
 
-    /// Nothing may come for a moment. There is no other way to see that something does not happen.
+    /// Nothing may come for a moment. Only time can show that a server does not reply.
     pub(crate) async fn expect_silence(&mut self) {
         let mut octet = [0];
         let read = timeout(Duration::from_millis(150), self.stream.read(&mut octet)).await;

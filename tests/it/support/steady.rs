@@ -1,6 +1,6 @@
-//! Two looks at what changes by itself.
+//! Two looks at a state that changes by itself.
 
-/// What `look` sees, and what `ask` answers while that stays as it is: the next segment may be being made meanwhile.
+/// Repeats `ask` until `look` returns the same before and after it. The store makes the next segment at any time.
 pub(crate) async fn while_steady<S: PartialEq, A>(look: impl AsyncFn() -> S, ask: impl AsyncFn() -> A) -> (S, A) {
     loop {
         let (before, answer) = (look().await, ask().await);

@@ -1,4 +1,4 @@
-//! The daemon in the process of the test, on free ports, with a data directory of its own and a clock that the test sets.
+//! The daemon in the process of the test, on free ports, with its own data directory and a clock that the test sets.
 
 use std::cell::Cell;
 use std::fmt::from_fn;
@@ -20,11 +20,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::binary;
 use super::clock::SetClock;
+use super::http;
 use super::smtp_peer::SmtpPeer;
 use super::until::until;
 use crate::cli::Outcome;
 
-/// How long a test waits for what must come.
+/// How long a test waits for an expected event.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// 2023-11-14 22:13:20 UTC.
 const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -35,11 +36,11 @@ pub(crate) struct TestServer {
     smtp: SocketAddr,
     http: SocketAddr,
     store: Arc<EmbeddedStore>,
-    /// The panics that it knows of.
+    /// The panics that the daemon knows.
     pub(crate) panics: Panics,
     shutdown: CancellationToken,
     running: JoinHandle<Result<(), DaemonError>>,
-    /// The clock that all of it goes by.
+    /// The daemon's clock.
     pub(crate) clock: Arc<SetClock>,
 }
 
@@ -54,7 +55,7 @@ impl TestServer {
         Self::of_revision(Revision::Two, configure).await
     }
 
-    /// The same with a clock that ticks: for what is made again after a while.
+    /// A daemon whose clock ticks, for tests of retries.
     pub(crate) async fn ticking(configure: impl FnOnce(&mut Config)) -> Self {
         let dir = tempfile::tempdir().expect("directory");
         Self::run(dir, Arc::new(SetClock::ticking_from(START)), Revision::Two, configure).await
@@ -66,7 +67,7 @@ impl TestServer {
         Self::run(dir, Arc::new(SetClock::at(START)), revision, configure).await
     }
 
-    /// A daemon that keeps mail on a disk of the caller's.
+    /// A daemon that stores mail on a disk of the caller.
     pub(crate) async fn on(disk: impl Disk, configure: impl FnOnce(&mut Config)) -> Self {
         let dir = tempfile::tempdir().expect("directory");
         Self::run_on(Some(Arc::new(disk)), dir, Arc::new(SetClock::at(START)), Revision::Two, configure).await
@@ -97,8 +98,8 @@ impl TestServer {
         let mut config = Config::of_revision(revision, dir.path().into());
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
         (config.smtp.listen, config.http.listen) = (vec![any_port], vec![any_port]);
-        // A quarter of the usual one, which is quicker made.
-        config.store.segment_octets = 32 << 20;
+        // Just enough for two of the largest messages, because each start fills two segments with zeros.
+        config.store.segment_octets = 20 << 20;
         configure(&mut config);
         let listeners = Listeners::bind(&config, Inherited::default()).expect("free ports");
         let (smtp, http) = (listeners.smtp_addresses()[0], listeners.http_addresses()[0]);
@@ -128,7 +129,7 @@ impl TestServer {
         self.http
     }
 
-    /// What it keeps mail and events in.
+    /// The daemon's store.
     pub(crate) fn store(&self) -> &EmbeddedStore {
         &self.store
     }
@@ -147,7 +148,7 @@ impl TestServer {
 
     fn control(&self) -> reqwest::Client {
         let socket = self.dir.path().join("tempmail.sock");
-        reqwest::Client::builder().unix_socket(socket).build().expect("a client")
+        http::client_builder().unix_socket(socket).build().expect("a client")
     }
 
     /// Delivers a text mail over SMTP.
@@ -156,12 +157,12 @@ impl TestServer {
         SmtpPeer::greeted(self.smtp).await.deliver(to, &message).await;
     }
 
-    /// What it keeps.
+    /// The statistics of the store.
     pub(crate) async fn stats(&self) -> StoreStats {
         self.store.stats().await.expect("stats")
     }
 
-    /// Waits until what it keeps is as wanted.
+    /// Waits until the statistics are as wanted.
     pub(crate) async fn until_stats(&self, wanted: impl Fn(&StoreStats) -> bool) -> StoreStats {
         let last = Cell::new(self.stats().await);
         until(from_fn(|f| write!(f, "other stats than {:?}", last.get())), async || {
@@ -172,7 +173,7 @@ impl TestServer {
         last.get()
     }
 
-    /// The same, while time goes on: nothing is removed for some minutes after a start.
+    /// Waits until the statistics are as wanted, and moves the clock meanwhile, because removals pause after a start.
     pub(crate) async fn in_time(&self, wanted: impl Fn(&StoreStats) -> bool) -> StoreStats {
         let wanted = |stats: &StoreStats| {
             self.clock.advance(Duration::from_mins(1));
@@ -189,7 +190,7 @@ impl TestServer {
         tokio::task::spawn_blocking(run).await.expect("the command")
     }
 
-    /// Stops it in order; what it kept is in the directory that is given back.
+    /// Stops it in order. Returns its data directory.
     pub(crate) async fn stop(self) -> TempDir {
         let Self { dir, store, shutdown, running, .. } = self;
         shutdown.cancel();

@@ -1,4 +1,4 @@
-//! What a program did to the names in a directory, as strace says, and what a power cut leaves of that.
+//! What a program did to the names in a directory, as strace shows it, and what a power cut leaves of that.
 //!
 //! What was synced is there. Of everything later an arbitrary subset is; a rename is there whole or not at all. The contents
 //! of files are those that they had in the end.
@@ -28,7 +28,7 @@ enum Operation {
     Synced { directory: Node, covers: usize },
 }
 
-/// The names, and all that was done to them.
+/// The names, and all operations on them.
 pub(crate) struct TracedNames {
     root: PathBuf,
     base: Names,
@@ -42,7 +42,7 @@ pub(crate) struct TracedNames {
 pub(crate) type Image = BTreeMap<PathBuf, Node>;
 
 impl TracedNames {
-    /// Follows a program that must succeed, in a directory that holds files alone; `None` where that is refused.
+    /// Follows a program, which must succeed, in a directory with only files. `None` if that is not permitted.
     pub(crate) fn follow(strace: &Path, root: &Path, command: &Command) -> Option<Self> {
         let mut names =
             Self { root: root.to_owned(), base: Names::new(), live: Names::new(), log: Vec::new(), nodes: vec![None] };

@@ -250,6 +250,7 @@ impl Connection {
             Behaviour::SlowHeader => {
                 let mut is_there = self.send(b"HTTP/1.1 200 OK\r\nx-slow: ").await;
                 while is_there {
+                    // A receiver that is slow, and never silent for as long as a timeout.
                     tokio::time::sleep(Duration::from_millis(5)).await;
                     is_there = self.send(b"a").await;
                 }

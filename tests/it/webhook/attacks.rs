@@ -12,6 +12,7 @@ use tempmail::store::Outbox;
 
 use super::dispatch::{quick, register};
 use crate::store::outbox::{proven, webhook};
+use crate::support::http;
 use crate::support::test_server::TestServer;
 use crate::support::until::{until, until_some};
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
@@ -24,7 +25,7 @@ const OCTETS_MAX: usize = 3 << 20;
 /// Registers a webhook from a client's address. Returns the status and the body of the response.
 async fn register_from(client: &str, server: &TestServer, body: &Value) -> (u16, Value) {
     let from: IpAddr = client.parse().expect(client);
-    let client = reqwest::Client::builder().local_address(from).build().expect("a client");
+    let client = http::client_builder().local_address(from).build().expect("a client");
     let answer =
         client.post(format!("http://{}/api/webhooks", server.http())).json(body).send().await.expect("an answer");
     (answer.status().as_u16(), answer.json().await.expect("JSON"))

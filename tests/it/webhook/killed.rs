@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::State;
@@ -13,6 +12,7 @@ use rand::RngExt;
 use serde_json::Value;
 use tempmail::webhook::Signer;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::support::binary::Binary;
@@ -21,12 +21,12 @@ use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-/// Each webhook has its own recipient, port of the receiver, and sender.
-const WEBHOOKS: usize = 4;
+/// Each mailbox has its own webhook, port of the receiver, and sender.
+const MAILBOXES: usize = 4;
 /// One webhook has at most 1,000 pending events, so mail comes no faster than events are delivered.
-const WAITING_MAX: usize = 800;
+const PENDING_MAX: usize = 800;
 /// Attempts in flight at all origins: 4 at each.
-const IN_FLIGHT: usize = 4 * WEBHOOKS;
+const IN_FLIGHT: usize = 4 * MAILBOXES;
 const FLAGS: [&str; 8] = [
     "--webhook-allow",
     "127.0.0.0/8",
@@ -44,7 +44,7 @@ struct Seen {
     /// By Email: the event's id, and how often it was answered with 200.
     events: HashMap<String, (String, usize)>,
     /// How many events were answered with 200 at least once.
-    delivered: usize,
+    delivered: watch::Sender<usize>,
     attempts: usize,
     /// From now on some attempts fail.
     fails: bool,
@@ -81,7 +81,8 @@ impl Seen {
         if *known != id {
             self.broken.push(format!("an event was {known} and is {id}"));
         }
-        self.delivered += usize::from(is_answered_well && *answered == 0);
+        let newly = usize::from(is_answered_well && *answered == 0);
+        self.delivered.send_modify(|delivered| *delivered += newly);
         *answered += usize::from(is_answered_well);
     }
 }
@@ -90,7 +91,7 @@ impl Seen {
 async fn start_receiver() -> (Vec<String>, Shared) {
     let seen = Shared::default();
     let mut urls = Vec::new();
-    for _ in 0..WEBHOOKS {
+    for _ in 0..MAILBOXES {
         let app = axum::Router::new().route("/hook", post(receive)).with_state(Arc::clone(&seen));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         urls.push(format!("http://{}/hook", listener.local_addr().expect("address")));
@@ -99,21 +100,21 @@ async fn start_receiver() -> (Vec<String>, Shared) {
     (urls, seen)
 }
 
-fn recipient(webhook: usize) -> String {
-    format!("ann{webhook}@example.test")
+fn recipient(mailbox: usize) -> String {
+    format!("ann{mailbox}@example.test")
 }
 
 /// Sends mail until `enough` are acknowledged in all, or the server is gone.
-async fn send(server: SocketAddr, webhook: usize, acknowledged: Arc<Mutex<usize>>, enough: usize, seen: Shared) {
+async fn send(server: SocketAddr, mailbox: usize, acknowledged: Arc<Mutex<usize>>, enough: usize, seen: Shared) {
     let Some(mut peer) = SmtpPeer::try_connect(server).await else { return };
     let mut is_served =
         peer.reply().await.starts_with("220") && peer.try_exchange("EHLO c.test\r\n").await.starts_with("250");
+    let mut delivered = seen.lock().expect("seen").delivered.subscribe();
+    let are_few_pending =
+        |delivered: &usize| acknowledged.lock().expect("count").saturating_sub(*delivered) <= PENDING_MAX;
     while is_served && *acknowledged.lock().expect("count") < enough {
-        if acknowledged.lock().expect("count").saturating_sub(seen.lock().expect("seen").delivered) > WAITING_MAX {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-            continue;
-        }
-        let envelope = format!("MAIL FROM:<a@sender.test>\r\nRCPT TO:<{}>\r\nDATA\r\n", recipient(webhook));
+        delivered.wait_for(&are_few_pending).await.expect("the receiver runs");
+        let envelope = format!("MAIL FROM:<a@sender.test>\r\nRCPT TO:<{}>\r\nDATA\r\n", recipient(mailbox));
         peer.try_exchange(envelope).await;
         peer.reply().await;
         is_served = peer.reply().await.starts_with("354")
@@ -124,22 +125,22 @@ async fn send(server: SocketAddr, webhook: usize, acknowledged: Arc<Mutex<usize>
 
 /// Has each webhook deliver an event, because an unproven webhook has few pending events.
 async fn prove(daemon: &Binary, seen: &Shared) {
-    for webhook in 0..WEBHOOKS {
-        let sent = seen.lock().expect("seen").delivered + 1;
+    for mailbox in 0..MAILBOXES {
+        let sent = *seen.lock().expect("seen").delivered.borrow() + 1;
         let acknowledged = Arc::new(Mutex::new(sent - 1));
-        send(daemon.smtp, webhook, acknowledged, sent, Arc::clone(seen)).await;
-        let path = format!("/api/webhooks?recipient={}", recipient(webhook));
+        send(daemon.smtp, mailbox, acknowledged, sent, Arc::clone(seen)).await;
+        let path = format!("/api/webhooks?recipient={}", recipient(mailbox));
         let is_proven = async || !http::get(daemon.http, &path).await.1[0]["lastDeliveryAt"].is_null();
         until("the webhook is proven", is_proven).await;
     }
     seen.lock().expect("seen").fails = true;
 }
 
-/// The ids of all mails in a webhook's mailbox.
-async fn ids(server: SocketAddr, webhook: usize) -> HashSet<String> {
+/// The ids of all mails in a lane's mailbox.
+async fn ids(server: SocketAddr, mailbox: usize) -> HashSet<String> {
     let mut ids = HashSet::new();
     for page in 1.. {
-        let path = format!("/api/mail/messages?to={}&limit=100&page={page}", recipient(webhook));
+        let path = format!("/api/mail/messages?to={}&limit=100&page={page}", recipient(mailbox));
         let (_, answer) = http::get(server, &path).await;
         let emails = answer["emails"].as_array().expect("emails");
         ids.extend(emails.iter().map(|email| email["id"].as_str().expect("id").to_owned()));
@@ -157,20 +158,20 @@ async fn every_event_arrives(events: usize, kills: usize) {
     std::fs::write(&secret, SECRET).expect("write");
     let data = dir.path().join("data");
     let mut daemon = Binary::serve(&data, &FLAGS);
-    for (webhook, url) in urls.iter().enumerate() {
+    for (mailbox, url) in urls.iter().enumerate() {
         let secret = secret.to_str().expect("path");
-        let added = daemon.tempmail(&["webhook", "add", &recipient(webhook), url, "--secret-file", secret]);
+        let added = daemon.tempmail(&["webhook", "add", &recipient(mailbox), url, "--secret-file", secret]);
         assert_eq!(added.code, Some(0), "{}", added.stderr);
     }
     prove(&daemon, &seen).await;
-    let acknowledged = Arc::new(Mutex::new(WEBHOOKS));
+    let acknowledged = Arc::new(Mutex::new(MAILBOXES));
     let start_senders = |server| -> JoinSet<()> {
-        (0..WEBHOOKS)
-            .map(|webhook| send(server, webhook, Arc::clone(&acknowledged), events, Arc::clone(&seen)))
+        (0..MAILBOXES)
+            .map(|mailbox| send(server, mailbox, Arc::clone(&acknowledged), events, Arc::clone(&seen)))
             .collect()
     };
     let mut senders = start_senders(daemon.smtp);
-    let delivered = || seen.lock().expect("seen").delivered;
+    let delivered = || *seen.lock().expect("seen").delivered.borrow();
     for kill in 1..=kills {
         // A random point within its share of the run.
         let enough = (events * kill / (kills + 1)).saturating_sub(rand::rng().random_range(0..events / (2 * kills)));
@@ -182,19 +183,19 @@ async fn every_event_arrives(events: usize, kills: usize) {
         senders = start_senders(daemon.smtp);
     }
     senders.join_all().await;
-    let mut kept = HashSet::new();
-    for webhook in 0..WEBHOOKS {
-        kept.extend(ids(daemon.http, webhook).await);
+    let mut stored = HashSet::new();
+    for mailbox in 0..MAILBOXES {
+        stored.extend(ids(daemon.http, mailbox).await);
     }
-    assert!(kept.len() >= *acknowledged.lock().expect("count"));
+    assert!(stored.len() >= *acknowledged.lock().expect("count"));
     let is_delivered =
         |id: &String| seen.lock().expect("seen").events.get(id).is_some_and(|(_, answered)| *answered > 0);
-    until("every event is delivered", async || kept.iter().all(is_delivered)).await;
+    until("every event is delivered", async || stored.iter().all(is_delivered)).await;
     let seen = seen.lock().expect("seen");
     assert_eq!(seen.broken, [] as [String; 0]);
     let duplicates: usize = seen.events.values().map(|(_, answered)| answered.saturating_sub(1)).sum();
-    println!("{} events, {} attempts, {kills} kills, {duplicates} sent again", kept.len(), seen.attempts);
-    assert!(duplicates <= kept.len() / 100 + IN_FLIGHT * kills, "{duplicates} duplicates");
+    println!("{} events, {} attempts, {kills} kills, {duplicates} sent again", stored.len(), seen.attempts);
+    assert!(duplicates <= stored.len() / 100 + IN_FLIGHT * kills, "{duplicates} duplicates");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,10 +1,12 @@
-//! The examples that verify a delivery, which the webhooks guide shows, run against genuine deliveries and forged ones.
+//! The webhooks guide's examples that verify a delivery judge genuine deliveries and forged ones.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use axum::http::HeaderMap;
+use serde_json::{Value, json};
+use tempfile::TempDir;
 use tempmail::clock::{Clock, SystemClock};
 use tempmail::model::Timestamp;
 
@@ -15,45 +17,52 @@ use crate::support::programs;
 #[path = "../../examples/verify.rs"]
 mod verify;
 
-/// The drivers take the secret, a file with the body, and the values of `webhook-id`, `webhook-timestamp`,
-/// `webhook-signature` and `X-Webhook-Signature`; the exit code is 0 if the delivery was taken for genuine and 1 if not.
+/// Each driver reads the requests from the JSON file that its argument names. It prints a line for each request: 1 if the
+/// example takes the delivery for genuine, and 0 if not.
 const PYTHON: &str = r#"
-import sys
-_, secret, path, *values = sys.argv
-names = ["webhook-id", "webhook-timestamp", "webhook-signature", "x-webhook-signature"]
-sys.exit(0 if verify(secret, dict(zip(names, values)), open(path, "rb").read()) else 1)
+import json, sys
+for it in json.load(open(sys.argv[1], "rb")):
+    print(int(verify(it["secret"], it["headers"], bytes(it["body"]))))
 "#;
 const NODE: &str = r"
-const [secret, path, ...values] = process.argv.slice(2);
-const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'x-webhook-signature'];
-const headers = Object.fromEntries(names.map((name, index) => [name, values[index]]));
-process.exit(verify(secret, headers, require('node:fs').readFileSync(path)) ? 0 : 1);
+for (const { secret, headers, body } of JSON.parse(require('node:fs').readFileSync(process.argv[2]))) {
+  console.log(Number(verify(secret, headers, Buffer.from(body))));
+}
 ";
 const GO: &str = r#"package main
 
+import "encoding/json"
+import "fmt"
 import "os"
 import "strings"
 
 func main() {
-	names := []string{"webhook-id", "webhook-timestamp", "webhook-signature", "x-webhook-signature"}
-	header := func(wanted string) string {
-		for index, name := range names {
-			if strings.EqualFold(name, wanted) {
-				return os.Args[3+index]
-			}
-		}
-		return ""
-	}
-	body, err := os.ReadFile(os.Args[2])
+	text, err := os.ReadFile(os.Args[1])
 	if err != nil {
 		panic(err)
 	}
-	if !verify(os.Args[1], header, body) {
-		os.Exit(1)
+	var requests []struct {
+		Secret  string
+		Headers map[string]string
+		Body    []int
+	}
+	if err := json.Unmarshal(text, &requests); err != nil {
+		panic(err)
+	}
+	for _, it := range requests {
+		body := make([]byte, len(it.Body))
+		for index, octet := range it.Body {
+			body[index] = byte(octet)
+		}
+		header := func(name string) string { return it.Headers[strings.ToLower(name)] }
+		if verify(it.Secret, header, body) {
+			fmt.Println(1)
+		} else {
+			fmt.Println(0)
+		}
 	}
 }
 "#;
-const SH: &str = "\nif verify \"$@\"; then exit 0; else exit 1; fi\n";
 
 /// A request that a receiver has to judge.
 #[derive(Clone, Debug)]
@@ -81,22 +90,28 @@ impl Received {
         }
     }
 
-    /// Whether a driver takes the request for genuine.
-    fn judged_by(&self, command: &mut Command, dir: &Path) -> bool {
-        let body = dir.join("body");
-        std::fs::write(&body, &self.body).expect("a file");
-        command.arg(self.secret).arg(body).args([&self.id, &self.at, &self.standard, &self.hex]);
-        let output = command.output().expect("the program");
-        match output.status.code() {
-            Some(0) => true,
-            Some(1) if output.stderr.is_empty() => false,
-            _ => panic!("{command:?}: {output:?}"),
-        }
+    /// The request as the drivers read it.
+    fn to_json(&self) -> Value {
+        let headers = json!({
+            "webhook-id": self.id,
+            "webhook-timestamp": self.at,
+            "webhook-signature": self.standard,
+            "x-webhook-signature": self.hex,
+        });
+        json!({"secret": self.secret, "headers": headers, "body": self.body})
+    }
+
+    /// A command of the shell that does what a driver does for this request; `body` is the file of its body.
+    fn to_shell(&self, body: &Path) -> String {
+        let body = body.to_str().expect("a path in UTF-8");
+        let words = [self.secret, body, &self.id, &self.at, &self.standard, &self.hex];
+        let quoted = words.map(|word| format!("'{}'", word.replace('\'', r"'\''"))).join(" ");
+        format!("if verify {quoted}; then echo 1; else echo 0; fi\n")
     }
 }
 
-/// Secrets with the prefix: first those with base64 behind it, then those that are the key themselves. Each is a form that
-/// decoders disagree about.
+/// Secrets, each in a form that decoders disagree about. After the prefix, the first ones have base64, and the others do not:
+/// those are the key themselves.
 const SECRETS: &[&str] = &[
     "whsec_c2VjcmV0MQ==",
     "whsec_c2VjcmV0MQ",
@@ -128,8 +143,14 @@ const SECRETS: &[&str] = &[
     "====",
 ];
 
-/// Requests, each with its name and whether it is genuine.
-fn cases() -> Vec<(&'static str, bool, Received)> {
+/// A request with its name, and whether it is genuine.
+struct Case {
+    name: &'static str,
+    is_genuine: bool,
+    received: Received,
+}
+
+fn cases() -> Vec<Case> {
     let now = SystemClock.now();
     let genuine = Received::sent("s3cret", now);
     let changed = |change: &dyn Fn(&mut Received)| {
@@ -170,53 +191,71 @@ fn cases() -> Vec<(&'static str, bool, Received)> {
         ("an empty secret", false, Received::sent("", now)),
     ];
     cases.extend(every_form);
-    cases
+    cases.into_iter().map(|(name, is_genuine, received)| Case { name, is_genuine, received }).collect()
 }
 
-/// The example in this file; a test of the guides sees to it that the webhooks guide shows the same.
+/// The example in this file. A test of the guides checks that the webhooks guide shows it.
 fn example(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/examples").join(name);
     std::fs::read_to_string(path).expect(name)
 }
 
-/// Each case, judged by a program of its own.
-fn judge(example: &str, command: impl Fn() -> Command, dir: &Path) {
-    for (name, is_genuine, received) in cases() {
-        let judged = received.judged_by(&mut command(), dir);
-        assert_eq!(judged, is_genuine, "{example}: {name}: {received:?}");
-    }
+/// The example and its driver in a file, and the cases in another one for the driver.
+fn script(name: &str, driver: &str, cases: &[Case]) -> (TempDir, PathBuf, PathBuf) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let script = dir.path().join("verify");
+    std::fs::write(&script, example(name) + driver).expect("a file");
+    let requests = write_requests(dir.path(), cases);
+    (dir, script, requests)
 }
 
-/// The example and its driver in a file.
-fn script(name: &str, driver: &str) -> (tempfile::TempDir, PathBuf) {
+/// Writes the requests of the cases into a JSON file, and returns its path.
+fn write_requests(dir: &Path, cases: &[Case]) -> PathBuf {
+    let requests: Vec<Value> = cases.iter().map(|case| case.received.to_json()).collect();
+    let path = dir.join("requests");
+    std::fs::write(&path, Value::from(requests).to_string()).expect("a file");
+    path
+}
+
+/// The example in sh with a command for each case, in a file. Each body has a file of its own.
+fn shell_script(cases: &[Case]) -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().expect("a directory");
-    let path = dir.path().join("verify");
-    std::fs::write(&path, example(name) + driver).expect("a file");
-    (dir, path)
+    let mut text = example("verify.sh");
+    for (number, case) in cases.iter().enumerate() {
+        let body = dir.path().join(format!("body-{number}"));
+        std::fs::write(&body, &case.received.body).expect("a file");
+        text.push_str(&case.received.to_shell(&body));
+    }
+    let script = dir.path().join("verify");
+    std::fs::write(&script, text).expect("a file");
+    (dir, script)
+}
+
+/// Runs a driver, and checks its answer to each case.
+fn check(driver: &mut Command, cases: &[Case]) {
+    let output = programs::run(driver, "");
+    assert!(output.stderr.is_empty(), "{driver:?}: {output:?}");
+    let answers = String::from_utf8(output.stdout).expect("digits");
+    assert_eq!(answers.lines().count(), cases.len(), "{driver:?}: {answers}");
+    for (Case { name, is_genuine, received }, answer) in cases.iter().zip(answers.lines()) {
+        assert_eq!(answer, if *is_genuine { "1" } else { "0" }, "{driver:?}: {name}: {received:?}");
+    }
 }
 
 #[test]
 fn the_example_in_python() {
     let Some(python) = programs::find("python3", "the verification in Python") else { return };
-    let (dir, script) = script("verify.py", PYTHON);
-    let command = || {
-        let mut command = Command::new(&python);
-        command.arg(&script).env("PYTHONUTF8", "1");
-        command
-    };
-    judge("verify.py", command, dir.path());
+    let cases = cases();
+    let (_dir, script, requests) = script("verify.py", PYTHON, &cases);
+    check(Command::new(python).args([script, requests]), &cases);
 }
 
 #[test]
 fn the_example_in_node() {
     let Some(node) = programs::find("node", "the verification in Node") else { return };
-    let (dir, script) = script("verify.js", NODE);
-    let command = || {
-        let mut command = Command::new(&node);
-        command.arg(&script);
-        command
-    };
-    judge("verify.js", command, dir.path());
+    let cases = cases();
+    let (_dir, script, requests) = script("verify.js", NODE, &cases);
+    check(Command::new(node).args([script, requests]), &cases);
 }
 
 #[test]
@@ -226,26 +265,19 @@ fn the_example_in_shell() {
     else {
         return;
     };
-    let (dir, script) = script("verify.sh", SH);
-    let command = || {
-        let mut command = Command::new(&sh);
-        command.arg(&script);
-        command
-    };
-    judge("verify.sh", command, dir.path());
+    let cases = cases();
+    let (_dir, script) = shell_script(&cases);
+    check(Command::new(sh).arg(script), &cases);
 }
 
 #[test]
-fn the_example_in_shell_takes_nothing_while_openssl_fails() {
+fn the_example_in_shell_accepts_nothing_while_openssl_fails() {
     let Some(sh) = programs::find("sh", "the verification in sh") else { return };
-    let (dir, script) = script("verify.sh", SH);
+    let cases: Vec<Case> = cases().into_iter().map(|case| Case { is_genuine: false, ..case }).collect();
+    let (dir, script) = shell_script(&cases);
     std::os::unix::fs::symlink("/bin/false", dir.path().join("openssl")).expect("a link");
     let path = format!("{}:{}", dir.path().display(), std::env::var("PATH").expect("PATH"));
-    for (name, _, received) in cases() {
-        let mut command = Command::new(&sh);
-        command.arg(&script).env("PATH", &path);
-        assert!(!received.judged_by(&mut command, dir.path()), "{name}: {received:?}");
-    }
+    check(Command::new(sh).arg(script).env("PATH", path), &cases);
 }
 
 #[test]
@@ -262,12 +294,14 @@ fn the_example_in_go() {
         build.env("GOCACHE", dir.path().join("cache"));
     }
     programs::run(&mut build, "");
-    judge("verify.go", || Command::new(dir.path().join("verify")), dir.path());
+    let cases = cases();
+    let requests = write_requests(dir.path(), &cases);
+    check(Command::new(dir.path().join("verify")).arg(requests), &cases);
 }
 
 #[test]
 fn the_example_in_rust() {
-    for (name, is_genuine, received) in cases() {
+    for Case { name, is_genuine, received } in cases() {
         let mut headers = HeaderMap::new();
         for (name, value) in [
             ("webhook-id", &received.id),

@@ -16,7 +16,7 @@ use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
 
-/// What a file holds, the order of its records kept.
+/// The records of a backup in their order.
 fn read(file: &Path) -> Vec<BackupItem> {
     let mut decoder = BackupDecoder::new();
     decoder.feed(&std::fs::read(file).expect("the file"));
@@ -40,7 +40,7 @@ fn ids(page: &Value) -> Vec<String> {
     page["emails"].as_array().expect("emails").iter().map(|email| email["id"].as_str().expect("id").into()).collect()
 }
 
-/// Four senders that go on until they are stopped.
+/// Four senders that send until they are stopped.
 fn load(
     server: std::net::SocketAddr,
     sent: &Arc<AtomicUsize>,
@@ -97,9 +97,9 @@ async fn what_was_there_when_a_backup_began_is_there_after_it_was_restored() {
 
     assert_eq!(std::fs::metadata(&file).expect("metadata").permissions().mode() & 0o777, 0o600);
     let backed_up = read(&file);
-    let kept = emails(&backed_up);
-    assert!(before.iter().all(|id| kept.contains(id)), "an Email that was there is missing");
-    assert!(!kept.contains(&gone), "a deleted Email is in the backup");
+    let ids_in_backup = emails(&backed_up);
+    assert!(before.iter().all(|id| ids_in_backup.contains(id)), "an Email that was there is missing");
+    assert!(!ids_in_backup.contains(&gone), "a deleted Email is in the backup");
 
     let copy = dir.path().join("copy");
     let restored = local(&copy, &["db", "restore", file.to_str().expect("path")]);
@@ -120,7 +120,7 @@ async fn what_was_there_when_a_backup_began_is_there_after_it_was_restored() {
     for inbox in 0..7 {
         let address = format!("m{inbox}@example.test");
         let (old, new) = (http::inbox(daemon.http, &address).await, http::inbox(twin.http, &address).await);
-        let of_backup: Vec<String> = ids(&old).into_iter().filter(|id| kept.contains(id)).collect();
+        let of_backup: Vec<String> = ids(&old).into_iter().filter(|id| ids_in_backup.contains(id)).collect();
         let restored = ids(&new);
         // The page of the daemon begins with newer ones.
         assert_eq!(of_backup, restored[..of_backup.len()], "{address}");
@@ -140,7 +140,7 @@ async fn what_was_there_when_a_backup_began_is_there_after_it_was_restored() {
 async fn events_come_back_when_they_are_asked_for_and_keep_their_names() {
     let dir = tempfile::tempdir().expect("directory");
     let data = dir.path().join("data");
-    // Nobody answers under this name, so the event waits.
+    // No server has this name, so the event stays pending.
     let daemon = serve(&data);
     assert_eq!(daemon.tempmail(&["webhook", "add", "w@example.test", "https://hooks.invalid/x"]).code, Some(0));
     send(&daemon, "w@example.test", "Subject: 1\r\n\r\nx").await;
@@ -156,7 +156,7 @@ async fn events_come_back_when_they_are_asked_for_and_keep_their_names() {
     assert_eq!((checked.code, checked.stdout.as_str()), (Some(0), ""));
     let again = dir.path().join("again.backup");
     assert_eq!(local(&copy, &["db", "backup", again.to_str().expect("path")]).code, Some(0));
-    // The store's secret is among the records, and events have their names under it.
+    // The records include the store's secret, from which the names of events follow.
     assert!(read(&again) == backed_up);
 }
 
@@ -183,7 +183,7 @@ async fn an_interrupted_backup_leaves_no_file() {
     let (data, backups) = (dir.path().join("data"), dir.path().join("backups"));
     std::fs::create_dir(&backups).expect("directory");
     let daemon = serve(&data);
-    // So it accepts the connection and never answers.
+    // So the receiver accepts the connection and never answers.
     daemon.signal(Signal::STOP);
     let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
     command.env("TEMPMAIL_DATA_DIR", &data).env("XDG_CONFIG_HOME", dir.path());

@@ -1,4 +1,4 @@
-//! Damage is found, named, and gone on without.
+//! Damage is found and named, and a salvage continues without the damaged part.
 
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ async fn a_changed_octet_of_a_message_is_found_and_costs_that_message_alone() {
 
     let asked = local(dir.path(), &["db", "check", "--salvage"]);
     assert_eq!(asked.code, Some(2), "{}", asked.stderr);
-    assert!(files(dir.path()) == before, "nobody agreed");
+    assert!(files(dir.path()) == before, "nothing changes without consent");
     let salvaged = local(dir.path(), &["db", "check", "--salvage", "--yes"]);
     assert_eq!(salvaged.code, Some(0), "{}", salvaged.stderr);
     assert!(salvaged.stderr.contains("kept 2 Emails of 3, 1 domains and 1 webhooks"), "{}", salvaged.stderr);
@@ -39,7 +39,7 @@ async fn a_changed_octet_of_a_message_is_found_and_costs_that_message_alone() {
     };
     let of_store: Vec<_> = before
         .into_iter()
-        .filter(|(path, _)| aside.iter().any(|(kept, _)| kept.file_name() == path.file_name()))
+        .filter(|(path, _)| aside.iter().any(|(copied, _)| copied.file_name() == path.file_name()))
         .collect();
     assert!(!aside.is_empty() && octets(&aside) == octets(&of_store), "the damaged files are not as they were");
     let checked = local(dir.path(), &["db", "check"]);
@@ -56,7 +56,7 @@ async fn serve_names_the_place_of_damage_and_the_remedy() {
     for text in ["first", "second", "third"] {
         send(&daemon, "b@example.test", &format!("Subject: {text}\r\n\r\nthe {text} message")).await;
     }
-    // So the start has to replay it.
+    // So the start has to replay the journal.
     daemon.kill();
     damage(dir.path(), b"the second message");
     let refused = crate::support::binary::serve_command(dir.path())

@@ -16,7 +16,7 @@ fn serve(dir: &Path) -> Binary {
     serve_with(dir, &[])
 }
 
-/// The same with more settings.
+/// A daemon with small segments and more settings.
 fn serve_with(dir: &Path, args: &[&str]) -> Binary {
     Binary::serve(dir, &[&["--max-message-size", "64KB", "--segment-size", "1MB"], args].concat())
 }
@@ -35,7 +35,7 @@ fn segments(dir: &Path) -> Vec<PathBuf> {
     segments
 }
 
-/// Every file of a directory with its octets, the lock's left out.
+/// Every file of a directory with its octets, except the lock.
 fn files(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let entries = std::fs::read_dir(dir).expect("directory").map(|entry| entry.expect("entry").path());
     let mut files: Vec<_> = entries

@@ -1,4 +1,4 @@
-//! The power goes while a restore puts one store in the place of another.
+//! Power cuts while a restore replaces one store with another.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::support::recording_disk::rng;
 use crate::support::traced_names::TracedNames;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-/// What the stores hold, the newest first.
+/// The messages of the stores, the newest first.
 const OLD: [&str; 3] = ["old", "old", "old"];
 const NEW: [&str; 1] = ["new"];
 const TO: &str = "a@example.test";
@@ -36,7 +36,7 @@ async fn make(dir: &Path, texts: &[&'static str]) {
     }
 }
 
-/// The messages of the store in a directory, whichever that is.
+/// The messages of whichever store is in a directory.
 async fn messages(dir: &Path) -> Result<Vec<String>, String> {
     let store = EmbeddedStore::open(dir, &options()).map_err(|error| error.to_string())?;
     let listed = store.list(&mailbox(TO), PageRequest { offset: 0, limit: 9 }, NOW).await.expect("list");

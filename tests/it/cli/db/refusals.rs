@@ -1,4 +1,4 @@
-//! What is refused, and that it leaves everything as it was.
+//! Refused commands, which must leave everything unchanged.
 
 use std::path::Path;
 

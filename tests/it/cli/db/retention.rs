@@ -5,7 +5,7 @@ use crate::support::binary::{local, local_with};
 
 const TO: &str = "a@example.test";
 
-/// What `read` shows of the expiry of the newest mail.
+/// The expiry of the newest mail, as `read` shows it.
 fn expiry(dir: &std::path::Path) -> String {
     let read = local_with(dir, &[("TEMPMAIL_RETENTION", "1s")], &["read", TO, "--latest"]);
     let line = read.stdout.lines().find(|line| line.starts_with("Expires: "));
@@ -39,7 +39,7 @@ async fn no_command_shortens_the_life_of_mail() {
         assert_eq!(done.code, Some(0), "{command:?}: {}", done.stderr);
         assert_eq!(expiry(dir.path()), wanted, "{command:?}");
     }
-    // The service does, by what it is set to.
+    // The service does, as its settings require.
     serve_with(dir.path(), &["--retention", "1s"]).stop();
     assert_eq!(local(dir.path(), &["read", TO, "--latest"]).code, Some(3));
 }

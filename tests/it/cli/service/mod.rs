@@ -1,4 +1,4 @@
-//! A service in memory that answers as the interface says, on a TCP port and on a socket in a data directory.
+//! A service in memory that answers as the interface requires, on a TCP port and on a socket in a data directory.
 
 pub(super) mod webhooks;
 
@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
-/// What the service holds, and what it was asked.
+/// The contents of the service, and the requests that it got.
 #[derive(Default)]
-pub(super) struct Held {
-    /// Newest first, as `GET /api/mail/messages/{id}` gives them.
+pub(super) struct Contents {
+    /// The Emails, the newest first, as `GET /api/mail/messages/{id}` returns them.
     pub(super) emails: Vec<Value>,
     pub(super) domains: Vec<Value>,
     /// Method, path and query of every request.
@@ -27,7 +27,7 @@ pub(super) struct Held {
     /// Every `Authorization` that was sent.
     pub(super) tokens: Vec<String>,
     pub(super) smtp_listen: Vec<String>,
-    /// As the administrator sees them.
+    /// The webhooks as the administrator sees them.
     pub(super) webhooks: Vec<Value>,
     /// The secrets that webhooks were registered with.
     pub(super) secrets: Vec<Value>,
@@ -37,17 +37,17 @@ pub(super) struct Held {
     pub(super) replays: Vec<Value>,
     /// The service is one of revision 1.
     pub(super) has_no_webhooks: bool,
-    /// Whoever asks for mail gets what a proxy answers while the service is away.
+    /// Requests for mail get the response of a proxy whose service is down.
     pub(super) is_failing: bool,
-    /// Whether there is a name for MX records to point to.
+    /// Whether the service has a host name for MX records.
     pub(super) has_mx_host: bool,
 }
 
-type Shared = Arc<Mutex<Held>>;
+type Shared = Arc<Mutex<Contents>>;
 
-/// A running service; it ends with the value.
+/// A running service, which ends when this is dropped.
 pub(super) struct Service {
-    held: Shared,
+    contents: Shared,
     address: SocketAddr,
     data_dir: TempDir,
     _stop: oneshot::Sender<()>,
@@ -55,12 +55,12 @@ pub(super) struct Service {
 
 impl Service {
     pub(super) fn start() -> Self {
-        let held: Shared = Arc::default();
-        held.lock().expect("lock").has_mx_host = true;
+        let contents: Shared = Arc::default();
+        contents.lock().expect("lock").has_mx_host = true;
         let data_dir = tempfile::tempdir().expect("directory");
         let (stop, stopped) = oneshot::channel();
         let (ready, address) = std::sync::mpsc::channel();
-        let (state, socket) = (Arc::clone(&held), data_dir.path().join("tempmail.sock"));
+        let (state, socket) = (Arc::clone(&contents), data_dir.path().join("tempmail.sock"));
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime");
             runtime.block_on(async move {
@@ -74,15 +74,15 @@ impl Service {
                 }
             });
         });
-        Self { held, address: address.recv().expect("address"), data_dir, _stop: stop }
+        Self { contents, address: address.recv().expect("address"), data_dir, _stop: stop }
     }
 
-    pub(super) fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().expect("lock")
+    pub(super) fn contents(&self) -> MutexGuard<'_, Contents> {
+        self.contents.lock().expect("lock")
     }
 
     pub(super) fn shared(&self) -> Shared {
-        Arc::clone(&self.held)
+        Arc::clone(&self.contents)
     }
 
     pub(super) fn url(&self) -> String {
@@ -104,7 +104,7 @@ impl Service {
     }
 }
 
-/// An Email as the service gives it.
+/// An Email as the service returns it.
 pub(super) fn email(id: u8, to: &str, subject: &str) -> Value {
     json!({
         "id": id_of(id), "recipient": to, "from": "ann@sender.test", "subject": subject, "message": "<p>Hello</p>",
@@ -165,9 +165,9 @@ fn router(state: &Shared, is_administrator: bool) -> Router {
                 let token = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
                 let is_permitted = !is_admin_path || is_administrator || token == Some("Bearer secret");
                 {
-                    let mut held = record.lock().expect("lock");
-                    held.requests.push(format!("{} {}", request.method(), request.uri()));
-                    held.tokens.extend(token.map(str::to_owned));
+                    let mut contents = record.lock().expect("lock");
+                    contents.requests.push(format!("{} {}", request.method(), request.uri()));
+                    contents.tokens.extend(token.map(str::to_owned));
                 }
                 if is_permitted {
                     next.run(request).await
@@ -181,7 +181,7 @@ fn router(state: &Shared, is_administrator: bool) -> Router {
 
 type Parameters = Query<HashMap<String, String>>;
 
-async fn messages(State(held): State<Shared>, Query(query): Parameters) -> Response {
+async fn messages(State(contents): State<Shared>, Query(query): Parameters) -> Response {
     let to = query.get("to").cloned().unwrap_or_default();
     if to.starts_with("hang@") {
         std::future::pending::<()>().await;
@@ -192,13 +192,13 @@ async fn messages(State(held): State<Shared>, Query(query): Parameters) -> Respo
     if to.starts_with("busy@") {
         return problem(429, "rate_limited", "too many requests");
     }
-    if held.lock().expect("lock").is_failing {
+    if contents.lock().expect("lock").is_failing {
         return StatusCode::BAD_GATEWAY.into_response();
     }
     let number = |name: &str, default: usize| query.get(name).map_or(default, |text| text.parse().expect("number"));
     let (page, limit) = (number("page", 1), number("limit", 20).min(100));
-    let held = held.lock().expect("lock");
-    let all: Vec<&Value> = held.emails.iter().filter(|email| email["recipient"] == to.as_str()).collect();
+    let contents = contents.lock().expect("lock");
+    let all: Vec<&Value> = contents.emails.iter().filter(|email| email["recipient"] == to.as_str()).collect();
     let six = ["id", "recipient", "from", "subject", "message", "receivedAt"];
     let emails: Vec<Value> = all
         .iter()
@@ -211,9 +211,9 @@ async fn messages(State(held): State<Shared>, Query(query): Parameters) -> Respo
         .into_response()
 }
 
-async fn message(State(held): State<Shared>, UrlPath(id): UrlPath<String>) -> Response {
-    let held = held.lock().expect("lock");
-    match held.emails.iter().find(|email| email["id"] == id.as_str()) {
+async fn message(State(contents): State<Shared>, UrlPath(id): UrlPath<String>) -> Response {
+    let contents = contents.lock().expect("lock");
+    match contents.emails.iter().find(|email| email["id"] == id.as_str()) {
         Some(email) => axum::Json(email).into_response(),
         None => problem(404, "not_found", "there is no such message"),
     }
@@ -224,36 +224,37 @@ async fn raw(State(_): State<Shared>, UrlPath(_): UrlPath<String>) -> Response {
         .into_response()
 }
 
-async fn delete_mail(State(held): State<Shared>, Query(query): Parameters) -> Response {
-    let mut held = held.lock().expect("lock");
-    let before = held.emails.len();
-    held.emails.retain(|email| {
+async fn delete_mail(State(contents): State<Shared>, Query(query): Parameters) -> Response {
+    let mut contents = contents.lock().expect("lock");
+    let before = contents.emails.len();
+    contents.emails.retain(|email| {
         let is = |name: &str, field: &str| query.get(name).is_some_and(|value| email[field] == value.as_str());
         !is("to", "recipient") && !is("id", "id")
     });
-    axum::Json(json!({"deleted": before - held.emails.len()})).into_response()
+    axum::Json(json!({"deleted": before - contents.emails.len()})).into_response()
 }
 
-async fn domains(State(held): State<Shared>) -> Response {
-    axum::Json(&held.lock().expect("lock").domains).into_response()
+async fn domains(State(contents): State<Shared>) -> Response {
+    axum::Json(&contents.lock().expect("lock").domains).into_response()
 }
 
-async fn active(State(held): State<Shared>) -> Response {
-    let held = held.lock().expect("lock");
-    let names: Vec<&Value> = held.domains.iter().filter(|d| d["status"] == "active").map(|d| &d["domain"]).collect();
+async fn active(State(contents): State<Shared>) -> Response {
+    let contents = contents.lock().expect("lock");
+    let names: Vec<&Value> =
+        contents.domains.iter().filter(|d| d["status"] == "active").map(|d| &d["domain"]).collect();
     axum::Json(names).into_response()
 }
 
-async fn add_domain(State(held): State<Shared>, headers: HeaderMap, body: String) -> Response {
+async fn add_domain(State(contents): State<Shared>, headers: HeaderMap, body: String) -> Response {
     assert_eq!(
         headers.get(header::CONTENT_TYPE).map(axum::http::HeaderValue::as_bytes),
         Some(&b"application/json"[..])
     );
     let body: Value = serde_json::from_str(&body).expect("JSON");
     let name = body["domain"].as_str().expect("domain");
-    let mut held = held.lock().expect("lock");
+    let mut contents = contents.lock().expect("lock");
     if body["skipDnsCheck"] != true {
-        if !held.has_mx_host {
+        if !contents.has_mx_host {
             return problem(503, "mx_host_unset", "no mx-host is configured");
         }
         if name.starts_with("elsewhere") {
@@ -262,9 +263,9 @@ async fn add_domain(State(held): State<Shared>, headers: HeaderMap, body: String
             return problem_with(422, "mx_mismatch", "the MX record points elsewhere", &members);
         }
     }
-    let is_known = held.domains.iter().any(|domain| domain["domain"] == name);
+    let is_known = contents.domains.iter().any(|domain| domain["domain"] == name);
     if !is_known {
-        held.domains.push(domain(name, "active"));
+        contents.domains.push(domain(name, "active"));
     }
     (if is_known { StatusCode::OK } else { StatusCode::CREATED }, axum::Json(domain(name, "active"))).into_response()
 }
@@ -284,15 +285,15 @@ async fn check_dns(Query(query): Parameters) -> Response {
         .into_response()
 }
 
-async fn remove_domain(State(held): State<Shared>, Query(query): Parameters) -> Response {
+async fn remove_domain(State(contents): State<Shared>, Query(query): Parameters) -> Response {
     let name = query.get("domain").cloned().unwrap_or_default();
     if name == "fixed.test" {
         return problem(409, "domain_fixed", "fixed.test is fixed by the administrator");
     }
-    let mut held = held.lock().expect("lock");
-    let before = held.domains.len();
-    held.domains.retain(|domain| domain["domain"] != name.as_str());
-    axum::Json(json!({"deleted": before - held.domains.len()})).into_response()
+    let mut contents = contents.lock().expect("lock");
+    let before = contents.domains.len();
+    contents.domains.retain(|domain| domain["domain"] != name.as_str());
+    axum::Json(json!({"deleted": before - contents.domains.len()})).into_response()
 }
 
 async fn verify(Query(query): Parameters) -> Response {
@@ -301,8 +302,8 @@ async fn verify(Query(query): Parameters) -> Response {
         .into_response()
 }
 
-async fn status(State(held): State<Shared>) -> Response {
-    let smtp_listen = held.lock().expect("lock").smtp_listen.clone();
+async fn status(State(contents): State<Shared>) -> Response {
+    let smtp_listen = contents.lock().expect("lock").smtp_listen.clone();
     axum::Json(json!({
         "version": "0.1.0", "revision": 2, "startedAt": "2023-11-14 22:13:20", "smtpListen": smtp_listen,
         "httpListen": ["127.0.0.1:8080"], "dataDir": "/data", "hostname": "localhost", "mxHosts": [],

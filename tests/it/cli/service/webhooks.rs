@@ -14,7 +14,7 @@ pub(in crate::cli) fn webhook_id(id: u8) -> String {
     format!("0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a{id:02x}")
 }
 
-/// A webhook as the list gives it to the administrator.
+/// A webhook as the administrator's list shows it.
 pub(in crate::cli) fn webhook(id: u8, recipient: &str, url: &str) -> Value {
     json!({
         "id": webhook_id(id), "recipient": recipient, "url": url, "signed": true, "status": "active",
@@ -22,7 +22,7 @@ pub(in crate::cli) fn webhook(id: u8, recipient: &str, url: &str) -> Value {
     })
 }
 
-/// An attempt as the log gives it.
+/// An attempt as the log shows it.
 pub(in crate::cli) fn delivery(result: &str, status: Option<u16>) -> Value {
     let error = if result == "delivered" { None } else { Some(status.map_or("timeout", |_| "http_status")) };
     json!({
@@ -36,7 +36,7 @@ pub(super) fn routes() -> Router<Shared> {
     Router::new().route("/api/webhooks", get(list).post(add).delete(remove))
 }
 
-/// Below `/api/admin`.
+/// The routes below `/api/admin`.
 pub(super) fn admin_routes() -> Router<Shared> {
     Router::new()
         .route("/webhooks/{id}/deliveries", get(deliveries))
@@ -44,36 +44,36 @@ pub(super) fn admin_routes() -> Router<Shared> {
         .route("/webhooks/{id}/test", post(test))
 }
 
-async fn list(State(held): State<Shared>, Query(query): Parameters) -> Response {
-    let held = held.lock().expect("lock");
-    if held.has_no_webhooks {
+async fn list(State(contents): State<Shared>, Query(query): Parameters) -> Response {
+    let contents = contents.lock().expect("lock");
+    if contents.has_no_webhooks {
         return problem(404, "unknown_path", "this path does not exist");
     }
     let of = |webhook: &&Value| query.get("recipient").is_some_and(|to| webhook["recipient"] == to.as_str());
-    axum::Json(held.webhooks.iter().filter(of).collect::<Vec<_>>()).into_response()
+    axum::Json(contents.webhooks.iter().filter(of).collect::<Vec<_>>()).into_response()
 }
 
-async fn add(State(held): State<Shared>, body: String) -> Response {
+async fn add(State(contents): State<Shared>, body: String) -> Response {
     let body: Value = serde_json::from_str(&body).expect("JSON");
-    let mut held = held.lock().expect("lock");
+    let mut contents = contents.lock().expect("lock");
     let url = body["url"].as_str().expect("url");
-    if held.has_no_webhooks {
+    if contents.has_no_webhooks {
         return problem(404, "unknown_path", "this path does not exist");
     }
-    let is_known = held.webhooks.iter().any(|webhook| webhook["url"] == url);
+    let is_known = contents.webhooks.iter().any(|webhook| webhook["url"] == url);
     if !is_known {
-        held.webhooks.push(webhook(1, body["recipient"].as_str().expect("recipient"), url));
+        contents.webhooks.push(webhook(1, body["recipient"].as_str().expect("recipient"), url));
     }
-    held.secrets.push(body["secret"].clone());
+    contents.secrets.push(body["secret"].clone());
     let status = if is_known { StatusCode::OK } else { StatusCode::CREATED };
     (status, axum::Json(json!({ "id": webhook_id(1), "status": "ok" }))).into_response()
 }
 
-async fn remove(State(held): State<Shared>, Query(query): Parameters) -> Response {
-    let mut held = held.lock().expect("lock");
-    let before = held.webhooks.len();
-    held.webhooks.retain(|webhook| query.get("id").is_none_or(|id| webhook["id"] != id.as_str()));
-    axum::Json(json!({ "deleted": before - held.webhooks.len() })).into_response()
+async fn remove(State(contents): State<Shared>, Query(query): Parameters) -> Response {
+    let mut contents = contents.lock().expect("lock");
+    let before = contents.webhooks.len();
+    contents.webhooks.retain(|webhook| query.get("id").is_none_or(|id| webhook["id"] != id.as_str()));
+    axum::Json(json!({ "deleted": before - contents.webhooks.len() })).into_response()
 }
 
 fn unless_unknown(id: &str, answer: Value) -> Response {
@@ -83,22 +83,22 @@ fn unless_unknown(id: &str, answer: Value) -> Response {
     problem(404, "not_found", "there is no webhook with this id")
 }
 
-async fn deliveries(State(held): State<Shared>, Path(id): Path<String>) -> Response {
-    unless_unknown(&id, json!(held.lock().expect("lock").deliveries))
+async fn deliveries(State(contents): State<Shared>, Path(id): Path<String>) -> Response {
+    unless_unknown(&id, json!(contents.lock().expect("lock").deliveries))
 }
 
-/// Every event can be sent again but the one that is all zeros; for the one that is all ones there is no room.
-async fn replay(State(held): State<Shared>, Path(id): Path<String>, body: String) -> Response {
+/// Every event can be sent again but the one of zeros. There is no room for the one of ones.
+async fn replay(State(contents): State<Shared>, Path(id): Path<String>, body: String) -> Response {
     let body: Value = serde_json::from_str(&body).expect("JSON");
     let (replayed, no_room) = match body["event"].as_str().and_then(|event| event.split_once('-')) {
         Some(("00000000", _)) => (0, 0),
         Some(("ffffffff", _)) => (0, 1),
         _ => (3, 0),
     };
-    held.lock().expect("lock").replays.push(body);
+    contents.lock().expect("lock").replays.push(body);
     unless_unknown(&id, json!({ "replayed": replayed, "noRoom": no_room }))
 }
 
-async fn test(State(held): State<Shared>, Path(id): Path<String>) -> Response {
-    unless_unknown(&id, held.lock().expect("lock").deliveries[0].clone())
+async fn test(State(contents): State<Shared>, Path(id): Path<String>) -> Response {
+    unless_unknown(&id, contents.lock().expect("lock").deliveries[0].clone())
 }

@@ -22,7 +22,7 @@ const TO: &str = "Ann@example.test";
 const URL: &str = "https://hooks.example/path?token=1";
 const UNKNOWN: &str = "0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b";
 
-/// Gives every test the same attempt.
+/// Returns the same attempt for every test.
 struct Sample(Result<AttemptRecord, TestError>);
 
 #[async_trait]
@@ -50,7 +50,7 @@ fn body(recipient: &str, url: &str, secret: &str) -> String {
     json!({ "recipient": recipient, "url": url, "secret": secret }).to_string()
 }
 
-/// Registers a webhook and gives its id.
+/// Registers a webhook, and returns its id.
 async fn add(api: &TestApi, recipient: &str, url: &str, secret: &str) -> String {
     let answer = api.post("/api/webhooks", &body(recipient, url, secret)).await;
     assert!(answer.status.is_success(), "{answer:?}");
@@ -62,7 +62,7 @@ fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
     AttemptRecord { error: Some("http_status".into()), response: "no\n".into(), ..outbox::attempt(event, verdict) }
 }
 
-/// Receives a mail and gives the event for the webhook.
+/// Receives a mail, and returns the webhook's event.
 async fn event(api: &TestApi, webhook: &str) -> PendingEvent {
     api.outbox.receive(delivery(&[TO], "mail", NOW)).await.expect("receive");
     let events = pending(&*api.outbox, webhook.parse().expect("id")).await;
@@ -191,7 +191,7 @@ async fn a_role_address_is_the_administrators() {
 }
 
 #[tokio::test]
-async fn the_list_shows_the_public_no_path_and_nobody_the_secret() {
+async fn the_list_shows_the_public_no_path_and_no_one_the_secret() {
     let api = api().await;
     let id = add(&api, TO, URL, "s3cret").await;
     let plain = add(&api, TO, "http://[2A00:1450::1]:8080/x", "").await;

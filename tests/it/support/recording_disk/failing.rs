@@ -26,18 +26,18 @@ impl World {
 }
 
 impl RecordingDisk {
-    /// The next sync of a file whose name begins with `prefix` fails. What it was to make durable can be read on, and no later
-    /// sync makes it durable: only what is written again is.
+    /// The next sync of a file whose name begins with `prefix` fails. Its data can still be read, but no later
+    /// sync makes it durable. Only data that is written again becomes durable.
     pub fn fail_next_sync_of(&self, prefix: &str) {
         self.fail_sync_of(prefix, 0);
     }
 
-    /// The same for the sync after the next `after` ones. What was said to fail before fails first.
+    /// Makes the sync after the next `after` ones fail. Failures that were set before come first.
     pub fn fail_sync_of(&self, prefix: &str, after: usize) {
         self.world().failing.push_back(Failing { prefix: prefix.into(), after, kills: false });
     }
 
-    /// The same, and it is the last thing that the process does.
+    /// Makes a sync fail as [`Self::fail_sync_of`] does, and kills the process there.
     pub fn die_at_failed_sync_of(&self, prefix: &str, after: usize) {
         self.world().failing.push_back(Failing { prefix: prefix.into(), after, kills: true });
     }
@@ -47,7 +47,7 @@ impl RecordingDisk {
         self.world().failing.is_empty()
     }
 
-    /// No sync fails any more; whether all did that were to fail.
+    /// Ends all failures of syncs. Returns whether each set failure has happened.
     pub fn let_syncs_work(&self) -> bool {
         std::mem::take(&mut self.world().failing).is_empty()
     }

@@ -12,10 +12,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use failing::Failing;
-use power_cut::{put, zero};
+use power_cut::{put, set_len, zero};
 use tempmail::store::disk::{Disk, DiskFile};
 
-/// How long a test waits for what must come.
+/// How long a test waits for an expected event.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The random numbers of an image, from a seed that a failure prints.
@@ -77,7 +77,7 @@ struct World {
     /// How long a sync takes.
     sync_takes: Duration,
     /// Syncs of files with a name that begins like this wait.
-    held: Option<String>,
+    blocked: Option<String>,
     /// How many syncs are waiting.
     waiting: usize,
     /// How many processes that used the disk were killed.
@@ -90,7 +90,7 @@ struct Shared {
     changed: Condvar,
 }
 
-/// The disk. Clones are the same disk, in the hands of the same process.
+/// The disk. Clones are the same disk, and belong to the same process.
 #[derive(Clone, Default)]
 pub struct RecordingDisk {
     shared: Arc<Shared>,
@@ -98,18 +98,18 @@ pub struct RecordingDisk {
 }
 
 impl fmt::Debug for RecordingDisk {
-    /// Without its megabytes.
+    /// Omits the contents, which have megabytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RecordingDisk").finish_non_exhaustive()
     }
 }
 
-/// Holds syncs until it is dropped, also by a test that fails: else its store would wait for ever.
-pub struct Held(RecordingDisk);
+/// Blocks syncs until it is dropped. A failed test drops it as well, because the store would wait for ever.
+pub struct Blocked(RecordingDisk);
 
-impl Drop for Held {
+impl Drop for Blocked {
     fn drop(&mut self) {
-        self.0.world().held = None;
+        self.0.world().blocked = None;
         self.0.shared.changed.notify_all();
     }
 }
@@ -133,8 +133,7 @@ impl RecordingDisk {
         Self { shared: Arc::new(Shared { world: Mutex::new(world), changed: Condvar::new() }), process: 0 }
     }
 
-    /// A disk whose syncs take as long as on a fast device, so that what is done before one returns can be told from what
-    /// is done after.
+    /// A disk whose syncs take as long as on a fast device. So work before the end of a sync differs from work after it.
     pub fn slow(sync_takes: Duration) -> Self {
         let disk = Self::default();
         disk.world().sync_takes = sync_takes;
@@ -146,20 +145,20 @@ impl RecordingDisk {
         self.world().forgetful = Some(prefix.into());
     }
 
-    /// Until what is given back is dropped, no sync of files whose name begins with `prefix` returns.
-    pub fn hold_syncs_of(&self, prefix: &str) -> Held {
-        self.world().held = Some(prefix.into());
-        Held(self.clone())
+    /// Blocks all syncs of files whose name begins with `prefix`, until the returned guard is dropped.
+    pub fn block_syncs_of(&self, prefix: &str) -> Blocked {
+        self.world().blocked = Some(prefix.into());
+        Blocked(self.clone())
     }
 
-    /// Waits until a sync is held. Blocks the thread.
-    pub fn wait_for_held(&self) {
+    /// Waits until a sync is blocked. Blocks the thread.
+    pub fn wait_for_blocked_sync(&self) {
         let is_none = |world: &mut World| world.waiting == 0;
         let waiting = self.shared.changed.wait_timeout_while(self.world(), PATIENCE, is_none);
         assert!(!waiting.expect("the disk").1.timed_out(), "nothing is synced");
     }
 
-    /// Kills the process that uses the disk: all that it still tries fails. The disk in the hands of the next one.
+    /// Kills the process that uses the disk: all its later operations fail. Returns the disk of the next process.
     pub fn kill(&self) -> Self {
         let mut world = self.world();
         world.killed += 1;
@@ -174,6 +173,15 @@ impl RecordingDisk {
     /// The numbers of operations after which a sync of any kind had just returned.
     pub fn syncs(&self) -> Vec<usize> {
         self.after(|operation| matches!(operation, Operation::Sync { .. } | Operation::SyncDir))
+    }
+
+    /// How often the file `name` was synced.
+    pub fn syncs_of(&self, name: &str) -> usize {
+        let world = self.world();
+        let file = world.names.get(name);
+        let is_meant =
+            |operation: &&Operation| matches!(operation, Operation::Sync { file: synced, .. } if Some(synced) == file);
+        world.log.iter().filter(is_meant).count()
     }
 
     /// The numbers of operations after which a file had just been removed.
@@ -239,18 +247,18 @@ impl RecordingDisk {
         self.shared.world.lock().expect("no test panics while it holds the disk")
     }
 
-    /// The disk in the hands of a process that lives.
+    /// The disk, if its process was not killed.
     fn live(&self) -> io::Result<MutexGuard<'_, World>> {
         let world = self.world();
         if world.killed == self.process { Ok(world) } else { Err(io::Error::other("the process was killed")) }
     }
 
-    fn wait_while_held<'w>(&self, mut world: MutexGuard<'w, World>, name: &str) -> MutexGuard<'w, World> {
-        let is_held = |world: &World| world.held.as_ref().is_some_and(|prefix| name.starts_with(prefix));
-        if is_held(&world) {
+    fn wait_while_blocked<'w>(&self, mut world: MutexGuard<'w, World>, name: &str) -> MutexGuard<'w, World> {
+        let is_blocked = |world: &World| world.blocked.as_ref().is_some_and(|prefix| name.starts_with(prefix));
+        if is_blocked(&world) {
             world.waiting += 1;
             self.shared.changed.notify_all();
-            world = self.shared.changed.wait_while(world, |world| is_held(world)).expect("the disk");
+            world = self.shared.changed.wait_while(world, |world| is_blocked(world)).expect("the disk");
             world.waiting -= 1;
         }
         world
@@ -310,7 +318,7 @@ impl DiskFile for RecordedFile {
     fn set_len(&self, octets: u64) -> io::Result<()> {
         let octets = usize::try_from(octets).expect("a small file");
         let mut world = self.disk.live()?;
-        world.files[self.file].resize(octets, 0);
+        set_len(&mut world.files[self.file], octets);
         self.disk.log(world, Operation::SetLen { file: self.file, octets });
         Ok(())
     }
@@ -348,7 +356,7 @@ impl DiskFile for RecordedFile {
             return Ok(());
         }
         let (covers, takes) = (world.log.len(), world.sync_takes);
-        let mut world = self.disk.wait_while_held(world, &self.name);
+        let mut world = self.disk.wait_while_blocked(world, &self.name);
         if let Some(kills) = world.next_failure(&self.name) {
             world.killed += usize::from(kills);
             // What was written since it was asked for is lost as well.
@@ -358,6 +366,7 @@ impl DiskFile for RecordedFile {
         }
         drop(world);
         if !takes.is_zero() {
+            // A device takes its time: whatever the store does too early, it does now.
             std::thread::sleep(takes);
         }
         self.disk.log(self.disk.live()?, Operation::Sync { file: self.file, covers });

@@ -1,4 +1,4 @@
-//! What is left of a disk when the power goes.
+//! What a power cut leaves of a disk.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use rand::RngExt;
 
 use super::{FileId, Operation, RecordingDisk, World};
 
-/// What a disk writes whole or not at all.
+/// The size of the unit that a disk writes whole or not at all.
 const SECTOR: usize = 512;
 
 impl RecordingDisk {
@@ -59,7 +59,7 @@ impl RecordingDisk {
                 }
                 Operation::SetLen { file, octets } => {
                     if survives(durable[at]) {
-                        files[*file].resize(*octets, 0);
+                        set_len(&mut files[*file], *octets);
                     }
                 }
                 Operation::Sync { .. } | Operation::SyncFailed { .. } | Operation::SyncDir => {}
@@ -73,7 +73,7 @@ impl World {
     /// Which of the first `cut` operations on files a sync has made durable by then.
     pub(super) fn durable(&self, cut: usize) -> Vec<bool> {
         let mut durable = vec![false; cut];
-        // What the kernel still has to write.
+        // The operations that the kernel still has to write.
         let mut dirty: Vec<Vec<usize>> = vec![Vec::new(); self.files.len()];
         for (at, operation) in self.log[..cut].iter().enumerate() {
             match operation {
@@ -96,7 +96,7 @@ impl World {
     }
 }
 
-/// The pieces of a write that a disk keeps or loses as one.
+/// The pieces of a write, each of which a disk writes whole or not at all.
 fn sectors(offset: usize, octets: usize) -> impl Iterator<Item = (usize, usize)> {
     let end = offset + octets;
     let mut at = offset;
@@ -107,16 +107,19 @@ fn sectors(offset: usize, octets: usize) -> impl Iterator<Item = (usize, usize)>
     })
 }
 
+/// Gives a file this length: octets that are missing become zeros.
+pub(super) fn set_len(file: &mut Vec<u8>, octets: usize) {
+    file.truncate(octets);
+    // `Vec::resize` writes octet by octet in a build without optimization.
+    file.extend_from_slice(&vec![0; octets - file.len()]);
+}
+
 pub(super) fn put(file: &mut Vec<u8>, offset: usize, data: &[u8]) {
-    if file.len() < offset + data.len() {
-        file.resize(offset + data.len(), 0);
-    }
+    set_len(file, file.len().max(offset + data.len()));
     file[offset..offset + data.len()].copy_from_slice(data);
 }
 
 pub(super) fn zero(file: &mut Vec<u8>, offset: usize, octets: usize) {
-    if file.len() < offset + octets {
-        file.resize(offset + octets, 0);
-    }
+    set_len(file, file.len().max(offset + octets));
     file[offset..offset + octets].fill(0);
 }

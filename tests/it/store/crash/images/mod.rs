@@ -1,8 +1,8 @@
-//! Images of a disk as power cuts leave them, each opened with the real store: what the test and the benchmark share.
+//! Images of a disk as power cuts leave them. The test and the benchmark open each with the real store.
 //!
-//! A number is a seed: thousands of it are the workload, the rest is the image. The workload's changes, the moment of the
-//! cut and what survives follow from it. What the store's own threads do between follows from the machine, and ids, salts
-//! and keys are random; so a seed that failed may have to be tried a few times, and the image itself is kept.
+//! A number is a seed: its thousands are the workload, and the rest is the image. The workload's changes, the time of the
+//! cut and the surviving sectors follow from it. The timing of the store's threads depends on the machine. Ids, salts
+//! and keys are random. So a failed seed may need a few tries to fail again, and the test saves the image itself.
 
 mod recording;
 mod state;
@@ -25,9 +25,9 @@ use crate::support::recording_disk::{RecordingDisk, rng};
 use recording::Recording;
 use state::{NOW, State, address};
 
-/// Images of one workload.
+/// How many images one workload has.
 pub const IMAGES: u64 = 1000;
-/// How long a sync takes while a workload is recorded: what is acknowledged too early is seen to be.
+/// How long a sync takes while a workload is recorded, so that a test sees an acknowledgement that comes too early.
 const SYNC_TAKES: Duration = Duration::from_micros(300);
 /// The variable that holds the seed of the one image to look at.
 pub const SEED: &str = "TEMPMAIL_CRASH_SEED";
@@ -46,7 +46,7 @@ pub fn options() -> StoreOptions {
     }
 }
 
-/// How many messages of pending events a store has copied to where less is free.
+/// How many messages of pending events a store has copied out of mostly free segments.
 pub fn relocated(store: &EmbeddedStore) -> u64 {
     store.read().iter().find(|count| count.name == "relocated").expect("counted").value
 }
@@ -71,8 +71,8 @@ impl fmt::Display for Broken {
 }
 
 impl Broken {
-    /// Keeps the files in a directory below `dir`, where the binary can be tried on them.
-    pub fn keep(&self, dir: &Path) -> std::io::Result<PathBuf> {
+    /// Saves the files in a directory below `dir`, where the binary can open them.
+    pub fn save(&self, dir: &Path) -> std::io::Result<PathBuf> {
         let dir = dir.join(format!("crash-{}", self.seed));
         fs::create_dir_all(&dir)?;
         for (name, octets) in &self.files {
@@ -140,7 +140,7 @@ impl Images {
         if shown.is_some_and(|shown| shown != state) {
             return Err("what was shown after the first opening is different after the second".into());
         }
-        // It works on: one more message, in its turn, and a stop in order.
+        // The store still works: it receives one more message, and stops in order.
         let more = delivery(&[&address(0)], "one more", NOW);
         store.receive(more.clone()).await.map_err(|error| format!("it takes no mail: {error}"))?;
         state.expect_received(&more, &State::read(&store).await?)?;
@@ -154,8 +154,8 @@ impl Images {
         state.expect_same(&State::read(&store).await?)
     }
 
-    /// Turns a bit of what image `number` has for sure, in the journal, and opens that: the damage is reported, or it is where
-    /// nothing that counts is. Whether it was reported.
+    /// Flips a bit in the durable part of the journal of image `number`, and opens it. The damage must be reported,
+    /// unless the bit has no meaning. Returns whether it was reported.
     pub async fn damage(&self, number: u64) -> Result<bool, Broken> {
         let seed = self.workload * IMAGES + number % IMAGES;
         let mut random = rng(seed);
@@ -183,9 +183,10 @@ impl Images {
         (name, octet): (&str, usize),
     ) -> Result<bool, String> {
         let image = RecordingDisk::with(files.clone());
-        let is_named = |segment: u64, offset: u64| format!("journal-{segment:016}") == name && offset <= octet as u64;
+        let is_reported =
+            |segment: u64, offset: u64| format!("journal-{segment:016}") == name && offset <= octet as u64;
         let store = match EmbeddedStore::open_on(Arc::new(image.clone()), &options()) {
-            Err(OpenError::Damaged { segment, offset, .. }) if is_named(segment, offset) => {
+            Err(OpenError::Damaged { segment, offset, .. }) if is_reported(segment, offset) => {
                 let is_touched = image
                     .files()
                     .iter()
@@ -198,7 +199,7 @@ impl Images {
         };
         let (state, damages) = State::read_damaged(&store).await?;
         for (key, error) in &damages {
-            if !matches!(error, StoreError::Damaged { segment, offset } if is_named(*segment, *offset)) {
+            if !matches!(error, StoreError::Damaged { segment, offset } if is_reported(*segment, *offset)) {
                 return Err(format!("{key}: {error}"));
             }
         }
@@ -211,7 +212,7 @@ fn open(image: &RecordingDisk) -> Result<EmbeddedStore, String> {
     EmbeddedStore::open_on(Arc::new(image.clone()), &options()).map_err(|error| error.to_string())
 }
 
-/// Opens an image and looks at it; after how many operations it was open, and what there was.
+/// Opens an image. Returns after how many operations it was open, and its state.
 async fn open_and_leave(image: &RecordingDisk) -> Result<(usize, State), String> {
     let store = open(image)?;
     let opened = image.operations();

@@ -1,4 +1,4 @@
-//! A workload that has ended: what it promised at each moment, and whether an image keeps that.
+//! A completed workload: its promises at each moment, and whether an image fulfils them.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ impl Recording {
         (next.checked_sub(1).map(|last| &self.steps[last]), self.steps.get(next).filter(|step| step.asked < cut))
     }
 
-    /// What `image`, cut at operation `cut`, lacks of what was promised or has beyond it.
+    /// What a state after a cut at operation `cut` lacks of the promises, or has beyond them.
     pub fn compare(&self, image: &State, cut: usize) -> Result<(), String> {
         let nothing = State::default();
         let (last, next) = self.around(cut);
@@ -120,7 +120,7 @@ fn is_counted_amid(key: &str, value: &str, before: &State, after: &State) -> boo
 }
 
 impl Sent {
-    /// All of a message is there or nothing: its mails, and the events that tell of them.
+    /// All of a message is there or nothing: its Emails and their events.
     fn compare(&self, image: &State, before: &State, after: &State, cut: usize) -> Result<(), String> {
         let ids: Vec<String> = self.emails.iter().map(EmailId::to_string).collect();
         let is_of_it = |key: &&String| !key.starts_with("log ") && ids.iter().any(|id| key.ends_with(id.as_str()));

@@ -1,4 +1,4 @@
-//! All that a store shows, as facts that can be compared.
+//! The visible state of a store, as facts that can be compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::support::outbox::pending_events;
 
 /// When the workload begins.
 pub const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-/// Before anything expires: what is listed then is all that was not removed.
+/// A time before any mail expires, when a list shows all mail that was not removed.
 const EVER: Timestamp = Timestamp::from_millis(0);
 /// Mailboxes of the workload, in two domains.
 pub const MAILBOXES: usize = 7;
@@ -61,7 +61,7 @@ impl State {
         Ok((Self(reader.facts), reader.damages))
     }
 
-    /// Notes that a message was received: `now` must have it, and nothing else may be different.
+    /// Records that a message was received. `now` must have it, and nothing else may differ.
     pub fn expect_received(&mut self, sent: &Delivery, now: &Self) -> Result<(), String> {
         for recipient in &sent.envelope.recipients {
             if !now.0.contains_key(&mail_key(recipient.id)) {
@@ -106,7 +106,7 @@ impl Reader<'_> {
             for listed in part.emails {
                 let key = mail_key(listed.id);
                 let found = self.store.find(listed.id, EVER).await.map_err(failed)?;
-                // It may have been moved meanwhile.
+                // It may have been copied to another segment meanwhile.
                 if found.map(|found| Listed { place: listed.place, ..found }).as_ref() != Some(&listed) {
                     return Err(format!("{key} is listed and not found by its id"));
                 }
@@ -122,7 +122,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Notes a fact of which octets of a message are a part.
+    /// Records a fact that includes octets of a message.
     fn put(&mut self, key: String, row: String, stored: Result<Option<StoredEmail>, StoreError>) -> Result<(), String> {
         let value = match stored {
             Ok(Some(stored)) => format!("{row} {:08x} {:?}", crc32c::crc32c(&stored.raw), stored.envelope),

@@ -1,6 +1,6 @@
-//! The files of a closed store: redb's own check of the index, and whether its tables fit each other and the journal.
+//! The files of a closed store: redb's own check of the index, and whether its tables match each other and the journal.
 //!
-//! The layout of the rows is written down here a second time, on purpose: a row that changes its meaning is noticed.
+//! The layout of the rows is here a second time on purpose, so that a test fails when a row changes its meaning.
 
 use std::collections::BTreeMap;
 

@@ -30,9 +30,9 @@ impl Recording {
     /// Runs the workload of a seed.
     pub async fn make(seed: u64, disk: RecordingDisk) -> Self {
         let mut random = rng(seed);
-        let rests = random.random_bool(0.3);
-        let store = open(&disk, rests);
-        let mut workload = Workload { disk, store, rests, random, now: NOW, steps: Vec::new(), relocated: 0 };
+        let is_idle = random.random_bool(0.3);
+        let store = open(&disk, is_idle);
+        let mut workload = Workload { disk, store, is_idle, random, now: NOW, steps: Vec::new(), relocated: 0 };
         workload.note("open", 0, false, Vec::new()).await;
         for life in 0..LIVES {
             for _ in 0..STEPS {
@@ -46,13 +46,13 @@ impl Recording {
     }
 }
 
-/// Where the store does not rest, only so many octets bring a checkpoint, and much is replayed after a cut.
-fn open(disk: &RecordingDisk, rests: bool) -> Arc<EmbeddedStore> {
-    Arc::new(try_open(disk, rests).expect("open"))
+/// Without idle times, only so many octets cause a checkpoint, and much is replayed after a power cut.
+fn open(disk: &RecordingDisk, is_idle: bool) -> Arc<EmbeddedStore> {
+    Arc::new(try_open(disk, is_idle).expect("open"))
 }
 
-fn try_open(disk: &RecordingDisk, rests: bool) -> Result<EmbeddedStore, OpenError> {
-    let quiet = if rests { options().checkpoint_quiet } else { Duration::from_hours(1) };
+fn try_open(disk: &RecordingDisk, is_idle: bool) -> Result<EmbeddedStore, OpenError> {
+    let quiet = if is_idle { options().checkpoint_quiet } else { Duration::from_hours(1) };
     let options = StoreOptions { checkpoint_quiet: quiet, ..options() };
     EmbeddedStore::open_on(Arc::new(disk.clone()), &options)
 }
@@ -61,7 +61,7 @@ struct Workload {
     disk: RecordingDisk,
     store: Arc<EmbeddedStore>,
     /// Whether it makes a checkpoint whenever it is quiet for a moment.
-    rests: bool,
+    is_idle: bool,
     random: StdRng,
     now: Timestamp,
     steps: Vec<Step>,
@@ -69,7 +69,7 @@ struct Workload {
 }
 
 impl Workload {
-    /// Notes what is there after a step that has just been acknowledged.
+    /// Records the state after a step that was just acknowledged.
     async fn note(&mut self, what: &'static str, asked: usize, is_series: bool, sent: Vec<Sent>) {
         let acknowledged = self.disk.operations();
         let after = State::read(&self.store).await.expect("a state");
@@ -126,15 +126,15 @@ impl Workload {
 
     /// Opens the store again, sometimes after a process that died of a sync which failed meanwhile.
     fn reopen(&mut self) {
-        self.rests = self.random.random_bool(0.3);
+        self.is_idle = self.random.random_bool(0.3);
         self.relocated += relocated(&self.store);
         if self.random.random_bool(0.3) {
             self.disk.die_at_failed_sync_of("", self.random.random_range(0..6));
-            drop(try_open(&self.disk, self.rests));
+            drop(try_open(&self.disk, self.is_idle));
             self.disk.let_syncs_work();
             self.disk = self.disk.kill();
         }
-        self.store = open(&self.disk, self.rests);
+        self.store = open(&self.disk, self.is_idle);
     }
 
     fn message(&mut self) -> Delivery {
@@ -158,8 +158,8 @@ impl Workload {
         self.note("receive", asked, true, sent).await;
     }
 
-    /// Receives while a sync of the journal fails, whoever asked for it: the writer, who has taken a group to the disk or
-    /// goes on in the next segment; who made that; or who has punched out what is deleted just before.
+    /// Receives while a sync of the journal fails. It may be the sync of a group, of the next segment's header, of a new
+    /// spare, or of a hole that was punched for mail deleted just before.
     async fn receive_amid_a_failed_sync(&mut self) {
         self.delete().await;
         let asked = self.disk.operations();
@@ -209,7 +209,7 @@ impl Workload {
     /// Waits until the writer has found the store quiet and has made a checkpoint.
     fn checkpoint(&mut self) {
         let asked = self.steps.last().map_or(0, |step| step.asked);
-        if self.rests && self.steps.last().is_some_and(|step| step.what == "receive") {
+        if self.is_idle && self.steps.last().is_some_and(|step| step.what == "receive") {
             tokio::task::block_in_place(|| self.disk.wait_for_sync("index.redb", asked));
         }
     }
