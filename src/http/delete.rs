@@ -43,7 +43,7 @@ async fn delete_one(api: &Arc<Api>, principal: Principal, id: EmailId) -> Result
     // This check reads the Email's envelope. The administrator needs no check, so a damaged Email can be deleted.
     if principal == Principal::Public {
         match api.read(principal, id, |_| Ok(())).await {
-            Ok(_) => {}
+            Ok(()) => {}
             Err(problem) if problem.code() == Code::NotFound => return Ok(false),
             Err(problem) => return Err(problem),
         }

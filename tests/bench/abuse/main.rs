@@ -11,7 +11,6 @@
 mod crowd;
 mod flood;
 mod honest;
-#[allow(dead_code, reason = "the other benchmarks use all of it")]
 #[path = "../support/mod.rs"]
 mod support;
 
