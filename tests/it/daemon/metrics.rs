@@ -37,7 +37,8 @@ fn cause(exposition: &Exposition) -> Option<&'static str> {
     let present: Vec<&str> = CAUSES.into_iter().filter(is_present).collect();
     assert!(present.len() <= 1, "{present:?}");
     let accepts_mail = exposition.value("tempmail_store_accepts_mail", &[]);
-    assert_eq!(accepts_mail > 0, present.is_empty(), "{present:?}");
+    // For a moment mail may be accepted while a read has failed, which is a cause as well.
+    assert!(accepts_mail > 0 || !present.is_empty(), "mail is refused without a cause");
     present.first().copied()
 }
 
