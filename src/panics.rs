@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::model::{Count, Counts};
 
 /// The modules whose panics are counted apart, and last what stands for all else: other modules and dependencies.
-const MODULES: [&str; 11] =
-    ["client", "daemon", "dns", "domains", "expiry", "http", "mime", "smtp", "store", "webhook", "elsewhere"];
+const MODULES: [&str; 12] =
+    ["client", "daemon", "dns", "domains", "expiry", "http", "mime", "reader", "smtp", "store", "webhook", "elsewhere"];
 
 /// The path of this file, which those of the other modules begin like.
 const HERE: &str = file!();

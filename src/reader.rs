@@ -6,13 +6,17 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{JoinError, spawn_blocking};
 
 use crate::mime::{self, Content};
+
+/// The most readings in the queue. The caller of one more waits.
+const QUEUE_MAX: usize = 32;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -25,7 +29,7 @@ pub struct Reader {
 impl Reader {
     /// Starts `threads` threads, at least one. The error is that of the operating system.
     pub fn start(threads: usize) -> io::Result<Self> {
-        let (jobs, queue) = mpsc::channel();
+        let (jobs, queue) = mpsc::channel(QUEUE_MAX);
         let queue = Arc::new(Mutex::new(queue));
         for number in 0..threads.max(1) {
             let queue = Arc::clone(&queue);
@@ -47,20 +51,33 @@ impl Reader {
                 let _ = answer.send(catch_unwind(AssertUnwindSafe(|| runtime.block_on(reading))));
             }
         });
-        // The threads are there as long as this handle, and answer every job.
-        let is_sent = self.jobs.send(job).is_ok();
+        // Each thread takes jobs as long as this handle is there, and answers every one.
+        let is_sent = self.jobs.send(job).await.is_ok();
         match answered.await {
             Ok(Ok(read)) => read,
             Ok(Err(panic)) => resume_unwind(panic),
-            Err(_) => unreachable!("a thread of the reader has ended; sent: {is_sent}"),
+            Err(_) => unreachable!("the threads of the reader have ended; the job was sent: {is_sent}"),
         }
+    }
+}
+
+/// Loads what is not parsed, on a thread that may block. It does not wait for readings of others.
+///
+/// The caller must be within a tokio runtime. If the loading panics, so does the caller.
+pub async fn load<T: Send + 'static>(loading: impl Future<Output = T> + Send + 'static) -> T {
+    let runtime = Handle::current();
+    match spawn_blocking(move || runtime.block_on(loading)).await.map_err(JoinError::try_into_panic) {
+        Ok(loaded) => loaded,
+        Err(Ok(panic)) => resume_unwind(panic),
+        // The runtime stops, and this task with it.
+        Err(Err(_)) => std::future::pending().await,
     }
 }
 
 fn work(queue: &Mutex<mpsc::Receiver<Job>>) {
     loop {
-        let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(job) = job else { return };
+        let job = queue.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
+        let Some(job) = job else { return };
         job();
     }
 }

@@ -16,8 +16,8 @@ use crate::reader::Reader;
 use crate::store::{EmbeddedStore, Outbox, Store};
 use crate::webhook::{Caller, CallerSettings, EventSender, Guard, GuardSettings, Schedule, Tester};
 
-/// The most readings of mail at once. Each may hold a message of the largest size, several times over.
-const READERS: usize = 4;
+/// The threads that read mail for HTTP, and those that do so for webhooks. Each may hold the largest message several times.
+const READERS: usize = 3;
 
 /// The parts that work together, none of them running yet.
 pub struct Assembled {
@@ -54,7 +54,8 @@ pub async fn assemble(
     };
     let event_sender = Arc::new(EventSender {
         outbox: store.clone(),
-        reader: reader.clone(),
+        // Webhooks and readers over HTTP do not wait for each other.
+        reader: Reader::start(READERS)?,
         caller: Caller::new(calls, Arc::clone(&guard), resolver, Arc::clone(&clock))?,
         schedule: Schedule::new(config.webhooks.schedule.clone()),
         grace: config.webhooks.grace,

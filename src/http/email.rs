@@ -8,7 +8,8 @@ use super::Api;
 use super::principal::Principal;
 use super::problem::{Code, Problem};
 use crate::mime::Content;
-use crate::model::{EmailId, Mailbox, StoredEmail};
+use crate::model::{EmailId, Listed, Mailbox, StoredEmail};
+use crate::reader;
 
 /// The six fields of an Email in every answer. No field is ever absent or null.
 #[derive(Debug, Serialize)]
@@ -48,24 +49,35 @@ impl Api {
         Ok(())
     }
 
-    /// The Email with this id, if `principal` may read it.
+    /// Loads the Email with this id, if `principal` may read it.
+    pub(super) async fn email(self: &Arc<Self>, principal: Principal, id: EmailId) -> Result<StoredEmail, Problem> {
+        let listed = self.find(id).await?;
+        reader::load(Arc::clone(self).load(principal, listed)).await
+    }
+
+    /// Reads the Email with this id, if `principal` may. `parse` gets it on a thread of the reader.
     pub(super) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         principal: Principal,
         id: EmailId,
-        then: impl FnOnce(StoredEmail) -> Result<T, Problem> + Send + 'static,
+        parse: impl FnOnce(StoredEmail) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let listed = self.store.find(id, self.clock.now()).await?.ok_or_else(Problem::no_such_email)?;
-        let api = Arc::clone(self);
-        let reading = async move {
-            let email = api.store.load(&listed).await?.ok_or_else(Problem::no_such_email)?;
-            let Some(mailbox) = email.mailbox() else {
-                tracing::error!(%id, "an Email can't be shown, since its envelope does not name it");
-                return Err(Problem::internal());
-            };
-            api.permit(principal, mailbox)?;
-            then(email)
+        let listed = self.find(id).await?;
+        let email = Arc::clone(self).load(principal, listed);
+        self.reader.run(async move { parse(email.await?) }).await
+    }
+
+    async fn find(&self, id: EmailId) -> Result<Listed, Problem> {
+        self.store.find(id, self.clock.now()).await?.ok_or_else(Problem::no_such_email)
+    }
+
+    async fn load(self: Arc<Self>, principal: Principal, listed: Listed) -> Result<StoredEmail, Problem> {
+        let email = self.store.load(&listed).await?.ok_or_else(Problem::no_such_email)?;
+        let Some(mailbox) = email.mailbox() else {
+            tracing::error!(id = %listed.id, "an Email can't be shown, since its envelope does not name it");
+            return Err(Problem::internal());
         };
-        self.reader.run(reading).await
+        self.permit(principal, mailbox)?;
+        Ok(email)
     }
 }

@@ -65,7 +65,7 @@ pub(super) async fn show(
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Problem> {
     let id = id(path)?;
-    // An Email never changes, so its tag needs no look at the store. Whether the caller may read it does.
+    // An Email never changes, so its id determines the tag. It is loaded even so: its envelope decides who may read it.
     let etag = api.etags.of(&id.octets());
     let is_known = etag.is_in(&headers);
     let json = api.read(principal, id, move |email| {

@@ -44,7 +44,7 @@ pub(super) async fn list(
     let now = api.clock.now();
     if headers.contains_key(header::IF_NONE_MATCH) {
         let version = api.store.list(&mailbox, PageRequest { offset: 0, limit: 0 }, now).await?.version;
-        let etag = api.etags.of(&version);
+        let etag = api.etags.of(&(version, page, limit));
         if etag.is_in(&headers) {
             return Ok(etag.not_modified());
         }
@@ -52,17 +52,17 @@ pub(super) async fn list(
     let request =
         PageRequest { offset: (page - 1).saturating_mul(limit), limit: usize::try_from(limit).unwrap_or(usize::MAX) };
     let listed = api.store.list(&mailbox, request, now).await?;
-    let etag = api.etags.of(&listed.version);
+    let etag = api.etags.of(&(listed.version, page, limit));
     let foot = Foot { total: listed.total, page, limit, pages: listed.total.div_ceil(limit) };
-    let mut page = Page { api, unread: listed.emails.into_iter(), foot, has_emails: false, is_ended: false };
-    let mut first = HEAD.to_vec();
-    page.write(&mut first).await?;
-    let body = if page.is_ended { first.into() } else { page.body(first.into()) };
+    let mut answer = Page { api, unread: listed.emails.into_iter(), foot, has_emails: false, is_ended: false };
+    let mut first = BEGINNING.to_vec();
+    answer.write(&mut first).await?;
+    let body = if answer.is_ended { first.into() } else { answer.body(first.into()) };
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), etag.field()], body).into_response())
 }
 
 /// The beginning of the body.
-const HEAD: &[u8] = b"{\"emails\":[";
+const BEGINNING: &[u8] = b"{\"emails\":[";
 
 /// The members of the answer after the Emails.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -74,7 +74,7 @@ struct Foot {
 }
 
 impl Foot {
-    /// The end of the body after `head`: the end of the list, and the other members of the object.
+    /// Writes the end of the body: the end of the list, and the other members of the object.
     fn write(self, json: &mut Vec<u8>) -> Result<(), StoreError> {
         let members = serde_json::to_string(&self).map_err(|error| StoreError::Failed(error.to_string()))?;
         json.extend_from_slice(b"],");

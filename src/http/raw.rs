@@ -23,7 +23,7 @@ pub(super) async fn show(
     principal: Principal,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Problem> {
-    let email = api.read(principal, message::id(path)?, Ok).await?;
+    let email = api.email(principal, message::id(path)?).await?;
     let trace = Bytes::from(trace(&email, &api.config.smtp.hostname));
     let length = trace.len() + email.raw.len();
     let octets = stream::iter([trace, email.raw].map(Ok::<_, Infallible>));

@@ -1,8 +1,7 @@
 //! MIME: turns the octets of a received message into the content that people read.
 //!
 //! ```text
-//! parser      the threads that parse                  limits    how much of a message is parsed
-//! structure   the parts of a message, and its body
+//! structure   the parts of a message, and its body    limits    how much of a message is parsed
 //! fields, part   the header fields of a message, and of a part
 //! sender      the first address of From               encoding, charset   octets to text
 //! html        HTML to text, and text to HTML          attachment   the list of attachments

@@ -226,6 +226,8 @@ pub trait Outbox: Send + Sync + 'static {
     async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError>;
 
     /// Loads the Email of an event, even if it was deleted or has expired. `None` once the event has ended.
+    ///
+    /// May block the calling thread while it reads the disk.
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError>;
 
     /// Records attempts, all or none, at most [`ATTEMPTS_PER_RECORD`].

@@ -50,7 +50,9 @@ use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox,
 
 /// The most Emails that one change of [`Store::delete_all`] removes.
 const DELETE_STEP: u32 = 1000;
-/// The most rows that a list reads on its caller's thread, which may serve sockets: some tens of microseconds.
+/// The most rows that a list reads on its caller's thread, which may serve sockets.
+///
+/// That takes some tens of microseconds while the pages are in memory. A change of threads would cost more.
 const FEW_ROWS: u64 = 500;
 
 /// A store in a directory of this machine, which this process has locked.
@@ -210,8 +212,9 @@ impl Store for EmbeddedStore {
     }
 
     async fn delete_all(&self, mailbox: &Mailbox, now: Timestamp) -> Result<u64, StoreError> {
-        let total = self.list(mailbox, PageRequest { offset: 0, limit: 0 }, now).await?.total;
+        // The number comes first: what arrives afterwards stays.
         let (through, group) = self.read(View::last_sequence).await?;
+        let total = self.list(mailbox, PageRequest { offset: 0, limit: 0 }, now).await?.total;
         let mut deleted = 0;
         let mut is_left = total > 0;
         while is_left {

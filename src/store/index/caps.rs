@@ -217,27 +217,28 @@ pub(super) struct Counted {
     pub(super) expired: u64,
 }
 
-/// Counts the Emails of a mailbox as of `now`. Reads its head, its oldest Email, and a row for each expired one.
+/// Counts the Emails of a mailbox as of `now`. Reads its head, its oldest Email, and a row for each expired one. After the
+/// clock was set back, it may read further rows.
 ///
-/// `None` if it has more than `expired_max` expired ones.
+/// `None` if that takes more than `rows_max` rows.
 pub(super) fn count(
     mail: &impl ReadableTable<&'static MailKey, &'static [u8]>,
     mailbox: [u8; 16],
     now: Timestamp,
-    expired_max: u64,
+    rows_max: u64,
 ) -> Result<Option<Counted>, IndexError> {
     let mut rows = mail.range::<&MailKey>(&mail_key(mailbox, 0)..=&mail_key(mailbox, u64::MAX))?;
     let Some(head) = rows.next() else { return Ok(Some(Counted { version: MailboxVersion::EMPTY, expired: 0 })) };
     let head = decode_head(head?.1.value())?;
     let mut expired = 0;
-    for row in rows {
+    for (read, row) in (1..).zip(rows) {
+        if read > rows_max {
+            return Ok(None);
+        }
         let (_, row) = row?;
         let expires_at = decode_mail(row.value())?.expires_at;
         if expires_at <= now {
             expired += 1;
-            if expired > expired_max {
-                return Ok(None);
-            }
         } else if head.ends_expired(expires_at, now) {
             break;
         }
