@@ -1,5 +1,6 @@
 //! A second message inside a first, and commands before their time: over real sockets, cut wherever TCP can cut.
 
+use futures_util::future::join_all;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestRunner;
@@ -197,19 +198,22 @@ async fn data_within_chunks_begins_no_message() {
 
 #[tokio::test]
 async fn a_client_that_speaks_before_the_greeting_is_refused() {
-    for (service, early) in [
+    let cases = [
         (Service::Smtp, "EHLO client.test\r\nMAIL FROM:<>\r\n"),
         (Service::Smtp, "GET / HTTP/1.1\r\n\r\n"),
         (Service::Smtp, "\x16\x03\x01"),
         (Service::Lmtp, "LHLO client.test\r\nMAIL FROM:<>\r\n"),
-    ] {
+    ];
+    // All at once, because each lasts a second.
+    join_all(cases.map(async |(service, early)| {
         let receiver = TestReceiver::of(service, None, FaultyStore::open(), |_| ()).await;
         // On this runtime of one thread the receiver accepts after this has been sent.
         let mut peer = SmtpPeer::connect_saying(receiver.address, early);
         peer.expect("554 5.5.1").await;
         peer.expect_closed().await;
         receiver.until_counted("ended", "spokeFirst", 1).await;
-    }
+    }))
+    .await;
     let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
     // A client that waits for the greeting is served.
     let mut peer = SmtpPeer::greeted(receiver.address).await;

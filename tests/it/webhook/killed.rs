@@ -31,7 +31,7 @@ const FLAGS: [&str; 8] = [
     "--webhook-allow",
     "127.0.0.0/8",
     "--webhook-schedule",
-    "50ms,200ms,1s,2s",
+    "50ms,100ms,200ms",
     "--webhook-timeout",
     "300ms",
     "--webhook-per-address-per-minute",
@@ -200,7 +200,7 @@ async fn every_event_arrives(events: usize, kills: usize) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_event_arrives_although_the_process_is_killed() {
-    every_event_arrives(500, 3).await;
+    every_event_arrives(250, 3).await;
 }
 
 /// `cargo test --release --test it ten_thousand -- --ignored --nocapture`
