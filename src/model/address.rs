@@ -140,6 +140,9 @@ fn unquote(local_part: &str) -> Option<String> {
 /// ASCII letters in lower case and everything in normal form C, so that the result is its own canonical form: H with a
 /// macron below is two characters, h with a macron below has one of its own.
 pub(super) fn fold(local_part: &str) -> String {
+    if local_part.is_ascii() {
+        return local_part.to_ascii_lowercase();
+    }
     local_part.nfc().map(|c| c.to_ascii_lowercase()).nfc().collect()
 }
 
