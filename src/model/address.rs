@@ -141,6 +141,9 @@ fn unquote(local_part: &str) -> Option<String> {
 /// Composing comes after lower case, so that folding twice changes nothing: only h has a composed character with a
 /// macron below, and H has none.
 pub(super) fn fold(local_part: &str) -> String {
+    if local_part.is_ascii() {
+        return local_part.to_ascii_lowercase();
+    }
     local_part.nfc().map(|c| c.to_ascii_lowercase()).nfc().collect()
 }
 

@@ -6,9 +6,9 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, Per
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{FallocateFlags, FlockOperation};
+use rustix::fs::{FallocateFlags, FlockOperation, OFlags, fcntl_getfl, fcntl_setfl};
 
-use super::{Disk, DiskFile};
+use super::{BLOCK_OCTETS, Disk, DiskFile};
 use crate::store::OpenError;
 use crate::store::error::is_out_of_space;
 
@@ -164,7 +164,11 @@ impl DiskFile for File {
         {
             return Err(error);
         }
-        write_zeros(self, 0, octets)
+        // Nobody reads the zeros, and copying them into the page cache costs more than writing them. Some file systems
+        // cannot write past it.
+        let blocks = octets - octets % BLOCK_OCTETS;
+        let written = write_zeros_directly(self, blocks).map_or(0, |()| blocks);
+        write_zeros(self, written, octets - written)
     }
 
     fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
@@ -188,8 +192,19 @@ impl DiskFile for File {
     }
 }
 
+/// Writes zeros to the first blocks of a file past the page cache.
+fn write_zeros_directly(file: &File, octets: u64) -> io::Result<()> {
+    let flags = fcntl_getfl(file)?;
+    fcntl_setfl(file, flags | OFlags::DIRECT)?;
+    let written = write_zeros(file, 0, octets);
+    fcntl_setfl(file, flags)?;
+    written
+}
+
 fn write_zeros(file: &File, offset: u64, octets: u64) -> io::Result<()> {
-    let zeros = vec![0; ZEROS_OCTETS];
+    // A direct write needs an address at the start of a block.
+    let zeros = vec![0; ZEROS_OCTETS + BLOCK_OCTETS as usize];
+    let zeros = &zeros[zeros.as_ptr().align_offset(BLOCK_OCTETS as usize)..];
     let end = offset + octets;
     let mut at = offset;
     while at < end {
@@ -198,4 +213,25 @@ fn write_zeros(file: &File, offset: u64, octets: u64) -> io::Result<()> {
         at += piece as u64;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_allocated_file_has_zeros_up_to_its_end_and_takes_any_write() {
+        let dir = tempfile::tempdir().expect("directory");
+        let disk = Directory::lock(dir.path()).expect("lock");
+        for octets in [0, 1, BLOCK_OCTETS, ZEROS_OCTETS as u64 + BLOCK_OCTETS + 1] {
+            let file = disk.create(&octets.to_string()).expect("create");
+            file.allocate(octets).expect("allocate");
+            assert_eq!(file.size().expect("size"), octets);
+            assert!(file.used_octets().expect("blocks") >= octets);
+            let mut content = vec![1; usize::try_from(octets).expect("a small file")];
+            file.read_at(0, &mut content).expect("read");
+            assert!(content.iter().all(|octet| *octet == 0));
+            file.write_at(1, b"x").expect("a write past the page cache would fail");
+        }
+    }
 }

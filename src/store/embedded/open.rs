@@ -69,7 +69,7 @@ pub(super) fn index_missing() -> OpenError {
 }
 
 fn octets_of_index(disk: &Arc<dyn Disk>) -> Result<u64, OpenError> {
-    Index::octets(disk).map_err(|error| OpenError::of_file(index::NAME, &error))
+    Index::octets_on(disk).map_err(|error| OpenError::of_file(index::NAME, &error))
 }
 
 /// Creates a new store on an empty disk, with a given secret.

@@ -15,6 +15,8 @@ use crate::store::change::{Change, ChangeResult};
 const GROUP_OCTETS_MAX: usize = 4 << 20;
 /// The most changes of a group.
 const GROUP_CHANGES_MAX: usize = 1024;
+/// How many times the writer lets other threads run before a group begins.
+const YIELDS_MAX: u32 = 2;
 /// The size of the queue in units of [`UNIT_OCTETS`].
 const UNITS_MAX: u32 = 64 << 10;
 const UNIT_OCTETS: usize = 1 << 10;
@@ -103,10 +105,26 @@ impl Queue {
     }
 }
 
-/// Takes the queued changes up to the limits of a group.
+/// Takes the changes of a group: those that are queued, and those of threads that can run now.
+///
+/// Where processors are scarce, threads that would queue further changes wait for one. The writer lets them run first, so
+/// that more changes share the cost of a sync and a transaction. Where no thread waits for a processor, nothing is delayed.
 ///
 /// A signal ends the group and is returned, since it must be handled after every change that was queued before.
 pub(super) fn gather(commands: &Receiver<WriterCommand>, jobs: &mut Vec<Job>) -> Option<Signal> {
+    for _ in 0..YIELDS_MAX {
+        let before = jobs.len();
+        std::thread::yield_now();
+        let signal = take_queued(commands, jobs);
+        if signal.is_some() || jobs.len() == before {
+            return signal;
+        }
+    }
+    None
+}
+
+/// Takes the queued changes up to the limits of a group. Returns the signal that ends it, if there is one.
+fn take_queued(commands: &Receiver<WriterCommand>, jobs: &mut Vec<Job>) -> Option<Signal> {
     let mut octets: usize = jobs.iter().map(|job| job.content.len()).sum();
     while jobs.len() < GROUP_CHANGES_MAX && octets < GROUP_OCTETS_MAX {
         match commands.try_recv() {

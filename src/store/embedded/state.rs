@@ -191,7 +191,7 @@ impl StoreState {
     /// Measures the index. As it grows by doubling, the next segment must leave as much room on the disk.
     pub(super) fn measure_index(&self) -> u64 {
         let known = self.index_octets.load(Ordering::Relaxed);
-        let octets = Index::octets(self.segments.disk()).unwrap_or(known);
+        let octets = self.index.load().as_ref().map_or(known, |index| index.octets());
         self.index_octets.store(octets, Ordering::Relaxed);
         self.spare.reserve(octets);
         octets
@@ -261,7 +261,7 @@ impl StoreState {
         stats.held_octets = self.segments.held_octets();
         let disk = self.segments.disk();
         let failed = |error| StoreError::from_io(&error);
-        stats.index_octets = Index::octets(disk).map_err(failed)?;
+        stats.index_octets = Index::octets_on(disk).map_err(failed)?;
         let names = disk.list().map_err(failed)?;
         // A file may have been removed meanwhile.
         stats.disk_octets = names.iter().filter_map(|name| disk.open(name).ok()?.size().ok()).sum();

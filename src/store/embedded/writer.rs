@@ -1,6 +1,7 @@
 //! The writer thread: takes the queued changes as one group, makes them durable, applies them, and answers.
 //!
-//! There is no timer: the changes that arrive during one commit are the next group.
+//! There is no timer: the changes that arrive during one commit are the next group, with those of threads that are ready to
+//! run.
 
 use std::any::Any;
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::store::disk::DiskFile;
 
@@ -33,18 +33,26 @@ impl redb::StorageBackend for Backend {
     }
 }
 
-/// Whether a database may still use its file.
-#[derive(Debug, Default)]
-pub(super) struct Gate(AtomicBool);
+/// Whether a database may still use its file, and the length of that file.
+#[derive(Debug)]
+pub(super) struct Gate {
+    is_shut: AtomicBool,
+    octets: AtomicU64,
+}
 
 impl Gate {
     /// Makes every further call fail, and current reads as well.
     pub(super) fn shut(&self) {
-        self.0.store(true, Ordering::SeqCst);
+        self.is_shut.store(true, Ordering::SeqCst);
+    }
+
+    /// The length of the file, without a question to the system.
+    pub(super) fn octets(&self) -> u64 {
+        self.octets.load(Ordering::Relaxed)
     }
 
     fn check(&self) -> io::Result<()> {
-        if self.0.load(Ordering::SeqCst) {
+        if self.is_shut.load(Ordering::SeqCst) {
             return Err(io::Error::other("the index was reopened and this copy must not be used"));
         }
         Ok(())
@@ -54,8 +62,16 @@ impl Gate {
 /// A storage that can be cut off from its database while a reader still has that open.
 #[derive(Debug)]
 pub(super) struct Gated<B> {
-    pub(super) backend: B,
-    pub(super) gate: Arc<Gate>,
+    backend: B,
+    gate: Arc<Gate>,
+}
+
+impl<B: redb::StorageBackend> Gated<B> {
+    /// A storage with its gate, which is open.
+    pub(super) fn new(backend: B) -> io::Result<(Self, Arc<Gate>)> {
+        let gate = Arc::new(Gate { is_shut: AtomicBool::new(false), octets: AtomicU64::new(backend.len()?) });
+        Ok((Self { backend, gate: Arc::clone(&gate) }, gate))
+    }
 }
 
 impl<B: redb::StorageBackend> redb::StorageBackend for Gated<B> {
@@ -72,7 +88,9 @@ impl<B: redb::StorageBackend> redb::StorageBackend for Gated<B> {
 
     fn set_len(&self, len: u64) -> Result<(), io::Error> {
         self.gate.check()?;
-        self.backend.set_len(len)
+        self.backend.set_len(len)?;
+        self.gate.octets.store(len, Ordering::Relaxed);
+        Ok(())
     }
 
     fn sync_data(&self) -> Result<(), io::Error> {

@@ -147,9 +147,9 @@ mod tests {
         let before = rows_of_tables(&index);
         assert_eq!(before.len(), TABLES.len());
         assert!(before.iter().all(|(_, rows)| *rows > 0), "{before:?}");
-        let octets = Index::octets(&disk).expect("octets");
+        let octets = Index::octets_on(&disk).expect("octets");
         index.compact().expect("compact");
-        assert!(Index::octets(&disk).expect("octets") < octets);
+        assert!(Index::octets_on(&disk).expect("octets") < octets);
         assert_eq!(rows_of_tables(&index), before);
         assert!(index.is_sound().expect("a look"));
     }
@@ -159,13 +159,13 @@ mod tests {
         let dir = tempfile::tempdir().expect("directory");
         let disk: Arc<dyn Disk> = Arc::new(Directory::lock(dir.path()).expect("lock"));
         let mut index = thinned(&disk, dir.path(), 1_000);
-        let octets = Index::octets(&disk).expect("octets");
+        let octets = Index::octets_on(&disk).expect("octets");
         assert!(octets > 4 << 20, "{octets}");
         assert!(!index.compact_if_worthwhile(octets, 50_000).expect("compact"), "its rows have 77,000 octets");
-        assert_eq!(Index::octets(&disk).expect("octets"), octets);
+        assert_eq!(Index::octets_on(&disk).expect("octets"), octets);
         assert!(index.compact_if_worthwhile(octets, 100_000).expect("compact"));
-        assert!(Index::octets(&disk).expect("octets") * 4 < octets);
-        let octets = Index::octets(&disk).expect("octets");
+        assert!(Index::octets_on(&disk).expect("octets") * 4 < octets);
+        let octets = Index::octets_on(&disk).expect("octets");
         assert!(
             !index.compact_if_worthwhile(octets, u64::MAX).expect("compact"),
             "half of it is in use, or it is small"

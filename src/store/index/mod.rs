@@ -128,10 +128,10 @@ impl Index {
         // An interrupted creation may have left a file. The caller has made sure that there is no journal.
         let _ = disk.remove(NAME);
         let file = disk.create(NAME).map_err(|error| failed(&error))?;
-        let gate = Arc::<Gate>::default();
+        let (storage, gate) = Gated::new(Backend(file)).map_err(|error| failed(&error))?;
         let database = Database::builder()
             .set_cache_size(options.index_cache_octets)
-            .create_with_backend(Gated { backend: Backend(file), gate: Arc::clone(&gate) })
+            .create_with_backend(storage)
             .map_err(IndexError::from)?;
         initialize(&database, &hash_key)?;
         disk.sync_dir().map_err(|error| failed(&error))?;
@@ -154,10 +154,10 @@ impl Index {
     }
 
     fn open_backend(backend: impl redb::StorageBackend, options: &StoreOptions) -> Result<Option<Self>, OpenError> {
-        let gate = Arc::<Gate>::default();
+        let (storage, gate) = Gated::new(backend).map_err(|error| failed(&error))?;
         let database = Database::builder()
             .set_cache_size(options.index_cache_octets)
-            .create_with_backend(Gated { backend, gate: Arc::clone(&gate) })
+            .create_with_backend(storage)
             .map_err(IndexError::from)?;
         let transaction = database.begin_read().map_err(IndexError::from)?;
         let meta = match transaction.open_table(META) {
@@ -186,7 +186,12 @@ impl Index {
     }
 
     /// The length of the index's file.
-    pub(crate) fn octets(disk: &Arc<dyn Disk>) -> std::io::Result<u64> {
+    pub(crate) fn octets(&self) -> u64 {
+        self.gate.octets()
+    }
+
+    /// The length of the index's file, which need not be open.
+    pub(crate) fn octets_on(disk: &Arc<dyn Disk>) -> std::io::Result<u64> {
         disk.open(NAME)?.size()
     }
 

@@ -33,7 +33,7 @@ pub(crate) use walk::{SegmentFiles, Walk, WalkItem, WalkedContent, WalkedRecord}
 
 use super::StoreOptions;
 use super::change::Change;
-use super::disk::DiskFile;
+use super::disk::{BLOCK_OCTETS, DiskFile};
 use super::error::{OpenError, StoreError};
 
 /// The end of the last segment that is reserved for changes that free space.
@@ -251,7 +251,12 @@ impl Journal {
         let header = GroupHeader { number: self.next_group, synced: at, length, records };
         group.octets[..GROUP_HEADER_OCTETS].copy_from_slice(&header.encode(self.active.salt));
         let file = &self.active.file;
+        let octets = group.octets.len();
+        // The rest of the last block is zeros already. Without it in the write, the file system would read the block first.
+        let end = (u64::from(at) + octets as u64).next_multiple_of(BLOCK_OCTETS).min(self.active.octets);
+        group.octets.resize(usize::try_from(end - u64::from(at)).unwrap_or(octets), 0);
         let written = file.write_at(u64::from(at), &group.octets).and_then(|()| file.sync());
+        group.octets.truncate(octets);
         if let Err(error) = written {
             return Err(AppendError::Failed(self.cut_off(at, StoreError::from_io(&error))));
         }

@@ -1,6 +1,8 @@
-//! The cost of a list and of an opening, in reads of the disk. It must not grow with the number of stored mails.
+//! The cost of a mail, a list and an opening, in calls to the disk. It must not grow with the number of stored mails.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use tempmail::model::Timestamp;
@@ -10,7 +12,10 @@ use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 use crate::store::embedded::options;
 use crate::support::counting_disk::CountingDisk;
 use crate::support::mail::{delivery, mailbox};
+use crate::support::until::until;
 
+/// How many mails are counted.
+const MAILS: u64 = 20;
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
 fn small_cache() -> StoreOptions {
@@ -122,4 +127,43 @@ async fn reads_of_recovery(mails: usize) -> u64 {
 async fn an_opening_after_a_kill_costs_no_more_in_a_store_four_times_as_full() {
     let (few, many) = (reads_of_recovery(500).await, reads_of_recovery(2_000).await);
     assert!(many <= few * 2 + 20, "{many} reads more, where a quarter of the mail takes {few} more");
+}
+
+/// How many calls [`MAILS`] further mails cost, each in a group of its own, beside `mails` others.
+async fn calls_for_mails(mails: usize) -> BTreeMap<&'static str, u64> {
+    let disk = filled(&[("a@example.test".to_owned(), mails)]).await.copy();
+    // No checkpoint is due.
+    let never = Duration::from_hours(24);
+    let options = StoreOptions { checkpoint_octets: u64::MAX, checkpoint_quiet: never, ..options() };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open");
+    let receive = async |raw| store.receive(delivery(&["a@example.test"], raw, NOW)).await.expect("receive");
+    // This reads the rows of the mailbox into memory.
+    receive("first".to_owned()).await;
+    let is_made = |name: &str| disk.calls().contains_key(&("sync", name.to_owned()));
+    let are_made = |segments: Vec<String>| segments.len() > 1 && segments.iter().all(|name| is_made(name));
+    until("the next segment", async || are_made(disk.files_with("allocate"))).await;
+    let before = disk.calls();
+    for number in 0..MAILS {
+        receive(format!("further {number}")).await;
+    }
+    let after = disk.calls();
+    store.close().await.expect("close");
+    let mut calls = BTreeMap::new();
+    for (call, count) in after {
+        let more = count - before.get(&call).copied().unwrap_or(0);
+        // The directory may be synced a moment after the next segment.
+        if more > 0 && call.0 != "sync_dir" {
+            *calls.entry(call.0).or_default() += more;
+        }
+    }
+    calls
+}
+
+/// A mail that is alone in its group costs a write, a sync, and a question for the space that is left.
+#[tokio::test]
+async fn a_mail_costs_no_more_in_a_store_four_and_sixteen_times_as_full() {
+    for mails in [100, 400, 1_600] {
+        let calls = calls_for_mails(mails).await;
+        assert_eq!(calls, BTreeMap::from(["free_octets", "sync", "write"].map(|method| (method, MAILS))), "{mails}");
+    }
 }
