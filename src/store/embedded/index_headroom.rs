@@ -102,8 +102,9 @@ impl Writer {
 impl StoreState {
     /// Whether the disk and the next segment together have this much room. If the disk does not say, they have.
     fn has_room(&self, octets: u64) -> bool {
-        let free = self.segments().disk().free_octets();
-        free.map_or(true, |free| free.saturating_add(self.spare().octets()) >= octets)
+        let Ok(free) = self.segments().disk().free_octets() else { return true };
+        // The spare is only measured on a nearly full disk.
+        free >= octets || free.saturating_add(self.spare().octets()) >= octets
     }
 }
 

@@ -9,6 +9,7 @@ use super::IndexError;
 use super::applied::GroupCounts;
 use super::domain_counts::DomainCountRows;
 use super::keys::{HashKey, MailKey, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of};
+use super::lazy_table::LazyTable;
 use super::outbox::OutboxTables;
 use super::outbox_limits::ENDS_MAX;
 use super::refcounts::{RefCount, RefCounts};
@@ -20,7 +21,7 @@ use crate::store::change::{Change, ChangeResult};
 use crate::store::journal::{Position, RecordPlace};
 use crate::store::{OutboxLimits, Registration};
 
-/// The tables of one redb transaction, open for writing.
+/// The tables of one redb transaction. Those that most groups do not use are opened when they are used.
 pub(super) struct Apply<'t> {
     meta: Table<'t, u8, &'static [u8]>,
     pub(super) mail: Table<'t, &'static MailKey, &'static [u8]>,
@@ -28,8 +29,8 @@ pub(super) struct Apply<'t> {
     pub(super) expiry: Table<'t, (u64, u64), &'static [u8]>,
     pub(super) refcounts: RefCounts<'t>,
     pub(super) segment_usage: SegmentUsages<'t>,
-    punches: Table<'t, (u64, u32), (u32, u32)>,
-    domains: Table<'t, &'static str, &'static [u8]>,
+    punches: LazyTable<'t, (u64, u32), (u32, u32)>,
+    domains: LazyTable<'t, &'static str, &'static [u8]>,
     pub(super) domain_counts: DomainCountRows<'t>,
     pub(super) outbox: OutboxTables<'t>,
     pub(super) hash_key: HashKey,
@@ -68,12 +69,12 @@ impl<'t> Apply<'t> {
             mail: transaction.open_table(MAIL)?,
             ids: transaction.open_table(IDS)?,
             expiry: transaction.open_table(EXPIRY)?,
-            refcounts: RefCounts::open(transaction)?,
+            refcounts: RefCounts::new(transaction),
             segment_usage: SegmentUsages::open(transaction)?,
-            punches: transaction.open_table(PUNCHES)?,
-            domains: transaction.open_table(DOMAINS)?,
+            punches: LazyTable::new(transaction, PUNCHES),
+            domains: LazyTable::new(transaction, DOMAINS),
             domain_counts: DomainCountRows::open(transaction)?,
-            outbox: OutboxTables::open(transaction, hash_key)?,
+            outbox: OutboxTables::new(transaction, hash_key),
             hash_key,
             limits: OutboxLimits::UNBOUNDED,
             ends_left: ENDS_MAX,
@@ -125,13 +126,15 @@ impl<'t> Apply<'t> {
             }
             Change::DomainRegistered { record, limit } => self.register_domain(record, u64::from(*limit)),
             Change::DomainUpdated { record } => {
-                let is_registered = self.domains.get(record.name.as_str())?.is_some();
+                let is_registered = self.domains.get()?.get(record.name.as_str())?.is_some();
                 if is_registered {
                     self.put_domain(record)?;
                 }
                 Ok(ChangeResult::Domain(is_registered))
             }
-            Change::DomainRemoved { name } => Ok(ChangeResult::Domain(self.domains.remove(name.as_str())?.is_some())),
+            Change::DomainRemoved { name } => {
+                Ok(ChangeResult::Domain(self.domains.get_mut()?.remove(name.as_str())?.is_some()))
+            }
             Change::WebhookRegistered { record, limits } => self.register_webhook(record, *limits),
             Change::WebhookDeleted { id } => {
                 let (number, more) = self.delete_webhook(*id)?;
@@ -347,7 +350,7 @@ impl<'t> Apply<'t> {
     /// Has the octets of an unreferenced record punched out after the next checkpoint.
     pub(super) fn punch(&mut self, place: RecordPlace) -> Result<(), IndexError> {
         let RecordPlace { segment, offset, length, content } = place;
-        self.punches.insert((segment, offset), (length, content))?;
+        self.punches.get_mut()?.insert((segment, offset), (length, content))?;
         Ok(())
     }
 
@@ -372,13 +375,13 @@ impl<'t> Apply<'t> {
     }
 
     fn register_domain(&mut self, record: &DomainRecord, limit: u64) -> Result<ChangeResult, IndexError> {
-        let taken = match self.domains.get(record.name.as_str())? {
+        let taken = match self.domains.get()?.get(record.name.as_str())? {
             None => None,
             Some(row) => Some(decode_domain(row.value())?),
         };
         let registration = match taken {
             Some(taken) => Registration::Taken(taken),
-            None if redb::ReadableTableMetadata::len(&self.domains)? >= limit => Registration::Full,
+            None if redb::ReadableTableMetadata::len(self.domains.get()?)? >= limit => Registration::Full,
             None => {
                 self.put_domain(record)?;
                 Registration::Won
@@ -389,7 +392,7 @@ impl<'t> Apply<'t> {
 
     fn put_domain(&mut self, record: &DomainRecord) -> Result<(), IndexError> {
         let value = postcard::to_stdvec(record).map_err(|_| IndexError::Corrupt("a domain cannot be encoded"))?;
-        self.domains.insert(record.name.as_str(), &value[..])?;
+        self.domains.get_mut()?.insert(record.name.as_str(), &value[..])?;
         Ok(())
     }
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use redb::{ReadTransaction, ReadableTable, Table, WriteTransaction};
+use redb::{ReadTransaction, ReadableTable, WriteTransaction};
 
 use super::IndexError;
 use super::keys::{WebhookKey, webhook_key};
+use super::lazy_table::LazyTable;
 use super::tables::ATTEMPTS;
 use super::webhook_rows::WebhookRows;
 use crate::model::{AttemptRecord, Timestamp, WebhookId};
@@ -20,7 +21,7 @@ const AGE_MAX: Duration = Duration::from_hours(30 * 24);
 
 /// The table of logs, open for writing, with the records that the group adds.
 pub(super) struct DeliveryLogs<'t> {
-    table: Table<'t, &'static WebhookKey, &'static [u8]>,
+    table: LazyTable<'t, &'static WebhookKey, &'static [u8]>,
     added: BTreeMap<WebhookId, Vec<Page>>,
 }
 
@@ -34,9 +35,9 @@ struct Page {
 }
 
 impl<'t> DeliveryLogs<'t> {
-    /// Opens the table and creates it if it is missing.
-    pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
-        Ok(Self { table: transaction.open_table(ATTEMPTS)?, added: BTreeMap::new() })
+    /// The table, which is opened when it is used.
+    pub(super) fn new(transaction: &'t WriteTransaction) -> Self {
+        Self { table: LazyTable::new(transaction, ATTEMPTS), added: BTreeMap::new() }
     }
 
     /// Adds a record. Its number must be above all others.
@@ -56,13 +57,13 @@ impl<'t> DeliveryLogs<'t> {
     /// Reads the records of a webhook that are shown at `now`, newest first.
     pub(super) fn shown(&mut self, webhook: WebhookId, now: Timestamp) -> Result<Vec<AttemptRecord>, IndexError> {
         self.write(webhook)?;
-        newest(&self.table, webhook, RECORDS_SHOWN, now)
+        newest(self.table.get()?, webhook, RECORDS_SHOWN, now)
     }
 
     pub(super) fn remove(&mut self, webhook: WebhookId) -> Result<(), IndexError> {
         self.added.remove(&webhook);
         let (first, last) = ends(webhook);
-        self.table.retain_in::<&WebhookKey, _>(&first..=&last, |_, _| false)?;
+        self.table.get_mut()?.retain_in::<&WebhookKey, _>(&first..=&last, |_, _| false)?;
         Ok(())
     }
 
@@ -81,7 +82,7 @@ impl<'t> DeliveryLogs<'t> {
 
     fn write(&mut self, webhook: WebhookId) -> Result<(), IndexError> {
         for page in self.added.remove(&webhook).unwrap_or_default() {
-            self.table.insert(&webhook_key(webhook, page.first), &page.octets[..])?;
+            self.table.get_mut()?.insert(&webhook_key(webhook, page.first), &page.octets[..])?;
         }
         Ok(())
     }
@@ -93,7 +94,7 @@ impl<'t> DeliveryLogs<'t> {
         let (first, last) = ends(webhook);
         let mut left = records as usize;
         let mut trimmed = Vec::new();
-        for page in self.table.range::<&WebhookKey>(&first..=&last)? {
+        for page in self.table.get()?.range::<&WebhookKey>(&first..=&last)? {
             let (key, page) = page?;
             let page = decode(page.value())?;
             let is_too_old = page.iter().all(|record| now.since(record.at) > AGE_MAX);
@@ -104,7 +105,7 @@ impl<'t> DeliveryLogs<'t> {
             trimmed.push(*key.value());
         }
         for key in &trimmed {
-            self.table.remove(key)?;
+            self.table.get_mut()?.remove(key)?;
         }
         Ok(u32::try_from(left).unwrap_or(u32::MAX))
     }

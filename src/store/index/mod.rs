@@ -7,7 +7,7 @@
 //! ```text
 //! mod, error, applied  the database: opening, applying a group, checkpoints; the errors; the result of a group
 //! backend, overlay     storage for redb: on a disk, and on a file that is only read
-//! tables, keys, rows   the layout
+//! tables, keys, rows   the layout; lazy_table opens a table when it is used
 //! apply                what each change does to mail and domains; caps, restore, retention and relocation are parts of it
 //! segment_usage        what is live in each segment
 //! refcounts            how many Emails and events refer to a message
@@ -32,6 +32,7 @@ mod delivery_log;
 mod domain_counts;
 mod error;
 mod keys;
+mod lazy_table;
 mod outbox;
 mod outbox_events;
 mod outbox_limits;
@@ -67,7 +68,6 @@ pub use compaction::Compacted;
 use domain_counts::DomainCountRows;
 pub(crate) use error::IndexError;
 pub(crate) use keys::HashKey;
-use outbox::OutboxTables;
 pub(crate) use outbox_reads::Due;
 use overlay::Overlay;
 pub(crate) use read::{TABLES, View};
@@ -75,8 +75,8 @@ use rows::IndexState;
 pub(crate) use rows::record_place;
 pub(crate) use segment_usage::SegmentUsage;
 use tables::{
-    DOMAINS, EXPIRY, FORMAT, IDS, MAIL, META, META_FORMAT, META_HASH_KEY, META_RETENTION, META_STATE, PUNCHES,
-    REFCOUNTS, SEGMENTS,
+    ATTEMPTS, DOMAINS, DUE, EVENTS, EXPIRY, FORMAT, HOLDER_USAGE, IDS, MAIL, META, META_FORMAT, META_HASH_KEY,
+    META_RETENTION, META_STATE, PUNCHES, REFCOUNTS, SEGMENTS, WEBHOOK_SETS, WEBHOOKS,
 };
 
 use super::StoreOptions;
@@ -347,7 +347,12 @@ fn initialize(database: &Database, hash_key: &HashKey) -> Result<(), IndexError>
         transaction.open_table(PUNCHES)?;
         transaction.open_table(DOMAINS)?;
         DomainCountRows::open(&transaction)?;
-        OutboxTables::open(&transaction, *hash_key)?;
+        transaction.open_table(WEBHOOKS)?;
+        transaction.open_table(WEBHOOK_SETS)?;
+        transaction.open_table(HOLDER_USAGE)?;
+        transaction.open_table(EVENTS)?;
+        transaction.open_table(DUE)?;
+        transaction.open_table(ATTEMPTS)?;
     }
     Ok(transaction.commit()?)
 }

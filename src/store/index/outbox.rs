@@ -24,7 +24,7 @@ use crate::store::change::{ChangeResult, SweepFilter};
 /// The reason of a webhook that is disabled after [`FAILING_MAX`] of failures.
 const ALWAYS_FAILING: &str = "nothing but failures for 5 days";
 
-/// The tables of webhooks, open for writing.
+/// The tables of webhooks. A group opens those that it uses.
 pub(super) struct OutboxTables<'t> {
     pub(super) webhooks: WebhookRows<'t>,
     pub(super) sets: WebhookSets<'t>,
@@ -33,14 +33,13 @@ pub(super) struct OutboxTables<'t> {
 }
 
 impl<'t> OutboxTables<'t> {
-    /// Opens the tables and creates those that are missing.
-    pub(super) fn open(transaction: &'t WriteTransaction, hash_key: HashKey) -> Result<Self, IndexError> {
-        Ok(Self {
-            webhooks: WebhookRows::open(transaction)?,
-            sets: WebhookSets::open(transaction, hash_key)?,
-            events: Events::open(transaction)?,
-            logs: DeliveryLogs::open(transaction)?,
-        })
+    pub(super) fn new(transaction: &'t WriteTransaction, hash_key: HashKey) -> Self {
+        Self {
+            webhooks: WebhookRows::new(transaction),
+            sets: WebhookSets::new(transaction, hash_key),
+            events: Events::new(transaction),
+            logs: DeliveryLogs::new(transaction),
+        }
     }
 
     /// Reads a copy of a row, to be changed and [put back](WebhookRows::put).

@@ -7,43 +7,44 @@ use redb::{ReadTransaction, ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
 use super::keys::{DueKey, WebhookKey, due_key, sequence_of, webhook_in, webhook_key};
+use super::lazy_table::LazyTable;
 use super::rows::{EventRow, decode_event};
 use super::tables::{DUE, EVENTS};
 use crate::model::{EmailId, WebhookId};
 
 /// The tables of events, open for writing.
 pub(super) struct Events<'t> {
-    events: Table<'t, &'static WebhookKey, &'static [u8]>,
-    due: Table<'t, &'static DueKey, ()>,
+    events: LazyTable<'t, &'static WebhookKey, &'static [u8]>,
+    due: LazyTable<'t, &'static DueKey, ()>,
 }
 
 impl<'t> Events<'t> {
-    /// Opens the tables and creates those that are missing.
-    pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
-        Ok(Self { events: transaction.open_table(EVENTS)?, due: transaction.open_table(DUE)? })
+    /// The tables, which are opened when they are used.
+    pub(super) fn new(transaction: &'t WriteTransaction) -> Self {
+        Self { events: LazyTable::new(transaction, EVENTS), due: LazyTable::new(transaction, DUE) }
     }
 
     /// Finds the event of a webhook about the Email with this sequence number.
     pub(super) fn get(&self, webhook: WebhookId, sequence: u64) -> Result<Option<EventRow>, IndexError> {
-        event_in(&self.events, &webhook_key(webhook, sequence))
+        event_in(self.events.get()?, &webhook_key(webhook, sequence))
     }
 
     /// The table by webhook and sequence number.
-    pub(super) fn table(&self) -> &Table<'t, &'static WebhookKey, &'static [u8]> {
-        &self.events
+    pub(super) fn table(&self) -> Result<&Table<'t, &'static WebhookKey, &'static [u8]>, IndexError> {
+        self.events.get()
     }
 
     /// Adds an event. The webhook must not have one with this sequence number.
     pub(super) fn put(&mut self, webhook: WebhookId, sequence: u64, event: &EventRow) -> Result<(), IndexError> {
         self.update(&webhook_key(webhook, sequence), event)?;
-        self.due.insert(&due_key(webhook, event, sequence), ())?;
+        self.due.get_mut()?.insert(&due_key(webhook, event, sequence), ())?;
         Ok(())
     }
 
     /// Replaces the row of an event whose time does not change.
     pub(super) fn update(&mut self, key: &WebhookKey, event: &EventRow) -> Result<(), IndexError> {
         let value = postcard::to_stdvec(event).map_err(|_| IndexError::Corrupt("an event cannot be encoded"))?;
-        self.events.insert(key, &value[..])?;
+        self.events.get_mut()?.insert(key, &value[..])?;
         Ok(())
     }
 
@@ -56,15 +57,15 @@ impl<'t> Events<'t> {
     ) -> Result<Option<EventRow>, IndexError> {
         // In a store that was rebuilt from another's journal the number may belong to another Email.
         let Some(event) = self.get(webhook, sequence)?.filter(|event| event.email == email) else { return Ok(None) };
-        self.events.remove(&webhook_key(webhook, sequence))?;
-        self.due.remove(&due_key(webhook, &event, sequence))?;
+        self.events.get_mut()?.remove(&webhook_key(webhook, sequence))?;
+        self.due.get_mut()?.remove(&due_key(webhook, &event, sequence))?;
         Ok(Some(event))
     }
 
     /// Finds the event of a webhook whose Email came first.
     pub(super) fn oldest(&self, webhook: WebhookId) -> Result<Option<(u64, EventRow)>, IndexError> {
         let (first, last) = (webhook_key(webhook, 0), webhook_key(webhook, u64::MAX));
-        let oldest = self.events.range::<&WebhookKey>(&first..=&last)?.next().transpose()?;
+        let oldest = self.events.get()?.range::<&WebhookKey>(&first..=&last)?.next().transpose()?;
         oldest.map(|(key, row)| Ok((sequence_of(key.value()), decode_event(row.value())?))).transpose()
     }
 }

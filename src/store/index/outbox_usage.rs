@@ -26,12 +26,12 @@ impl WebhookSets<'_> {
         for holder in holders(&self.hash_key, webhook) {
             let id = webhook.id.octets();
             self.move_member(Set::Holder(holder), id, old, new)?;
-            let before = self.holder_usage.get(&holder.0)?.map_or(0, |usage| usage.value());
+            let before = self.holder_usage.get()?.get(&holder.0)?.map_or(0, |usage| usage.value());
             let after = before.saturating_add(new).saturating_sub(old);
             self.move_member(Set::Holders { are_proven: webhook.is_proven() }, holder.0, before, after)?;
             match after {
-                0 => self.holder_usage.remove(&holder.0)?,
-                _ => self.holder_usage.insert(&holder.0, after)?,
+                0 => self.holder_usage.get_mut()?.remove(&holder.0)?,
+                _ => self.holder_usage.get_mut()?.insert(&holder.0, after)?,
             };
         }
         Ok(())
@@ -40,17 +40,17 @@ impl WebhookSets<'_> {
     /// Changes the score of a member. With a score of 0 it is not in the set.
     fn move_member(&mut self, set: Set<'_>, member: [u8; 16], old: u64, new: u64) -> Result<(), IndexError> {
         if old > 0 {
-            self.table.remove(&set.key(&self.hash_key, old, member))?;
+            self.table.get_mut()?.remove(&set.key(&self.hash_key, old, member))?;
         }
         if new > 0 {
-            self.table.insert(&set.key(&self.hash_key, new, member), ())?;
+            self.table.get_mut()?.insert(&set.key(&self.hash_key, new, member), ())?;
         }
         Ok(())
     }
 
     /// Finds the webhook with the largest usage of the holder with the largest usage, among the proven or the unproven ones.
     pub(super) fn largest(&self, are_proven: bool) -> Result<Option<WebhookId>, IndexError> {
-        let last = |set| members(&self.table, &self.hash_key, set)?.next_back().transpose();
+        let last = |set| members(self.table.get()?, &self.hash_key, set)?.next_back().transpose();
         let Some((_, holder)) = last(Set::Holders { are_proven })? else { return Ok(None) };
         Ok(last(Set::Holder(HolderId(holder)))?.map(|(_, webhook)| WebhookId::from_octets(webhook)))
     }

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use redb::{ReadableTable, Table, WriteTransaction};
+use redb::{ReadableTable, WriteTransaction};
 
 use super::IndexError;
 use super::apply::Removal;
+use super::lazy_table::LazyTable;
 use super::tables::{REFCOUNT_DELETED, REFCOUNTS};
 
 /// A record: segment and offset.
@@ -35,7 +36,7 @@ impl RefCount {
 
 /// The table of reference counts, open for writing, with the rows that the group has used.
 pub(super) struct RefCounts<'t> {
-    table: Table<'t, RecordKey, (u32, u64)>,
+    table: LazyTable<'t, RecordKey, (u32, u64)>,
     rows: BTreeMap<RecordKey, Row>,
 }
 
@@ -47,14 +48,14 @@ struct Row {
 }
 
 impl<'t> RefCounts<'t> {
-    /// Opens the table and creates it if it is missing.
-    pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
-        Ok(Self { table: transaction.open_table(REFCOUNTS)?, rows: BTreeMap::new() })
+    /// The table, which is opened when it is used.
+    pub(super) fn new(transaction: &'t WriteTransaction) -> Self {
+        Self { table: LazyTable::new(transaction, REFCOUNTS), rows: BTreeMap::new() }
     }
 
     fn row(&mut self, record: RecordKey) -> Result<&mut Option<RefCount>, IndexError> {
         if !self.rows.contains_key(&record) {
-            let stored = self.table.get(record)?.map(|row| RefCount::decode(row.value()));
+            let stored = self.table.get()?.get(record)?.map(|row| RefCount::decode(row.value()));
             self.rows.insert(record, Row { current: stored, stored });
         }
         Ok(&mut self.rows.entry(record).or_insert(Row { current: None, stored: None }).current)
@@ -104,8 +105,8 @@ impl<'t> RefCounts<'t> {
     pub(super) fn flush(&mut self) -> Result<(), IndexError> {
         for (record, Row { current, stored }) in std::mem::take(&mut self.rows) {
             match current {
-                Some(refcount) if current != stored => drop(self.table.insert(record, refcount.encode())?),
-                None if stored.is_some() => drop(self.table.remove(record)?),
+                Some(refcount) if current != stored => drop(self.table.get_mut()?.insert(record, refcount.encode())?),
+                None if stored.is_some() => drop(self.table.get_mut()?.remove(record)?),
                 Some(_) | None => {}
             }
         }

@@ -82,8 +82,8 @@ impl Apply<'_> {
         to: RecordPlace,
     ) -> Result<ChangeResult, IndexError> {
         let refcount = self.refcounts.get((from.segment, from.offset))?;
-        let tables =
-            Tables { sets: &self.outbox.sets.table, events: self.outbox.events.table(), hash_key: &self.hash_key };
+        let (sets, events) = (self.outbox.sets.table.get()?, self.outbox.events.table()?);
+        let tables = Tables { sets, events, hash_key: &self.hash_key };
         let Some(events) = tables.events(recipients, from, refcount)? else {
             self.punch(to)?;
             return Ok(ChangeResult::Changed { number: 0, more: false });

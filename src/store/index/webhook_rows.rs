@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use redb::{ReadableTable, Table, WriteTransaction};
+use redb::{ReadableTable, WriteTransaction};
 use serde::{Deserialize, Serialize};
 
 use super::IndexError;
+use super::lazy_table::LazyTable;
 use super::tables::WEBHOOKS;
 use crate::model::{AttemptRecord, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 
@@ -62,7 +63,7 @@ impl WebhookRow {
 
 /// The table of webhooks, open for writing, with the rows that the group has used.
 pub(super) struct WebhookRows<'t> {
-    table: Table<'t, &'static [u8; 16], &'static [u8]>,
+    table: LazyTable<'t, &'static [u8; 16], &'static [u8]>,
     used: BTreeMap<WebhookId, Used>,
 }
 
@@ -74,14 +75,14 @@ struct Used {
 }
 
 impl<'t> WebhookRows<'t> {
-    /// Opens the table and creates it if it is missing.
-    pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
-        Ok(Self { table: transaction.open_table(WEBHOOKS)?, used: BTreeMap::new() })
+    /// The table, which is opened when it is used.
+    pub(super) fn new(transaction: &'t WriteTransaction) -> Self {
+        Self { table: LazyTable::new(transaction, WEBHOOKS), used: BTreeMap::new() }
     }
 
     pub(super) fn get(&mut self, id: WebhookId) -> Result<Option<&WebhookRow>, IndexError> {
         if !self.used.contains_key(&id) {
-            let row = self.table.get(&id.octets())?.map(|row| postcard::from_bytes(row.value()));
+            let row = self.table.get()?.get(&id.octets())?.map(|row| postcard::from_bytes(row.value()));
             let row = row.transpose().map_err(|_| IndexError::Corrupt("a webhook cannot be decoded"))?;
             self.used.insert(id, Used { row, is_changed: false });
         }
@@ -108,7 +109,7 @@ impl<'t> WebhookRows<'t> {
     }
 
     pub(super) fn remove(&mut self, id: WebhookId) -> Result<(), IndexError> {
-        self.table.remove(&id.octets())?;
+        self.table.get_mut()?.remove(&id.octets())?;
         self.used.insert(id, Used { row: None, is_changed: false });
         Ok(())
     }
@@ -119,7 +120,7 @@ impl<'t> WebhookRows<'t> {
             std::mem::take(&mut self.used).into_values().filter(|used| used.is_changed).filter_map(|used| used.row)
         {
             let value = postcard::to_stdvec(&row).map_err(|_| IndexError::Corrupt("a webhook cannot be encoded"))?;
-            self.table.insert(&row.record.id.octets(), &value[..])?;
+            self.table.get_mut()?.insert(&row.record.id.octets(), &value[..])?;
         }
         Ok(())
     }

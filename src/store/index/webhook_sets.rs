@@ -5,10 +5,11 @@
 
 use std::ops::RangeInclusive;
 
-use redb::{ReadableTable, Table, WriteTransaction};
+use redb::{ReadableTable, WriteTransaction};
 
 use super::IndexError;
 use super::keys::{HashKey, HolderId, SetKey, named_hash, read_set_key, set_key};
+use super::lazy_table::LazyTable;
 use super::tables::{HOLDER_USAGE, WEBHOOK_SETS};
 use crate::model::{Client, Mailbox, Timestamp, WebhookId, WebhookRecord};
 
@@ -84,25 +85,25 @@ fn evictable_key(hash_key: &HashKey, webhook: &WebhookRecord) -> SetKey {
 
 /// The sets, open for writing.
 pub(super) struct WebhookSets<'t> {
-    pub(super) table: Table<'t, &'static SetKey, ()>,
-    pub(super) holder_usage: Table<'t, &'static [u8; 16], u64>,
+    pub(super) table: LazyTable<'t, &'static SetKey, ()>,
+    pub(super) holder_usage: LazyTable<'t, &'static [u8; 16], u64>,
     pub(super) hash_key: HashKey,
 }
 
 impl<'t> WebhookSets<'t> {
-    /// Opens the tables and creates those that are missing.
-    pub(super) fn open(transaction: &'t WriteTransaction, hash_key: HashKey) -> Result<Self, IndexError> {
-        Ok(Self {
-            table: transaction.open_table(WEBHOOK_SETS)?,
-            holder_usage: transaction.open_table(HOLDER_USAGE)?,
+    /// The tables, which are opened when they are used.
+    pub(super) fn new(transaction: &'t WriteTransaction, hash_key: HashKey) -> Self {
+        Self {
+            table: LazyTable::new(transaction, WEBHOOK_SETS),
+            holder_usage: LazyTable::new(transaction, HOLDER_USAGE),
             hash_key,
-        })
+        }
     }
 
     /// Adds a webhook that is new and so has no events.
     pub(super) fn add(&mut self, webhook: &WebhookRecord) -> Result<(), IndexError> {
         for key in registration_keys(&self.hash_key, webhook) {
-            self.table.insert(&key, ())?;
+            self.table.get_mut()?.insert(&key, ())?;
         }
         Ok(())
     }
@@ -110,31 +111,31 @@ impl<'t> WebhookSets<'t> {
     /// Removes a webhook whose events have ended.
     pub(super) fn remove(&mut self, webhook: &WebhookRecord) -> Result<(), IndexError> {
         for key in registration_keys(&self.hash_key, webhook) {
-            self.table.remove(&key)?;
+            self.table.get_mut()?.remove(&key)?;
         }
         Ok(())
     }
 
     /// Removes a webhook from those that may be evicted.
     pub(super) fn remove_evictable(&mut self, webhook: &WebhookRecord) -> Result<(), IndexError> {
-        self.table.remove(&evictable_key(&self.hash_key, webhook))?;
+        self.table.get_mut()?.remove(&evictable_key(&self.hash_key, webhook))?;
         Ok(())
     }
 
     /// Reads the webhooks of a mailbox.
     pub(super) fn of_mailbox(&self, mailbox: &Mailbox) -> Result<Vec<WebhookId>, IndexError> {
-        webhooks_of(&self.table, &self.hash_key, mailbox)
+        webhooks_of(self.table.get()?, &self.hash_key, mailbox)
     }
 
     /// Whether a registrant has at least `limit` webhooks.
     pub(super) fn has_at_least(&self, registrant: Client, limit: u32) -> Result<bool, IndexError> {
-        let webhooks = members(&self.table, &self.hash_key, Set::Registrant(registrant))?;
+        let webhooks = members(self.table.get()?, &self.hash_key, Set::Registrant(registrant))?;
         Ok(webhooks.take(limit as usize).count() >= limit as usize)
     }
 
     /// Finds the evictable webhook that was registered first, if that was before `before`.
     pub(super) fn first_evictable(&self, before: Timestamp) -> Result<Option<WebhookId>, IndexError> {
-        let first = members(&self.table, &self.hash_key, Set::Evictable)?.next().transpose()?;
+        let first = members(self.table.get()?, &self.hash_key, Set::Evictable)?.next().transpose()?;
         let before = u64::try_from(before.millis()).unwrap_or(0);
         Ok(first.filter(|(registered_at, _)| *registered_at < before).map(|(_, id)| WebhookId::from_octets(id)))
     }

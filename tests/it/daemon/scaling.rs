@@ -16,6 +16,7 @@ use crate::support::until::until;
 
 /// How many mails are counted.
 const MAILS: u64 = 20;
+const INDEX: &str = "index.redb";
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
 fn small_cache() -> StoreOptions {
@@ -109,7 +110,6 @@ async fn a_poll_reads_one_way_down_the_index_and_no_message() {
 /// By how many reads of the index an opening costs more after a kill than after a stop in order, with so many mails. What
 /// both cost grows here, since redb looks at every page in a build with debug assertions.
 async fn reads_of_recovery(mails: usize) -> u64 {
-    const INDEX: &str = "index.redb";
     let disk = filled(&[("a@example.test".to_owned(), mails)]).await.copy();
     let store = open(&disk);
     let killed = disk.copy();
@@ -151,8 +151,9 @@ async fn calls_for_mails(mails: usize) -> BTreeMap<&'static str, u64> {
     let mut calls = BTreeMap::new();
     for (call, count) in after {
         let more = count - before.get(&call).copied().unwrap_or(0);
-        // The directory may be synced a moment after the next segment.
-        if more > 0 && call.0 != "sync_dir" {
+        // The directory may be synced a moment after the next segment, and the index grows now and then.
+        let is_other = call.0 == "sync_dir" || call.1 == INDEX && call.0 != "read";
+        if more > 0 && !is_other {
             *calls.entry(call.0).or_default() += more;
         }
     }
