@@ -166,7 +166,7 @@ impl DiskFile for File {
         }
         // Nobody reads the zeros, and copying them into the page cache costs more than writing them. Some file systems
         // cannot write past it.
-        let blocks = octets - octets % BLOCK_OCTETS;
+        let blocks = octets - octets % BLOCK_OCTETS as u64;
         let written = write_zeros_directly(self, blocks).map_or(0, |()| blocks);
         write_zeros(self, written, octets - written)
     }
@@ -203,8 +203,8 @@ fn write_zeros_directly(file: &File, octets: u64) -> io::Result<()> {
 
 fn write_zeros(file: &File, offset: u64, octets: u64) -> io::Result<()> {
     // A direct write needs an address at the start of a block.
-    let zeros = vec![0; ZEROS_OCTETS + BLOCK_OCTETS as usize];
-    let zeros = &zeros[zeros.as_ptr().align_offset(BLOCK_OCTETS as usize)..];
+    let zeros = vec![0; ZEROS_OCTETS + BLOCK_OCTETS];
+    let zeros = &zeros[zeros.as_ptr().align_offset(BLOCK_OCTETS)..];
     let end = offset + octets;
     let mut at = offset;
     while at < end {
@@ -223,12 +223,12 @@ mod tests {
     fn an_allocated_file_has_zeros_up_to_its_end_and_takes_any_write() {
         let dir = tempfile::tempdir().expect("directory");
         let disk = Directory::lock(dir.path()).expect("lock");
-        for octets in [0, 1, BLOCK_OCTETS, ZEROS_OCTETS as u64 + BLOCK_OCTETS + 1] {
+        for octets in [0, 1, BLOCK_OCTETS, ZEROS_OCTETS + BLOCK_OCTETS + 1] {
             let file = disk.create(&octets.to_string()).expect("create");
-            file.allocate(octets).expect("allocate");
-            assert_eq!(file.size().expect("size"), octets);
-            assert!(file.used_octets().expect("blocks") >= octets);
-            let mut content = vec![1; usize::try_from(octets).expect("a small file")];
+            file.allocate(octets as u64).expect("allocate");
+            assert_eq!(file.size().expect("size"), octets as u64);
+            assert!(file.used_octets().expect("blocks") >= octets as u64);
+            let mut content = vec![1; octets];
             file.read_at(0, &mut content).expect("read");
             assert!(content.iter().all(|octet| *octet == 0));
             file.write_at(1, b"x").expect("a write past the page cache would fail");

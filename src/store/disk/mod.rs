@@ -15,7 +15,7 @@ pub use directory::Directory;
 pub use staging::{CLOCK_NAME, OldFiles};
 
 /// The unit in which files are read and written at best: the size of a page, and of most file systems' blocks.
-pub(crate) const BLOCK_OCTETS: u64 = 4096;
+pub(crate) const BLOCK_OCTETS: usize = 4096;
 
 /// A directory that one process holds.
 pub trait Disk: Debug + Send + Sync + 'static {

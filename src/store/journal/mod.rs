@@ -253,7 +253,7 @@ impl Journal {
         let file = &self.active.file;
         let octets = group.octets.len();
         // The rest of the last block is zeros already. Without it in the write, the file system would read the block first.
-        let end = (u64::from(at) + octets as u64).next_multiple_of(BLOCK_OCTETS).min(self.active.octets);
+        let end = (u64::from(at) + octets as u64).next_multiple_of(BLOCK_OCTETS as u64).min(self.active.octets);
         group.octets.resize(usize::try_from(end - u64::from(at)).unwrap_or(octets), 0);
         let written = file.write_at(u64::from(at), &group.octets).and_then(|()| file.sync());
         group.octets.truncate(octets);
