@@ -1,4 +1,4 @@
-//! The threads that read messages: octets from the disk, and what their MIME says.
+//! The threads that read messages: they load octets from the disk and parse them.
 //!
 //! One reading runs on one thread from its first octet to its last, since each change of threads costs more than a small
 //! message. Few readings run at once: a message takes several times its size in memory while it is read.
@@ -61,7 +61,7 @@ impl Reader {
     }
 }
 
-/// Loads what is not parsed, on a thread that may block. It does not wait for readings of others.
+/// Loads a message that is not parsed, on a thread that may block. It waits for no other reading.
 ///
 /// The caller must be within a tokio runtime. If the loading panics, so does the caller.
 pub async fn load<T: Send + 'static>(loading: impl Future<Output = T> + Send + 'static) -> T {
@@ -82,17 +82,17 @@ fn work(queue: &Mutex<mpsc::Receiver<Job>>) {
     }
 }
 
-/// What `raw` says. If its decoders panic, only its header fields are read.
+/// Parses the message `raw`. If a decoder panics, only the header fields are parsed.
 pub fn parse(raw: &[u8]) -> Content {
     contained(raw, mime::parse)
 }
 
-/// What a list shows of `raw`: the sender, the subject and the message. The rest of the [`Content`] is empty.
+/// Parses the sender, the subject and the message of `raw` for a list. The rest of the [`Content`] is empty.
 pub fn parse_for_list(raw: &[u8]) -> Content {
     contained(raw, mime::parse_for_list)
 }
 
-/// A panic in a decoder costs one message its body, not all readers of a list their answer.
+/// Parses `raw` so that a panic in a decoder costs one message its body, and not a whole list its answer.
 fn contained(raw: &[u8], parse: fn(&[u8]) -> Content) -> Content {
     let attempt = |parse: fn(&[u8]) -> Content| catch_unwind(AssertUnwindSafe(|| parse(raw))).ok();
     attempt(parse)
@@ -105,8 +105,8 @@ fn contained(raw: &[u8], parse: fn(&[u8]) -> Content) -> Content {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
 
     use super::*;
 
@@ -132,12 +132,14 @@ mod tests {
         const THREADS: usize = 2;
         let reader = Reader::start(THREADS).expect("threads");
         let running = Arc::new(AtomicUsize::new(0));
+        // A reading ends only beside another one, so all threads are in use.
+        let beside = Arc::new(Barrier::new(THREADS));
         let all = (0..50).map(|number| {
-            let (reader, running) = (reader.clone(), Arc::clone(&running));
+            let (reader, running, beside) = (reader.clone(), Arc::clone(&running), Arc::clone(&beside));
             async move {
                 let reading = async move {
                     let others = running.fetch_add(1, Ordering::SeqCst);
-                    tokio::time::sleep(Duration::from_millis(1)).await;
+                    beside.wait();
                     running.fetch_sub(1, Ordering::SeqCst);
                     (number, others)
                 };

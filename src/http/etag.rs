@@ -12,7 +12,7 @@ pub struct ETags {
 }
 
 impl ETags {
-    /// The tag of whatever `state` determines.
+    /// The tag of a representation that `state` determines.
     pub(super) fn of(&self, state: &impl Hash) -> ETag {
         ETag(format!("\"{:016x}\"", self.keys.hash_one(state)))
     }
