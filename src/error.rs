@@ -1,4 +1,4 @@
-//! The one table of exit codes, and the error that a person is shown.
+//! The table of exit codes, and the errors that the command line shows.
 //!
 //! Causes that come from another program (an HTTP problem, an SMTP reply) become an exit code here and nowhere else.
 
@@ -14,7 +14,7 @@ use crate::tls::CertificateError;
 /// Every way in which the program can end. A number never changes its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exit {
-    /// It did what was asked, or the reader of its output went away.
+    /// Success, or the reader of the output went away.
     Ok,
     /// A failure that no other code names: a full disk, a damaged data directory.
     Failure,
@@ -24,26 +24,26 @@ pub enum Exit {
     NotFound,
     /// Not allowed.
     NotAllowed,
-    /// It conflicts with what is there, or with a daemon that runs.
+    /// A conflict with existing data, or with a running daemon.
     Conflict,
     /// The server cannot be reached, or cannot answer now.
     Unavailable,
     /// Too many requests.
     RateLimited,
-    /// A check was made and says no.
+    /// A check succeeded, and its result is negative.
     CheckFailed,
     /// `serve`: the port or the data directory is taken.
     Taken,
     /// `serve`: the configuration is not valid.
     BadConfig,
-    /// What was waited for did not come in time.
+    /// A wait ended without a result.
     TimedOut,
     /// SIGINT.
     Interrupted,
 }
 
 impl Exit {
-    /// All of them, in the order of their numbers.
+    /// All exit codes, in the order of their numbers.
     pub const ALL: [Self; 13] = [
         Self::Ok,
         Self::Failure,
@@ -79,7 +79,7 @@ impl Exit {
         }
     }
 
-    /// What an HTTP answer that is no success means: the problem's `code` first, then the status.
+    /// The exit code for an HTTP error. The problem's `code` decides first, then the status.
     ///
     /// `mx_mismatch` is a check that says no, `domain_unknown` names a domain that is not there; any other 422 is a request
     /// that is well formed and conflicts with what is there. `mx_host_unset` is a 503 like the others: nothing was found
@@ -112,7 +112,7 @@ impl Exit {
         }
     }
 
-    /// What a failure of the store means.
+    /// The exit code for an error of the store.
     pub const fn of_store(error: &StoreError) -> Self {
         match error {
             StoreError::Full | StoreError::MailboxFull | StoreError::WriterEnded | StoreError::Damaged { .. } => {
@@ -130,7 +130,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An error as a person is shown it: what happened, what to do about it, and how the program ends.
+/// An error for the user: its cause, a hint on what to do about it, and the exit code.
 #[derive(Debug)]
 pub struct Error {
     exit: Exit,
@@ -139,7 +139,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// `cause` ends the program with `exit`.
+    /// An error that ends the program with `exit`.
     pub fn new(exit: Exit, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self { exit, cause: cause.into(), hint: None }
     }
@@ -149,19 +149,19 @@ impl Error {
         Self::new(Exit::Usage, cause)
     }
 
-    /// The error with a hint: what to do about it. The hint may have several lines.
+    /// Adds a hint on what to do. The hint may have several lines.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// How the program ends.
+    /// The exit code.
     pub const fn exit(&self) -> Exit {
         self.exit
     }
 
-    /// What to do about it.
+    /// The hint on what to do.
     pub fn what_to_do(&self) -> Option<&str> {
         self.hint.as_deref()
     }

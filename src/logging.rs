@@ -11,7 +11,7 @@ use tracing_subscriber::{Layer, Registry, fmt};
 
 use crate::config::LogFormat;
 
-/// The variable that says what is logged: `target=level` and `level`, separated by commas.
+/// The variable with a filter of log lines: `target=level` and `level`, separated by commas.
 const RUST_LOG: &str = "RUST_LOG";
 
 /// Sends the log of the whole process to stderr.
@@ -31,7 +31,7 @@ pub fn init(format: LogFormat, verbosity: u8) {
     }
 }
 
-/// What is logged: `given` in the syntax of `RUST_LOG`, else what `verbosity` stands for.
+/// The filter of log lines: `given` in the syntax of `RUST_LOG`, or else the filter for `verbosity`.
 fn filter(given: &str, verbosity: u8) -> Targets {
     let by_verbosity = match verbosity {
         0 => "warn,tempmail=info",

@@ -1,5 +1,4 @@
-//! Panics: where they happened is logged, and they are counted by the module. What a panic costs is decided where it is
-//! caught.
+//! Panics: each one is logged with its place and counted by its module. The code that catches a panic decides what it costs.
 
 use std::panic::{self, PanicHookInfo};
 use std::sync::Arc;
@@ -7,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::model::{Count, Counts};
 
-/// The modules whose panics are counted apart, and last what stands for all else: other modules and dependencies.
+/// The modules whose panics are counted apart. The last one stands for other modules and dependencies.
 const MODULES: [&str; 12] =
     ["client", "daemon", "dns", "domains", "expiry", "http", "mime", "reader", "smtp", "store", "webhook", "elsewhere"];
 
-/// The path of this file, which those of the other modules begin like.
+/// The path of this file. The paths of the other modules begin with its directory.
 const HERE: &str = file!();
 
 /// The number of panics. Clones share it.
@@ -29,7 +28,7 @@ fn module_at(file: &str) -> usize {
 impl Panics {
     /// Logs and counts every panic of this process from now on, in every thread, even if it is caught.
     ///
-    /// The hook is the process's, as the log is; what was there before is replaced.
+    /// The hook belongs to the process, as the log does. It replaces the hook that was set before.
     pub fn watch() -> Self {
         let panics = Self::default();
         let counted = panics.clone();
@@ -37,7 +36,7 @@ impl Panics {
         panics
     }
 
-    /// Counts a panic and logs its place. What it says is logged for those who look for a fault only: it may quote mail.
+    /// Counts a panic and logs its place. The panic's message may quote mail, so it is logged only at the level debug.
     pub fn record(&self, info: &PanicHookInfo<'_>) {
         let module = info.location().map_or(MODULES.len() - 1, |location| module_at(location.file()));
         self.0[module].fetch_add(1, Ordering::Relaxed);
