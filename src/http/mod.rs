@@ -10,7 +10,7 @@
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! messages, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
 //! email     an Email as JSON     problem   errors, their codes and statuses
-//! etag      whether a caller has an answer already
+//! etag      whether a caller has an answer already              rendered   Emails that were listed lately
 //! registration_limit   the rate limit on registrations of webhooks
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
@@ -33,6 +33,7 @@ pub mod problem;
 mod query;
 mod raw;
 mod registration_limit;
+mod rendered;
 mod root;
 mod server;
 mod webhooks;
@@ -58,6 +59,7 @@ pub use etag::ETags;
 pub use metrics::MetricSource;
 pub use principal::Principal;
 pub use problem::{Code, Problem};
+pub use rendered::RenderedEmails;
 pub use server::{HttpLimits, serve_tcp, serve_unix};
 pub use webhooks::WebhookTest;
 
@@ -78,6 +80,8 @@ pub struct Api {
     pub registry: Arc<dyn Domains>,
     /// The threads that read messages.
     pub reader: Reader,
+    /// Emails that were listed lately.
+    pub rendered: RenderedEmails,
     /// The source of entity tags.
     pub etags: ETags,
     /// The source of time.
