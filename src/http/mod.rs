@@ -12,6 +12,7 @@
 //! email     an Email as JSON     problem   errors, their codes and statuses
 //! etag      whether a caller has an answer already              rendered   Emails that were listed lately
 //! registration_limit   the rate limit on registrations of webhooks
+//! memory    memory for answers with mail
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
@@ -24,6 +25,7 @@ mod email;
 mod etag;
 mod health;
 mod host;
+mod memory;
 mod message;
 mod messages;
 mod metrics;
@@ -56,6 +58,7 @@ pub use admin::DaemonStatus;
 pub use domains::Domains;
 pub use edge::Peer;
 pub use etag::ETags;
+pub use memory::AnswerMemory;
 pub use metrics::MetricSource;
 pub use principal::Principal;
 pub use problem::{Code, Problem};
@@ -80,6 +83,8 @@ pub struct Api {
     pub registry: Arc<dyn Domains>,
     /// The threads that read messages.
     pub reader: Reader,
+    /// Memory for answers with mail.
+    pub memory: AnswerMemory,
     /// Emails that were listed lately.
     pub rendered: RenderedEmails,
     /// The source of entity tags.

@@ -24,7 +24,7 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
-use tempmail::http::{Api, ETags, Peer, Principal, RenderedEmails, WebhookTest, router};
+use tempmail::http::{AnswerMemory, Api, ETags, Peer, Principal, RenderedEmails, WebhookTest, router};
 use tempmail::model::{
     Address, AttemptRecord, Delivery, EmailId, Envelope, Protocol, Subaddressing, Timestamp, WebhookRecord,
 };
@@ -115,6 +115,7 @@ impl TestApi {
             webhook_test,
             registry: domains.clone(),
             reader: Reader::start(1).expect("a thread"),
+            memory: AnswerMemory::new(config.mail.message_octets_max),
             rendered: RenderedEmails::default(),
             etags: ETags::default(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,

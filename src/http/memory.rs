@@ -1,0 +1,242 @@
+//! Memory for answers with mail: a bound for all of them, and a share for each client.
+//!
+//! An answer reserves room before its mail is loaded, and gives it back when the client has read it. Without room it waits,
+//! first come, first served. Large answers have a pool of their own, so that small ones never wait for them. A client that
+//! reads slowly keeps its room until others wait for it: then its connection is closed.
+
+use std::collections::{BTreeMap, HashMap};
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::principal::Requester;
+use super::problem::{Code, Problem};
+use crate::model::{Client, Listed};
+
+/// The unit in which room is reserved, in octets.
+const UNIT: u64 = 1024;
+/// What a message needs at most while it becomes JSON, as a multiple of its size: its octets, its text, and both bodies
+/// as JSON, where a control character takes six octets.
+const RENDERED: u64 = 14;
+/// What any answer needs beside its mail, in octets.
+const OVERHEAD: u64 = 4 * UNIT;
+/// Answers that may need more than this take their room from the pool of large ones, in octets.
+const SMALL_MAX: u64 = 4 * 1024 * UNIT;
+/// Room for small answers, in octets.
+const SMALL_POOL: u64 = 48 * 1024 * UNIT;
+/// The least room for large answers, in octets. It always suffices for the largest message.
+const LARGE_POOL_MIN: u64 = 64 * 1024 * UNIT;
+/// One client's share of a pool is this part. An answer that needs more than the share has all of it.
+const SHARES: u64 = 4;
+/// How long an answer waits for room. Then it is refused.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+/// How long an answer may keep its room while others wait.
+const HELD_MIN: Duration = Duration::from_secs(5);
+/// How often those who wait look for answers that have kept their room too long.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// The number of clients at which idle ones are first removed.
+const CLIENTS_MIN: usize = 1024;
+
+/// Room for the answers of all clients.
+#[derive(Clone, Debug)]
+pub struct AnswerMemory {
+    small: Arc<Pool>,
+    large: Arc<Pool>,
+}
+
+#[derive(Debug)]
+struct Pool {
+    units: u32,
+    room: Arc<Semaphore>,
+    shares: Mutex<HashMap<Client, Weak<Semaphore>>>,
+    holders: Mutex<Holders>,
+}
+
+/// The answers that have room now, in the order in which they got it.
+#[derive(Debug, Default)]
+struct Holders {
+    next: u64,
+    by_number: BTreeMap<u64, Holder>,
+}
+
+#[derive(Debug)]
+struct Holder {
+    since: Instant,
+    asker: Asker,
+}
+
+/// A connection; to cancel its token closes it. In the extensions of a request over a socket.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Connection(pub(super) CancellationToken);
+
+/// Who asks for an answer, and over which connection.
+#[derive(Clone, Debug)]
+pub(super) struct Asker {
+    requester: Requester,
+    connection: Connection,
+}
+
+/// The room of one answer.
+#[derive(Debug)]
+pub(super) struct Room {
+    pool: Arc<Pool>,
+    number: u64,
+    of_all: OwnedSemaphorePermit,
+    of_client: Option<OwnedSemaphorePermit>,
+}
+
+impl AnswerMemory {
+    /// Room for answers where no message is longer than `message_octets_max`.
+    pub fn new(message_octets_max: u64) -> Self {
+        let largest = message_octets_max.saturating_mul(RENDERED) + OVERHEAD;
+        Self { small: Pool::new(SMALL_POOL), large: Pool::new(largest.max(LARGE_POOL_MIN)) }
+    }
+
+    /// Reserves what it takes at most to show these Emails as JSON.
+    pub(super) async fn reserve_rendered(&self, asker: &Asker, emails: &[Listed]) -> Result<Room, Problem> {
+        let octets: u64 = emails.iter().map(|listed| listed.size_octets).sum();
+        self.reserve(asker, octets.saturating_mul(RENDERED)).await
+    }
+
+    /// Reserves room for so many octets. The problem is that there was none within [`WAIT_MAX`].
+    pub(super) async fn reserve(&self, asker: &Asker, octets: u64) -> Result<Room, Problem> {
+        let octets = octets.saturating_add(OVERHEAD);
+        let pool = if octets <= SMALL_MAX { &self.small } else { &self.large };
+        let deadline = Instant::now() + WAIT_MAX;
+        let reserved = timeout_at(deadline, pool.reserve(asker, units(octets))).await;
+        reserved.map_err(|_| {
+            Problem::new(Code::Busy, "too many answers with mail are on their way to slow readers; try again")
+                .with_retry_after(5)
+        })
+    }
+}
+
+fn units(octets: u64) -> u32 {
+    u32::try_from(octets.div_ceil(UNIT)).unwrap_or(u32::MAX)
+}
+
+impl Pool {
+    fn new(octets: u64) -> Arc<Self> {
+        let units = units(octets);
+        let room = Arc::new(Semaphore::new(units as usize));
+        Arc::new(Self { units, room, shares: Mutex::default(), holders: Mutex::default() })
+    }
+
+    async fn reserve(self: &Arc<Self>, asker: &Asker, units: u32) -> Room {
+        let units = units.min(self.units);
+        let of_client = match asker.requester {
+            Requester::Administrator => None,
+            Requester::At(client) => {
+                let (share, units_max) = self.share(client);
+                Some(self.acquire(share, units.min(units_max), Some(asker.requester)).await)
+            }
+        };
+        let of_all = self.acquire(Arc::clone(&self.room), units, None).await;
+        let number = self.holders().add(asker.clone());
+        Room { pool: Arc::clone(self), number, of_all, of_client }
+    }
+
+    /// Waits for room. Meanwhile answers that have kept theirs too long lose it: those of `requester`, or all.
+    async fn acquire(
+        &self,
+        semaphore: Arc<Semaphore>,
+        units: u32,
+        requester: Option<Requester>,
+    ) -> OwnedSemaphorePermit {
+        let acquired = semaphore.acquire_many_owned(units);
+        tokio::pin!(acquired);
+        loop {
+            match timeout_at(Instant::now() + LOOK_EVERY, acquired.as_mut()).await {
+                Ok(permit) => return permit.expect("the semaphores are never closed"),
+                Err(_) => self.holders().close_old(requester),
+            }
+        }
+    }
+
+    /// The share of a client, and the units of a whole one.
+    fn share(&self, client: Client) -> (Arc<Semaphore>, u32) {
+        let units_max = self.units / u32::try_from(SHARES).unwrap_or(1);
+        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        if shares.len() >= CLIENTS_MIN && shares.len().is_power_of_two() {
+            shares.retain(|_, share| share.strong_count() > 0);
+        }
+        let share = shares.entry(client).or_default();
+        let semaphore = share.upgrade().unwrap_or_else(|| {
+            let semaphore = Arc::new(Semaphore::new(units_max as usize));
+            *share = Arc::downgrade(&semaphore);
+            semaphore
+        });
+        (semaphore, units_max)
+    }
+
+    fn holders(&self) -> MutexGuard<'_, Holders> {
+        self.holders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Holders {
+    fn add(&mut self, asker: Asker) -> u64 {
+        self.next += 1;
+        self.by_number.insert(self.next, Holder { since: Instant::now(), asker });
+        self.next
+    }
+
+    /// Closes the connections whose answers have had room for longer than [`HELD_MIN`].
+    fn close_old(&self, requester: Option<Requester>) {
+        let is_old = |holder: &&Holder| holder.since.elapsed() >= HELD_MIN;
+        for Holder { asker, .. } in self.by_number.values().take_while(is_old) {
+            if requester.is_none_or(|requester| requester == asker.requester) {
+                asker.connection.0.cancel();
+            }
+        }
+    }
+}
+
+impl Room {
+    /// Gives back what is beyond `octets`.
+    pub(super) fn shrink_to(&mut self, octets: u64) {
+        let needed = units(octets.saturating_add(OVERHEAD)) as usize;
+        for permit in [Some(&mut self.of_all), self.of_client.as_mut()].into_iter().flatten() {
+            drop(permit.split(permit.num_permits().saturating_sub(needed)));
+        }
+    }
+
+    /// Octets that keep this room until they are sent or dropped, and no more of it than they need.
+    pub(super) fn hold(mut self, octets: impl AsRef<[u8]> + Send + 'static) -> Bytes {
+        self.shrink_to(octets.as_ref().len() as u64);
+        Bytes::from_owner(Held { octets, _room: self })
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.pool.holders().by_number.remove(&self.number);
+    }
+}
+
+struct Held<T> {
+    octets: T,
+    _room: Room,
+}
+
+impl<T: AsRef<[u8]>> AsRef<[u8]> for Held<T> {
+    fn as_ref(&self) -> &[u8] {
+        self.octets.as_ref()
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Asker {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let connection = parts.extensions.get().cloned().unwrap_or_default();
+        Ok(Self { requester: Requester::of(&parts.extensions), connection })
+    }
+}
