@@ -240,3 +240,110 @@ impl<S: Sync> FromRequestParts<S> for Asker {
         Ok(Self { requester: Requester::of(&parts.extensions), connection })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use super::*;
+
+    const MESSAGE_MAX: u64 = 10 << 20;
+
+    fn asker(number: u8) -> Asker {
+        let address = IpAddr::V4(Ipv4Addr::new(192, 0, 2, number));
+        Asker { requester: Requester::At(Client::of(address)), connection: Connection::default() }
+    }
+
+    fn memory() -> AnswerMemory {
+        AnswerMemory::new(MESSAGE_MAX)
+    }
+
+    /// Asks for the room that the largest message takes to become JSON.
+    async fn largest(memory: &AnswerMemory, asker: &Asker) -> Result<Room, Problem> {
+        memory.reserve(asker, MESSAGE_MAX * RENDERED).await
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn small_answers_never_wait_for_large_ones() {
+        let memory = memory();
+        let _room = largest(&memory, &asker(1)).await.expect("room");
+        memory.reserve(&asker(1), 100 * UNIT).await.expect("room for a small answer");
+        let refused = largest(&memory, &asker(2)).await.expect_err("no room");
+        assert_eq!(refused.code(), Code::Busy);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_has_its_share_and_leaves_the_rest_to_others() {
+        let memory = memory();
+        let share = SMALL_POOL / SHARES / SMALL_MAX;
+        let mut rooms = Vec::new();
+        for _ in 0..share {
+            rooms.push(memory.reserve(&asker(1), SMALL_MAX - OVERHEAD).await.expect("room"));
+        }
+        let busy = memory.reserve(&asker(1), SMALL_MAX - OVERHEAD).await.expect_err("no room");
+        assert_eq!(busy.code(), Code::Busy);
+        memory.reserve(&asker(2), SMALL_MAX - OVERHEAD).await.expect("another client has room");
+        rooms.pop();
+        memory.reserve(&asker(1), SMALL_MAX - OVERHEAD).await.expect("room was given back");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn room_goes_back_as_far_as_it_is_not_needed_and_then_with_the_octets() {
+        let memory = memory();
+        let mut room = largest(&memory, &asker(1)).await.expect("room");
+        room.shrink_to(UNIT);
+        let octets = room.hold(vec![0; 1024]);
+        let room = memory.reserve(&asker(2), MESSAGE_MAX * (RENDERED - 1)).await.expect("what was given back");
+        let waiting = largest(&memory, &asker(3));
+        tokio::pin!(waiting);
+        assert!(futures_util::poll!(waiting.as_mut()).is_pending());
+        drop(room);
+        assert!(futures_util::poll!(waiting.as_mut()).is_pending());
+        drop(octets);
+        waiting.await.expect("all of it");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_reader_keeps_its_room_until_others_wait_for_it() {
+        let memory = memory();
+        let slow = asker(1);
+        let room = largest(&memory, &slow).await.expect("room");
+        tokio::time::sleep(Duration::from_mins(10)).await;
+        assert!(!slow.connection.0.is_cancelled());
+        let closed = slow.connection.0.clone();
+        // The connection ends when it is closed, and its answer with it.
+        tokio::spawn(async move {
+            closed.cancelled().await;
+            drop(room);
+        });
+        largest(&memory, &asker(2)).await.expect("the room of the slow reader");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_waits_for_its_own_share_closes_no_other() {
+        let memory = memory();
+        let other = asker(1);
+        let _room = memory.reserve(&other, UNIT).await.expect("room");
+        let mut rooms = Vec::new();
+        let greedy = asker(2);
+        for _ in 0..SMALL_POOL / SHARES / SMALL_MAX {
+            rooms.push(memory.reserve(&greedy, SMALL_MAX - OVERHEAD).await.expect("room"));
+        }
+        tokio::time::sleep(HELD_MIN).await;
+        memory.reserve(&greedy, SMALL_MAX - OVERHEAD).await.expect_err("no room");
+        assert!(greedy.connection.0.is_cancelled());
+        assert!(!other.connection.0.is_cancelled());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn clients_that_ask_for_nothing_now_are_forgotten() {
+        let memory = memory();
+        for number in 0..100_000_u32 {
+            let client = Client::of(IpAddr::V4(number.into()));
+            let asker = Asker { requester: Requester::At(client), connection: Connection::default() };
+            drop(memory.reserve(&asker, UNIT).await.expect("room"));
+        }
+        let clients = memory.small.shares.lock().expect("shares").len();
+        assert!(clients <= 2 * CLIENTS_MIN, "{clients} clients");
+    }
+}
