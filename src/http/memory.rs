@@ -13,7 +13,7 @@ use axum::body::Bytes;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::principal::Requester;
@@ -35,14 +35,25 @@ const SMALL_POOL: u64 = 48 * 1024 * UNIT;
 const LARGE_POOL_MIN: u64 = 64 * 1024 * UNIT;
 /// One client's share of a pool is this part. An answer that needs more than the share has all of it.
 const SHARES: u64 = 4;
-/// How long an answer waits for room. Then it is refused.
-const WAIT_MAX: Duration = Duration::from_secs(10);
-/// How long an answer may keep its room while others wait.
-const HELD_MIN: Duration = Duration::from_secs(5);
-/// How often those who wait look for answers that have kept their room too long.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// The number of clients at which idle ones are first removed.
 const CLIENTS_MIN: usize = 1024;
+
+/// How long answers wait for room, and how long others keep it meanwhile.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    /// How long an answer waits for room. Then it is refused.
+    wait_max: Duration,
+    /// How long an answer may keep its room while others wait.
+    held_min: Duration,
+    /// How often those who wait look for answers that have kept their room too long.
+    look_every: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { wait_max: Duration::from_secs(10), held_min: Duration::from_secs(5), look_every: Duration::from_secs(1) }
+    }
+}
 
 /// Room for the answers of all clients.
 #[derive(Clone, Debug)]
@@ -54,6 +65,7 @@ pub struct AnswerMemory {
 #[derive(Debug)]
 struct Pool {
     units: u32,
+    patience: Patience,
     room: Arc<Semaphore>,
     shares: Mutex<HashMap<Client, Weak<Semaphore>>>,
     holders: Mutex<Holders>,
@@ -95,8 +107,12 @@ pub(super) struct Room {
 impl AnswerMemory {
     /// Room for answers where no message is longer than `message_octets_max`.
     pub fn new(message_octets_max: u64) -> Self {
+        Self::with_patience(message_octets_max, Patience::default())
+    }
+
+    fn with_patience(message_octets_max: u64, patience: Patience) -> Self {
         let largest = message_octets_max.saturating_mul(RENDERED) + OVERHEAD;
-        Self { small: Pool::new(SMALL_POOL), large: Pool::new(largest.max(LARGE_POOL_MIN)) }
+        Self { small: Pool::new(SMALL_POOL, patience), large: Pool::new(largest.max(LARGE_POOL_MIN), patience) }
     }
 
     /// Reserves what it takes at most to show these Emails as JSON.
@@ -105,12 +121,11 @@ impl AnswerMemory {
         self.reserve(asker, octets.saturating_mul(RENDERED)).await
     }
 
-    /// Reserves room for so many octets. The problem is that there was none within [`WAIT_MAX`].
+    /// Reserves room for so many octets. The problem is that there was none in time.
     pub(super) async fn reserve(&self, asker: &Asker, octets: u64) -> Result<Room, Problem> {
         let octets = octets.saturating_add(OVERHEAD);
         let pool = if octets <= SMALL_MAX { &self.small } else { &self.large };
-        let deadline = Instant::now() + WAIT_MAX;
-        let reserved = timeout_at(deadline, pool.reserve(asker, units(octets))).await;
+        let reserved = timeout(pool.patience.wait_max, pool.reserve(asker, units(octets))).await;
         reserved.map_err(|_| {
             Problem::new(Code::Busy, "too many answers with mail are on their way to slow readers; try again")
                 .with_retry_after(5)
@@ -123,10 +138,10 @@ fn units(octets: u64) -> u32 {
 }
 
 impl Pool {
-    fn new(octets: u64) -> Arc<Self> {
+    fn new(octets: u64, patience: Patience) -> Arc<Self> {
         let units = units(octets);
         let room = Arc::new(Semaphore::new(units as usize));
-        Arc::new(Self { units, room, shares: Mutex::default(), holders: Mutex::default() })
+        Arc::new(Self { units, patience, room, shares: Mutex::default(), holders: Mutex::default() })
     }
 
     async fn reserve(self: &Arc<Self>, asker: &Asker, units: u32) -> Room {
@@ -153,9 +168,9 @@ impl Pool {
         let acquired = semaphore.acquire_many_owned(units);
         tokio::pin!(acquired);
         loop {
-            match timeout_at(Instant::now() + LOOK_EVERY, acquired.as_mut()).await {
+            match timeout(self.patience.look_every, acquired.as_mut()).await {
                 Ok(permit) => return permit.expect("the semaphores are never closed"),
-                Err(_) => self.holders().close_old(requester),
+                Err(_) => self.holders().close_old(self.patience.held_min, requester),
             }
         }
     }
@@ -188,9 +203,9 @@ impl Holders {
         self.next
     }
 
-    /// Closes the connections whose answers have had room for longer than [`HELD_MIN`].
-    fn close_old(&self, requester: Option<Requester>) {
-        let is_old = |holder: &&Holder| holder.since.elapsed() >= HELD_MIN;
+    /// Closes the connections whose answers have had room for longer than `held_min`.
+    fn close_old(&self, held_min: Duration, requester: Option<Requester>) {
+        let is_old = |holder: &&Holder| holder.since.elapsed() >= held_min;
         for Holder { asker, .. } in self.by_number.values().take_while(is_old) {
             if requester.is_none_or(|requester| requester == asker.requester) {
                 asker.connection.0.cancel();
@@ -254,8 +269,14 @@ mod tests {
         Asker { requester: Requester::At(Client::of(address)), connection: Connection::default() }
     }
 
-    fn memory() -> AnswerMemory {
-        AnswerMemory::new(MESSAGE_MAX)
+    /// Answers that find no room are refused at once.
+    fn impatient() -> AnswerMemory {
+        memory(Duration::ZERO, Duration::MAX)
+    }
+
+    fn memory(wait_max: Duration, held_min: Duration) -> AnswerMemory {
+        let patience = Patience { wait_max, held_min, look_every: Duration::from_millis(1) };
+        AnswerMemory::with_patience(MESSAGE_MAX, patience)
     }
 
     /// Asks for the room that the largest message takes to become JSON.
@@ -263,18 +284,18 @@ mod tests {
         memory.reserve(asker, MESSAGE_MAX * RENDERED).await
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn small_answers_never_wait_for_large_ones() {
-        let memory = memory();
+        let memory = impatient();
         let _room = largest(&memory, &asker(1)).await.expect("room");
         memory.reserve(&asker(1), 100 * UNIT).await.expect("room for a small answer");
         let refused = largest(&memory, &asker(2)).await.expect_err("no room");
         assert_eq!(refused.code(), Code::Busy);
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_client_has_its_share_and_leaves_the_rest_to_others() {
-        let memory = memory();
+        let memory = impatient();
         let share = SMALL_POOL / SHARES / SMALL_MAX;
         let mut rooms = Vec::new();
         for _ in 0..share {
@@ -287,14 +308,15 @@ mod tests {
         memory.reserve(&asker(1), SMALL_MAX - OVERHEAD).await.expect("room was given back");
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn room_goes_back_as_far_as_it_is_not_needed_and_then_with_the_octets() {
-        let memory = memory();
+        let memory = memory(Duration::MAX, Duration::MAX);
         let mut room = largest(&memory, &asker(1)).await.expect("room");
         room.shrink_to(UNIT);
         let octets = room.hold(vec![0; 1024]);
         let room = memory.reserve(&asker(2), MESSAGE_MAX * (RENDERED - 1)).await.expect("what was given back");
-        let waiting = largest(&memory, &asker(3));
+        let third = asker(3);
+        let waiting = largest(&memory, &third);
         tokio::pin!(waiting);
         assert!(futures_util::poll!(waiting.as_mut()).is_pending());
         drop(room);
@@ -303,12 +325,11 @@ mod tests {
         waiting.await.expect("all of it");
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_slow_reader_keeps_its_room_until_others_wait_for_it() {
-        let memory = memory();
+        let memory = memory(Duration::MAX, Duration::ZERO);
         let slow = asker(1);
         let room = largest(&memory, &slow).await.expect("room");
-        tokio::time::sleep(Duration::from_mins(10)).await;
         assert!(!slow.connection.0.is_cancelled());
         let closed = slow.connection.0.clone();
         // The connection ends when it is closed, and its answer with it.
@@ -319,9 +340,9 @@ mod tests {
         largest(&memory, &asker(2)).await.expect("the room of the slow reader");
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_client_that_waits_for_its_own_share_closes_no_other() {
-        let memory = memory();
+        let memory = memory(Duration::MAX, Duration::ZERO);
         let other = asker(1);
         let _room = memory.reserve(&other, UNIT).await.expect("room");
         let mut rooms = Vec::new();
@@ -329,15 +350,16 @@ mod tests {
         for _ in 0..SMALL_POOL / SHARES / SMALL_MAX {
             rooms.push(memory.reserve(&greedy, SMALL_MAX - OVERHEAD).await.expect("room"));
         }
-        tokio::time::sleep(HELD_MIN).await;
-        memory.reserve(&greedy, SMALL_MAX - OVERHEAD).await.expect_err("no room");
-        assert!(greedy.connection.0.is_cancelled());
+        tokio::select! {
+            _ = memory.reserve(&greedy, SMALL_MAX - OVERHEAD) => panic!("there was no room"),
+            () = greedy.connection.0.cancelled() => {}
+        }
         assert!(!other.connection.0.is_cancelled());
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn clients_that_ask_for_nothing_now_are_forgotten() {
-        let memory = memory();
+        let memory = impatient();
         for number in 0..100_000_u32 {
             let client = Client::of(IpAddr::V4(number.into()));
             let asker = Asker { requester: Requester::At(client), connection: Connection::default() };

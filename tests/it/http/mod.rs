@@ -108,7 +108,6 @@ impl TestApi {
         let domains = Arc::new(FixedDomains::default());
         let clock = Arc::new(SetClock::at(NOW));
         let router = router(Api {
-            config: Arc::new(config),
             store: Arc::clone(&store) as Arc<dyn Store>,
             outbox: outbox.clone(),
             guard: Arc::new(guard),
@@ -116,6 +115,7 @@ impl TestApi {
             registry: domains.clone(),
             reader: Reader::start(1).expect("a thread"),
             memory: AnswerMemory::new(config.mail.message_octets_max),
+            config: Arc::new(config),
             rendered: RenderedEmails::default(),
             etags: ETags::default(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
