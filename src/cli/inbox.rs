@@ -3,7 +3,7 @@
 use super::Context;
 use super::domain_hint::hint_unless_served;
 use super::output::{self, Cell, Row};
-use crate::client::Email;
+use crate::client::{Email, MailFilter};
 use crate::error::{Error, Exit};
 use crate::model::Address;
 
@@ -15,6 +15,7 @@ use crate::model::Address;
 Examples:
   tempmail inbox hello@example.test
   tempmail inbox hello@example.test --page 2 --limit 50
+  tempmail inbox hello@example.test --subject 'your code' --since 2026-01-31T12:00:00Z
   tempmail inbox hello@example.test -o id | head -n 1
   tempmail inbox hello@example.test --json | jq '.total'")]
 pub(super) struct Inbox {
@@ -29,16 +30,58 @@ pub(super) struct Inbox {
     /// Mails per page; the service has a default and a maximum
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit: Option<u64>,
+
+    #[command(flatten)]
+    filter: FilterFlags,
+}
+
+/// What the mails must be like.
+#[derive(clap::Args, Clone, Debug)]
+struct FilterFlags {
+    /// Only mail whose sender contains this, in any case
+    #[arg(long, value_name = "TEXT")]
+    from: Option<String>,
+
+    /// Only mail whose subject contains this, in any case
+    #[arg(long, value_name = "TEXT")]
+    subject: Option<String>,
+
+    /// Only mail received at this time or later, such as 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+
+    /// Only mail received before this time
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+
+    /// Only mail that has this
+    #[arg(long, value_name = "WHAT", value_parser = ["attachment"])]
+    has: Option<String>,
+}
+
+impl FilterFlags {
+    fn into_filter(self) -> MailFilter {
+        let Self { from, subject, since, until, has } = self;
+        MailFilter { from, subject, since, until, has }
+    }
 }
 
 impl Inbox {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let client = cx.client().await?;
-        let page = client.list(&self.address, self.page, self.limit).await?;
+        let filter = self.filter.into_filter();
+        let page = client.search(&self.address, self.page, self.limit, &filter).await?;
         cx.print(output::list(cx.style, &page.emails, &page, cx.now()))?;
+        if page.complete == Some(false) {
+            cx.hint(&format!("only the newest {} mails were looked at", page.scanned.unwrap_or_default()));
+        }
         // An inbox that never was is simply empty, and that is no error.
         if page.total == 0 {
-            if !hint_unless_served(cx, client, &self.address).await && cx.style.is_terminal {
+            if filter != MailFilter::default() {
+                if cx.style.is_terminal {
+                    cx.hint(&format!("no such mail for {}", self.address));
+                }
+            } else if !hint_unless_served(cx, client, &self.address).await && cx.style.is_terminal {
                 cx.hint(&format!("no mail for {}", self.address));
             }
         } else if page.emails.is_empty() {

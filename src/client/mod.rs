@@ -38,7 +38,7 @@ pub use arrivals::Arrivals;
 pub use backup::{Backup, DbStats};
 pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, socket_path};
 pub use domain::{AddedDomain, Domain, MxCheck, NewDomain, Round};
-pub use email::{Attachment, Email, EmailDetail, EmailPage, Header};
+pub use email::{Attachment, Email, EmailDetail, EmailPage, Header, MailFilter};
 pub use local::{Assembly, LocalRouter, OpenRouter, OpenRouterError};
 pub use offline::{BackupCounts, CheckReport, Compacted, Finding, OfflineStore, ProgressCallback, Salvaged};
 pub use problem::{ClientError, Problem};
@@ -85,8 +85,29 @@ impl Client {
 
     /// One page of the Emails of an address, newest first. Pages count from 1; the server's defaults stand for `None`.
     pub async fn list(&self, to: &Address, page: Option<u64>, limit: Option<u64>) -> Result<EmailPage, ClientError> {
+        self.search(to, page, limit, &MailFilter::default()).await
+    }
+
+    /// A page of those Emails of an address that pass a filter, newest first.
+    pub async fn search(
+        &self,
+        to: &Address,
+        page: Option<u64>,
+        limit: Option<u64>,
+        filter: &MailFilter,
+    ) -> Result<EmailPage, ClientError> {
         let number = |value: Option<u64>| value.map(|number| number.to_string());
-        let query = query(&[("to", Some(to.to_string())), ("page", number(page)), ("limit", number(limit))]);
+        let MailFilter { from, subject, since, until, has } = filter.clone();
+        let query = query(&[
+            ("to", Some(to.to_string())),
+            ("page", number(page)),
+            ("limit", number(limit)),
+            ("from", from),
+            ("subject", subject),
+            ("since", since),
+            ("until", until),
+            ("has", has),
+        ]);
         self.get(format!("/api/mail/messages{query}"), MAIL_OCTETS_MAX).await
     }
 

@@ -8,7 +8,8 @@
 //! server    connections and their limits
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
-//! messages, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
+//! messages, page, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
+//! filter, search, fields   which Emails of a mailbox to list, and what of them
 //! email     an Email as JSON     problem   errors, their codes and statuses
 //! etag      whether a caller has an answer already              rendered   Emails that were listed lately
 //! registration_limit   the rate limit on registrations of webhooks
@@ -23,6 +24,8 @@ mod domains;
 mod edge;
 mod email;
 mod etag;
+mod fields;
+mod filter;
 mod health;
 mod host;
 mod memory;
@@ -30,6 +33,7 @@ mod message;
 mod messages;
 mod metrics;
 mod origin;
+mod page;
 mod principal;
 pub mod problem;
 mod query;
@@ -37,6 +41,7 @@ mod raw;
 mod registration_limit;
 mod rendered;
 mod root;
+mod search;
 mod server;
 mod webhooks;
 

@@ -23,6 +23,12 @@ pub enum Code {
     PageInvalid,
     /// `limit` is not a whole number of at least 1.
     LimitInvalid,
+    /// `cursor` does not come from an answer.
+    CursorInvalid,
+    /// `has` is not a property of an Email.
+    FilterInvalid,
+    /// `fields` names a field that does not exist.
+    FieldsInvalid,
     /// A name is not a domain name.
     DomainInvalid,
     /// `owner` is not a text of 1 to 256 characters, or has control characters.
@@ -126,6 +132,9 @@ impl Code {
             Self::IdInvalid => (S::BAD_REQUEST, "id_invalid"),
             Self::PageInvalid => (S::BAD_REQUEST, "page_invalid"),
             Self::LimitInvalid => (S::BAD_REQUEST, "limit_invalid"),
+            Self::CursorInvalid => (S::BAD_REQUEST, "cursor_invalid"),
+            Self::FilterInvalid => (S::BAD_REQUEST, "filter_invalid"),
+            Self::FieldsInvalid => (S::BAD_REQUEST, "fields_invalid"),
             Self::DomainInvalid => (S::BAD_REQUEST, "domain_invalid"),
             Self::OwnerInvalid => (S::BAD_REQUEST, "owner_invalid"),
             Self::EmailInvalid => (S::BAD_REQUEST, "email_invalid"),

@@ -1,7 +1,7 @@
 //! Query strings, read strictly.
 //!
 //! A `+` is a literal plus, since clients send addresses that way. A space is `%20`. Unknown parameters are ignored,
-//! and a known parameter may appear only once.
+//! and a known parameter may appear only once, unless it says otherwise.
 
 use std::str::FromStr;
 
@@ -50,6 +50,11 @@ impl Query {
         Ok(value)
     }
 
+    /// The values of a parameter that may appear several times.
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |(found, _)| found == name).map(|(_, value)| value.as_str())
+    }
+
     fn required(&self, name: &str) -> Result<&str, Problem> {
         let missing = || Problem::new(Code::ParameterMissing, format!("the parameter '{name}' is missing"));
         self.get(name)?.ok_or_else(missing)
@@ -64,11 +69,6 @@ impl Query {
     /// The domain in a required parameter.
     pub(super) fn domain(&self, name: &str) -> Result<DomainName, Problem> {
         domain(self.required(name)?)
-    }
-
-    /// The id of an Email in a required parameter.
-    pub(super) fn id(&self, name: &str) -> Result<EmailId, Problem> {
-        id(self.required(name)?)
     }
 
     /// The id of a webhook in a required parameter.
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(code(query("to=").address("to")), Code::AddressInvalid);
         assert_eq!(code(query(&format!("to={}@x.test", "a".repeat(2000))).address("to")), Code::AddressInvalid);
         assert_eq!(code(query("domain=-").domain("domain")), Code::DomainInvalid);
-        assert_eq!(code(query("id=1").id("id")), Code::IdInvalid);
+        assert_eq!(super::id("1").expect_err("no id").code(), Code::IdInvalid);
         assert_eq!(code(query("id=1").webhook_id("id")), Code::IdInvalid);
         assert_eq!(code(query("force=yes").flag("force")), Code::BooleanInvalid);
         assert_eq!(query("force=true").flag("force"), Ok(true));

@@ -195,8 +195,8 @@ pub(super) async fn delete(
 ) -> Result<Json<Deleted>, Problem> {
     let id = query.webhook_id("id")?;
     let Some(record) = api.outbox.webhook(id).await? else {
-        return Ok(Json(Deleted { deleted: 0 }));
+        return Ok(Json(Deleted::number(0)));
     };
     api.permit(principal, &record.mailbox)?;
-    Ok(Json(Deleted { deleted: u64::from(api.outbox.delete_webhook(id).await?) }))
+    Ok(Json(Deleted::number(u64::from(api.outbox.delete_webhook(id).await?))))
 }

@@ -198,6 +198,17 @@ pub trait Store: Send + Sync + 'static {
     /// Lists a page of a mailbox with its version, as of `now`. An unknown mailbox is empty. A page of 0 Emails costs least.
     async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError>;
 
+    /// Lists the newest Emails of a mailbox with sequence numbers below `before`, at most `limit`.
+    ///
+    /// A caller that goes on below the last number sees each Email once, whatever arrives meanwhile.
+    async fn list_before(
+        &self,
+        mailbox: &Mailbox,
+        before: u64,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Listed>, StoreError>;
+
     /// Finds the Email with this id, without its octets, if it is readable at `now`.
     async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError>;
 

@@ -57,7 +57,7 @@ pub(super) async fn add(
 /// `DELETE /api/admin/domains?domain=`
 pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Result<Json<Deleted>, Problem> {
     let is_removed = api.registry.remove(&query.domain("domain")?).await?;
-    Ok(Json(Deleted { deleted: u64::from(is_removed) }))
+    Ok(Json(Deleted::number(u64::from(is_removed))))
 }
 
 /// `POST /api/admin/domains/verify?domain=&force=`: verifies one domain or all.

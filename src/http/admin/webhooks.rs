@@ -62,7 +62,7 @@ pub(super) async fn list(State(api): State<Arc<Api>>, query: Query) -> Result<Js
 pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Result<Json<Deleted>, Problem> {
     let missing = || Problem::new(Code::ParameterMissing, "the parameter 'origin' is missing");
     let origin = origin(query.get("origin")?.ok_or_else(missing)?)?;
-    Ok(Json(Deleted { deleted: api.outbox.delete_webhooks_of_origin(origin).await? as u64 }))
+    Ok(Json(Deleted::number(api.outbox.delete_webhooks_of_origin(origin).await? as u64)))
 }
 
 /// The origin of a URL. The origin need not be permitted for webhooks.

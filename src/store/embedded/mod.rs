@@ -188,6 +188,17 @@ impl Store for EmbeddedStore {
         listed.ok_or_else(|| StoreError::Failed("a list has more rows than can be counted".into()))
     }
 
+    async fn list_before(
+        &self,
+        mailbox: &Mailbox,
+        before: u64,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Listed>, StoreError> {
+        let mailbox = mailbox.clone();
+        self.read(move |view| view.list_before(&mailbox, before, limit, now)).await
+    }
+
     async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError> {
         match self.state.index() {
             // A change of threads would cost several times as much as these two rows.

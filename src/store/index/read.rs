@@ -97,6 +97,30 @@ impl View {
         Ok(Some(MailboxPage { emails, total, version }))
     }
 
+    /// Lists the newest Emails with sequence numbers below `before`, at most `limit`.
+    pub(crate) fn list_before(
+        &self,
+        mailbox: &Mailbox,
+        before: u64,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Listed>, IndexError> {
+        let hash = mailbox_hash(&self.hash_key, mailbox);
+        let table = self.transaction.open_table(MAIL)?;
+        let mut emails = Vec::with_capacity(limit.min(1024));
+        for row in table.range::<&MailKey>(&mail_key(hash, 1)..&mail_key(hash, before.max(1)))?.rev() {
+            let (key, row) = row?;
+            let row = decode_mail(row.value())?;
+            if row.expires_at > now {
+                emails.push(row.listed(key.value()));
+                if emails.len() == limit {
+                    break;
+                }
+            }
+        }
+        Ok(emails)
+    }
+
     pub(crate) fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, IndexError> {
         Ok(self.row(id)?.filter(|(_, row)| row.expires_at > now).map(|(key, row)| row.listed(&key)))
     }

@@ -4,6 +4,7 @@ mod admin;
 mod browsers;
 mod delete;
 mod domains;
+mod filters;
 mod health;
 mod message;
 mod messages;

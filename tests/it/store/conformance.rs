@@ -40,6 +40,12 @@ pub async fn a_mailbox_lists_newest_first_page_by_page(store: Arc<dyn Store>) {
     assert_eq!(subjects(&*store, "a@example.test", page(5, 2), NOW).await, (vec![], 5));
     assert_eq!(subjects(&*store, "a@example.test", page(u64::MAX, 2), NOW).await, (vec![], 5));
     assert_eq!(subjects(&*store, "nobody@example.test", page(0, 2), NOW).await, (vec![], 0));
+    let all = store.list(&mailbox("a@example.test"), page(0, 9), NOW).await.expect("list").emails;
+    for before in 0..5 {
+        let last = all[before].sequence;
+        let rest = store.list_before(&mailbox("a@example.test"), last, 2, NOW).await.expect("list");
+        assert_eq!(rest, all[before + 1..].iter().take(2).cloned().collect::<Vec<_>>());
+    }
 }
 
 pub async fn a_message_gives_each_recipient_an_email_of_its_own(store: Arc<dyn Store>) {

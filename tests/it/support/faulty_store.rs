@@ -167,6 +167,17 @@ impl Store for FaultyStore {
         self.store.list(mailbox, page, now).await
     }
 
+    async fn list_before(
+        &self,
+        mailbox: &Mailbox,
+        before: u64,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Listed>, StoreError> {
+        self.working()?;
+        self.store.list_before(mailbox, before, limit, now).await
+    }
+
     async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError> {
         self.working()?;
         self.store.find(id, now).await
