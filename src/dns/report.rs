@@ -36,7 +36,7 @@ impl MxReport {
             MxVerdict::PointsElsewhere { to, found } => {
                 let todo = match to {
                     Elsewhere::Hosts(_) | Elsewhere::NullMx => "Replace the MX records of the domain with",
-                    Elsewhere::NoSuchDomain | Elsewhere::ImplicitMx => "Create the record",
+                    Elsewhere::NoSuchDomain | Elsewhere::NoMx => "Create the record",
                 };
                 let record = expected.first().map_or("", String::as_str);
                 (false, format!("{sentence}. {todo}: {record}"), found)
@@ -54,9 +54,6 @@ pub fn sentence(domain: &DomainName, hosts: &[DomainName], verdict: &MxVerdict) 
         MxVerdict::PointsHere { via: Via::Addresses, .. } => {
             format!("The MX record of {domain} points at a host that has the address of {ours}")
         }
-        MxVerdict::PointsHere { via: Via::ImplicitMx, .. } => {
-            format!("{domain} has no MX record, and its own address is that of {ours}")
-        }
         MxVerdict::PointsElsewhere { to: Elsewhere::Hosts(theirs), .. } => {
             format!(
                 "The MX record of {domain} points at {}, not at {ours}",
@@ -69,12 +66,7 @@ pub fn sentence(domain: &DomainName, hosts: &[DomainName], verdict: &MxVerdict) 
         MxVerdict::PointsElsewhere { to: Elsewhere::NoSuchDomain, .. } => {
             format!("{domain} does not exist in the DNS (NXDOMAIN)")
         }
-        MxVerdict::PointsElsewhere { to: Elsewhere::ImplicitMx, found } if found.is_empty() => {
-            format!("{domain} has neither an MX record nor an address")
-        }
-        MxVerdict::PointsElsewhere { to: Elsewhere::ImplicitMx, .. } => {
-            format!("{domain} has no MX record, and its own address is not that of {ours}")
-        }
+        MxVerdict::PointsElsewhere { to: Elsewhere::NoMx, .. } => format!("{domain} has no MX record"),
         MxVerdict::NoAnswer(why) => format!("No answer: {why}"),
     }
 }

@@ -126,8 +126,6 @@ pub enum Via {
     Host(DomainName),
     /// The hosts of best preference have only addresses of ours.
     Addresses,
-    /// There is no MX record, and the domain itself has only addresses of ours (RFC 5321 section 5.1).
-    ImplicitMx,
 }
 
 /// Where mail goes that does not come to us.
@@ -139,50 +137,48 @@ pub enum Elsewhere {
     NullMx,
     /// The domain does not exist.
     NoSuchDomain,
-    /// There is no MX record, and the domain itself has other addresses than ours, or none.
-    ImplicitMx,
+    /// There is no MX record.
+    NoMx,
 }
 
 /// The names whose addresses [`classify`] needs; empty if the MX answer is enough.
-pub fn hosts_to_resolve(domain: &DomainName, mx: &MxAnswer, ours: &Ours) -> Vec<String> {
+pub fn hosts_to_resolve(mx: &MxAnswer, ours: &Ours) -> Vec<String> {
     match mx {
         MxAnswer::Records(records) => {
             let best = best_hosts(records);
             let is_decided = best.len() > HOSTS_MAX || named(&best, ours).is_some();
             if is_decided { Vec::new() } else { best.into_iter().collect() }
         }
-        MxAnswer::NoRecords => vec![domain.to_string()],
-        MxAnswer::NoSuchName | MxAnswer::Failed(_) => Vec::new(),
+        MxAnswer::NoRecords | MxAnswer::NoSuchName | MxAnswer::Failed(_) => Vec::new(),
     }
 }
 
 /// Where the mail of `domain` goes.
 ///
 /// The mail comes to us if an MX record of best preference names a host of ours. It also comes to us if all hosts of
-/// best preference have only addresses of ours. Without an MX record, the second rule applies to the domain itself.
+/// best preference have only addresses of ours. Without an MX record it never does, wherever the domain's own address
+/// leads: RFC 5321 section 5.1 then routes mail there, but the owner of the domain has not agreed to that.
 pub fn classify(domain: &DomainName, ours: &Ours, answers: &Answers) -> MxVerdict {
-    let mut found = Vec::new();
-    let (via, to) = match &answers.mx {
+    let elsewhere = |to, found| MxVerdict::PointsElsewhere { to, found };
+    let records = match &answers.mx {
         MxAnswer::Failed(why) => return MxVerdict::NoAnswer(why.clone()),
-        MxAnswer::NoSuchName => return MxVerdict::PointsElsewhere { to: Elsewhere::NoSuchDomain, found },
-        MxAnswer::NoRecords => (Via::ImplicitMx, Elsewhere::ImplicitMx),
-        MxAnswer::Records(records) => {
-            found = shown(domain, records);
-            let best = best_hosts(records);
-            if best.is_empty() {
-                return MxVerdict::PointsElsewhere { to: Elsewhere::NullMx, found };
-            }
-            if let Some(host) = named(&best, ours) {
-                return MxVerdict::PointsHere { via: Via::Host(host), found };
-            }
-            let is_too_many = best.len() > HOSTS_MAX;
-            let to = Elsewhere::Hosts(best.into_iter().collect());
-            if is_too_many {
-                return MxVerdict::PointsElsewhere { to, found };
-            }
-            (Via::Addresses, to)
-        }
+        MxAnswer::NoSuchName => return elsewhere(Elsewhere::NoSuchDomain, Vec::new()),
+        MxAnswer::NoRecords => return elsewhere(Elsewhere::NoMx, Vec::new()),
+        MxAnswer::Records(records) => records,
     };
+    let mut found = shown(domain, records);
+    let best = best_hosts(records);
+    if best.is_empty() {
+        return elsewhere(Elsewhere::NullMx, found);
+    }
+    if let Some(host) = named(&best, ours) {
+        return MxVerdict::PointsHere { via: Via::Host(host), found };
+    }
+    let is_too_many = best.len() > HOSTS_MAX;
+    let to = Elsewhere::Hosts(best.into_iter().collect());
+    if is_too_many {
+        return elsewhere(to, found);
+    }
     for (host, addresses) in &answers.hosts {
         found.extend(addresses.found.iter().map(|address| match address {
             IpAddr::V4(v4) => format!("{host}. IN A {v4}"),
@@ -191,8 +187,8 @@ pub fn classify(domain: &DomainName, ours: &Ours, answers: &Answers) -> MxVerdic
     }
     found.truncate(FOUND_MAX);
     match are_ours(ours, answers) {
-        Ok(true) => MxVerdict::PointsHere { via, found },
-        Ok(false) => MxVerdict::PointsElsewhere { to, found },
+        Ok(true) => MxVerdict::PointsHere { via: Via::Addresses, found },
+        Ok(false) => elsewhere(to, found),
         Err(why) => MxVerdict::NoAnswer(why),
     }
 }

@@ -43,8 +43,8 @@ async fn each_answer_of_a_server_is_understood() {
     // An operator typed the preference into the field for the name.
     zone.set_mx("typo.test", &[(10, "10 mail.typo.test")]);
     zone.set_mx("null.test", &[(0, ".")]);
-    zone.set_addresses("implicit4.test", &["192.0.2.25"]);
-    zone.set_addresses("implicit6.test", &["2001:db8::25"]);
+    zone.set_addresses("website4.test", &["192.0.2.25"]);
+    zone.set_addresses("website6.test", &["2001:db8::25"]);
     zone.set_addresses("web.test", &["203.0.113.80"]);
     zone.set_empty("nodata.test");
     zone.servfail("servfail.test");
@@ -68,9 +68,10 @@ async fn each_answer_of_a_server_is_understood() {
         ("literal.test", To::Elsewhere),
         ("typo.test", To::Elsewhere),
         ("null.test", To::Elsewhere),
-        ("implicit4.test", To::Here),
-        ("implicit6.test", To::Here),
-        (OUR_HOST, To::Here),
+        // Their own addresses are ours, but without an MX record their owners have agreed to nothing.
+        ("website4.test", To::Elsewhere),
+        ("website6.test", To::Elsewhere),
+        (OUR_HOST, To::Elsewhere),
         ("web.test", To::Elsewhere),
         ("nodata.test", To::Elsewhere),
         ("nxdomain.test", To::Elsewhere),

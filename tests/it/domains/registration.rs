@@ -43,6 +43,18 @@ async fn a_domain_that_points_elsewhere_is_not_registered_and_the_record_to_crea
 }
 
 #[tokio::test]
+async fn a_web_site_at_our_address_is_not_registered_without_an_mx_record() {
+    let setup = Setup::new().await;
+    setup.zone.set_addresses("web.test", &["192.0.2.25"]);
+    let Err(DomainError::MxMismatch(report)) = setup.register("web.test").await else { panic!("a mismatch") };
+    assert_eq!(
+        report.message,
+        "web.test has no MX record. Create the record: web.test. IN MX 10 mx.tempmail.test."
+    );
+    assert_eq!(setup.store.record("web.test").await, None);
+}
+
+#[tokio::test]
 async fn a_resolver_that_fails_says_nothing_about_the_domain() {
     let setup = Setup::new().await;
     setup.zone.servfail("shop.test");
