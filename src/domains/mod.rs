@@ -4,6 +4,7 @@
 //! table     says from memory which domains are served            registry  registers, pins and removes domains
 //! verifier  checks the MX of every domain once a period          round     decides what a round may deactivate; pure
 //! records   the records in the store, and their copy in memory   counters  counts domains and MX checks
+//! turns     shares the checks that callers ask for between clients
 //! ```
 //!
 //! The store is authoritative. A change goes to the store first, and then to memory.
@@ -15,6 +16,7 @@ pub mod verifier;
 
 mod counters;
 mod records;
+mod turns;
 
 use crate::dns::{Failure, MxReport};
 use crate::model::{DomainName, DomainPattern, DomainRecord, DomainStatus, Timestamp};
@@ -117,6 +119,9 @@ pub enum DomainError {
     /// The DNS gave no answer. This says nothing about the domain, and a later attempt may succeed.
     #[error("the MX record could not be looked up: {0}")]
     Dns(Failure),
+    /// The client's checks in progress, or those of all clients, are as many as permitted. DNS was not asked.
+    #[error("too many checks are in progress")]
+    Busy,
     /// The limit of registered domains is reached.
     #[error("the limit max-domains of registered domains is reached")]
     TooMany,

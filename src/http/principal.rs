@@ -47,11 +47,11 @@ impl Requester {
         Self::At(model::Client::of(peer))
     }
 
-    /// The registrant of a webhook; `None` for the administrator.
-    pub(super) fn registrant(self) -> Option<model::Client> {
+    /// The client, which is also the registrant of a webhook or domain; `None` for the administrator.
+    pub(super) fn client(self) -> Option<model::Client> {
         match self {
             Self::Administrator => None,
-            Self::At(registrant) => Some(registrant),
+            Self::At(client) => Some(client),
         }
     }
 }

@@ -101,6 +101,8 @@ pub enum Code {
     MxHostUnset,
     /// DNS gave no answer about the domain.
     DnsUnavailable,
+    /// Too many checks of domains are in progress, so DNS was not asked.
+    DnsBusy,
     /// Too many tests of webhooks are in progress, or the receiver's address was called too often.
     WebhookBusy,
     /// The store failed or is stopping.
@@ -163,6 +165,7 @@ impl Code {
             Self::DomainFixed => (S::CONFLICT, "domain_fixed"),
             Self::MxHostUnset => (S::SERVICE_UNAVAILABLE, "mx_host_unset"),
             Self::DnsUnavailable => (S::SERVICE_UNAVAILABLE, "dns_unavailable"),
+            Self::DnsBusy => (S::SERVICE_UNAVAILABLE, "dns_busy"),
             Self::WebhookBusy => (S::SERVICE_UNAVAILABLE, "webhook_busy"),
             Self::StoreUnavailable => (S::SERVICE_UNAVAILABLE, "store_unavailable"),
             Self::StorageFull => (S::INSUFFICIENT_STORAGE, "storage_full"),
@@ -328,6 +331,10 @@ impl From<DomainError> for Problem {
             )
             .with_retry_after(60)
             .with_log_detail(false, &format_args!("DNS gave no answer: {cause}")),
+            DomainError::Busy => {
+                let detail = "too many checks of domains are in progress, so DNS was not asked; try again";
+                Self::new(Code::DnsBusy, detail).with_retry_after(5)
+            }
             DomainError::TooMany => {
                 Self::new(Code::TooManyDomains, "the service's limit max-domains of registered domains is reached")
             }

@@ -143,7 +143,7 @@ fn a_crowd_of_hosts_is_not_resolved() {
     let exchanges: Vec<String> = (0..17).map(|number| format!("mx{number}.other.example.")).collect();
     let records: Vec<(u16, &str)> = exchanges.iter().map(|exchange| (10, exchange.as_str())).collect();
     let MxVerdict::PointsElsewhere { found, .. } = verdict(mx(&records), &[], Vec::new()) else { panic!("elsewhere") };
-    assert_eq!(found.len(), 17);
+    assert_eq!((found.records.len(), found.hosts.len()), (17, 0));
     let with_ours: Vec<(u16, &str)> = [records, vec![(10, "mx.tempmail.example.")]].concat();
     assert_eq!(to(&verdict(mx(&with_ours), &[], Vec::new())), To::Here);
 }
@@ -155,14 +155,25 @@ fn what_was_found_reads_as_a_zone_best_first() {
     let MxVerdict::PointsElsewhere { to, found } = verdict else { panic!("elsewhere") };
     assert_eq!(to, Elsewhere::Hosts(vec!["a.other.example".to_owned()]));
     assert_eq!(
-        found,
-        [
-            "shop.example. IN MX 10 a.other.example.",
-            "shop.example. IN MX 20 b.other.example.",
-            "a.other.example. IN A 203.0.113.9",
-            "a.other.example. IN AAAA 2001:db8::99",
-        ]
+        found.records,
+        ["shop.example. IN MX 10 a.other.example.", "shop.example. IN MX 20 b.other.example."]
     );
+    let host = FoundHost {
+        name: "a.other.example".to_owned(),
+        addresses: at(&["203.0.113.9", "2001:db8::99"]).found,
+        is_ours: false,
+    };
+    assert_eq!(found.hosts, [host]);
+}
+
+#[test]
+fn each_host_is_ours_or_not() {
+    let answer = mx(&[(10, "a.other.example."), (10, "b.other.example."), (10, "c.other.example.")]);
+    let addresses = [at(&["192.0.2.25", "198.51.100.7"]), at(&["192.0.2.25", "203.0.113.9"]), at(&[])];
+    let MxVerdict::PointsElsewhere { found, .. } = verdict(answer, &addresses, our_addresses()) else {
+        panic!("elsewhere")
+    };
+    assert_eq!(found.hosts.iter().map(|host| host.is_ours).collect::<Vec<_>>(), [true, false, false]);
 }
 
 proptest! {

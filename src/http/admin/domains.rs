@@ -50,7 +50,7 @@ pub(super) async fn add(
 ) -> Result<(StatusCode, Json<AdminDomainJson>), Problem> {
     let new = new_domain(&body)?;
     let skips_dns = body.flag("skipDnsCheck")?;
-    let registered = if skips_dns { api.registry.pin(new).await? } else { api.registry.register(new).await? };
+    let registered = if skips_dns { api.registry.pin(new).await? } else { api.registry.register(new, None).await? };
     Ok((status(&registered), Json(registered.entry.into())))
 }
 

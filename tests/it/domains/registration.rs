@@ -5,7 +5,7 @@ use tempmail::domains::{DomainError, DomainTable, NewDomain, Served};
 use tempmail::model::DomainStatus;
 use tempmail::store::StoreError;
 
-use super::{Setup, name, new};
+use super::{Setup, client, name, new};
 
 #[tokio::test]
 async fn a_domain_that_points_here_is_registered_and_served() {
@@ -14,7 +14,7 @@ async fn a_domain_that_points_here_is_registered_and_served() {
     let table: DomainTable = setup.registry.table();
     let wish =
         NewDomain { owner: Some("Ann".to_owned()), email: Some("ann@example.test".to_owned()), ..new("Shop.TEST.") };
-    let registered = setup.registry.register(wish).await.expect("registered");
+    let registered = setup.registry.register(wish, client(1)).await.expect("registered");
     assert!(registered.created);
     assert_eq!(registered.entry.domain, "shop.test");
     assert_eq!(registered.entry.status, DomainStatus::Active);
@@ -66,7 +66,7 @@ async fn a_resolver_that_fails_says_nothing_about_the_domain() {
 async fn without_an_mx_host_nothing_is_checked() {
     let setup = Setup::with(|config| config.domains.mx_hosts.clear()).await;
     assert_eq!(setup.register("shop.test").await, Err(DomainError::MxHostUnset));
-    assert_eq!(setup.registry.check(&name("shop.test")).await, Err(DomainError::MxHostUnset));
+    assert_eq!(setup.registry.check(&name("shop.test"), None).await, Err(DomainError::MxHostUnset));
     assert_eq!(setup.registry.verify(None, false).await, Err(DomainError::MxHostUnset));
     assert!(setup.registry.pin(new("shop.test")).await.expect("pinned").created);
 }
@@ -76,11 +76,11 @@ async fn registering_again_checks_again_and_keeps_the_owner() {
     let setup = Setup::new().await;
     setup.point_here("shop.test");
     let first = NewDomain { owner: Some("Ann".to_owned()), ..new("shop.test") };
-    setup.registry.register(first).await.expect("registered");
+    setup.registry.register(first, client(1)).await.expect("registered");
     setup.clock.advance(std::time::Duration::from_mins(1));
     let stranger =
         NewDomain { owner: Some("Eve".to_owned()), email: Some("eve@evil.test".to_owned()), ..new("shop.test") };
-    let again = setup.registry.register(stranger).await.expect("registered");
+    let again = setup.registry.register(stranger, client(2)).await.expect("registered");
     assert!(!again.created);
     assert!(again.entry.last_checked_at > again.entry.added_at);
     let stored = setup.store.record("shop.test").await.expect("kept");
