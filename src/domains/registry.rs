@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::counters::Counters;
-use super::records::Records;
+use super::records::{Limits, Records};
 use super::round::Streaks;
 use super::turns::Turns;
 use super::{DomainEntry, DomainError, DomainTable, NewDomain, Registered};
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, DomainsConfig};
 use crate::dns::{FoundDetail, MxCheck, MxReport, MxVerdict, Resolver, mx, report};
 use crate::model::{Client, Counts, DomainName, DomainRecord, DomainStatus};
 use crate::store::{Registration, Store, StoreError};
@@ -81,8 +81,8 @@ impl Registry {
         MxReport::of(name, self.check.hosts(), verdict, detail).map_err(DomainError::Dns)
     }
 
-    /// Registers a domain whose MX points here. A registered domain is checked again, and a deactivated one becomes
-    /// active again.
+    /// Registers a domain whose MX points here, within the limits of all domains and of those of one client. A
+    /// registered domain is checked again, and a deactivated one becomes active again.
     ///
     /// Anybody may call this, so it never changes the owner's data of a registered domain. It also never deactivates a
     /// domain whose MX points elsewhere, but only reports it. A fixed or pinned domain is returned without a check.
@@ -96,8 +96,8 @@ impl Registry {
         if let Some(pinned) = known.as_ref().filter(|entry| entry.record.pinned) {
             return Ok(Registered { entry: pinned.record.clone().into(), created: false });
         }
-        if known.is_none() && self.records.count().await >= self.config.domains.registered_max {
-            return Err(DomainError::TooMany);
+        if known.is_none() {
+            self.records.room(client, self.limits()).await?;
         }
         let verdict = self.ask(&new.name, client).await?;
         let result = report::sentence(&new.name, self.check.hosts(), &verdict);
@@ -111,12 +111,13 @@ impl Registry {
         let record = DomainRecord {
             last_checked_at: Some(now),
             last_check_result: Some(result.clone()),
+            registrant: client,
             ..self.active_record(new)
         };
         self.put(record, move |record| {
             // The administrator may have pinned it during the check.
             if !record.pinned {
-                record.status = DomainStatus::Active;
+                record.activate();
                 record.last_checked_at = Some(now);
                 record.last_check_result = Some(result);
             }
@@ -138,7 +139,8 @@ impl Registry {
         let record = DomainRecord { pinned: true, ..self.active_record(new) };
         self.put(record, move |record| {
             record.pinned = true;
-            record.status = DomainStatus::Active;
+            record.registrant = None;
+            record.activate();
             record.owner = owner.or(record.owner.take());
             record.email = email.or(record.email.take());
         })
@@ -151,7 +153,7 @@ impl Registry {
         if self.table.is_fixed_by_name(name) {
             return Err(DomainError::Fixed);
         }
-        let was_registered = self.records.remove(name).await?;
+        let was_registered = self.records.remove(name, None).await?;
         self.streaks(|streaks| streaks.forget(name));
         if !was_registered && self.table.is_fixed(name) {
             return Err(DomainError::Fixed);
@@ -166,7 +168,7 @@ impl Registry {
         change: impl FnOnce(&mut DomainRecord) + Send + 'static,
     ) -> Result<Registered, DomainError> {
         let name = record.name.clone();
-        match self.records.register(record.clone(), self.config.domains.registered_max).await? {
+        match self.records.register(record.clone(), self.limits()).await? {
             Registration::Won => Ok(Registered { entry: record.into(), created: true }),
             Registration::Full => Err(DomainError::TooMany),
             Registration::Taken(_) => match self.records.update(&name, None, change).await? {
@@ -186,7 +188,14 @@ impl Registry {
             added_at: self.clock.now(),
             last_checked_at: None,
             last_check_result: None,
+            registrant: None,
+            deactivated_at: None,
         }
+    }
+
+    fn limits(&self) -> Limits {
+        let DomainsConfig { registered_max, registered_per_client_max, .. } = self.config.domains;
+        Limits { total: registered_max, per_client: registered_per_client_max }
     }
 
     /// Checks a domain for a caller. A client needs a turn for that; the administrator does not.

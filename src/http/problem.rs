@@ -85,6 +85,8 @@ pub enum Code {
     MxMismatch,
     /// The limit of registered domains is reached.
     TooManyDomains,
+    /// The limit of registered domains of one client is reached.
+    TooManyDomainsForClient,
     /// The service receives no mail for the domain of an address.
     DomainUnknown,
     /// The limit of webhooks for one address is reached.
@@ -157,6 +159,7 @@ impl Code {
             Self::MethodNotAllowed => (S::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::MxMismatch => (S::UNPROCESSABLE_ENTITY, "mx_mismatch"),
             Self::TooManyDomains => (S::UNPROCESSABLE_ENTITY, "too_many_domains"),
+            Self::TooManyDomainsForClient => (S::UNPROCESSABLE_ENTITY, "too_many_domains_for_client"),
             Self::DomainUnknown => (S::UNPROCESSABLE_ENTITY, "domain_unknown"),
             Self::TooManyWebhooksForRecipient => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks_for_recipient"),
             Self::TooManyWebhooksForClient => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks_for_client"),
@@ -337,6 +340,9 @@ impl From<DomainError> for Problem {
             }
             DomainError::TooMany => {
                 Self::new(Code::TooManyDomains, "the service's limit max-domains of registered domains is reached")
+            }
+            DomainError::TooManyOfClient(limit) => {
+                Self::new(Code::TooManyDomainsForClient, format!("your limit of {limit} registered domains is reached"))
             }
             DomainError::Fixed => Self::new(
                 Code::DomainFixed,

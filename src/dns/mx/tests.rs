@@ -154,10 +154,7 @@ fn what_was_found_reads_as_a_zone_best_first() {
     let verdict = verdict(answer, &[at(&["203.0.113.9", "2001:db8::99"])], our_addresses());
     let MxVerdict::PointsElsewhere { to, found } = verdict else { panic!("elsewhere") };
     assert_eq!(to, Elsewhere::Hosts(vec!["a.other.example".to_owned()]));
-    assert_eq!(
-        found.records,
-        ["shop.example. IN MX 10 a.other.example.", "shop.example. IN MX 20 b.other.example."]
-    );
+    assert_eq!(found.records, ["shop.example. IN MX 10 a.other.example.", "shop.example. IN MX 20 b.other.example."]);
     let host = FoundHost {
         name: "a.other.example".to_owned(),
         addresses: at(&["203.0.113.9", "2001:db8::99"]).found,

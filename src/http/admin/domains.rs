@@ -17,6 +17,7 @@ use crate::http::query::Query;
 
 /// A domain as the administrator sees it.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct AdminDomainJson {
     #[serde(flatten)]
     public: DomainJson,
@@ -24,6 +25,8 @@ pub(super) struct AdminDomainJson {
     email: Option<String>,
     pinned: bool,
     fixed: bool,
+    /// The client that registered it, an IPv4 address or an IPv6 /64; null for the administrator.
+    registered_by: Option<String>,
 }
 
 impl From<DomainEntry> for AdminDomainJson {
@@ -33,6 +36,7 @@ impl From<DomainEntry> for AdminDomainJson {
             email: entry.email.clone(),
             pinned: entry.pinned,
             fixed: entry.fixed,
+            registered_by: entry.registrant.map(|registrant| registrant.to_string()),
             public: entry.into(),
         }
     }

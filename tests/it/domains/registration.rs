@@ -1,5 +1,6 @@
 //! Registering, pinning, listing, removing.
 
+use futures_util::future::join_all;
 use tempmail::dns::Failure;
 use tempmail::domains::{DomainError, DomainTable, NewDomain, Served};
 use tempmail::model::DomainStatus;
@@ -47,10 +48,7 @@ async fn a_web_site_at_our_address_is_not_registered_without_an_mx_record() {
     let setup = Setup::new().await;
     setup.zone.set_addresses("web.test", &["192.0.2.25"]);
     let Err(DomainError::MxMismatch(report)) = setup.register("web.test").await else { panic!("a mismatch") };
-    assert_eq!(
-        report.message,
-        "web.test has no MX record. Create the record: web.test. IN MX 10 mx.tempmail.test."
-    );
+    assert_eq!(report.message, "web.test has no MX record. Create the record: web.test. IN MX 10 mx.tempmail.test.");
     assert_eq!(setup.store.record("web.test").await, None);
 }
 
@@ -147,6 +145,43 @@ async fn no_more_domains_are_registered_than_permitted() {
     assert!(!setup.register("d0.test").await.expect("registered before").created);
     assert_eq!(setup.registry.remove(&name("d0.test")).await, Ok(true));
     assert!(setup.register("third.test").await.expect("room again").created);
+}
+
+#[tokio::test]
+async fn a_client_has_a_number_of_domains_and_the_administrator_any() {
+    let setup = Setup::with(|config| config.domains.registered_per_client_max = 2).await;
+    let register = async |domain: &str, client| {
+        setup.point_here(domain);
+        setup.registry.register(new(domain), client).await
+    };
+    setup.register_many(2).await;
+    assert_eq!(register("third.test", client(1)).await, Err(DomainError::TooManyOfClient(2)));
+    assert_eq!(setup.zone.mx_questions("third.test"), 0);
+    assert!(!register("d0.test", client(1)).await.expect("registered before").created);
+    assert_eq!(register("third.test", client(2)).await.expect("another client").entry.registrant, client(2));
+    for number in 0..3 {
+        assert!(register(&format!("a{number}.test"), None).await.expect("the administrator").created);
+    }
+    // A deactivated domain keeps its place.
+    setup.point_elsewhere("d0.test");
+    setup.registry.verify(None, false).await.expect("round");
+    assert_eq!(register("fourth.test", client(1)).await, Err(DomainError::TooManyOfClient(2)));
+    // After a restart the limit is the same.
+    let restarted = setup.restarted(|config| config.domains.registered_per_client_max = 2).await;
+    assert_eq!(restarted.register(new("fourth.test"), client(1)).await, Err(DomainError::TooManyOfClient(2)));
+    // What the administrator pins is the administrator's.
+    setup.registry.pin(new("d1.test")).await.expect("pinned");
+    assert!(register("fourth.test", client(1)).await.expect("room again").created);
+    assert_eq!(setup.store.record("d1.test").await.expect("kept").registrant, None);
+}
+
+#[tokio::test]
+async fn registrations_at_the_same_time_stay_within_the_limit_of_a_client() {
+    let setup = Setup::with(|config| config.domains.registered_per_client_max = 2).await;
+    let domains: Vec<String> = (0..8).map(|number| format!("d{number}.test")).collect();
+    setup.all_point_here(&domains);
+    let created = join_all(domains.iter().map(|domain| setup.register(domain))).await;
+    assert_eq!(created.iter().filter(|result| result.is_ok()).count(), 2, "{created:?}");
 }
 
 #[tokio::test]

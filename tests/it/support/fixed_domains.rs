@@ -37,6 +37,7 @@ impl FixedDomains {
             last_check_result: None,
             owner: new.owner,
             email: new.email,
+            registrant: None,
         };
         let created = !entries.iter().any(|found| found.domain == entry.domain);
         entries.retain(|found| found.domain != entry.domain);
