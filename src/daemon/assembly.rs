@@ -60,6 +60,7 @@ pub async fn assemble(
         schedule: Schedule::new(config.webhooks.schedule.clone()),
         grace: config.webhooks.grace,
         roles: config.mail.role_addresses.clone(),
+        hostname: config.smtp.hostname.clone(),
         clock: Arc::clone(&clock),
         counters: Arc::default(),
     });

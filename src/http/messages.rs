@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::Api;
 use super::email::EmailJson;
 use super::principal::Principal;
-use super::problem::{Code, Problem};
+use super::problem::Problem;
 use super::query::Query;
 use crate::model::Listed;
 use crate::reader;
@@ -36,9 +36,9 @@ pub(super) async fn list(
     query: Query,
 ) -> Result<Response, Problem> {
     let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
-    let page = query.number("page", Code::PageInvalid, 1)?;
+    let page = query.page()?;
     let limit_max = api.config.http.page_size_max as u64;
-    let limit = query.number("limit", Code::LimitInvalid, api.config.http.page_size_default as u64)?.min(limit_max);
+    let limit = query.limit(api.config.http.page_size_default as u64, limit_max)?;
     api.permit(principal, &mailbox)?;
 
     let now = api.clock.now();

@@ -15,7 +15,7 @@ pub mod protocol;
 pub mod time;
 pub mod webhook;
 
-pub use address::{Address, AddressError, Mailbox, RoleAddresses, Subaddressing};
+pub use address::{Address, AddressError, Mailbox, POSTMASTER, RoleAddresses, Subaddressing};
 pub use caps::{Caps, WhenFull};
 pub use client::Client;
 pub use count::{Count, Counts, Durations, Stopwatch};

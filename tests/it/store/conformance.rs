@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tempmail::model::{DomainRecord, DomainStatus, EmailId, Listed, Timestamp};
+use tempmail::model::{Client, DomainRecord, DomainStatus, EmailId, Listed, Timestamp};
 use tempmail::store::{PageRequest, Registration, Store};
 
 use crate::support::mail::{delivery, mailbox};
