@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! choice     which transport          transport   TCP, the daemon's socket, or a router in this process (`local`)
-//! email, domain, webhook, status, backup   the operations by noun      arrivals   mail as it arrives
+//! email, domain, webhook, token, status, backup   the operations by noun      arrivals   mail as it arrives
 //! server     address and token        problem     what can go wrong
 //! offline    work on a store without a daemon       smtp   hands a test mail to a receiver
 //! ```
@@ -21,7 +21,7 @@ mod problem;
 mod server;
 pub mod smtp;
 mod status;
-
+mod token;
 mod transport;
 mod webhook;
 
@@ -44,6 +44,7 @@ pub use offline::{BackupCounts, CheckReport, Compacted, Finding, OfflineStore, P
 pub use problem::{ClientError, Problem};
 pub use server::{ServerUrl, ServerUrlError, Token};
 pub use status::{DomainCounts, Status};
+pub use token::{NewToken, TokenEntry};
 pub use transport::{Transport, Wire};
 pub use webhook::{AddedWebhook, NewWebhook, Replay, Replayed, Webhook, WebhookDelivery, WebhookFilter};
 

@@ -25,6 +25,8 @@ pub mod value;
 
 use std::path::PathBuf;
 
+use crate::model::Secret;
+
 pub use args::ServeArgs;
 pub use check::exposed;
 pub use endpoint::Endpoint;
@@ -103,6 +105,9 @@ pub struct Config {
     pub webhooks: WebhooksConfig,
     /// How mail is kept.
     pub store: StoreConfig,
+    /// The value of `TEMPMAIL_ADMIN_TOKEN`, a token with the scope `admin` for containers. It is no setting, so nothing
+    /// shows it.
+    pub admin_token: Option<Secret>,
 }
 
 impl Config {
@@ -119,6 +124,7 @@ impl Config {
             domains: DomainsConfig::of_revision(revision),
             webhooks: WebhooksConfig::default(),
             store: StoreConfig::default(),
+            admin_token: None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
+use std::io::ErrorKind;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -10,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::domains::DomainError;
 use crate::store::StoreError;
+use crate::tokens::{TokenError, TokenFileError};
 use crate::webhook::{Busy, TestError};
 
 /// The stable code of an error, for programs. [`Code::row`] is the table of codes.
@@ -41,6 +43,12 @@ pub enum Code {
     SecretInvalid,
     /// A text is not a point in time.
     TimeInvalid,
+    /// A text is not the name of a token.
+    NameInvalid,
+    /// A text is not the scope of a token.
+    ScopeInvalid,
+    /// A life of a token is no number of seconds, or is too long.
+    ExpiryInvalid,
     /// A value is neither `true` nor `false`.
     BooleanInvalid,
     /// A required parameter is missing.
@@ -73,6 +81,10 @@ pub enum Code {
     OriginNotAllowed,
     /// The path is for the administrator only.
     Unauthorized,
+    /// The token is wrong, has expired, or was revoked.
+    TokenInvalid,
+    /// The scope of the token does not permit the request.
+    ScopeInsufficient,
     /// The address is a role address, which is for the administrator only.
     RoleAddress,
     /// The message, webhook or domain does not exist, or no longer exists.
@@ -95,6 +107,10 @@ pub enum Code {
     TooManyWebhooksForClient,
     /// The limit of all webhooks is reached.
     TooManyWebhooks,
+    /// Another token has the name.
+    TokenNameTaken,
+    /// The limit of tokens is reached.
+    TooManyTokens,
     /// The client has sent too many requests.
     RateLimited,
     /// The domain is fixed in the settings.
@@ -137,6 +153,9 @@ impl Code {
             Self::UrlOwnListener => (S::BAD_REQUEST, "url_own_listener"),
             Self::SecretInvalid => (S::BAD_REQUEST, "secret_invalid"),
             Self::TimeInvalid => (S::BAD_REQUEST, "time_invalid"),
+            Self::NameInvalid => (S::BAD_REQUEST, "name_invalid"),
+            Self::ScopeInvalid => (S::BAD_REQUEST, "scope_invalid"),
+            Self::ExpiryInvalid => (S::BAD_REQUEST, "expiry_invalid"),
             Self::BooleanInvalid => (S::BAD_REQUEST, "boolean_invalid"),
             Self::ParameterMissing => (S::BAD_REQUEST, "parameter_missing"),
             Self::ParameterRepeated => (S::BAD_REQUEST, "parameter_repeated"),
@@ -153,6 +172,8 @@ impl Code {
             Self::HostNotAllowed => (S::MISDIRECTED_REQUEST, "host_not_allowed"),
             Self::OriginNotAllowed => (S::FORBIDDEN, "origin_not_allowed"),
             Self::Unauthorized => (S::UNAUTHORIZED, "unauthorized"),
+            Self::TokenInvalid => (S::UNAUTHORIZED, "token_invalid"),
+            Self::ScopeInsufficient => (S::FORBIDDEN, "scope_insufficient"),
             Self::RoleAddress => (S::FORBIDDEN, "role_address"),
             Self::NotFound => (S::NOT_FOUND, "not_found"),
             Self::UnknownPath => (S::NOT_FOUND, "unknown_path"),
@@ -164,6 +185,8 @@ impl Code {
             Self::TooManyWebhooksForRecipient => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks_for_recipient"),
             Self::TooManyWebhooksForClient => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks_for_client"),
             Self::TooManyWebhooks => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks"),
+            Self::TokenNameTaken => (S::CONFLICT, "token_name_taken"),
+            Self::TooManyTokens => (S::UNPROCESSABLE_ENTITY, "too_many_tokens"),
             Self::RateLimited => (S::TOO_MANY_REQUESTS, "rate_limited"),
             Self::DomainFixed => (S::CONFLICT, "domain_fixed"),
             Self::MxHostUnset => (S::SERVICE_UNAVAILABLE, "mx_host_unset"),
@@ -315,6 +338,23 @@ impl From<TestError> for Problem {
                 Self::new(Code::WebhookBusy, detail).with_retry_after(seconds)
             }
             TestError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<TokenError> for Problem {
+    fn from(error: TokenError) -> Self {
+        match &error {
+            TokenError::NameTaken => {
+                Self::new(Code::TokenNameTaken, "there is a token with this name; revoke it first")
+            }
+            TokenError::TooMany => Self::new(Code::TooManyTokens, format!("{error}; revoke one")),
+            TokenError::File(TokenFileError::Io { error, .. }) if error.kind() == ErrorKind::StorageFull => {
+                Self::new(Code::StorageFull, "the disk of the service is full")
+            }
+            TokenError::File(_) => Self::new(Code::StoreUnavailable, "the tokens could not be written; try again")
+                .with_log_detail(true, &error)
+                .with_retry_after(10),
         }
     }
 }

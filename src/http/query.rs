@@ -50,7 +50,8 @@ impl Query {
         Ok(value)
     }
 
-    fn required(&self, name: &str) -> Result<&str, Problem> {
+    /// The value of a required parameter.
+    pub(super) fn required(&self, name: &str) -> Result<&str, Problem> {
         let missing = || Problem::new(Code::ParameterMissing, format!("the parameter '{name}' is missing"));
         self.get(name)?.ok_or_else(missing)
     }

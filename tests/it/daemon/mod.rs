@@ -2,6 +2,7 @@
 
 mod abuse;
 mod activation;
+mod authority;
 mod caps;
 mod clock;
 mod domains;
@@ -16,6 +17,7 @@ mod metrics;
 mod order;
 mod panics;
 mod refusals;
+mod remote;
 mod retention;
 mod revision;
 mod scaling;

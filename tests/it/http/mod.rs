@@ -22,6 +22,7 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::BodyExt;
 use serde_json::Value;
+use tempfile::TempDir;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
 use tempmail::http::{Api, ETags, Peer, Principal, WebhookTest, router};
@@ -30,6 +31,7 @@ use tempmail::model::{
 };
 use tempmail::reader::Reader;
 use tempmail::store::{EmbeddedStore, Store};
+use tempmail::tokens::Tokens;
 use tempmail::webhook::{Guard, GuardSettings, TestError};
 use tower::ServiceExt;
 
@@ -48,6 +50,8 @@ struct TestApi {
     domains: Arc<FixedDomains>,
     clock: Arc<SetClock>,
     router: Router,
+    /// The directory of the tokens.
+    _dir: TempDir,
 }
 
 /// A response with its whole body.
@@ -107,6 +111,8 @@ impl TestApi {
         let guard = Guard::new(GuardSettings { allow: config.webhooks.allow.clone(), ..GuardSettings::default() });
         let domains = Arc::new(FixedDomains::default());
         let clock = Arc::new(SetClock::at(NOW));
+        let dir = tempfile::tempdir().expect("directory");
+        let tokens = Tokens::open(dir.path(), None).expect("tokens");
         let router = router(Api {
             config: Arc::new(config),
             store: Arc::clone(&store) as Arc<dyn Store>,
@@ -114,13 +120,14 @@ impl TestApi {
             guard: Arc::new(guard),
             webhook_test,
             registry: domains.clone(),
+            tokens,
             reader: Reader::start(1).expect("a thread"),
             etags: ETags::default(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             status: None,
             metrics: Vec::new(),
         });
-        Self { store, outbox, domains, clock, router }
+        Self { store, outbox, domains, clock, router, _dir: dir }
     }
 
     /// Receives a mail, and returns the ids of its Emails.
