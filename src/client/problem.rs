@@ -46,7 +46,7 @@ impl Problem {
             ("mx_host_unset", _) => {
                 "start the daemon with --mx-host NAME: the name that the MX records of registered domains point to"
             }
-            ("role_address", _) => {
+            ("role_address" | "public_off", _) => {
                 "the administrator can: on the daemon's machine, as the user that runs it, or with a token"
             }
             ("domain_fixed", _) => {

@@ -6,15 +6,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::access;
 use super::principal::{Principal, Requester};
 use super::problem::{Code, Problem};
 use super::registration_limit::RegistrationLimit;
 use crate::clock::Clock;
+use crate::config::PublicConfig;
 use crate::model::{self, Scope};
 use crate::tokens::Tokens;
 
@@ -26,12 +28,13 @@ pub(super) struct Authentication {
     tokens: Arc<Tokens>,
     clock: Arc<dyn Clock>,
     wrong: Arc<RegistrationLimit>,
+    public: PublicConfig,
 }
 
 impl Authentication {
-    pub(super) fn new(tokens: Arc<Tokens>, clock: Arc<dyn Clock>) -> Arc<Self> {
+    pub(super) fn new(tokens: Arc<Tokens>, clock: Arc<dyn Clock>, public: PublicConfig) -> Arc<Self> {
         let wrong = RegistrationLimit::new(WRONG_PER_MINUTE, Arc::clone(&clock));
-        Arc::new(Self { tokens, clock, wrong })
+        Arc::new(Self { tokens, clock, wrong, public })
     }
 
     /// The principal of a request with a token; `None` without a token.
@@ -39,10 +42,24 @@ impl Authentication {
         let Some(token) = token(request.headers()) else { return Ok(None) };
         let Requester::At(client) = Requester::of(request.extensions()) else { return Ok(None) };
         self.wrong.check(client).map_err(too_many)?;
-        match token.and_then(|token| self.tokens.scope(token, self.clock.now())) {
+        match self.tokens.scope(token, self.clock.now()) {
             Some(Scope::Admin) => Ok(Some(Principal::Administrator)),
             Some(Scope::Read) => Ok(Some(Principal::Reader)),
             None => Err(self.refuse(client)),
+        }
+    }
+
+    /// Refuses what the principal of a request may not do, whatever the request says beyond its method and route.
+    fn permit(&self, request: &Request) -> Result<(), Problem> {
+        let method = request.method();
+        match request.extensions().get().copied().unwrap_or_default() {
+            Principal::Administrator => Ok(()),
+            Principal::Reader if [Method::GET, Method::HEAD].contains(method) => Ok(()),
+            Principal::Reader => Err(scope_insufficient()),
+            Principal::Public => match request.extensions().get::<MatchedPath>() {
+                Some(route) => access::check(self.public, method, route.as_str()),
+                None => Ok(()),
+            },
         }
     }
 
@@ -54,16 +71,17 @@ impl Authentication {
     }
 }
 
-/// The token in the field Authorization; `None` inside if the field is malformed. Other schemes, which a proxy in front
-/// may use, are ignored.
-fn token(headers: &HeaderMap) -> Option<Option<&str>> {
+/// The token in the field Authorization, empty if the field is malformed. Other schemes, which a proxy in front may use,
+/// are ignored.
+fn token(headers: &HeaderMap) -> Option<&str> {
     let mut fields = headers.get_all(header::AUTHORIZATION).iter();
     let field = fields.next()?.as_bytes();
     let (scheme, token) = field.split_at(field.iter().position(|octet| *octet == b' ').unwrap_or(field.len()));
     if !scheme.eq_ignore_ascii_case(b"Bearer") {
         return None;
     }
-    Some(str::from_utf8(token.trim_ascii()).ok().filter(|_| fields.next().is_none()))
+    let is_only = fields.next().is_none();
+    Some(str::from_utf8(token.trim_ascii()).ok().filter(|_| is_only).unwrap_or_default())
 }
 
 fn too_many(wait: Duration) -> Problem {
@@ -81,11 +99,10 @@ pub(super) async fn pass(State(auth): State<Arc<Authentication>>, mut request: R
         }
         Err(problem) => return problem.into_response(),
     }
-    let is_read = [Method::GET, Method::HEAD].contains(request.method());
-    if !is_read && request.extensions().get() == Some(&Principal::Reader) {
-        return scope_insufficient().into_response();
+    match auth.permit(&request) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
     }
-    next.run(request).await
 }
 
 /// The problem of a token with the scope `read` that is used for more.
@@ -105,15 +122,15 @@ mod tests {
             for field in fields {
                 headers.append(header::AUTHORIZATION, HeaderValue::from_static(field));
             }
-            token(&headers).map(|token| token.map(str::to_owned))
+            token(&headers).map(str::to_owned)
         };
         assert_eq!(token_in(&[]), None);
         assert_eq!(token_in(&["Basic YTpi"]), None);
         assert_eq!(token_in(&["Bearers x"]), None);
         for field in ["Bearer x", "bearer x", "BEARER   x "] {
-            assert_eq!(token_in(&[field]), Some(Some("x".to_owned())), "{field}");
+            assert_eq!(token_in(&[field]), Some("x".to_owned()), "{field}");
         }
-        assert_eq!(token_in(&["Bearer"]), Some(Some(String::new())));
-        assert_eq!(token_in(&["Bearer x", "Bearer x"]), Some(None), "two fields are no token");
+        assert_eq!(token_in(&["Bearer"]), Some(String::new()));
+        assert_eq!(token_in(&["Bearer x", "Bearer x"]), Some(String::new()), "two fields are no token");
     }
 }

@@ -9,7 +9,7 @@
 //! server    connections and their limits
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
-//! authentication   the tokens of requests
+//! authentication   the tokens of requests         access  what is closed to callers without one
 //! messages, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
 //! email     an Email as JSON     problem   errors, their codes and statuses
 //! etag      whether a caller has an answer already
@@ -17,6 +17,7 @@
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
+mod access;
 mod admin;
 mod authentication;
 mod body;
@@ -103,7 +104,7 @@ pub fn router(mut api: Api) -> Router {
     let requests = Arc::<Requests>::default();
     api.metrics.push(MetricSource { name: "http", counts: requests.clone() });
     let edge = edge::Edge::new(&api.config, requests);
-    let auth = Authentication::new(Arc::clone(&api.tokens), Arc::clone(&api.clock));
+    let auth = Authentication::new(Arc::clone(&api.tokens), Arc::clone(&api.clock), api.config.public);
     let revision = api.config.revision;
     let limit = RegistrationLimit::new(api.config.webhooks.registrations_per_minute, Arc::clone(&api.clock));
     Router::new()

@@ -85,6 +85,10 @@ pub enum Code {
     TokenInvalid,
     /// The scope of the token does not permit the request.
     ScopeInsufficient,
+    /// This part of the interface needs a token.
+    TokenRequired,
+    /// This part of the interface is closed to the public.
+    PublicOff,
     /// The address is a role address, which is for the administrator only.
     RoleAddress,
     /// The message, webhook or domain does not exist, or no longer exists.
@@ -174,6 +178,8 @@ impl Code {
             Self::Unauthorized => (S::UNAUTHORIZED, "unauthorized"),
             Self::TokenInvalid => (S::UNAUTHORIZED, "token_invalid"),
             Self::ScopeInsufficient => (S::FORBIDDEN, "scope_insufficient"),
+            Self::TokenRequired => (S::UNAUTHORIZED, "token_required"),
+            Self::PublicOff => (S::FORBIDDEN, "public_off"),
             Self::RoleAddress => (S::FORBIDDEN, "role_address"),
             Self::NotFound => (S::NOT_FOUND, "not_found"),
             Self::UnknownPath => (S::NOT_FOUND, "unknown_path"),

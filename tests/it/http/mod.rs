@@ -2,6 +2,7 @@
 
 mod admin;
 mod browsers;
+mod closed;
 mod delete;
 mod domains;
 mod health;
@@ -49,6 +50,7 @@ struct TestApi {
     outbox: Arc<EmbeddedStore>,
     domains: Arc<FixedDomains>,
     clock: Arc<SetClock>,
+    tokens: Arc<Tokens>,
     router: Router,
     /// The directory of the tokens.
     _dir: TempDir,
@@ -120,14 +122,14 @@ impl TestApi {
             guard: Arc::new(guard),
             webhook_test,
             registry: domains.clone(),
-            tokens,
+            tokens: Arc::clone(&tokens),
             reader: Reader::start(1).expect("a thread"),
             etags: ETags::default(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             status: None,
             metrics: Vec::new(),
         });
-        Self { store, outbox, domains, clock, router, _dir: dir }
+        Self { store, outbox, domains, clock, tokens, router, _dir: dir }
     }
 
     /// Receives a mail, and returns the ids of its Emails.
