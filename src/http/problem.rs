@@ -25,6 +25,8 @@ pub enum Code {
     PageInvalid,
     /// `limit` is not a whole number of at least 1.
     LimitInvalid,
+    /// `after` is not a position of a list.
+    AfterInvalid,
     /// A name is not a domain name.
     DomainInvalid,
     /// `owner` is not a text of 1 to 256 characters, or has control characters.
@@ -148,6 +150,7 @@ impl Code {
             Self::IdInvalid => (S::BAD_REQUEST, "id_invalid"),
             Self::PageInvalid => (S::BAD_REQUEST, "page_invalid"),
             Self::LimitInvalid => (S::BAD_REQUEST, "limit_invalid"),
+            Self::AfterInvalid => (S::BAD_REQUEST, "after_invalid"),
             Self::DomainInvalid => (S::BAD_REQUEST, "domain_invalid"),
             Self::OwnerInvalid => (S::BAD_REQUEST, "owner_invalid"),
             Self::EmailInvalid => (S::BAD_REQUEST, "email_invalid"),

@@ -2,6 +2,7 @@
 
 mod backup;
 mod domains;
+mod mail;
 mod stats;
 mod status;
 mod tokens;
@@ -31,6 +32,8 @@ pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
         .route("/domains/verify", post(domains::verify))
         .route("/status", get(status::show))
         .route("/stats", get(stats::show))
+        .route("/messages", get(mail::messages))
+        .route("/mailboxes", get(mail::mailboxes))
         .route("/tokens", get(tokens::list).post(tokens::create).delete(tokens::revoke))
         .route("/backup", get(backup::show))
         .fallback(super::unknown_path)

@@ -61,6 +61,11 @@ async fn a_remote_administrator_does_what_the_local_one_does() {
     let mail = remote.ok(&["inbox", "admin@example.com", "-o", "id"]).stdout;
     assert!(remote.ok(&["read", mail.trim()]).stdout.contains("1234"));
 
+    let all = remote.ok(&["inbox"]).stdout;
+    assert!(all.starts_with(mail.trim()) && all.ends_with("\tcode\tadmin@example.com\n"), "{all}");
+    let mailboxes = remote.json(&["inbox", "--mailboxes", "--domain", "example.com"]);
+    assert_eq!(mailboxes["mailboxes"][0]["address"], "admin@example.com", "{mailboxes}");
+
     let webhook = remote.ok(&["webhook", "add", "root@example.com", "https://hooks.test/path", "-o", "id"]).stdout;
     let listed = remote.ok(&["webhook", "ls", "--all"]).stdout;
     assert!(listed.contains("https://hooks.test/path"), "{listed}");

@@ -1,6 +1,7 @@
 //! The HTTP interface: as a service without a socket, and its connections.
 
 mod admin;
+mod all_mail;
 mod browsers;
 mod closed;
 mod delete;
