@@ -12,7 +12,7 @@
 //! authentication   the tokens of requests         access  what is closed to callers without one
 //! messages, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
 //! email     an Email as JSON     problem   errors, their codes and statuses
-//! etag      whether a caller has an answer already
+//! etag      whether a caller has an answer already              rendered   Emails that were listed lately
 //! registration_limit   the rate limit on registrations of webhooks
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
@@ -37,6 +37,7 @@ pub mod problem;
 mod query;
 mod raw;
 mod registration_limit;
+mod rendered;
 mod root;
 mod server;
 mod webhooks;
@@ -64,6 +65,7 @@ pub use etag::ETags;
 pub use metrics::MetricSource;
 pub use principal::Principal;
 pub use problem::{Code, Problem};
+pub use rendered::RenderedEmails;
 pub use server::{HttpLimits, serve_tcp, serve_unix};
 pub use webhooks::WebhookTest;
 
@@ -86,6 +88,8 @@ pub struct Api {
     pub tokens: Arc<Tokens>,
     /// The threads that read messages.
     pub reader: Reader,
+    /// Emails that were listed lately.
+    pub rendered: RenderedEmails,
     /// The source of entity tags.
     pub etags: ETags,
     /// The source of time.

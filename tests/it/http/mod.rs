@@ -27,7 +27,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
-use tempmail::http::{Api, ETags, Peer, Principal, WebhookTest, router};
+use tempmail::http::{Api, ETags, Peer, Principal, RenderedEmails, WebhookTest, router};
 use tempmail::model::{
     Address, AttemptRecord, Delivery, EmailId, Envelope, Protocol, Subaddressing, Timestamp, WebhookRecord,
 };
@@ -125,6 +125,7 @@ impl TestApi {
             registry: domains.clone(),
             tokens: Arc::clone(&tokens),
             reader: Reader::start(1).expect("a thread"),
+            rendered: RenderedEmails::default(),
             etags: ETags::default(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             status: None,
