@@ -78,3 +78,58 @@ fn found(
     }
     Ok(Some(NewestEmail { listed: row.listed(key), mailbox_emails: head.emails, mailbox_octets: head.octets }))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::model::{Address, Caps, Envelope, Protocol, Subaddressing};
+    use crate::store::change::Change;
+    use crate::store::disk::{Directory, Disk};
+    use crate::store::index::Index;
+    use crate::store::journal::{Position, RecordPlace};
+    use crate::store::{OutboxLimits, StoreOptions};
+
+    const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+    #[test]
+    fn a_page_examines_a_bounded_number_of_rows_and_says_where_to_continue() {
+        let dir = tempfile::tempdir().expect("directory");
+        let disk: Arc<dyn Disk> = Arc::new(Directory::lock(dir.path()).expect("lock"));
+        let config = crate::config::Config::of_revision(crate::config::Revision::Two, ".".into());
+        let index = Index::create(&disk, &StoreOptions::from_config(&config)).expect("create");
+        let received = |address: &str| Change::Received {
+            envelope: Envelope::new(
+                [127, 0, 0, 1].into(),
+                "c.example".into(),
+                Protocol::ESMTP,
+                String::new(),
+                &[address.parse::<Address>().expect(address)],
+                Subaddressing::Keep,
+                NOW,
+            ),
+            received_at: NOW,
+            expires_at: NOW.plus(Duration::from_hours(2)),
+            caps: Caps::default(),
+            outbox: OutboxLimits::default(),
+        };
+        let changes: Vec<Change> = std::iter::once("small@x.test")
+            .chain(std::iter::repeat_n("large@x.test", ROWS_AT_ONCE + 1))
+            .map(received)
+            .collect();
+        let place = RecordPlace { segment: 1, offset: 512, length: 512, content: 9 };
+        let end = Position { segment: 1, offset: 1024, group: 2 };
+        index.apply(changes.iter().map(|change| (change, place)), end).expect("applied");
+
+        let page = |after| {
+            let query = NewestQuery { by_mailbox: true, domain: None, after, skip: 0, limit: 10 };
+            index.view().expect("view").newest(&query, NOW).expect("a page")
+        };
+        let first = page(None);
+        assert_eq!((first.emails.len(), first.emails[0].mailbox_emails), (1, ROWS_AT_ONCE as u64 + 1));
+        let second = page(Some(first.next.expect("the rest").to_string().parse().expect("a cursor")));
+        assert_eq!((second.emails.len(), second.emails[0].mailbox_emails, second.next), (1, 1, None));
+    }
+}
