@@ -8,7 +8,7 @@ use ipnet::{IpNet, Ipv4Net};
 use url::Url;
 
 use super::value::{self, ValueError};
-use super::{Endpoint, LogFormat, PublicAccess, Revision, SmtpAuth};
+use super::{Endpoint, LogFormat, Revision, SmtpAuth};
 use crate::model::{Address, DomainName, DomainPattern, LocalPartPattern, RoleAddresses, Subaddressing, WhenFull};
 
 /// The port of DNS (RFC 1035 section 4.2).
@@ -77,15 +77,6 @@ pub(super) fn refused_sender(text: &str) -> Result<DomainPattern, ValueError> {
 
 pub(super) fn local_part_pattern(text: &str) -> Result<LocalPartPattern, ValueError> {
     text.parse().map_err(|reason| ValueError::invalid(text, &reason, "a pattern such as 'test-*' or 'user??'"))
-}
-
-pub(super) fn public_access(text: &str) -> Result<PublicAccess, ValueError> {
-    match text {
-        "open" => Ok(PublicAccess::Open),
-        "token" => Ok(PublicAccess::Token),
-        "off" => Ok(PublicAccess::Off),
-        _ => Err(ValueError::malformed(text, "open, token or off")),
-    }
 }
 
 pub(super) fn when_full(text: &str) -> Result<WhenFull, ValueError> {

@@ -11,9 +11,10 @@
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! authentication   the tokens of requests         access  what is closed to callers without one
 //! messages, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
-//! email     an Email as JSON     problem   errors, their codes and statuses
+//! email     an Email as JSON     problem, causes   errors, their codes and statuses
 //! etag      whether a caller has an answer already              rendered   Emails that were listed lately
 //! registration_limit   the rate limit on registrations of webhooks
+//! memory    memory for answers with mail
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
@@ -21,6 +22,7 @@ mod access;
 mod admin;
 mod authentication;
 mod body;
+mod causes;
 mod delete;
 mod domains;
 mod edge;
@@ -28,6 +30,7 @@ mod email;
 mod etag;
 mod health;
 mod host;
+mod memory;
 mod message;
 mod messages;
 mod metrics;
@@ -62,6 +65,7 @@ pub use admin::DaemonStatus;
 pub use domains::Domains;
 pub use edge::Peer;
 pub use etag::ETags;
+pub use memory::AnswerMemory;
 pub use metrics::MetricSource;
 pub use principal::Principal;
 pub use problem::{Code, Problem};
@@ -88,6 +92,8 @@ pub struct Api {
     pub tokens: Arc<Tokens>,
     /// The threads that read messages.
     pub reader: Reader,
+    /// Memory for answers with mail.
+    pub memory: AnswerMemory,
     /// Emails that were listed lately.
     pub rendered: RenderedEmails,
     /// The source of entity tags.

@@ -2,17 +2,11 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::io::ErrorKind;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
-
-use crate::domains::DomainError;
-use crate::store::StoreError;
-use crate::tokens::{TokenError, TokenFileError};
-use crate::webhook::{Busy, TestError};
+use serde_json::{Map, Value};
 
 /// The stable code of an error, for programs. [`Code::row`] is the table of codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +127,8 @@ pub enum Code {
     StoreUnavailable,
     /// The disk is full.
     StorageFull,
+    /// Too many answers are on their way to slow readers.
+    Busy,
     /// The service is not ready.
     NotReady,
     /// The message on the disk differs from what was written.
@@ -204,6 +200,7 @@ impl Code {
             Self::WebhookBusy => (S::SERVICE_UNAVAILABLE, "webhook_busy"),
             Self::StoreUnavailable => (S::SERVICE_UNAVAILABLE, "store_unavailable"),
             Self::StorageFull => (S::INSUFFICIENT_STORAGE, "storage_full"),
+            Self::Busy => (S::SERVICE_UNAVAILABLE, "busy"),
             Self::NotReady => (S::SERVICE_UNAVAILABLE, "not_ready"),
             Self::EmailDamaged => (S::INTERNAL_SERVER_ERROR, "email_damaged"),
             Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal"),
@@ -260,7 +257,7 @@ impl Problem {
     }
 
     /// The problem with a detail for the log.
-    fn with_log_detail(mut self, is_failure: bool, detail: &impl Display) -> Self {
+    pub(super) fn with_log_detail(mut self, is_failure: bool, detail: &impl Display) -> Self {
         self.log_detail = Some(LogDetail { is_failure, text: detail.to_string() });
         self
     }
@@ -310,95 +307,5 @@ impl IntoResponse for Problem {
             response.extensions_mut().insert(log_detail);
         }
         response
-    }
-}
-
-impl From<StoreError> for Problem {
-    fn from(error: StoreError) -> Self {
-        let (code, detail) = match &error {
-            StoreError::Full => (Code::StorageFull, "the disk of the service is full"),
-            StoreError::Failed(_) | StoreError::WriterEnded | StoreError::OutcomeUnknown => {
-                (Code::StoreUnavailable, "the store failed; try again")
-            }
-            StoreError::Stopping => (Code::StoreUnavailable, "the service is stopping"),
-            StoreError::Damaged { .. } => (Code::EmailDamaged, "the message is damaged on the disk of the service"),
-            StoreError::TooLarge { .. } | StoreError::MailboxFull => {
-                (Code::Internal, "the service has a defect; the log says more")
-            }
-        };
-        let mut problem = Self::new(code, detail);
-        if error != StoreError::Stopping {
-            problem = problem.with_log_detail(true, &error);
-        }
-        if code == Code::StoreUnavailable { problem.with_retry_after(10) } else { problem }
-    }
-}
-
-impl From<TestError> for Problem {
-    fn from(error: TestError) -> Self {
-        match error {
-            TestError::Full => {
-                let detail = "too many tests of webhooks are in progress; try again";
-                Self::new(Code::WebhookBusy, detail).with_retry_after(5)
-            }
-            TestError::Busy(Busy { wait }) => {
-                let detail = "the address of this webhook was called too often; try again";
-                let seconds = wait.as_millis().div_ceil(1000).try_into().unwrap_or(u32::MAX);
-                Self::new(Code::WebhookBusy, detail).with_retry_after(seconds)
-            }
-            TestError::Store(error) => error.into(),
-        }
-    }
-}
-
-impl From<TokenError> for Problem {
-    fn from(error: TokenError) -> Self {
-        match &error {
-            TokenError::NameTaken => {
-                Self::new(Code::TokenNameTaken, "there is a token with this name; revoke it first")
-            }
-            TokenError::TooMany => Self::new(Code::TooManyTokens, format!("{error}; revoke one")),
-            TokenError::File(TokenFileError::Io { error, .. }) if error.kind() == ErrorKind::StorageFull => {
-                Self::new(Code::StorageFull, "the disk of the service is full")
-            }
-            TokenError::File(_) => Self::new(Code::StoreUnavailable, "the tokens could not be written; try again")
-                .with_log_detail(true, &error)
-                .with_retry_after(10),
-        }
-    }
-}
-
-impl From<DomainError> for Problem {
-    fn from(error: DomainError) -> Self {
-        match error {
-            DomainError::MxHostUnset => {
-                Self::new(Code::MxHostUnset, "the service has no mx-host set, so no domain can be checked")
-            }
-            DomainError::MxMismatch(report) => Self::new(Code::MxMismatch, report.message)
-                .with_member("expected", json!(report.expected))
-                .with_member("found", json!(report.found)),
-            DomainError::Dns(cause) => Self::new(
-                Code::DnsUnavailable,
-                "DNS gave no answer, so nothing is known about the domain; try again later",
-            )
-            .with_retry_after(60)
-            .with_log_detail(false, &format_args!("DNS gave no answer: {cause}")),
-            DomainError::Busy => {
-                let detail = "too many checks of domains are in progress, so DNS was not asked; try again";
-                Self::new(Code::DnsBusy, detail).with_retry_after(5)
-            }
-            DomainError::TooMany => {
-                Self::new(Code::TooManyDomains, "the service's limit max-domains of registered domains is reached")
-            }
-            DomainError::TooManyOfClient(limit) => {
-                Self::new(Code::TooManyDomainsForClient, format!("your limit of {limit} registered domains is reached"))
-            }
-            DomainError::Fixed => Self::new(
-                Code::DomainFixed,
-                "the domain is fixed in the settings of the service and can be changed only there",
-            ),
-            DomainError::NotRegistered => Self::new(Code::NotFound, "the domain is not registered"),
-            DomainError::Store(error) => error.into(),
-        }
     }
 }

@@ -25,6 +25,7 @@ use tower::ServiceExt;
 
 use super::body::BodyTimeout;
 use super::edge::Peer;
+use super::memory::Connection;
 use super::principal::Principal;
 
 /// The limits of HTTP connections.
@@ -133,10 +134,11 @@ impl Server {
     }
 
     /// Serves one connection to its end.
-    async fn serve<S>(&self, stream: S, extensions: Extensions)
+    async fn serve<S>(&self, stream: S, mut extensions: Extensions)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
+        let Connection(out_of_room) = extensions.get_or_insert_default::<Connection>().clone();
         let service = service_fn(|request: Request<Incoming>| {
             let mut request = request.map(Body::new);
             request.extensions_mut().extend(extensions.clone());
@@ -156,6 +158,7 @@ impl Server {
         tokio::pin!(connection);
         let result = tokio::select! {
             result = connection.as_mut() => result,
+            () = out_of_room.cancelled() => return,
             () = self.shutdown.cancelled() => {
                 connection.as_mut().graceful_shutdown();
                 connection.await

@@ -2,8 +2,8 @@
 
 use super::one;
 use crate::config::PublicAccess;
-use crate::config::parse::public_access;
 use crate::config::setting::{Setting, Shape};
+use crate::config::value::ValueError;
 
 /// What callers without a token may do over HTTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,3 +53,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         |c| vec![c.public.read.to_string()],
     ),
 ];
+
+fn public_access(text: &str) -> Result<PublicAccess, ValueError> {
+    match text {
+        "open" => Ok(PublicAccess::Open),
+        "token" => Ok(PublicAccess::Token),
+        "off" => Ok(PublicAccess::Off),
+        _ => Err(ValueError::malformed(text, "open, token or off")),
+    }
+}

@@ -7,6 +7,7 @@ use axum::extract::State;
 use serde::Serialize;
 
 use crate::http::Api;
+use crate::http::memory::Asker;
 use crate::http::principal::Principal;
 use crate::http::problem::{Code, Problem};
 use crate::http::query::Query;
@@ -70,14 +71,14 @@ struct Foot {
     next: Option<String>,
 }
 
-/// A page that was asked for.
-struct Asked {
+/// The page that a request is about.
+struct Wanted {
     query: NewestQuery,
     page: Option<u64>,
     limit: u64,
 }
 
-impl Asked {
+impl Wanted {
     fn of(api: &Api, query: &Query, by_mailbox: bool) -> Result<Self, Problem> {
         let limit = query.limit(api.config.http.page_size_default as u64, api.config.http.page_size_max as u64)?;
         let after = query.get("after")?.map(str::parse::<NewestCursor>).transpose();
@@ -108,26 +109,34 @@ impl Asked {
 }
 
 /// `GET /api/admin/messages?domain=&page=&after=&limit=`, newest first.
-pub(super) async fn messages(State(api): State<Arc<Api>>, query: Query) -> Result<Json<MessagesJson>, Problem> {
-    let asked = Asked::of(&api, &query, false)?;
-    let found = api.store.newest(asked.query.clone(), api.clock.now()).await?;
-    let foot = asked.foot(&found);
+pub(super) async fn messages(
+    State(api): State<Arc<Api>>,
+    asker: Asker,
+    query: Query,
+) -> Result<Json<MessagesJson>, Problem> {
+    let wanted = Wanted::of(&api, &query, false)?;
+    let found = api.store.newest(wanted.query.clone(), api.clock.now()).await?;
+    let foot = wanted.foot(&found);
     let mut emails = Vec::with_capacity(found.emails.len());
     for newest in found.emails {
-        emails.extend(read(&api, newest.listed.id, NewestJson::of).await?);
+        emails.extend(shown(&api, &asker, newest.listed.id, NewestJson::of).await?);
     }
     Ok(Json(MessagesJson { emails, foot }))
 }
 
 /// `GET /api/admin/mailboxes?domain=&page=&after=&limit=`, in the order of the newest Email of each.
-pub(super) async fn mailboxes(State(api): State<Arc<Api>>, query: Query) -> Result<Json<MailboxesJson>, Problem> {
-    let asked = Asked::of(&api, &query, true)?;
-    let found = api.store.newest(asked.query.clone(), api.clock.now()).await?;
-    let foot = asked.foot(&found);
+pub(super) async fn mailboxes(
+    State(api): State<Arc<Api>>,
+    asker: Asker,
+    query: Query,
+) -> Result<Json<MailboxesJson>, Problem> {
+    let wanted = Wanted::of(&api, &query, true)?;
+    let found = api.store.newest(wanted.query.clone(), api.clock.now()).await?;
+    let foot = wanted.foot(&found);
     let mut mailboxes = Vec::with_capacity(found.emails.len());
     for newest in found.emails {
-        let address = |email: StoredEmail| email.recipient().map(|recipient| recipient.address.clone());
-        let address = read(&api, newest.listed.id, address).await?;
+        let address = |email: &StoredEmail| email.recipient().map(|recipient| recipient.address.clone());
+        let address = shown(&api, &asker, newest.listed.id, address).await?;
         mailboxes.extend(address.map(|address| MailboxJson {
             address,
             messages: newest.mailbox_emails,
@@ -138,14 +147,15 @@ pub(super) async fn mailboxes(State(api): State<Arc<Api>>, query: Query) -> Resu
     Ok(Json(MailboxesJson { mailboxes, foot }))
 }
 
-/// Reads one Email. `None` if it was removed meanwhile, or if it is damaged, which is logged.
-async fn read<T: Send + 'static>(
+/// Shows one Email. `None` if it was removed meanwhile, or if it is damaged, which is logged.
+async fn shown<T>(
     api: &Arc<Api>,
+    asker: &Asker,
     id: EmailId,
-    show: impl FnOnce(StoredEmail) -> Option<T> + Send + 'static,
+    show: impl FnOnce(&StoredEmail) -> Option<T>,
 ) -> Result<Option<T>, Problem> {
-    match api.read(Principal::Administrator, id, |email| Ok(show(email))).await {
-        Ok(shown) => Ok(shown),
+    match api.email(Principal::Administrator, asker, id).await {
+        Ok((email, _room)) => Ok(show(&email)),
         Err(problem) if problem.code() == Code::NotFound => Ok(None),
         Err(problem) if problem.code() == Code::EmailDamaged => {
             tracing::error!(%id, "a list lacks an Email that is damaged on the disk");
@@ -157,7 +167,7 @@ async fn read<T: Send + 'static>(
 
 impl NewestJson {
     /// The fields of an Email; `None` only if its envelope lacks it.
-    fn of(email: StoredEmail) -> Option<Self> {
+    fn of(email: &StoredEmail) -> Option<Self> {
         let content = reader::parse_headers(&email.raw);
         Some(Self {
             id: email.listed.id,

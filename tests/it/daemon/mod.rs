@@ -2,6 +2,7 @@
 
 mod abuse;
 mod activation;
+mod answers;
 mod authority;
 mod caps;
 mod clock;

@@ -27,7 +27,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
-use tempmail::http::{Api, ETags, Peer, Principal, RenderedEmails, WebhookTest, router};
+use tempmail::http::{AnswerMemory, Api, ETags, Peer, Principal, RenderedEmails, WebhookTest, router};
 use tempmail::model::{
     Address, AttemptRecord, Delivery, EmailId, Envelope, Protocol, Subaddressing, Timestamp, WebhookRecord,
 };
@@ -117,7 +117,6 @@ impl TestApi {
         let dir = tempfile::tempdir().expect("directory");
         let tokens = Tokens::open(dir.path(), None).expect("tokens");
         let router = router(Api {
-            config: Arc::new(config),
             store: Arc::clone(&store) as Arc<dyn Store>,
             outbox: outbox.clone(),
             guard: Arc::new(guard),
@@ -125,6 +124,8 @@ impl TestApi {
             registry: domains.clone(),
             tokens: Arc::clone(&tokens),
             reader: Reader::start(1).expect("a thread"),
+            memory: AnswerMemory::new(config.mail.message_octets_max),
+            config: Arc::new(config),
             rendered: RenderedEmails::default(),
             etags: ETags::default(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
