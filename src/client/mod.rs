@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! choice     which transport          transport   TCP, the daemon's socket, or a router in this process (`local`)
-//! email, domain, webhook, status, backup   the operations by noun      arrivals   mail as it arrives
+//! email, mail, domain, webhook, token, status, backup   the operations by noun      arrivals   mail as it arrives
 //! server     address and token        problem     what can go wrong
 //! offline    work on a store without a daemon       smtp   hands a test mail to a receiver
 //! ```
@@ -16,12 +16,13 @@ mod choice;
 mod domain;
 mod email;
 mod local;
+mod mail;
 mod offline;
 mod problem;
 mod server;
 pub mod smtp;
 mod status;
-
+mod token;
 mod transport;
 mod webhook;
 
@@ -40,10 +41,12 @@ pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, socket_path};
 pub use domain::{AddedDomain, Domain, MxCheck, NewDomain, Round};
 pub use email::{Attachment, Email, EmailDetail, EmailPage, Header, MailFilter};
 pub use local::{Assembly, LocalRouter, OpenRouter, OpenRouterError};
+pub use mail::{AllQuery, MailboxEntry, MailboxesPage, NewestEmail, NewestPage};
 pub use offline::{BackupCounts, CheckReport, Compacted, Finding, OfflineStore, ProgressCallback, Salvaged};
 pub use problem::{ClientError, Problem};
 pub use server::{ServerUrl, ServerUrlError, Token};
 pub use status::{DomainCounts, Status};
+pub use token::{NewToken, TokenEntry};
 pub use transport::{Transport, Wire};
 pub use webhook::{AddedWebhook, NewWebhook, Replay, Replayed, Webhook, WebhookDelivery, WebhookFilter};
 

@@ -109,7 +109,7 @@ fn options() -> Response {
     let fields = [
         (header::ALLOW, "GET, HEAD, POST, DELETE, OPTIONS"),
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
-        (header::ACCESS_CONTROL_ALLOW_HEADERS, "Content-Type, If-None-Match"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, Content-Type, If-None-Match"),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     (StatusCode::NO_CONTENT, fields).into_response()

@@ -70,8 +70,8 @@ async fn version(api: &Api, mailbox: &Mailbox, now: Timestamp) -> Result<Mailbox
 impl Selection {
     fn of(query: &Query, api: &Api) -> Result<Self, Problem> {
         let http = &api.config.http;
-        let page = query.number("page", Code::PageInvalid, 1)?;
-        let limit = query.number("limit", Code::LimitInvalid, http.page_size_default as u64)?;
+        let page = query.page()?;
+        let limit = query.limit(http.page_size_default as u64, http.page_size_max as u64)?;
         let position = match query.get("cursor")? {
             None => Position::Page(page),
             Some(_) if query.get("page")?.is_some() => {
@@ -83,7 +83,6 @@ impl Selection {
                 Problem::new(Code::CursorInvalid, "'cursor' must be empty or the 'nextCursor' of an answer")
             })?),
         };
-        let limit = limit.min(http.page_size_max as u64);
         Ok(Self { position, limit, filter: Filter::of(query)?, fields: Fields::of(query)? })
     }
 

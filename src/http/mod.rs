@@ -2,23 +2,28 @@
 //!
 //! [`router`] is the whole interface without a socket. The command line also uses it within its own process. The
 //! interface knows nothing of SMTP. Every error is a [`Problem`], and every value from outside is bounded before its
-//! use. The transport sets the [`Principal`] of a request, which decides what a caller may do.
+//! use. The transport
+//! or a token sets the [`Principal`] of a request, which decides what a caller may do.
 //!
 //! ```text
 //! server    connections and their limits
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
+//! authentication   the tokens of requests         access  what is closed to callers without one
 //! messages, page, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
 //! filter, search, fields   which Emails of a mailbox to list, and what of them
-//! email     an Email as JSON     problem   errors, their codes and statuses
+//! email     an Email as JSON     problem, causes   errors, their codes and statuses
 //! etag      whether a caller has an answer already              rendered   Emails that were listed lately
 //! registration_limit   the rate limit on registrations of webhooks
 //! memory    memory for answers with mail
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
+mod access;
 mod admin;
+mod authentication;
 mod body;
+mod causes;
 mod delete;
 mod domains;
 mod edge;
@@ -55,7 +60,9 @@ use crate::clock::Clock;
 use crate::config::{Config, Revision};
 use crate::reader::Reader;
 use crate::store::{Outbox, Store};
+use crate::tokens::Tokens;
 use crate::webhook::Guard;
+use authentication::Authentication;
 use metrics::Requests;
 use registration_limit::RegistrationLimit;
 
@@ -86,6 +93,8 @@ pub struct Api {
     pub webhook_test: Arc<dyn WebhookTest>,
     /// The registry of domains.
     pub registry: Arc<dyn Domains>,
+    /// The tokens of remote callers.
+    pub tokens: Arc<Tokens>,
     /// The threads that read messages.
     pub reader: Reader,
     /// Memory for answers with mail.
@@ -104,12 +113,13 @@ pub struct Api {
 
 /// The interface as a service.
 ///
-/// It reads a [`Principal`] and a [`Peer`] from a request's extensions. A caller without a [`Principal`] is the
-/// public. The rules for hosts and origins apply only to requests with a [`Peer`].
+/// It reads a [`Principal`] and a [`Peer`] from a request's extensions. A caller without a [`Principal`] and without a
+/// token is the public. The rules for hosts and origins apply only to requests with a [`Peer`].
 pub fn router(mut api: Api) -> Router {
     let requests = Arc::<Requests>::default();
     api.metrics.push(MetricSource { name: "http", counts: requests.clone() });
     let edge = edge::Edge::new(&api.config, requests);
+    let auth = Authentication::new(Arc::clone(&api.tokens), Arc::clone(&api.clock), api.config.public);
     let revision = api.config.revision;
     let limit = RegistrationLimit::new(api.config.webhooks.registrations_per_minute, Arc::clone(&api.clock));
     Router::new()
@@ -128,6 +138,7 @@ pub fn router(mut api: Api) -> Router {
         .merge(admin::routes(revision))
         .fallback(unknown_path)
         .with_state(Arc::new(api))
+        .layer(middleware::from_fn_with_state(auth, authentication::pass))
         .layer(middleware::from_fn_with_state(edge, edge::pass))
 }
 

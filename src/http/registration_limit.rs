@@ -33,19 +33,32 @@ impl RegistrationLimit {
         Arc::new(Self { per_minute: per_minute.max(1), clock, taken_until: Mutex::default() })
     }
 
+    /// Checks whether [`take`](Self::take) would succeed now, and counts nothing.
+    pub(super) fn check(&self, client: model::Client) -> Result<(), Duration> {
+        let taken_until = self.taken_until.lock().unwrap_or_else(PoisonError::into_inner);
+        self.next(taken_until.get(&client).copied().unwrap_or_default()).map(|_| ())
+    }
+
+    /// The time until which the rate is used up after one more registration, or the time until the next one is
+    /// permitted.
+    fn next(&self, taken_until: Duration) -> Result<Duration, Duration> {
+        let now = self.clock.boot();
+        let next = taken_until.max(now) + MINUTE / self.per_minute;
+        match next.checked_sub(now + MINUTE).filter(|wait| !wait.is_zero()) {
+            Some(wait) => Err(wait),
+            None => Ok(next),
+        }
+    }
+
     /// Counts a registration, or returns the time until the next one is permitted.
-    fn take(&self, client: model::Client) -> Result<(), Duration> {
-        let (now, price) = (self.clock.boot(), MINUTE / self.per_minute);
+    pub(super) fn take(&self, client: model::Client) -> Result<(), Duration> {
+        let now = self.clock.boot();
         let mut taken_until = self.taken_until.lock().unwrap_or_else(PoisonError::into_inner);
         if taken_until.len() >= CLIENTS_MIN && taken_until.len().is_power_of_two() {
             taken_until.retain(|_, until| *until > now);
         }
         let until = taken_until.entry(client).or_default();
-        let next = (*until).max(now) + price;
-        if let Some(wait) = next.checked_sub(now + MINUTE).filter(|wait| !wait.is_zero()) {
-            return Err(wait);
-        }
-        *until = next;
+        *until = self.next(*until)?;
         Ok(())
     }
 }

@@ -142,7 +142,7 @@ fn new_webhook(api: &Api, requester: Requester, body: &JsonObject) -> Result<Web
         mailbox: recipient.mailbox(api.config.mail.subaddressing),
         url: target.url().as_str().to_owned(),
         origin: target.origin().to_string(),
-        registrant: requester.registrant(),
+        registrant: requester.client(),
         secret: Secret::new(secret.to_owned()),
         status: WebhookStatus::Active,
         created_at: now,

@@ -13,8 +13,8 @@ use super::tables::{
 use crate::model::{DomainRecord, EmailId, Listed, Mailbox, Timestamp};
 use crate::store::{MailboxPage, PageRequest, StoreStats};
 
-/// The most rows of mail that one read counts, since a reopening of the index waits for readers.
-const ROWS_AT_ONCE: usize = 20_000;
+/// The most rows of mail that one read counts or examines, since a reopening of the index waits for readers.
+pub(super) const ROWS_AT_ONCE: usize = 20_000;
 
 /// The times of receipt of the oldest and the newest of some Emails.
 pub(crate) type Span = (Timestamp, Timestamp);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tempmail::model::{DomainRecord, DomainStatus, EmailId, Listed, Timestamp};
+use tempmail::model::{Client, DomainRecord, DomainStatus, EmailId, Listed, Timestamp};
 use tempmail::store::{PageRequest, Registration, Store};
 
 use crate::support::mail::{delivery, mailbox};
@@ -200,6 +200,8 @@ pub async fn a_domain_is_registered_once_changed_and_removed(store: Arc<dyn Stor
         added_at: NOW,
         last_checked_at: None,
         last_check_result: None,
+        registrant: Some(Client::of([192, 0, 2, 1].into())),
+        deactivated_at: None,
     };
     let (b, a) = (record("b.example"), record("a.example"));
     assert_eq!(store.register_domain(b.clone(), 2).await, Ok(Registration::Won));
@@ -211,7 +213,8 @@ pub async fn a_domain_is_registered_once_changed_and_removed(store: Arc<dyn Stor
     assert_eq!(store.register_domain(record("c.example"), 2).await, Ok(Registration::Full));
     assert_eq!(store.domains().await, Ok(vec![a.clone(), b.clone()]));
 
-    let changed = DomainRecord { status: DomainStatus::Deactivated, last_checked_at: Some(NOW), ..a };
+    let mut changed = DomainRecord { last_checked_at: Some(NOW), ..a };
+    changed.deactivate(NOW);
     assert_eq!(store.update_domain(changed.clone()).await, Ok(true));
     assert_eq!(store.remove_domain(&b.name).await, Ok(true));
     assert_eq!(store.remove_domain(&b.name).await, Ok(false));

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use tempmail::config::{Config, Revision};
 use tempmail::model::{Caps, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 use tempmail::store::{
-    BackupStream, DetailedStats, EmbeddedStore, Expired, MailboxPage, PageRequest, Registration, Store, StoreError,
-    StoreOptions, StoreStats,
+    BackupStream, DetailedStats, EmbeddedStore, Expired, MailboxPage, NewestPage, NewestQuery, PageRequest,
+    Registration, Store, StoreError, StoreOptions, StoreStats,
 };
 use tokio::sync::{Semaphore, watch};
 
@@ -176,6 +176,11 @@ impl Store for FaultyStore {
     ) -> Result<Vec<Listed>, StoreError> {
         self.working()?;
         self.store.list_before(mailbox, before, limit, now).await
+    }
+
+    async fn newest(&self, query: NewestQuery, now: Timestamp) -> Result<NewestPage, StoreError> {
+        self.working()?;
+        self.store.newest(query, now).await
     }
 
     async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError> {

@@ -16,6 +16,7 @@ pub mod postfix;
 pub mod programs;
 pub mod quota_disk;
 pub mod recording_disk;
+pub mod routes;
 pub mod smtp_peer;
 pub mod steady;
 pub mod test_server;

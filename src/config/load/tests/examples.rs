@@ -26,7 +26,9 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "role-addresses" => &["abuse", "root"],
         "resolver" => &["127.0.0.1:5353", "9.9.9.9:53"],
         "public-address" => &["192.0.2.1", "2001:db8::1"],
+        "public-domains" | "public-webhooks" => &["token"],
         "max-domains"
+        | "max-domains-per-client"
         | "max-smtp-connections"
         | "max-smtp-connections-per-client"
         | "smtp-connections-per-minute"
@@ -46,7 +48,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "webhook-timeout" => &["300ms"],
         "http-allowed-hosts" => &["mail.example.com", "192.0.2.1"],
         "http-allowed-origins" => &["https://app.example"],
-        "rate-limit" => &["off"],
+        "public-delete" | "public-read" | "rate-limit" => &["off"],
         "domain" | "refuse-sender-domain" => &["a.test", "*.b.test"],
         "accept-local-part" => &["test-*", "user?"],
         "mailbox-full" => &["drop-oldest"],
