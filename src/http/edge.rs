@@ -34,8 +34,7 @@ pub(super) struct Edge {
 impl Edge {
     pub(super) fn new(config: &Config, requests: Arc<Requests>) -> Arc<Self> {
         let is_local = config.http.is_local();
-        let hosts =
-            if is_local { AllowedHosts::Loopback(config.http.allowed_hosts.clone()) } else { AllowedHosts::Any };
+        let hosts = AllowedHosts::new(&config.http.allowed_hosts, is_local);
         let origins = match &config.http.allowed_origins {
             Some(origins) if origins.iter().any(|origin| origin == "*") => AllowedOrigins::Any,
             Some(origins) => AllowedOrigins::Listed(origins.clone()),

@@ -19,8 +19,8 @@ pub struct HttpConfig {
     pub page_size_default: usize,
     /// The largest page.
     pub page_size_max: usize,
-    /// Hosts besides loopback that HTTP answers for while it listens on loopback only: canonical domain names, and IP
-    /// addresses without brackets; no ports.
+    /// The only hosts besides loopback that HTTP answers for: canonical domain names, and IP addresses without brackets; no
+    /// ports. Empty: any host where HTTP listens beyond loopback, else none.
     pub allowed_hosts: Vec<String>,
     /// Origins whose pages may read answers, as browsers send them, or `*` for any; `None`: any where HTTP listens beyond
     /// loopback, else loopback ones.
@@ -85,10 +85,11 @@ pub(super) const SETTINGS: &[Setting] = &[
         "http-allowed-hosts",
         Shape::Several,
         "HOST",
-        "Host name or address, without port, that HTTP also answers for while it listens on loopback only",
+        "Host name or address, without port, that HTTP answers for beside loopback",
         |c, v| each(v, allowed_host).map(|all| c.http.allowed_hosts = all),
         |c| c.http.allowed_hosts.clone(),
-    ),
+    )
+    .with_default("any, but only loopback while HTTP listens on loopback only"),
     Setting::new(
         "http-allowed-origins",
         Shape::Several,
