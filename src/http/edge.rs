@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
@@ -17,11 +17,19 @@ use super::origin::{AllowedOrigins, Grant};
 use super::problem::{Code, LogDetail, Problem};
 use crate::config::Config;
 
-/// The client's address of a request over TCP, in the request's extensions.
+/// The client's address of a request over TCP, in the request's extensions. Where a proxy named it, the port is 0.
 ///
 /// The rules for hosts and origins apply only to such requests, since no browser reaches a Unix socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
+
+/// The header fields of every answer. They forbid caching, guessing of the content type, and the Referer.
+pub(super) const COMMON_FIELDS: [(HeaderName, &str); 4] = [
+    (header::CACHE_CONTROL, "no-store"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"),
+];
 
 /// The permitted hosts and origins of requests over TCP, and the counters of requests.
 #[derive(Debug)]
@@ -114,15 +122,9 @@ fn options() -> Response {
     (StatusCode::NO_CONTENT, fields).into_response()
 }
 
-/// Adds the header fields of every answer. They forbid caching, guessing of the content type, and the Referer.
+/// Adds the header fields of every answer, and those for the page that asked.
 fn finish(headers: &mut HeaderMap, grant: Option<Grant>) {
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.insert(
-        header::CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'; sandbox"),
-    );
+    headers.extend(COMMON_FIELDS.map(|(name, value)| (name, HeaderValue::from_static(value))));
     let Some(grant) = grant else { return };
     if let Some(origin) = grant.allow_origin {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);

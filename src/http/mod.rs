@@ -5,7 +5,8 @@
 //! use. The transport sets the [`Principal`] of a request, which decides what a caller may do.
 //!
 //! ```text
-//! server    connections and their limits
+//! server    listeners and limits      accept    from a connection to its first request
+//! connection  serves one connection   activity  since when its peer has kept the server waiting
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! messages, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
@@ -15,8 +16,11 @@
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
+mod accept;
+mod activity;
 mod admin;
 mod body;
+mod connection;
 mod delete;
 mod domains;
 mod edge;

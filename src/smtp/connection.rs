@@ -106,7 +106,7 @@ impl Connection<'_> {
         loop {
             if self.shutdown.is_cancelled() {
                 self.session.stop();
-            } else if self.slot.timer().is_session_over(self.receiver.slots.timeouts(), self.receiver.clock.boot()) {
+            } else if self.slot.timer().is_session_over(self.receiver.slots.rules(), self.receiver.clock.boot()) {
                 self.session.refuse_transactions();
             }
             let mut input = &buffer[unread.clone()];
@@ -176,9 +176,9 @@ impl Connection<'_> {
         // A client that reserves memory is under stress while memory is scarce, too.
         let deadline = || match reserved {
             1.. if receiver.bodies.is_scarce() => {
-                slot.timer().deadline(&slots.timeouts().with_scarce_memory(reserved), true)
+                slot.timer().deadline(&slots.rules().with_scarce_memory(reserved), true)
             }
-            _ => slot.timer().deadline(slots.timeouts(), slots.is_stressed()),
+            _ => slot.timer().deadline(slots.rules(), slots.is_stressed()),
         };
         // Eviction is checked before reading: a client that sends without end could delay it for ever.
         let read = tokio::select! {
@@ -219,7 +219,7 @@ impl Connection<'_> {
         // All writes between two reads share one deadline, so a client that reads a little at a time gains no time.
         let began_at = *self.writing_since.get_or_insert_with(|| receiver.clock.boot());
         let slots = &receiver.slots;
-        let deadline = timeout::deadline(slots, began_at, slots.timeouts().client, End::RepliesUnread);
+        let deadline = timeout::deadline(slots, began_at, slots.rules().client, End::RepliesUnread);
         let written = timeout::wait(&*receiver.clock, slots, Some(slot), deadline, write).await;
         replies.clear();
         replies.shrink_to(REPLIES_OCTETS_IDLE);

@@ -29,6 +29,8 @@ pub struct HttpConfig {
     pub rate_limit: Option<u32>,
     /// The most connections at once.
     pub connections_max: usize,
+    /// The most connections at once of one client.
+    pub connections_per_client_max: usize,
 }
 
 impl HttpConfig {
@@ -46,6 +48,7 @@ impl HttpConfig {
                 Revision::Two => Some(10_000),
             },
             connections_max: 1_000,
+            connections_per_client_max: 250,
         }
     }
 
@@ -114,5 +117,13 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Maximum HTTP connections at once, 1 to 100000",
         |c, v| one(v, |t| value::number(t, 1..=100_000)).map(|n| c.http.connections_max = n),
         |c| vec![c.http.connections_max.to_string()],
+    ),
+    Setting::new(
+        "max-http-connections-per-client",
+        Shape::One,
+        "N",
+        "Maximum HTTP connections at once of one client (IPv4 address or IPv6 /64), 1 to 100000",
+        |c, v| one(v, |t| value::number(t, 1..=100_000)).map(|n| c.http.connections_per_client_max = n),
+        |c| vec![c.http.connections_per_client_max.to_string()],
     ),
 ];

@@ -4,6 +4,7 @@ mod admin;
 mod browsers;
 mod delete;
 mod domains;
+mod fairness;
 mod health;
 mod message;
 mod messages;

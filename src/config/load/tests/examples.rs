@@ -33,6 +33,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         | "max-messages-per-mailbox"
         | "max-messages-per-domain"
         | "max-http-connections"
+        | "max-http-connections-per-client"
         | "max-webhooks"
         | "max-webhooks-per-recipient"
         | "outbox-events"
