@@ -1,5 +1,5 @@
-//! The middleware of every request. It checks host and origin, logs failures and panics, and sets common header
-//! fields.
+//! The middleware of every request. It checks host and origin, counts it for the rate limits, logs failures and panics,
+//! and sets common header fields.
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -15,6 +15,7 @@ use super::host::{AllowedHosts, authority};
 use super::metrics::Requests;
 use super::origin::{AllowedOrigins, Grant};
 use super::problem::{Code, LogDetail, Problem};
+use super::rate_limit::RateLimits;
 use crate::config::Config;
 
 /// The client's address of a request over TCP, in the request's extensions. Where a proxy named it, the port is 0.
@@ -31,16 +32,19 @@ pub(super) const COMMON_FIELDS: [(HeaderName, &str); 4] = [
     (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"),
 ];
 
-/// The permitted hosts and origins of requests over TCP, and the counters of requests.
-#[derive(Debug)]
+/// The fields of an answer that pages of other origins may read beside those that they always may.
+const EXPOSED: &str = "ETag, RateLimit, RateLimit-Policy, Retry-After";
+
+/// The permitted hosts and origins of requests over TCP, the rate limits, and the counters of requests.
 pub(super) struct Edge {
     hosts: AllowedHosts,
     origins: AllowedOrigins,
+    rate_limits: RateLimits,
     requests: Arc<Requests>,
 }
 
 impl Edge {
-    pub(super) fn new(config: &Config, requests: Arc<Requests>) -> Arc<Self> {
+    pub(super) fn new(config: &Config, rate_limits: RateLimits, requests: Arc<Requests>) -> Arc<Self> {
         let is_local = config.http.is_local();
         let hosts = AllowedHosts::new(&config.http.allowed_hosts, is_local);
         let origins = match &config.http.allowed_origins {
@@ -49,7 +53,7 @@ impl Edge {
             None if is_local => AllowedOrigins::Loopback,
             None => AllowedOrigins::Any,
         };
-        Arc::new(Self { hosts, origins, requests })
+        Arc::new(Self { hosts, origins, rate_limits, requests })
     }
 
     /// Checks host and origin of a request. Returns the permission for the page that sent it, if it came over TCP.
@@ -75,11 +79,17 @@ impl Edge {
 pub(super) async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Response {
     let in_flight = edge.requests.begin(&request);
     let is_options = request.method() == Method::OPTIONS;
-    let (grant, mut response) = match edge.admit(&request) {
-        Err(problem) => (None, problem.into_response()),
-        Ok(grant) if is_options => (grant, options()),
-        Ok(grant) => (grant, answer(request, next).await),
+    let mut quotas = edge.rate_limits.count(&request);
+    let (grant, refusal) = match edge.admit(&request) {
+        Ok(grant) => (grant, quotas.refusal.take()),
+        Err(problem) => (None, quotas.refusal.take().or(Some(problem))),
     };
+    let mut response = match refusal {
+        Some(problem) => problem.into_response(),
+        None if is_options => options(),
+        None => answer(request, next).await,
+    };
+    quotas.write(response.headers_mut());
     finish(response.headers_mut(), grant);
     in_flight.end(response.status());
     response
@@ -128,7 +138,7 @@ fn finish(headers: &mut HeaderMap, grant: Option<Grant>) {
     let Some(grant) = grant else { return };
     if let Some(origin) = grant.allow_origin {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("ETag"));
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
     }
     if grant.varies {
         headers.append(header::VARY, HeaderValue::from_static("Origin"));

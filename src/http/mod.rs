@@ -12,7 +12,7 @@
 //! messages, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
 //! email     an Email as JSON     problem   errors, their codes and statuses
 //! etag      whether a caller has an answer already
-//! registration_limit   the rate limit on registrations of webhooks
+//! rate_limit   the rate limits of a client
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
@@ -35,8 +35,8 @@ mod origin;
 mod principal;
 pub mod problem;
 mod query;
+mod rate_limit;
 mod raw;
-mod registration_limit;
 mod root;
 mod server;
 mod webhooks;
@@ -45,7 +45,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware;
-use axum::routing::{get, post};
+use axum::routing::get;
 
 use crate::clock::Clock;
 use crate::config::{Config, Revision};
@@ -53,7 +53,7 @@ use crate::reader::Reader;
 use crate::store::{Outbox, Store};
 use crate::webhook::Guard;
 use metrics::Requests;
-use registration_limit::RegistrationLimit;
+use rate_limit::RateLimits;
 
 pub use admin::DaemonStatus;
 pub use domains::Domains;
@@ -99,9 +99,9 @@ pub struct Api {
 pub fn router(mut api: Api) -> Router {
     let requests = Arc::<Requests>::default();
     api.metrics.push(MetricSource { name: "http", counts: requests.clone() });
-    let edge = edge::Edge::new(&api.config, requests);
+    let rate_limits = RateLimits::new(&api.config, Arc::clone(&api.clock));
+    let edge = edge::Edge::new(&api.config, rate_limits, requests);
     let revision = api.config.revision;
-    let limit = RegistrationLimit::new(api.config.webhooks.registrations_per_minute, Arc::clone(&api.clock));
     Router::new()
         .route("/", get(root::show))
         .route("/healthz", get(health::alive))
@@ -114,7 +114,7 @@ pub fn router(mut api: Api) -> Router {
         .route("/api/domains", get(domains::list).post(domains::register))
         .route("/api/domains/active", get(domains::active))
         .route("/api/domains/check-dns", get(domains::check_dns))
-        .merge(webhook_routes(revision, limit))
+        .merge(webhook_routes(revision))
         .merge(admin::routes(revision))
         .fallback(unknown_path)
         .with_state(Arc::new(api))
@@ -122,9 +122,8 @@ pub fn router(mut api: Api) -> Router {
 }
 
 /// The routes of webhooks. Revision 1 has none.
-fn webhook_routes(revision: Revision, limit: Arc<RegistrationLimit>) -> Router<Arc<Api>> {
-    let register = post(webhooks::register).layer(middleware::from_fn_with_state(limit, registration_limit::pass));
-    let webhooks = get(webhooks::list).merge(register).delete(webhooks::delete);
+fn webhook_routes(revision: Revision) -> Router<Arc<Api>> {
+    let webhooks = get(webhooks::list).post(webhooks::register).delete(webhooks::delete);
     match revision {
         Revision::One => Router::new(),
         Revision::Two => Router::new().route("/api/webhooks", webhooks),
