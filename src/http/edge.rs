@@ -1,9 +1,10 @@
-//! The middleware of every request. It checks host and origin, counts it for the rate limits, logs failures and panics,
+//! The middleware of every request. It finds the client behind proxies, checks host and origin, counts it for the rate limits, logs failures and panics,
 //! and sets common header fields.
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -11,6 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 
+use super::forwarded::{TrustedProxies, is_forwarded};
 use super::host::{AllowedHosts, authority};
 use super::metrics::Requests;
 use super::origin::{AllowedOrigins, Grant};
@@ -39,6 +41,8 @@ const EXPOSED: &str = "ETag, RateLimit, RateLimit-Policy, Retry-After";
 pub(super) struct Edge {
     hosts: AllowedHosts,
     origins: AllowedOrigins,
+    proxies: TrustedProxies,
+    has_warned_of_proxy: AtomicBool,
     rate_limits: RateLimits,
     requests: Arc<Requests>,
 }
@@ -53,7 +57,25 @@ impl Edge {
             None if is_local => AllowedOrigins::Loopback,
             None => AllowedOrigins::Any,
         };
-        Arc::new(Self { hosts, origins, rate_limits, requests })
+        let proxies = TrustedProxies::new(&config.http.trusted_proxies);
+        Arc::new(Self { hosts, origins, proxies, has_warned_of_proxy: AtomicBool::new(false), rate_limits, requests })
+    }
+
+    /// Replaces the peer by the client that a trusted proxy names.
+    fn identify(&self, request: &mut Request) {
+        let Some(&Peer(peer)) = request.extensions().get() else { return };
+        let client = self.proxies.client(peer.ip(), request.headers());
+        if client != peer.ip().to_canonical() {
+            request.extensions_mut().insert(Peer(SocketAddr::new(client, 0)));
+        } else if self.proxies.is_empty()
+            && is_forwarded(request.headers())
+            && !self.has_warned_of_proxy.swap(true, Ordering::Relaxed)
+        {
+            tracing::warn!(
+                peer = %peer.ip(),
+                "a request has X-Forwarded-For or Forwarded, but no trusted-proxies are set: all clients behind a proxy share its limits"
+            );
+        }
     }
 
     /// Checks host and origin of a request. Returns the permission for the page that sent it, if it came over TCP.
@@ -76,7 +98,8 @@ impl Edge {
 }
 
 /// Handles a request in the outermost layer.
-pub(super) async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Response {
+pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) -> Response {
+    edge.identify(&mut request);
     let in_flight = edge.requests.begin(&request);
     let is_options = request.method() == Method::OPTIONS;
     let mut quotas = edge.rate_limits.count(&request);

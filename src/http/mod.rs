@@ -12,7 +12,7 @@
 //! messages, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
 //! email     an Email as JSON     problem   errors, their codes and statuses
 //! etag      whether a caller has an answer already
-//! rate_limit   the rate limits of a client
+//! rate_limit   the rate limits of a client         forwarded  the client behind reverse proxies
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
@@ -26,6 +26,7 @@ mod domains;
 mod edge;
 mod email;
 mod etag;
+mod forwarded;
 mod health;
 mod host;
 mod message;

@@ -32,7 +32,9 @@ pub struct HttpLimits {
     pub connections_per_client_max: usize,
     /// Networks whose clients have no limit of their own.
     pub exempt: Vec<IpNet>,
-    /// Networks whose connections must begin with a PROXY header.
+    /// Networks of proxies that name the client of each request. They have no limit of their own, and no PROXY header.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Other networks whose connections must begin with a PROXY header.
     pub proxy_from: Vec<IpNet>,
     /// How long a PROXY header may take; a proxy sends it at once.
     pub proxy_timeout: Duration,
@@ -58,6 +60,7 @@ impl HttpLimits {
             connections_max,
             connections_per_client_max: 250,
             exempt: Vec::new(),
+            trusted_proxies: Vec::new(),
             proxy_from: Vec::new(),
             proxy_timeout: Duration::from_secs(5),
             head_timeout: Duration::from_secs(10),
@@ -74,6 +77,7 @@ impl HttpLimits {
         Self {
             connections_per_client_max: config.http.connections_per_client_max,
             exempt: config.smtp.exempt.clone(),
+            trusted_proxies: config.http.trusted_proxies.clone(),
             proxy_from: config.smtp.proxy_from.clone(),
             ..Self::new(config.http.connections_max)
         }
@@ -82,7 +86,8 @@ impl HttpLimits {
     /// Whether a PROXY header must come first from `peer`.
     pub(super) fn is_proxy(&self, peer: IpAddr) -> bool {
         let peer = peer.to_canonical();
-        self.proxy_from.iter().any(|network| network.contains(&peer))
+        let is_in = |networks: &[IpNet]| networks.iter().any(|network| network.contains(&peer));
+        is_in(&self.proxy_from) && !is_in(&self.trusted_proxies)
     }
 }
 
@@ -134,7 +139,7 @@ impl Server {
         let of_client = ClientLimits {
             connections_max: limits.connections_per_client_max,
             per_minute_max: usize::MAX,
-            exempt: limits.exempt.clone(),
+            exempt: [&limits.exempt[..], &limits.trusted_proxies].concat(),
         };
         Self { router, limits, slots, clients: Arc::new(Clients::new(of_client)), clock, shutdown }
     }

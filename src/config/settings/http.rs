@@ -2,9 +2,11 @@
 
 use std::net::SocketAddr;
 
+use ipnet::IpNet;
+
 use super::{both_loopbacks, each, one, or_none, texts};
 use crate::config::Revision;
-use crate::config::parse::{allowed_host, listen_addresses, origins, rate_limit};
+use crate::config::parse::{allowed_host, listen_addresses, network, origins, rate_limit};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value;
 
@@ -25,6 +27,8 @@ pub struct HttpConfig {
     /// Origins whose pages may read answers, as browsers send them, or `*` for any; `None`: any where HTTP listens beyond
     /// loopback, else loopback ones.
     pub allowed_origins: Option<Vec<String>>,
+    /// Networks of reverse proxies whose `X-Forwarded-For` and `Forwarded` name the client.
+    pub trusted_proxies: Vec<IpNet>,
     /// Requests per minute and client address; `None`: unlimited.
     pub rate_limit: Option<u32>,
     /// The most connections at once.
@@ -43,6 +47,7 @@ impl HttpConfig {
             page_size_max: 100,
             allowed_hosts: Vec::new(),
             allowed_origins: None,
+            trusted_proxies: Vec::new(),
             rate_limit: match revision {
                 Revision::One => None,
                 Revision::Two => Some(10_000),
@@ -103,10 +108,18 @@ pub(super) const SETTINGS: &[Setting] = &[
     )
     .with_default("any, but only loopback ones while HTTP listens on loopback only"),
     Setting::new(
+        "trusted-proxies",
+        Shape::Several,
+        "CIDR",
+        "Network of reverse proxies, whose X-Forwarded-For or Forwarded names the client of a request",
+        |c, v| each(v, network).map(|all| c.http.trusted_proxies = all),
+        |c| texts(&c.http.trusted_proxies),
+    ),
+    Setting::new(
         "rate-limit",
         Shape::One,
         "N|off",
-        "HTTP requests per minute and client address, 1 to 10000000, or 'off'",
+        "HTTP requests per minute of one client (IPv4 address or IPv6 /64), 1 to 10000000, or 'off'",
         |c, v| one(v, rate_limit).map(|limit| c.http.rate_limit = limit),
         |c| vec![c.http.rate_limit.map_or_else(|| "off".to_owned(), |limit| limit.to_string())],
     ),

@@ -10,6 +10,7 @@ mod message;
 mod messages;
 mod metrics;
 mod problems;
+mod proxied;
 mod rate_limits;
 mod server;
 mod webhooks;
