@@ -182,7 +182,8 @@ impl Daemon {
         // The workers stop at once; mail and requests that are in progress still need the store.
         let mut tasks = Tasks::default();
         tasks.spawn("SMTP", smtp::serve(mail, receiver, shutdown.clone()));
-        tasks.spawn("HTTP", http::serve_tcp(http, router.clone(), limits.clone(), Arc::clone(&clock), shutdown.clone()));
+        tasks
+            .spawn("HTTP", http::serve_tcp(http, router.clone(), limits.clone(), Arc::clone(&clock), shutdown.clone()));
         for control in controls {
             let (listener, file) = control.into_parts()?;
             socket_files.push(file);

@@ -2,18 +2,16 @@
 //!
 //! A peer keeps the server waiting while it owes a request, a part of a body, or the reading of an answer.
 
-use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hyper::body::{Body, Frame, SizeHint};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::clock::Clock;
 use crate::connections::Occupant;
-use crate::model::Client;
+use crate::model::{Client, Timestamp};
 
 /// The state of one connection.
 #[derive(Debug)]
@@ -26,6 +24,8 @@ pub(super) struct Activity {
 struct State {
     /// From the end of a request's head to the end of its answer.
     is_answering: bool,
+    /// From the end of a request's head until all octets of its answer have been handed to the system.
+    owes_octets: bool,
     /// Since when the peer has kept the server waiting; `None`: it does not.
     waiting_since: Option<Duration>,
 }
@@ -45,7 +45,7 @@ impl Occupant for Arc<Activity> {
     type Rules = ();
 
     fn new((): &(), now: Duration) -> Self {
-        let state = State { is_answering: false, waiting_since: Some(now) };
+        let state = State { is_answering: false, owes_octets: false, waiting_since: Some(now) };
         Self::new(Activity { client: OnceLock::new(), state: Mutex::new(state) })
     }
 
@@ -72,16 +72,17 @@ impl Recorder {
 
     /// Records that the head of a request is complete.
     pub(super) fn requested(&self) {
-        *self.activity.state() = State { is_answering: true, waiting_since: None };
+        *self.activity.state() = State { is_answering: true, owes_octets: true, waiting_since: None };
     }
 
     /// Records that an answer is complete, except for octets that are still buffered.
     fn answered(&self) {
-        *self.activity.state() = State { is_answering: false, waiting_since: Some(self.clock.boot()) };
+        *self.activity.state() =
+            State { is_answering: false, owes_octets: true, waiting_since: Some(self.clock.boot()) };
     }
 
     /// Records whether the peer made way for octets, or sent some, or is to do so.
-    fn moved(&self, is_pending: bool) {
+    pub(super) fn moved(&self, is_pending: bool) {
         let mut state = self.activity.state();
         let now = || Some(self.clock.boot());
         state.waiting_since = match state.waiting_since {
@@ -101,9 +102,21 @@ impl Recorder {
         RecordedBody { body, recorder: self.clone(), is_answer: true }
     }
 
-    /// A stream whose writes are recorded.
-    pub(super) fn stream<S>(&self, stream: S) -> RecordedStream<S> {
-        RecordedStream { stream, recorder: self.clone() }
+    /// Records that all octets have been handed to the system.
+    pub(super) fn flushed(&self) {
+        let mut state = self.activity.state();
+        state.owes_octets &= state.is_answering;
+    }
+
+    /// Whether no answer is in progress, not even one whose last octets are buffered.
+    pub(super) fn owes_nothing(&self) -> bool {
+        let state = self.activity.state();
+        !state.is_answering && !state.owes_octets
+    }
+
+    /// The time of day.
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 }
 
@@ -140,47 +153,5 @@ impl<B> Drop for RecordedBody<B> {
         if self.is_answer {
             self.recorder.answered();
         }
-    }
-}
-
-/// The stream of a connection.
-pub(super) struct RecordedStream<S> {
-    stream: S,
-    recorder: Recorder,
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for RecordedStream<S> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for RecordedStream<S> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, octets: &[u8]) -> Poll<io::Result<usize>> {
-        let polled = Pin::new(&mut self.stream).poll_write(cx, octets);
-        self.recorder.moved(polled.is_pending());
-        polled
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let polled = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
-        self.recorder.moved(polled.is_pending());
-        polled
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }

@@ -1,7 +1,5 @@
 //! Serves the requests of one connection.
 
-use std::sync::Arc;
-
 use axum::body::Body;
 use axum::http::{Extensions, Request};
 use hyper::body::Incoming;
@@ -18,6 +16,8 @@ use super::body::BodyTimeout;
 use super::edge::Peer;
 use super::principal::Principal;
 use super::server::Server;
+use super::stream::Stream;
+use crate::connections;
 
 /// Serves a connection until it ends or is evicted.
 pub(super) async fn serve<S>(accepted: Accepted<S>, server: &Server)
@@ -27,10 +27,11 @@ where
     let Accepted { stream, peer, slot, of_client: _held } = accepted;
     let recorder = Recorder::new(&slot, &server.clock);
     let mut extensions = Extensions::new();
-    match peer {
-        Some(peer) => extensions.insert(Peer(peer)).map(|_| ()),
-        None => extensions.insert(Principal::Administrator).map(|_| ()),
-    };
+    if let Some(peer) = peer {
+        extensions.insert(Peer(peer));
+    } else {
+        extensions.insert(Principal::Administrator);
+    }
     extensions.insert(BodyTimeout(server.limits.body_timeout));
     let service = service_fn(|request: Request<Incoming>| {
         recorder.requested();
@@ -43,27 +44,31 @@ where
     // answer for ever.
     let mut stream = TimeoutWriter::new(stream);
     stream.set_timeout(Some(server.limits.write_timeout));
-    let stream = TokioIo::new(recorder.stream(Box::pin(stream)));
-    let connection = http1::Builder::new()
+    let stream = TokioIo::new(Stream::new(Box::pin(stream), recorder.clone()));
+    let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(server.limits.head_timeout)
         .max_buf_size(server.limits.head_octets_max.max(8192))
         .max_headers(server.limits.fields_max)
         .serve_connection(stream, service);
-    tokio::pin!(connection);
-    let served = async {
-        tokio::select! {
-            result = connection.as_mut() => result,
+    let serving = async {
+        let result = tokio::select! {
+            result = &mut connection => result,
             () = server.shutdown.cancelled() => {
-                connection.as_mut().graceful_shutdown();
-                connection.await
+                std::pin::Pin::new(&mut connection).graceful_shutdown();
+                (&mut connection).await
             }
+        };
+        let Err(error) = result else { return };
+        tracing::debug!(%error, "an HTTP connection ended early");
+        if error.is_parse() {
+            let mut stream = connection.into_parts().io.into_inner();
+            connections::close(&mut stream, &mut [0; 4096], true).await;
         }
     };
     tokio::select! {
         biased;
         () = slot.evicted() => tracing::debug!("an HTTP connection was evicted"),
-        Err(error) = served => tracing::debug!(%error, "an HTTP connection ended early"),
-        else => {}
+        () = serving => {}
     }
 }

@@ -6,7 +6,8 @@
 //!
 //! ```text
 //! server    listeners and limits      accept    from a connection to its first request
-//! connection  serves one connection   activity  since when its peer has kept the server waiting
+//! connection  serves one connection   stream    what it writes, and refusals of heads that cannot be read
+//! activity  since when the peer of a connection has kept the server waiting
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! messages, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
@@ -40,6 +41,7 @@ mod rate_limit;
 mod raw;
 mod root;
 mod server;
+mod stream;
 mod webhooks;
 
 use std::sync::Arc;

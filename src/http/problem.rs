@@ -71,6 +71,10 @@ pub enum Code {
     BodyTimeout,
     /// The body is not declared as JSON.
     ContentTypeUnsupported,
+    /// The head of a request is not HTTP.
+    RequestInvalid,
+    /// The head of a request is too long or has too many fields.
+    HeadTooLarge,
     /// The request has no valid Host, or more than one.
     HostInvalid,
     /// The service does not answer for this Host.
@@ -155,6 +159,8 @@ impl Code {
             Self::BodyTooLarge => (S::PAYLOAD_TOO_LARGE, "body_too_large"),
             Self::BodyTimeout => (S::REQUEST_TIMEOUT, "body_timeout"),
             Self::ContentTypeUnsupported => (S::UNSUPPORTED_MEDIA_TYPE, "content_type_unsupported"),
+            Self::RequestInvalid => (S::BAD_REQUEST, "request_invalid"),
+            Self::HeadTooLarge => (S::REQUEST_HEADER_FIELDS_TOO_LARGE, "head_too_large"),
             Self::HostInvalid => (S::BAD_REQUEST, "host_invalid"),
             Self::HostNotAllowed => (S::MISDIRECTED_REQUEST, "host_not_allowed"),
             Self::OriginNotAllowed => (S::FORBIDDEN, "origin_not_allowed"),

@@ -277,7 +277,8 @@ mod tests {
         assert!(limit.take(client(1), NOW).is_err(), "no flood makes up for what a client has used");
         // A minute later nobody need be remembered.
         for number in 0..u32::try_from(2 * CLIENTS_MAX).expect("a small number") {
-            let _ = limit.take(client(0x0b00_0000 + number % 100), NOW + MINUTE * 2 + Duration::from_secs(number.into()));
+            let _ =
+                limit.take(client(0x0b00_0000 + number % 100), NOW + MINUTE * 2 + Duration::from_secs(number.into()));
         }
         assert!(limit.table.lock().expect("table").taken_until.len() <= CLIENTS_MAX);
     }

@@ -17,6 +17,7 @@ use super::reply::Reply;
 use super::session::{Action, Message, Session};
 use super::stream::Stream;
 use super::{Dialect, Receiver, timeout};
+use crate::connections;
 use crate::model::{Delivery, Envelope};
 
 /// How much one read takes at first.
@@ -25,9 +26,6 @@ const READ_OCTETS: usize = 8 * 1024;
 const READ_OCTETS_MAX: usize = 64 * 1024;
 /// How much memory for replies stays allocated after they are written; most replies are short.
 const REPLIES_OCTETS_IDLE: usize = 1024;
-/// How long a client may go on sending after the last reply, and how many octets; they are dropped.
-const LINGER: Duration = Duration::from_secs(1);
-const LINGER_OCTETS_MAX: usize = 1024 * 1024;
 
 /// Serves one client until its session ends.
 pub(super) async fn run(accepted: Accepted<'_>, dialect: Dialect, receiver: &Receiver, shutdown: &CancellationToken) {
@@ -149,7 +147,7 @@ impl Connection<'_> {
                         End::Evicted | End::Stressed => was_in_data || self.stream.has_octets(),
                         _ => true,
                     };
-                    self.close(&mut buffer, may_send_on).await;
+                    connections::close(&mut self.stream, &mut buffer, may_send_on).await;
                     return end;
                 }
             }
@@ -251,24 +249,5 @@ impl Connection<'_> {
             Err(error) => tracing::warn!(client = %self.address, %error, "message not stored; its sender retries"),
         }
         self.session.stored(outcome);
-    }
-
-    /// Closes the connection. If octets are unread, the kernel resets the connection and the last reply can be lost. So
-    /// the octets of a client that may still be sending are read and dropped for a moment.
-    async fn close(&mut self, buffer: &mut [u8], may_send_on: bool) {
-        let stream = &mut self.stream;
-        let close = async {
-            stream.shutdown().await?;
-            let mut dropped = 0;
-            while may_send_on && dropped < LINGER_OCTETS_MAX {
-                match stream.read(buffer).await? {
-                    0 => break,
-                    octets => dropped += octets,
-                }
-            }
-            io::Result::Ok(())
-        };
-        // An error changes nothing: the session has ended.
-        let _ = tokio::time::timeout(LINGER, close).await;
     }
 }

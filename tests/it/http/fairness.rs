@@ -40,7 +40,9 @@ fn refusal(answer: &str) -> (String, String) {
     let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
     let body: Value = serde_json::from_str(body).expect("JSON");
     let lower = head.to_lowercase();
-    for field in ["content-type: application/problem+json", "retry-after: 1", "connection: close", "cache-control: no-store"] {
+    for field in
+        ["content-type: application/problem+json", "retry-after: 1", "connection: close", "cache-control: no-store"]
+    {
         assert!(lower.contains(field), "{head}");
     }
     let status = head.split(' ').nth(1).expect("a status");

@@ -5,6 +5,7 @@ mod browsers;
 mod delete;
 mod domains;
 mod fairness;
+mod heads;
 mod health;
 mod message;
 mod messages;

@@ -41,7 +41,9 @@ pub(super) fn example(key: &str) -> Vec<String> {
         | "max-webhooks-per-client"
         | "webhook-registrations-per-minute"
         | "webhook-per-address-per-minute" => &["5"],
-        "webhook-allow" | "proxy-from" | "trusted-proxies" | "limit-exempt" | "refuse-client" => &["10.0.0.0/8", "::1/128"],
+        "webhook-allow" | "proxy-from" | "trusted-proxies" | "limit-exempt" | "refuse-client" => {
+            &["10.0.0.0/8", "::1/128"]
+        }
         "webhook-refused-ports" => &["22", "6379"],
         "webhook-schedule" => &["50ms", "50ms", "2s"],
         "webhook-timeout" => &["300ms"],
