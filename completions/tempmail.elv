@@ -112,7 +112,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --webhook-in-flight 'Maximum attempts at once, 1 to 10000; those that take longer than 250ms count against a limit of 1024 instead [default: 128]'
             cand --webhook-per-address-per-minute 'Maximum attempts per minute at one address and port that has accepted an event, under all host names, 1 to 1000000 [default: 6000]'
             cand --segment-size 'Size of a file of the journal, 1MB to 1GB, at least twice max-message-size [default: 64MB, or twice max-message-size where that is more]'
-            cand --index-cache-size 'Memory for parts of the index, 1MB to 2GB [default: 32MB]'
+            cand --index-cache-size 'Memory for parts of the index, 1MB to 2GB [default: 8MB]'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'

@@ -117,7 +117,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l outbox-size 
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-in-flight -d 'Maximum attempts at once, 1 to 10000; those that take longer than 250ms count against a limit of 1024 instead [default: 128]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-per-address-per-minute -d 'Maximum attempts per minute at one address and port that has accepted an event, under all host names, 1 to 1000000 [default: 6000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l segment-size -d 'Size of a file of the journal, 1MB to 1GB, at least twice max-message-size [default: 64MB, or twice max-message-size where that is more]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l index-cache-size -d 'Memory for parts of the index, 1MB to 2GB [default: 32MB]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l index-cache-size -d 'Memory for parts of the index, 1MB to 2GB [default: 8MB]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l token-file -d 'File with the administrator\'s token for --server [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F

@@ -11,15 +11,13 @@ use futures_util::stream;
 use serde::Serialize;
 
 use super::Api;
-use super::email::EmailJson;
 use super::principal::Principal;
 use super::problem::{Code, Problem};
 use super::query::Query;
 use crate::model::Listed;
-use crate::reader;
-use crate::store::{PageRequest, Store, StoreError};
+use crate::store::{PageRequest, StoreError};
 
-/// Messages of this many octets together are read in one go, and their JSON is written in one piece.
+/// Messages of this many octets together are read in one go, and their JSON is sent in one piece.
 ///
 /// A larger message is read alone, so that a page of large messages never sits in memory as a whole.
 const BATCH_OCTETS: u64 = 256 * 1024;
@@ -60,6 +58,9 @@ pub(super) async fn list(
     let body = if answer.is_ended { first.into() } else { answer.body(first.into()) };
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), etag.field()], body).into_response())
 }
+
+/// Room for the end of the body, in octets.
+const FOOT_OCTETS: usize = 128;
 
 /// The beginning of the body.
 const BEGINNING: &[u8] = b"{\"emails\":[";
@@ -114,11 +115,16 @@ impl Page {
     /// Writes the next Emails, and the foot after the last one.
     async fn write(&mut self, json: &mut Vec<u8>) -> Result<(), StoreError> {
         while let Some(batch) = self.next_batch() {
-            let store = Arc::clone(&self.api.store);
-            let is_first = !self.has_emails;
-            let emails = self.api.reader.run(async move { read(&*store, batch, is_first).await }).await?;
-            self.has_emails |= !emails.is_empty();
-            json.extend_from_slice(&emails);
+            let emails = self.render(batch).await?;
+            // Each is followed by a comma, or by the members of the foot.
+            json.reserve(emails.iter().map(|email| email.len() + 1).sum::<usize>() + FOOT_OCTETS);
+            for email in &emails {
+                if self.has_emails {
+                    json.push(b',');
+                }
+                json.extend_from_slice(email);
+                self.has_emails = true;
+            }
             // A batch of which nothing is left must not end the body's stream.
             if !emails.is_empty() && !self.unread.as_slice().is_empty() {
                 return Ok(());
@@ -126,6 +132,24 @@ impl Page {
         }
         self.is_ended = true;
         self.foot.write(json)
+    }
+
+    /// The JSON of each Email that is still there. Only Emails that were not rendered lately need a thread of the reader.
+    async fn render(&self, batch: Vec<Listed>) -> Result<Vec<Bytes>, StoreError> {
+        let rendered = &self.api.rendered;
+        if let Some(emails) = batch.iter().map(|listed| rendered.get(listed)).collect() {
+            return Ok(emails);
+        }
+        let (store, rendered) = (Arc::clone(&self.api.store), rendered.clone());
+        let reading = async move {
+            let mut emails = Vec::with_capacity(batch.len());
+            for listed in &batch {
+                emails.extend(rendered.read(&*store, listed).await?);
+            }
+            Ok(emails)
+        };
+        let emails = self.api.reader.run(reading).await;
+        emails.inspect_err(|error| tracing::error!(%error, "a list of Emails ended early, since the store failed"))
     }
 
     /// The next Emails that are read in one go.
@@ -139,37 +163,4 @@ impl Page {
         let number = self.unread.as_slice().iter().take_while(fits).count();
         Some(self.unread.by_ref().take(number).collect()).filter(|batch: &Vec<_>| !batch.is_empty())
     }
-}
-
-/// Loads and parses Emails, and writes them as JSON with commas between them.
-async fn read(store: &dyn Store, batch: Vec<Listed>, mut is_first: bool) -> Result<Vec<u8>, StoreError> {
-    // Most messages are a little longer as JSON.
-    let octets: u64 = batch.iter().map(|listed| listed.size_octets + listed.size_octets / 4 + 300).sum();
-    let mut json = Vec::with_capacity(usize::try_from(octets).unwrap_or(0));
-    for listed in batch {
-        let email = match store.load(&listed).await {
-            Ok(Some(email)) => email,
-            Ok(None) => continue,
-            Err(error @ StoreError::Damaged { .. }) => {
-                tracing::error!(id = %listed.id, %error, "a list lacks an Email that is damaged on the disk");
-                continue;
-            }
-            Err(error) => {
-                tracing::error!(%error, "a list of Emails ended early, since the store failed");
-                return Err(error);
-            }
-        };
-        let content = reader::parse_for_list(&email.raw);
-        let before = json.len();
-        if !is_first {
-            json.push(b',');
-        }
-        if EmailJson::of(&email, &content).is_some_and(|email| serde_json::to_writer(&mut json, &email).is_ok()) {
-            is_first = false;
-        } else {
-            json.truncate(before);
-            tracing::error!(id = %listed.id, "a list lacks an Email that its envelope does not name");
-        }
-    }
-    Ok(json)
 }

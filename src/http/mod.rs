@@ -12,7 +12,7 @@
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! messages, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
 //! email     an Email as JSON     problem   errors, their codes and statuses
-//! etag      whether a caller has an answer already
+//! etag      whether a caller has an answer already              rendered   Emails that were listed lately
 //! rate_limit   the rate limits of a client         forwarded  the client behind reverse proxies
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
@@ -39,6 +39,7 @@ pub mod problem;
 mod query;
 mod rate_limit;
 mod raw;
+mod rendered;
 mod root;
 mod server;
 mod stream;
@@ -65,6 +66,7 @@ pub use etag::ETags;
 pub use metrics::MetricSource;
 pub use principal::Principal;
 pub use problem::{Code, Problem};
+pub use rendered::RenderedEmails;
 pub use server::{HttpLimits, serve_tcp, serve_unix};
 pub use webhooks::WebhookTest;
 
@@ -85,6 +87,8 @@ pub struct Api {
     pub registry: Arc<dyn Domains>,
     /// The threads that read messages.
     pub reader: Reader,
+    /// Emails that were listed lately.
+    pub rendered: RenderedEmails,
     /// The source of entity tags.
     pub etags: ETags,
     /// The source of time.

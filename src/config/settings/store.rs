@@ -15,7 +15,7 @@ pub struct StoreConfig {
 
 impl Default for StoreConfig {
     fn default() -> Self {
-        Self { segment_octets: 64 * MB, index_cache_octets: 32 << 20 }
+        Self { segment_octets: 64 * MB, index_cache_octets: 8 << 20 }
     }
 }
 

@@ -89,6 +89,7 @@ impl Client {
 }
 
 /// A request: its path, the tag of what the client has, and the status of the right answer.
+#[derive(Clone)]
 pub(crate) struct Request {
     pub(crate) path: String,
     pub(crate) etag: Option<String>,

@@ -4,7 +4,7 @@
 //! in interleaved rounds. Peers are Inbucket and Mailpit, if they are on the PATH or given.
 //!
 //! `cargo bench --bench read -- stored [EMAILS] [--json]`: how lists, mail that arrives meanwhile, memory and the start fare
-//! with so many Emails (100,000 if not said), ten in each mailbox, and pages of a mailbox that holds a tenth of them.
+//! with so many Emails (200,000 if not said), ten in each mailbox, and pages of a mailbox that holds a tenth of them.
 //!
 //! Nothing fails for being slow.
 
@@ -26,7 +26,7 @@ use support::Result;
 const USAGE: &str =
     "usage: cargo bench --bench read -- [speed] [--peer NAME=PATH]... [--json] | stored [EMAILS] [--json]";
 /// Emails of `stored` if not said.
-const STORED: usize = 100_000;
+const STORED: usize = 200_000;
 
 fn main() -> ExitCode {
     match begin() {

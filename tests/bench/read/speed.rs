@@ -14,8 +14,11 @@ use crate::support::smtp;
 const CONNECTIONS: usize = 16;
 const ROUNDS: usize = 5;
 const ROUND: Duration = Duration::from_secs(2);
-/// Mailboxes with mail, and the Emails in each: as many as a list shows.
-const MAILBOXES: usize = 100;
+/// Mailboxes with mail. Their lists are several times as long as what the daemon keeps in memory.
+const MAILBOXES: usize = 400;
+/// Mailboxes that are listed again and again.
+const WATCHED: usize = 20;
+/// The Emails in each mailbox: as many as a list shows.
 const EMAILS: usize = 20;
 /// Octets of a message.
 const OCTETS: usize = 4096;
@@ -74,12 +77,14 @@ fn cases(daemon: &Daemon, mailboxes: &[String]) -> Result<Vec<Case>> {
         unchanged.push(Request { path: list(address), etag: answer.etag, status: 304 });
     }
     let empty = (0..EMPTY_MAILBOXES).map(|number| get(list(&format!("nobody{number}@example.test")))).collect();
-    let lists = mailboxes.iter().map(|address| get(list(address))).collect();
+    let lists: Vec<_> = mailboxes.iter().map(|address| get(list(address))).collect();
+    let watched = lists[..WATCHED].to_vec();
     Ok(vec![
         Case::new("/healthz".to_owned(), server, vec![get("/healthz".to_owned())], ""),
         Case::new("poll of an empty mailbox".to_owned(), server, empty, "0.7"),
         Case::new("poll without a change".to_owned(), server, unchanged, "0.7"),
         Case::new(format!("list of {EMAILS} of 4 KB"), server, lists, "0.15"),
+        Case::new("the same, of few mailboxes".to_owned(), server, watched, "0.15"),
         Case::new("single message of 4 KB".to_owned(), server, singles, "0.4"),
     ])
 }

@@ -17,8 +17,8 @@ const CONNECTIONS: usize = 16;
 const ROUND: Duration = Duration::from_secs(5);
 /// Emails in each mailbox.
 const EMAILS: usize = 10;
-/// Emails of the small store that the large one is compared with.
-const SMALL: usize = 10_000;
+/// Emails of the small store that the large one is compared with. Fewer would be listed from memory.
+const SMALL: usize = 50_000;
 /// The page that is compared with the first one.
 const PAGE: usize = 1000;
 /// Messages that arrive, alone and beside lists.
@@ -86,8 +86,9 @@ fn pages(daemon: &Daemon, emails: usize, report: Report) -> Result<()> {
             times.push(clients::run(daemon.http_address(), 1, time, &[list(&address, page)])?.p50.as_secs_f64());
         }
     }
-    let ratio = median(&mut far_times) / median(&mut first_times);
-    report.figure(&format!("page {far} of {emails} Emails / page 1"), ratio, "", "at most 3");
+    let (first, far_time) = (median(&mut first_times), median(&mut far_times));
+    report.figure(&format!("page 1 of {emails} Emails"), first * 1e3, "ms", "");
+    report.figure(&format!("page {far} of {emails} Emails / page 1"), far_time / first, "", "at most 3");
     Ok(())
 }
 

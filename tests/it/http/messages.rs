@@ -169,6 +169,31 @@ async fn what_vanishes_or_is_damaged_is_left_out() {
     assert_eq!(page["total"], 4);
 }
 
+#[tokio::test]
+async fn a_second_list_loads_only_what_is_new_and_never_shows_what_was_removed() {
+    let api = TestApi::new();
+    let mut ids = Vec::new();
+    for number in 0..3 {
+        ids.extend(api.receive(&["ann@example.test"], &format!("Subject: {number}\r\n\r\n")).await);
+    }
+    let subjects = async || {
+        let page = api.get(INBOX).await.json();
+        let emails = page["emails"].as_array().expect("array");
+        emails.iter().map(|email| email["subject"].as_str().expect("subject").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(subjects().await, ["2", "1", "0"]);
+    // The other one must be loaded once more to be deleted.
+    for id in [ids[0], ids[2]] {
+        api.store.fail_load(id, Some(StoreError::Failed("an Email was loaded twice".into())));
+    }
+    api.receive(&["ann@example.test"], "Subject: 3\r\n\r\n").await;
+    assert_eq!(subjects().await, ["3", "2", "1", "0"]);
+    assert_eq!(api.call("DELETE", &format!("/api/mail/delete?id={}", ids[1])).await.status, 200);
+    assert_eq!(subjects().await, ["3", "2", "0"]);
+    api.clock.advance(Duration::from_hours(2));
+    assert!(subjects().await.is_empty());
+}
+
 /// Two of these do not fit one batch.
 fn large() -> String {
     format!("\r\n{}", "x".repeat(200_000))

@@ -28,7 +28,7 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
-use tempmail::http::{Api, ETags, Peer, Principal, WebhookTest, router};
+use tempmail::http::{Api, ETags, Peer, Principal, RenderedEmails, WebhookTest, router};
 use tempmail::model::{
     Address, AttemptRecord, Delivery, EmailId, Envelope, Protocol, Subaddressing, Timestamp, WebhookRecord,
 };
@@ -119,6 +119,7 @@ impl TestApi {
             webhook_test,
             registry: domains.clone(),
             reader: Reader::start(1).expect("a thread"),
+            rendered: RenderedEmails::default(),
             etags: ETags::default(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             status: None,

@@ -1,0 +1,107 @@
+//! Emails as lists show them, kept for callers that ask for the same inbox again and again.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, Options, OptionsBuilder, Weighter};
+
+use super::email::EmailJson;
+use crate::model::{EmailId, Listed};
+use crate::reader;
+use crate::store::{Store, StoreError};
+
+/// The most octets of JSON in memory, with an allowance for each entry.
+const OCTETS_MAX: u64 = 8 * 1024 * 1024;
+/// The longest JSON of an Email that is kept, in octets. A few long ones must not displace all others.
+const EMAIL_OCTETS_MAX: usize = 128 * 1024;
+/// What an entry costs beside its JSON, in octets.
+const ENTRY_OCTETS: u64 = 200;
+/// The number of parts with a lock of their own. Each holds several of the longest entries.
+const SHARDS: usize = 4;
+
+/// The JSON of Emails that were listed lately, at most 8 MB.
+///
+/// An Email never changes, so no entry is ever wrong. An Email that was removed is in no list any more, and its entry
+/// leaves when others need the room.
+#[derive(Clone, Debug)]
+pub struct RenderedEmails {
+    entries: Arc<Cache<EmailId, Bytes, OctetWeighter>>,
+}
+
+#[derive(Clone, Debug)]
+struct OctetWeighter;
+
+impl Weighter<EmailId, Bytes> for OctetWeighter {
+    fn weight(&self, _: &EmailId, json: &Bytes) -> u64 {
+        json.len() as u64 + ENTRY_OCTETS
+    }
+}
+
+impl Default for RenderedEmails {
+    fn default() -> Self {
+        let entries =
+            Cache::with_options(options(), OctetWeighter, DefaultHashBuilder::default(), DefaultLifecycle::default());
+        Self { entries: Arc::new(entries) }
+    }
+}
+
+fn options() -> Options {
+    let mut options = OptionsBuilder::new();
+    options.estimated_items_capacity(1000).weight_capacity(OCTETS_MAX).shards(SHARDS);
+    options.build().expect("both capacities are set")
+}
+
+impl RenderedEmails {
+    /// The JSON of an Email, if it is here.
+    pub(super) fn get(&self, listed: &Listed) -> Option<Bytes> {
+        self.entries.get(&listed.id)
+    }
+
+    /// The JSON of an Email. It is loaded and parsed unless it is here. `None` if the Email was removed meanwhile.
+    ///
+    /// An Email that is damaged is `None` too, and logged. Blocks while the store reads from the disk.
+    pub(super) async fn read(&self, store: &dyn Store, listed: &Listed) -> Result<Option<Bytes>, StoreError> {
+        if let Some(json) = self.get(listed) {
+            return Ok(Some(json));
+        }
+        let email = match store.load(listed).await {
+            Ok(Some(email)) => email,
+            Ok(None) => return Ok(None),
+            Err(error @ StoreError::Damaged { .. }) => {
+                tracing::error!(id = %listed.id, %error, "a list lacks an Email that is damaged on the disk");
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        let content = reader::parse_for_list(&email.raw);
+        let Some(json) = EmailJson::of(&email, &content).and_then(|email| serde_json::to_vec(&email).ok()) else {
+            tracing::error!(id = %listed.id, "a list lacks an Email that its envelope does not name");
+            return Ok(None);
+        };
+        let is_kept = json.len() <= EMAIL_OCTETS_MAX;
+        // A boxed slice has no spare room at its end.
+        let json = Bytes::from(json.into_boxed_slice());
+        if is_kept {
+            self.entries.insert(listed.id, json.clone());
+        }
+        Ok(Some(json))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Timestamp;
+
+    #[test]
+    fn however_many_emails_are_listed_the_room_is_bounded() {
+        let rendered = RenderedEmails::default();
+        let json = Bytes::from(vec![b'x'; EMAIL_OCTETS_MAX]);
+        for _ in 0..1000 {
+            rendered.entries.insert(EmailId::fresh(Timestamp::from_millis(0)), json.clone());
+            assert!(rendered.entries.weight() <= OCTETS_MAX);
+        }
+        assert!(rendered.entries.len() >= SHARDS, "each shard has room for the longest entry");
+    }
+}
