@@ -54,11 +54,11 @@ pub struct HttpLimits {
 }
 
 impl HttpLimits {
-    /// The default limits, with this number of connections.
+    /// The default limits, with this number of connections, all of which one client may have.
     pub const fn new(connections_max: usize) -> Self {
         Self {
             connections_max,
-            connections_per_client_max: 250,
+            connections_per_client_max: connections_max,
             exempt: Vec::new(),
             trusted_proxies: Vec::new(),
             proxy_from: Vec::new(),

@@ -20,7 +20,14 @@ const NEVER: Duration = Duration::from_hours(1);
 const HEALTH: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 fn patient(connections_max: usize) -> HttpLimits {
-    HttpLimits { connections_max, head_timeout: NEVER, body_timeout: NEVER, write_timeout: NEVER, ..limits() }
+    HttpLimits {
+        connections_max,
+        connections_per_client_max: 1_000,
+        head_timeout: NEVER,
+        body_timeout: NEVER,
+        write_timeout: NEVER,
+        ..limits()
+    }
 }
 
 async fn from(client: Ipv4Addr, server: SocketAddr) -> TcpStream {
