@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::dns::{DnsResolver, Resolver};
 use crate::domains::Registry;
-use crate::http::{self, Api, DaemonStatus, ETags, MetricSource, RenderedEmails};
+use crate::http::{self, AnswerMemory, Api, DaemonStatus, ETags, MetricSource, RenderedEmails};
 use crate::model::Counts;
 use crate::reader::Reader;
 use crate::store::{EmbeddedStore, Outbox, Store};
@@ -81,6 +81,7 @@ pub async fn assemble(
         webhook_test: Arc::new(Tester::new(Arc::clone(&event_sender))),
         registry: Arc::clone(&registry) as Arc<dyn http::Domains>,
         reader,
+        memory: AnswerMemory::new(config.mail.message_octets_max),
         rendered: RenderedEmails::default(),
         etags: ETags::default(),
         clock,

@@ -14,6 +14,7 @@ use super::accept::Accepted;
 use super::activity::Recorder;
 use super::body::BodyTimeout;
 use super::edge::Peer;
+use super::memory::Connection;
 use super::principal::Principal;
 use super::server::Server;
 use super::stream::Stream;
@@ -33,6 +34,7 @@ where
         extensions.insert(Principal::Administrator);
     }
     extensions.insert(BodyTimeout(server.limits.body_timeout));
+    let Connection(out_of_room) = extensions.get_or_insert_default::<Connection>().clone();
     let service = service_fn(|request: Request<Incoming>| {
         recorder.requested();
         let mut request = request.map(|body| Body::new(recorder.request(body)));
@@ -69,6 +71,7 @@ where
     tokio::select! {
         biased;
         () = slot.evicted() => tracing::debug!("an HTTP connection was evicted"),
+        () = out_of_room.cancelled() => {}
         () = serving => {}
     }
 }

@@ -7,6 +7,7 @@ use axum::extract::State;
 use serde::Serialize;
 
 use super::Api;
+use super::memory::Asker;
 use super::principal::Principal;
 use super::problem::{Code, Problem};
 use super::query::Query;
@@ -22,6 +23,7 @@ pub(super) struct Deleted {
 pub(super) async fn delete(
     State(api): State<Arc<Api>>,
     principal: Principal,
+    asker: Asker,
     query: Query,
 ) -> Result<Json<Deleted>, Problem> {
     let deleted = match (query.get("to")?, query.get("id")?) {
@@ -30,7 +32,7 @@ pub(super) async fn delete(
             api.permit(principal, &mailbox)?;
             api.store.delete_all(&mailbox, api.clock.now()).await?
         }
-        (None, Some(_)) => u64::from(delete_one(&api, principal, query.id("id")?).await?),
+        (None, Some(_)) => u64::from(delete_one(&api, principal, &asker, query.id("id")?).await?),
         (None, None) => return Err(Problem::new(Code::ParameterMissing, "either 'to' or 'id' must be given")),
         (Some(_), Some(_)) => {
             return Err(Problem::new(Code::ParametersConflict, "'to' and 'id' can't be given together"));
@@ -39,10 +41,10 @@ pub(super) async fn delete(
     Ok(Json(Deleted { deleted }))
 }
 
-async fn delete_one(api: &Arc<Api>, principal: Principal, id: EmailId) -> Result<bool, Problem> {
+async fn delete_one(api: &Arc<Api>, principal: Principal, asker: &Asker, id: EmailId) -> Result<bool, Problem> {
     // This check reads the Email's envelope. The administrator needs no check, so a damaged Email can be deleted.
     if principal == Principal::Public {
-        match api.email(principal, id).await {
+        match api.email(principal, asker, id).await {
             Ok(_) => {}
             Err(problem) if problem.code() == Code::NotFound => return Ok(false),
             Err(problem) => return Err(problem),

@@ -1,10 +1,12 @@
 //! An Email as JSON, and who may read it.
 
+use std::slice;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::Api;
+use super::memory::{Asker, Room};
 use super::principal::Principal;
 use super::problem::{Code, Problem};
 use crate::mime::Content;
@@ -49,22 +51,30 @@ impl Api {
         Ok(())
     }
 
-    /// Loads the Email with this id, if `principal` may read it.
-    pub(super) async fn email(self: &Arc<Self>, principal: Principal, id: EmailId) -> Result<StoredEmail, Problem> {
+    /// Loads the Email with this id, if `principal` may read it, and reserves room for its octets.
+    pub(super) async fn email(
+        self: &Arc<Self>,
+        principal: Principal,
+        asker: &Asker,
+        id: EmailId,
+    ) -> Result<(StoredEmail, Room), Problem> {
         let listed = self.find(id).await?;
-        reader::load(Arc::clone(self).load(principal, listed)).await
+        let room = self.memory.reserve(asker, listed.size_octets).await?;
+        Ok((reader::load(Arc::clone(self).load(principal, listed)).await?, room))
     }
 
-    /// Reads the Email with this id, if `principal` may. `parse` gets it on a thread of the reader.
+    /// Reads the Email with this id, if `principal` may. `render` gets it on a thread of the reader, with room for its JSON.
     pub(super) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         principal: Principal,
+        asker: &Asker,
         id: EmailId,
-        parse: impl FnOnce(StoredEmail) -> Result<T, Problem> + Send + 'static,
+        render: impl FnOnce(StoredEmail, Room) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let listed = self.find(id).await?;
+        let room = self.memory.reserve_rendered(asker, slice::from_ref(&listed)).await?;
         let email = Arc::clone(self).load(principal, listed);
-        self.reader.run(async move { parse(email.await?) }).await
+        self.reader.run(async move { render(email.await?, room) }).await
     }
 
     async fn find(&self, id: EmailId) -> Result<Listed, Problem> {

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::Api;
 use super::email::EmailJson;
+use super::memory::Asker;
 use super::principal::Principal;
 use super::problem::{Code, Problem};
 use super::query;
@@ -61,6 +62,7 @@ struct EnvelopeJson<'a> {
 pub(super) async fn show(
     State(api): State<Arc<Api>>,
     principal: Principal,
+    asker: Asker,
     headers: HeaderMap,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Problem> {
@@ -68,16 +70,19 @@ pub(super) async fn show(
     // An Email never changes, so its id determines the tag. It is loaded even so: its envelope decides who may read it.
     let etag = api.etags.of(&id.octets());
     let is_known = etag.is_in(&headers);
-    let json = api.read(principal, id, move |email| {
+    let json = api.read(principal, &asker, id, move |email, room| {
         if is_known {
             return Ok(None);
         }
         let content = reader::parse(&email.raw);
         let json = MessageJson::of(&email, &content).ok_or_else(Problem::internal)?;
-        serde_json::to_vec(&json).map(Some).map_err(|_| Problem::internal())
+        let json = serde_json::to_vec(&json).map_err(|_| Problem::internal())?;
+        // A boxed slice has no spare room at its end.
+        Ok(Some(room.hold(json.into_boxed_slice())))
     });
     let Some(json) = json.await? else { return Ok(etag.not_modified()) };
-    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), etag.field()], json).into_response())
+    let fields = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), etag.field()];
+    Ok((fields, json).into_response())
 }
 
 /// The id in the path. A path that is not UTF-8 has no valid id.

@@ -1,5 +1,6 @@
 //! `GET /api/mail/messages`: a page of a mailbox.
 
+use std::io;
 use std::sync::Arc;
 use std::vec;
 
@@ -11,6 +12,7 @@ use futures_util::stream;
 use serde::Serialize;
 
 use super::Api;
+use super::memory::{Asker, Room};
 use super::principal::Principal;
 use super::problem::{Code, Problem};
 use super::query::Query;
@@ -30,6 +32,7 @@ const BATCH_OCTETS: u64 = 256 * 1024;
 pub(super) async fn list(
     State(api): State<Arc<Api>>,
     principal: Principal,
+    asker: Asker,
     headers: HeaderMap,
     query: Query,
 ) -> Result<Response, Problem> {
@@ -52,10 +55,9 @@ pub(super) async fn list(
     let listed = api.store.list(&mailbox, request, now).await?;
     let etag = api.etags.of(&(listed.version, page, limit));
     let foot = Foot { total: listed.total, page, limit, pages: listed.total.div_ceil(limit) };
-    let mut answer = Page { api, unread: listed.emails.into_iter(), foot, has_emails: false, is_ended: false };
-    let mut first = BEGINNING.to_vec();
-    answer.write(&mut first).await?;
-    let body = if answer.is_ended { first.into() } else { answer.body(first.into()) };
+    let mut page = Page { api, asker, unread: listed.emails.into_iter(), foot, has_emails: false, is_ended: false };
+    let first = page.next(BEGINNING.to_vec()).await?;
+    let body = if page.is_ended { first.into() } else { page.body(first) };
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), etag.field()], body).into_response())
 }
 
@@ -76,8 +78,8 @@ struct Foot {
 
 impl Foot {
     /// Writes the end of the body: the end of the list, and the other members of the object.
-    fn write(self, json: &mut Vec<u8>) -> Result<(), StoreError> {
-        let members = serde_json::to_string(&self).map_err(|error| StoreError::Failed(error.to_string()))?;
+    fn write(self, json: &mut Vec<u8>) -> Result<(), Problem> {
+        let members = serde_json::to_string(&self).map_err(|_| Problem::internal())?;
         json.extend_from_slice(b"],");
         json.extend_from_slice(members.trim_start_matches('{').as_bytes());
         Ok(())
@@ -87,6 +89,7 @@ impl Foot {
 /// The body of the answer, and how much of it was written.
 struct Page {
     api: Arc<Api>,
+    asker: Asker,
     unread: vec::IntoIter<Listed>,
     foot: Foot,
     /// Whether an Email was written.
@@ -101,21 +104,20 @@ impl Page {
         Body::from_stream(stream::try_unfold((Some(first), self), |(first, mut page)| async {
             let chunk = match first {
                 Some(first) => first,
-                None if page.is_ended => return Ok::<_, StoreError>(None),
-                None => {
-                    let mut json = Vec::new();
-                    page.write(&mut json).await?;
-                    json.into()
-                }
+                None if page.is_ended => return Ok(None),
+                None => page.next(Vec::new()).await.map_err(|problem| {
+                    tracing::error!(code = problem.code().row().1, "a list of Emails ended early");
+                    io::Error::other("the list ended early")
+                })?,
             };
-            Ok(Some((chunk, (None, page))))
+            Ok::<_, io::Error>(Some((chunk, (None, page))))
         }))
     }
 
-    /// Writes the next Emails, and the foot after the last one.
-    async fn write(&mut self, json: &mut Vec<u8>) -> Result<(), StoreError> {
+    /// The next piece of the body after `json`: Emails, and the foot after the last one.
+    async fn next(&mut self, mut json: Vec<u8>) -> Result<Bytes, Problem> {
         while let Some(batch) = self.next_batch() {
-            let emails = self.render(batch).await?;
+            let (emails, room) = self.render(batch).await?;
             // Each is followed by a comma, or by the members of the foot.
             json.reserve(emails.iter().map(|email| email.len() + 1).sum::<usize>() + FOOT_OCTETS);
             for email in &emails {
@@ -125,31 +127,43 @@ impl Page {
                 json.extend_from_slice(email);
                 self.has_emails = true;
             }
+            let is_last = self.unread.as_slice().is_empty();
+            if is_last {
+                self.end(&mut json)?;
+            }
             // A batch of which nothing is left must not end the body's stream.
-            if !emails.is_empty() && !self.unread.as_slice().is_empty() {
-                return Ok(());
+            if is_last || !emails.is_empty() {
+                return Ok(room.hold(json));
             }
         }
+        self.end(&mut json)?;
+        Ok(json.into())
+    }
+
+    fn end(&mut self, json: &mut Vec<u8>) -> Result<(), Problem> {
         self.is_ended = true;
         self.foot.write(json)
     }
 
-    /// The JSON of each Email that is still there. Only Emails that were not rendered lately need a thread of the reader.
-    async fn render(&self, batch: Vec<Listed>) -> Result<Vec<Bytes>, StoreError> {
-        let rendered = &self.api.rendered;
-        if let Some(emails) = batch.iter().map(|listed| rendered.get(listed)).collect() {
-            return Ok(emails);
+    /// The JSON of each Email that is still there, and the room that it takes. Only Emails that were not rendered lately
+    /// need a thread of the reader.
+    async fn render(&self, batch: Vec<Listed>) -> Result<(Vec<Bytes>, Room), Problem> {
+        let Api { rendered, memory, reader, store, .. } = &*self.api;
+        let known: Option<Vec<Bytes>> = batch.iter().map(|listed| rendered.get(listed)).collect();
+        if let Some(emails) = known {
+            let room = memory.reserve(&self.asker, emails.iter().map(|email| email.len() as u64 + 1).sum()).await?;
+            return Ok((emails, room));
         }
-        let (store, rendered) = (Arc::clone(&self.api.store), rendered.clone());
+        let room = memory.reserve_rendered(&self.asker, &batch).await?;
+        let (store, rendered) = (Arc::clone(store), rendered.clone());
         let reading = async move {
             let mut emails = Vec::with_capacity(batch.len());
             for listed in &batch {
                 emails.extend(rendered.read(&*store, listed).await?);
             }
-            Ok(emails)
+            Ok::<_, StoreError>((emails, room))
         };
-        let emails = self.api.reader.run(reading).await;
-        emails.inspect_err(|error| tracing::error!(%error, "a list of Emails ended early, since the store failed"))
+        Ok(reader.run(reading).await?)
     }
 
     /// The next Emails that are read in one go.

@@ -14,6 +14,7 @@
 //! email     an Email as JSON     problem   errors, their codes and statuses
 //! etag      whether a caller has an answer already              rendered   Emails that were listed lately
 //! rate_limit   the rate limits of a client         forwarded  the client behind reverse proxies
+//! memory    memory for answers with mail
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
@@ -30,6 +31,7 @@ mod etag;
 mod forwarded;
 mod health;
 mod host;
+mod memory;
 mod message;
 mod messages;
 mod metrics;
@@ -63,6 +65,7 @@ pub use admin::DaemonStatus;
 pub use domains::Domains;
 pub use edge::Peer;
 pub use etag::ETags;
+pub use memory::AnswerMemory;
 pub use metrics::MetricSource;
 pub use principal::Principal;
 pub use problem::{Code, Problem};
@@ -87,6 +90,8 @@ pub struct Api {
     pub registry: Arc<dyn Domains>,
     /// The threads that read messages.
     pub reader: Reader,
+    /// Memory for answers with mail.
+    pub memory: AnswerMemory,
     /// Emails that were listed lately.
     pub rendered: RenderedEmails,
     /// The source of entity tags.

@@ -121,6 +121,8 @@ pub enum Code {
     StoreUnavailable,
     /// The disk is full.
     StorageFull,
+    /// Too many answers are on their way to slow readers.
+    Busy,
     /// The service is not ready.
     NotReady,
     /// The message on the disk differs from what was written.
@@ -184,6 +186,7 @@ impl Code {
             Self::WebhookBusy => (S::SERVICE_UNAVAILABLE, "webhook_busy"),
             Self::StoreUnavailable => (S::SERVICE_UNAVAILABLE, "store_unavailable"),
             Self::StorageFull => (S::INSUFFICIENT_STORAGE, "storage_full"),
+            Self::Busy => (S::SERVICE_UNAVAILABLE, "busy"),
             Self::NotReady => (S::SERVICE_UNAVAILABLE, "not_ready"),
             Self::EmailDamaged => (S::INTERNAL_SERVER_ERROR, "email_damaged"),
             Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal"),

@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 
 use super::Api;
+use super::memory::Asker;
 use super::message;
 use super::principal::Principal;
 use super::problem::Problem;
@@ -21,12 +22,13 @@ use crate::model::{DomainName, StoredEmail, TlsSession};
 pub(super) async fn show(
     State(api): State<Arc<Api>>,
     principal: Principal,
+    asker: Asker,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Problem> {
-    let email = api.email(principal, message::id(path)?).await?;
+    let (email, room) = api.email(principal, &asker, message::id(path)?).await?;
     let trace = Bytes::from(trace(&email, &api.config.smtp.hostname));
     let length = trace.len() + email.raw.len();
-    let octets = stream::iter([trace, email.raw].map(Ok::<_, Infallible>));
+    let octets = stream::iter([trace, room.hold(email.raw)].map(Ok::<_, Infallible>));
     let fields = [
         (header::CONTENT_TYPE, HeaderValue::from_static("message/rfc822")),
         (header::CONTENT_LENGTH, HeaderValue::from(length)),

@@ -2,6 +2,7 @@
 
 mod abuse;
 mod activation;
+mod answers;
 mod caps;
 mod clock;
 mod domains;

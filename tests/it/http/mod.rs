@@ -28,7 +28,7 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
-use tempmail::http::{Api, ETags, Peer, Principal, RenderedEmails, WebhookTest, router};
+use tempmail::http::{AnswerMemory, Api, ETags, Peer, Principal, RenderedEmails, WebhookTest, router};
 use tempmail::model::{
     Address, AttemptRecord, Delivery, EmailId, Envelope, Protocol, Subaddressing, Timestamp, WebhookRecord,
 };
@@ -112,13 +112,14 @@ impl TestApi {
         let domains = Arc::new(FixedDomains::default());
         let clock = Arc::new(SetClock::at(NOW));
         let router = router(Api {
-            config: Arc::new(config),
             store: Arc::clone(&store) as Arc<dyn Store>,
             outbox: outbox.clone(),
             guard: Arc::new(guard),
             webhook_test,
             registry: domains.clone(),
             reader: Reader::start(1).expect("a thread"),
+            memory: AnswerMemory::new(config.mail.message_octets_max),
+            config: Arc::new(config),
             rendered: RenderedEmails::default(),
             etags: ETags::default(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
