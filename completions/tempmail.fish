@@ -73,7 +73,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-line-siz
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-auth -d 'Whether SMTP offers AUTH and takes any credentials; only while it listens on loopback [default: off]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-smtp-connections-per-client -d 'Maximum SMTP connections at once of one client (IPv4 address or IPv6 /64), 1 to 100000 [default: 50]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-connections-per-minute -d 'Maximum new SMTP connections of one client in a minute, 1 to 1000000 [default: 600]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l limit-exempt -d 'Network whose SMTP clients have no limit on their connections and their part of smtp-body-budget; \'none\' for no network [default: 127.0.0.0/8,::1/128]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l limit-exempt -d 'Network whose clients have no limit on their connections and their part of smtp-body-budget; \'none\' for no network [default: 127.0.0.0/8,::1/128]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l smtp-timeout -d 'How long an SMTP client may be silent, take for one command line, or take to read the replies, 100ms to 1h [default: 5m]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l refuse-client -d 'Network whose clients are refused with 554 [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l refuse-sender-domain -d 'Domain whose mail is refused, by the reverse-path: a name, or \'*.NAME\' for all below it [default: none]' -r
@@ -88,10 +88,12 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-handshak
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-listen -d 'Address that HTTP listens on; port 0 lets the system choose [default: 127.0.0.1:8080,[::1]:8080]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l page-size-default -d 'Messages on a page if the request has no limit, 1 to 300, at most page-size-max [default: 20]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l page-size-max -d 'Maximum messages on a page, 1 to 300, with revision 1 at most 100 [default: 100]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-allowed-hosts -d 'Host name or address, without port, that HTTP also answers for while it listens on loopback only [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-allowed-hosts -d 'Host name or address, without port, that HTTP answers for beside loopback [default: any, but only loopback while HTTP listens on loopback only]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-allowed-origins -d 'Origin whose web pages may read answers, such as https://app.example; \'*\' for any, \'none\' for no other [default: any, but only loopback ones while HTTP listens on loopback only]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l rate-limit -d 'HTTP requests per minute and client address, 1 to 10000000, or \'off\' [default: 10000; revision 1: off]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l trusted-proxies -d 'Network of reverse proxies, whose X-Forwarded-For or Forwarded names the client of a request [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l rate-limit -d 'HTTP requests per minute of one client (IPv4 address or IPv6 /64), 1 to 10000000, or \'off\' [default: 10000; revision 1: off]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-connections -d 'Maximum HTTP connections at once, 1 to 100000 [default: 1000]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-connections-per-client -d 'Maximum HTTP connections at once of one client (IPv4 address or IPv6 /64), 1 to 100000 [default: 250]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l public-domains -d 'Who may register domains over HTTP: anybody (open), or callers with a token; off says that to others [default: open]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l public-webhooks -d 'Who may register, list and delete webhooks over HTTP [default: open]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l public-delete -d 'Who may delete mail over HTTP [default: open]' -r
@@ -142,6 +144,11 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -s h -l help -d
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l domain -d 'Only those of this domain' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l page -d 'Which page, from 1' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l limit -d 'Mails per page; the service has a default and a maximum' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l from -d 'Only mail whose sender contains this, in any case' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l subject -d 'Only mail whose subject contains this, in any case' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l since -d 'Only mail received at this time or later, such as 2026-01-31T12:00:00Z' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l until -d 'Only mail received before this time' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l has -d 'Only mail that has this' -r -f -a "attachment\t''"
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F

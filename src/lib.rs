@@ -73,9 +73,10 @@
 //!           dns (`webhook listen`), model; never the store
 //! client    http (the router's types), daemon (to assemble one in-process), config, store, error, model
 //! daemon    everybody: the only one that puts parts together
-//! http      store, domains, tokens, dns (reports), reader, mime, webhook (the guard, a test), tls (its state), panics, config, model
+//! http      store, domains, tokens, dns (reports), reader, mime, webhook (the guard, a test), tls (its state), panics,
+//!           connections, config, model
 //! webhook   store (the outbox), expiry (steps of the clock), reader, mime, dns (the resolver), tls, config, model
-//! smtp      store, domains (the table), tls, config, model
+//! smtp      store, domains (the table), tls, connections, config, model
 //! domains   dns, store, config, model
 //! expiry    store, model
 //! store     config, model
@@ -83,7 +84,7 @@
 //! tokens    model
 //! reader    mime
 //! dns, mime model at most
-//! config    model
+//! config, connections  model
 //! model     nobody
 //! ```
 //!
@@ -95,6 +96,7 @@ pub mod cli;
 pub mod client;
 pub mod clock;
 pub mod config;
+pub mod connections;
 pub mod daemon;
 pub mod dns;
 pub mod domains;

@@ -4,7 +4,6 @@
 //! on every path. So a caller never mistakes the answer to the public for the answer to the administrator.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
@@ -14,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use super::access;
 use super::principal::{Principal, Requester};
 use super::problem::{Code, Problem};
-use super::registration_limit::RegistrationLimit;
+use super::rate_limit::RateLimit;
 use crate::clock::Clock;
 use crate::config::PublicConfig;
 use crate::model::{self, Scope};
@@ -27,13 +26,13 @@ const WRONG_PER_MINUTE: u32 = 30;
 pub(super) struct Authentication {
     tokens: Arc<Tokens>,
     clock: Arc<dyn Clock>,
-    wrong: Arc<RegistrationLimit>,
+    wrong: RateLimit,
     public: PublicConfig,
 }
 
 impl Authentication {
     pub(super) fn new(tokens: Arc<Tokens>, clock: Arc<dyn Clock>, public: PublicConfig) -> Arc<Self> {
-        let wrong = RegistrationLimit::new(WRONG_PER_MINUTE, Arc::clone(&clock));
+        let wrong = RateLimit::new("wrong-tokens", "requests with wrong tokens", WRONG_PER_MINUTE);
         Arc::new(Self { tokens, clock, wrong, public })
     }
 
@@ -41,7 +40,7 @@ impl Authentication {
     fn identify(&self, request: &Request) -> Result<Option<Principal>, Problem> {
         let Some(token) = token(request.headers()) else { return Ok(None) };
         let Requester::At(client) = Requester::of(request.extensions()) else { return Ok(None) };
-        self.wrong.check(client).map_err(too_many)?;
+        self.wrong.check(client, self.clock.boot())?;
         match self.tokens.scope(token, self.clock.now()) {
             Some(Scope::Admin) => Ok(Some(Principal::Administrator)),
             Some(Scope::Read) => Ok(Some(Principal::Reader)),
@@ -65,7 +64,7 @@ impl Authentication {
 
     fn refuse(&self, client: model::Client) -> Problem {
         // Another request of the client may have been counted since the check.
-        let _ = self.wrong.take(client);
+        let _ = self.wrong.take(client, self.clock.boot());
         Problem::new(Code::TokenInvalid, "the token is wrong, has expired, or was revoked")
             .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""))
     }
@@ -82,12 +81,6 @@ fn token(headers: &HeaderMap) -> Option<&str> {
     }
     let is_only = fields.next().is_none();
     Some(str::from_utf8(token.trim_ascii()).ok().filter(|_| is_only).unwrap_or_default())
-}
-
-fn too_many(wait: Duration) -> Problem {
-    let seconds = u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
-    Problem::new(Code::RateLimited, format!("a client may send at most {WRONG_PER_MINUTE} wrong tokens a minute"))
-        .with_retry_after(seconds)
 }
 
 /// Sets the principal of a request, and refuses what it may not do whatever the path is.

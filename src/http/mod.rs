@@ -2,11 +2,12 @@
 //!
 //! [`router`] is the whole interface without a socket. The command line also uses it within its own process. The
 //! interface knows nothing of SMTP. Every error is a [`Problem`], and every value from outside is bounded before its
-//! use. The transport
-//! or a token sets the [`Principal`] of a request, which decides what a caller may do.
+//! use. The transport or a token sets the [`Principal`] of a request, which decides what a caller may do.
 //!
 //! ```text
-//! server    connections and their limits
+//! server    listeners and limits      accept    from a connection to its first request
+//! connection  serves one connection   stream    what it writes, and refusals of heads that cannot be read
+//! activity  since when the peer of a connection has kept the server waiting
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! authentication   the tokens of requests         access  what is closed to callers without one
@@ -14,16 +15,19 @@
 //! filter, search, fields   which Emails of a mailbox to list, and what of them
 //! email     an Email as JSON     problem, causes   errors, their codes and statuses
 //! etag      whether a caller has an answer already              rendered   Emails that were listed lately
-//! registration_limit   the rate limit on registrations of webhooks
+//! rate_limit   the rate limits of a client         forwarded  the client behind reverse proxies
 //! memory    memory for answers with mail
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
+mod accept;
 mod access;
+mod activity;
 mod admin;
 mod authentication;
 mod body;
 mod causes;
+mod connection;
 mod delete;
 mod domains;
 mod edge;
@@ -31,6 +35,7 @@ mod email;
 mod etag;
 mod fields;
 mod filter;
+mod forwarded;
 mod health;
 mod host;
 mod memory;
@@ -42,19 +47,20 @@ mod page;
 mod principal;
 pub mod problem;
 mod query;
+mod rate_limit;
 mod raw;
-mod registration_limit;
 mod rendered;
 mod root;
 mod search;
 mod server;
+mod stream;
 mod webhooks;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware;
-use axum::routing::{get, post};
+use axum::routing::get;
 
 use crate::clock::Clock;
 use crate::config::{Config, Revision};
@@ -64,7 +70,7 @@ use crate::tokens::Tokens;
 use crate::webhook::Guard;
 use authentication::Authentication;
 use metrics::Requests;
-use registration_limit::RegistrationLimit;
+use rate_limit::RateLimits;
 
 pub use admin::DaemonStatus;
 pub use domains::Domains;
@@ -118,10 +124,10 @@ pub struct Api {
 pub fn router(mut api: Api) -> Router {
     let requests = Arc::<Requests>::default();
     api.metrics.push(MetricSource { name: "http", counts: requests.clone() });
-    let edge = edge::Edge::new(&api.config, requests);
+    let rate_limits = RateLimits::new(&api.config, Arc::clone(&api.clock));
+    let edge = edge::Edge::new(&api.config, rate_limits, requests);
     let auth = Authentication::new(Arc::clone(&api.tokens), Arc::clone(&api.clock), api.config.public);
     let revision = api.config.revision;
-    let limit = RegistrationLimit::new(api.config.webhooks.registrations_per_minute, Arc::clone(&api.clock));
     Router::new()
         .route("/", get(root::show))
         .route("/healthz", get(health::alive))
@@ -134,7 +140,7 @@ pub fn router(mut api: Api) -> Router {
         .route("/api/domains", get(domains::list).post(domains::register))
         .route("/api/domains/active", get(domains::active))
         .route("/api/domains/check-dns", get(domains::check_dns))
-        .merge(webhook_routes(revision, limit))
+        .merge(webhook_routes(revision))
         .merge(admin::routes(revision))
         .fallback(unknown_path)
         .with_state(Arc::new(api))
@@ -143,9 +149,8 @@ pub fn router(mut api: Api) -> Router {
 }
 
 /// The routes of webhooks. Revision 1 has none.
-fn webhook_routes(revision: Revision, limit: Arc<RegistrationLimit>) -> Router<Arc<Api>> {
-    let register = post(webhooks::register).layer(middleware::from_fn_with_state(limit, registration_limit::pass));
-    let webhooks = get(webhooks::list).merge(register).delete(webhooks::delete);
+fn webhook_routes(revision: Revision) -> Router<Arc<Api>> {
+    let webhooks = get(webhooks::list).post(webhooks::register).delete(webhooks::delete);
     match revision {
         Revision::One => Router::new(),
         Revision::Two => Router::new().route("/api/webhooks", webhooks),

@@ -2,11 +2,18 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
+use std::time::{Duration, SystemTime};
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::{Map, Value};
+
+use super::edge::COMMON_FIELDS;
+use crate::model::Timestamp;
+
+/// The content type of every problem.
+const CONTENT_TYPE: &str = "application/problem+json";
 
 /// The stable code of an error, for programs. [`Code::row`] is the table of codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +82,10 @@ pub enum Code {
     BodyTimeout,
     /// The body is not declared as JSON.
     ContentTypeUnsupported,
+    /// The head of a request is not HTTP.
+    RequestInvalid,
+    /// The head of a request is too long or has too many fields.
+    HeadTooLarge,
     /// The request has no valid Host, or more than one.
     HostInvalid,
     /// The service does not answer for this Host.
@@ -119,6 +130,10 @@ pub enum Code {
     TooManyTokens,
     /// The client has sent too many requests.
     RateLimited,
+    /// The client has too many connections.
+    TooManyConnectionsForClient,
+    /// All connections of the service are taken.
+    TooManyConnections,
     /// The domain is fixed in the settings.
     DomainFixed,
     /// No `mx-host` is set.
@@ -180,6 +195,8 @@ impl Code {
             Self::BodyTooLarge => (S::PAYLOAD_TOO_LARGE, "body_too_large"),
             Self::BodyTimeout => (S::REQUEST_TIMEOUT, "body_timeout"),
             Self::ContentTypeUnsupported => (S::UNSUPPORTED_MEDIA_TYPE, "content_type_unsupported"),
+            Self::RequestInvalid => (S::BAD_REQUEST, "request_invalid"),
+            Self::HeadTooLarge => (S::REQUEST_HEADER_FIELDS_TOO_LARGE, "head_too_large"),
             Self::HostInvalid => (S::BAD_REQUEST, "host_invalid"),
             Self::HostNotAllowed => (S::MISDIRECTED_REQUEST, "host_not_allowed"),
             Self::OriginNotAllowed => (S::FORBIDDEN, "origin_not_allowed"),
@@ -202,6 +219,8 @@ impl Code {
             Self::TokenNameTaken => (S::CONFLICT, "token_name_taken"),
             Self::TooManyTokens => (S::UNPROCESSABLE_ENTITY, "too_many_tokens"),
             Self::RateLimited => (S::TOO_MANY_REQUESTS, "rate_limited"),
+            Self::TooManyConnectionsForClient => (S::TOO_MANY_REQUESTS, "too_many_connections_for_client"),
+            Self::TooManyConnections => (S::SERVICE_UNAVAILABLE, "too_many_connections"),
             Self::DomainFixed => (S::CONFLICT, "domain_fixed"),
             Self::MxHostUnset => (S::SERVICE_UNAVAILABLE, "mx_host_unset"),
             Self::DnsUnavailable => (S::SERVICE_UNAVAILABLE, "dns_unavailable"),
@@ -285,6 +304,36 @@ impl Problem {
     pub fn code(&self) -> Code {
         self.code
     }
+
+    fn body(&self) -> Vec<u8> {
+        let (status, word) = self.code.row();
+        let body = Body {
+            r#type: "about:blank",
+            title: status.canonical_reason().unwrap_or("Error"),
+            status: status.as_u16(),
+            detail: &self.detail,
+            code: word,
+            members: &self.members,
+        };
+        serde_json::to_vec(&body).expect("texts and JSON")
+    }
+
+    /// The problem as the last answer on a connection, in HTTP/1.1, for where no request was read.
+    pub(super) fn into_octets(self, now: Timestamp) -> Vec<u8> {
+        let (status, _) = self.code.row();
+        let body = self.body();
+        let millis = u64::try_from(now.millis()).unwrap_or(0);
+        let date = httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + Duration::from_millis(millis));
+        let mut octets = format!("HTTP/1.1 {status}\r\ndate: {date}\r\nconnection: close\r\n").into_bytes();
+        octets.extend(format!("content-type: {CONTENT_TYPE}\r\ncontent-length: {}\r\n", body.len()).into_bytes());
+        let common = COMMON_FIELDS.map(|(name, value)| (name, HeaderValue::from_static(value)));
+        for (name, value) in common.into_iter().chain(self.headers) {
+            octets.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+        }
+        octets.extend(b"\r\n");
+        octets.extend(body);
+        octets
+    }
 }
 
 #[derive(Serialize)]
@@ -295,22 +344,14 @@ struct Body<'a> {
     detail: &'a str,
     code: &'static str,
     #[serde(flatten)]
-    members: Map<String, Value>,
+    members: &'a Map<String, Value>,
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let (status, word) = self.code.row();
-        let body = Body {
-            r#type: "about:blank",
-            title: status.canonical_reason().unwrap_or("Error"),
-            status: status.as_u16(),
-            detail: &self.detail,
-            code: word,
-            members: self.members,
-        };
-        let mut response = (status, axum::Json(body)).into_response();
-        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        let (status, _) = self.code.row();
+        let content_type = (header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
+        let mut response = (status, [content_type], self.body()).into_response();
         response.headers_mut().extend(self.headers);
         if let Some(log_detail) = self.log_detail {
             response.extensions_mut().insert(log_detail);

@@ -126,6 +126,7 @@ fn each_error_code_has_a_row_with_its_status() {
             "MISDIRECTED_REQUEST" => 421,
             "UNPROCESSABLE_ENTITY" => 422,
             "TOO_MANY_REQUESTS" => 429,
+            "REQUEST_HEADER_FIELDS_TOO_LARGE" => 431,
             "INTERNAL_SERVER_ERROR" => 500,
             "SERVICE_UNAVAILABLE" => 503,
             "INSUFFICIENT_STORAGE" => 507,

@@ -6,12 +6,16 @@ mod browsers;
 mod closed;
 mod delete;
 mod domains;
+mod fairness;
 mod filters;
+mod heads;
 mod health;
 mod message;
 mod messages;
 mod metrics;
 mod problems;
+mod proxied;
+mod rate_limits;
 mod server;
 mod webhooks;
 

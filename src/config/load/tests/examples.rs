@@ -35,6 +35,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         | "max-messages-per-mailbox"
         | "max-messages-per-domain"
         | "max-http-connections"
+        | "max-http-connections-per-client"
         | "max-webhooks"
         | "max-webhooks-per-recipient"
         | "outbox-events"
@@ -42,7 +43,9 @@ pub(super) fn example(key: &str) -> Vec<String> {
         | "max-webhooks-per-client"
         | "webhook-registrations-per-minute"
         | "webhook-per-address-per-minute" => &["5"],
-        "webhook-allow" | "proxy-from" | "limit-exempt" | "refuse-client" => &["10.0.0.0/8", "::1/128"],
+        "webhook-allow" | "proxy-from" | "trusted-proxies" | "limit-exempt" | "refuse-client" => {
+            &["10.0.0.0/8", "::1/128"]
+        }
         "webhook-refused-ports" => &["22", "6379"],
         "webhook-schedule" => &["50ms", "50ms", "2s"],
         "webhook-timeout" => &["300ms"],
