@@ -85,6 +85,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             [CompletionResult]::new('--tls-self-signed', '--tls-self-signed', [CompletionResultType]::ParameterName, 'Create a self-signed certificate at the start, for development [default: false]')
             [CompletionResult]::new('--tls-handshake-timeout', '--tls-handshake-timeout', [CompletionResultType]::ParameterName, 'How long a TLS handshake may take, 100ms to 5m [default: 10s]')
             [CompletionResult]::new('--http-listen', '--http-listen', [CompletionResultType]::ParameterName, 'Address that HTTP listens on; port 0 lets the system choose [default: 127.0.0.1:8080,[::1]:8080]')
+            [CompletionResult]::new('--https-listen', '--https-listen', [CompletionResultType]::ParameterName, 'Address that HTTP with TLS from the first octet listens on; needs a certificate [default: none]')
             [CompletionResult]::new('--page-size-default', '--page-size-default', [CompletionResultType]::ParameterName, 'Messages on a page if the request has no limit, 1 to 300, at most page-size-max [default: 20]')
             [CompletionResult]::new('--page-size-max', '--page-size-max', [CompletionResultType]::ParameterName, 'Maximum messages on a page, 1 to 300, with revision 1 at most 100 [default: 100]')
             [CompletionResult]::new('--http-allowed-hosts', '--http-allowed-hosts', [CompletionResultType]::ParameterName, 'Host name or address, without port, that HTTP answers for beside loopback [default: any, but only loopback while HTTP listens on loopback only]')

@@ -7,6 +7,7 @@
 //! ```text
 //! server    listeners and limits      accept    from a connection to its first request
 //! connection  serves one connection   stream    what it writes, and refusals of heads that cannot be read
+//! version   HTTP/1.1 or HTTP/2 in the clear
 //! activity  since when the peer of a connection has kept the server waiting
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
@@ -54,6 +55,7 @@ mod root;
 mod search;
 mod server;
 mod stream;
+mod version;
 mod webhooks;
 
 use std::sync::Arc;
@@ -81,7 +83,7 @@ pub use metrics::MetricSource;
 pub use principal::Principal;
 pub use problem::{Code, Problem};
 pub use rendered::RenderedEmails;
-pub use server::{HttpLimits, serve_tcp, serve_unix};
+pub use server::{HttpLimits, HttpListener, serve_tcp, serve_unix};
 pub use webhooks::WebhookTest;
 
 /// The parts of the program that the handlers use.

@@ -93,6 +93,13 @@ impl Keeper {
         Arc::clone(&self.config)
     }
 
+    /// The configuration for servers of HTTP/2 and HTTP/1.1, which the client chooses from (ALPN, RFC 7301).
+    pub fn http_config(&self) -> Arc<ServerConfig> {
+        let mut config = (*self.config).clone();
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Arc::new(config)
+    }
+
     /// The certificate that new handshakes get.
     pub fn certificate(&self) -> Arc<Certificate> {
         self.current.0.load_full()

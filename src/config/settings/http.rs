@@ -6,7 +6,7 @@ use ipnet::IpNet;
 
 use super::{both_loopbacks, each, one, or_none, texts};
 use crate::config::Revision;
-use crate::config::parse::{allowed_host, listen_addresses, network, origins, rate_limit};
+use crate::config::parse::{allowed_host, listen_address, listen_addresses, network, origins, rate_limit};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value;
 
@@ -15,6 +15,8 @@ use crate::config::value;
 pub struct HttpConfig {
     /// Where HTTP listens.
     pub listen: Vec<SocketAddr>,
+    /// Where HTTP with TLS from the first octet listens.
+    pub https_listen: Vec<SocketAddr>,
     /// No source named `listen`: an IPv6 address in it may be left out on a host without IPv6.
     pub listen_is_default: bool,
     /// Page size when a request asks for none.
@@ -42,6 +44,7 @@ impl HttpConfig {
     pub fn of_revision(revision: Revision) -> Self {
         Self {
             listen: both_loopbacks(8080),
+            https_listen: Vec::new(),
             listen_is_default: true,
             page_size_default: 20,
             page_size_max: 100,
@@ -59,7 +62,7 @@ impl HttpConfig {
 
     /// Whether no listener can be reached from another machine.
     pub fn is_local(&self) -> bool {
-        self.listen.iter().all(|address| address.ip().is_loopback())
+        self.listen.iter().chain(&self.https_listen).all(|address| address.ip().is_loopback())
     }
 }
 
@@ -72,6 +75,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Address that HTTP listens on; port 0 lets the system choose",
         |c, v| listen_addresses(v).map(|all| c.http.listen = all),
         |c| texts(&c.http.listen),
+    ),
+    Setting::new(
+        "https-listen",
+        Shape::Several,
+        "IP:PORT",
+        "Address that HTTP with TLS from the first octet listens on; needs a certificate",
+        |c, v| each(v, listen_address).map(|all| c.http.https_listen = all),
+        |c| texts(&c.http.https_listen),
     ),
     Setting::new(
         "page-size-default",
