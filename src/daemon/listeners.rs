@@ -155,7 +155,7 @@ impl Listeners {
             };
             running.mail.push(ServiceListener { listener, service: Service::Lmtp });
         }
-        let tls = tls.map(Keeper::http_config);
+        let tls = tls.map(Keeper::http_acceptor);
         for (listeners, tls) in [(self.http, None), (self.https, tls)] {
             for listener in listeners {
                 let listener = tokio::net::TcpListener::from_std(listener)?;

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::net::SendFlags;
-use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
@@ -38,7 +37,7 @@ pub(super) struct Incoming<S> {
     /// `None` where the PROXY header has yet to name the client.
     of_client: Option<ClientConnection>,
     slot: SlotRequest,
-    tls: Option<Arc<ServerConfig>>,
+    tls: Option<TlsAcceptor>,
 }
 
 /// A connection that can be served.
@@ -58,7 +57,7 @@ impl<S: AsFd + AsyncRead + Unpin> Incoming<S> {
     pub(super) fn accept(
         stream: S,
         peer: Option<SocketAddr>,
-        tls: Option<Arc<ServerConfig>>,
+        tls: Option<TlsAcceptor>,
         server: &Server,
     ) -> Option<Self> {
         let of_client = match peer {
@@ -105,21 +104,17 @@ impl<S: AsFd + AsyncRead + Unpin> Incoming<S> {
         Some(Accepted { stream, peer, slot, of_client })
     }
 
-    /// The configuration of TLS, where the connection must begin with a handshake.
-    pub(super) fn tls(&self) -> Option<Arc<ServerConfig>> {
+    /// TLS, where the connection must begin with a handshake.
+    pub(super) fn tls(&self) -> Option<TlsAcceptor> {
         self.tls.clone()
     }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Accepted<S> {
     /// Does the server's side of a TLS handshake in time. `None`: the connection must be closed.
-    pub(super) async fn secure(
-        self,
-        tls: Arc<ServerConfig>,
-        server: &Server,
-    ) -> Option<(Version, Accepted<TlsStream<S>>)> {
+    pub(super) async fn secure(self, tls: TlsAcceptor, server: &Server) -> Option<(Version, Accepted<TlsStream<S>>)> {
         let Self { stream, peer, slot, of_client } = self;
-        let handshake = TlsAcceptor::from(tls).accept(stream);
+        let handshake = tls.accept(stream);
         let stream = in_time(&slot, server.limits.handshake_timeout, handshake).await?;
         let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
         let version = if is_http2 { Version::Http2 } else { Version::Http1 };

@@ -17,12 +17,13 @@
 //! email     an Email as JSON     problem, causes   errors, their codes and statuses
 //! etag      whether a caller has an answer already              rendered   Emails that were listed lately
 //! rate_limit   the rate limits of a client         forwarded  the client behind reverse proxies
-//! memory    memory for answers with mail
+//! memory    memory for answers with mail     access_log  the ids of requests, and a line for each
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
 mod accept;
 mod access;
+mod access_log;
 mod activity;
 mod admin;
 mod authentication;

@@ -12,10 +12,10 @@ use axum::Router;
 use axum::serve::{Listener, ListenerExt};
 use futures_util::future::join_all;
 use ipnet::IpNet;
-use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::accept::Incoming;
@@ -98,12 +98,11 @@ impl HttpLimits {
 }
 
 /// A listener of the public interface.
-#[derive(Debug)]
 pub struct HttpListener {
     /// The socket.
     pub listener: TcpListener,
-    /// The configuration of TLS; `None` for HTTP in the clear.
-    pub tls: Option<Arc<ServerConfig>>,
+    /// TLS; `None` for HTTP in the clear.
+    pub tls: Option<TlsAcceptor>,
 }
 
 impl From<TcpListener> for HttpListener {
@@ -186,7 +185,7 @@ impl Server {
     async fn accept<L>(
         self: Arc<Self>,
         mut listener: L,
-        tls: Option<Arc<ServerConfig>>,
+        tls: Option<TlsAcceptor>,
         address: impl Fn(L::Addr) -> Option<SocketAddr>,
     ) where
         L: Listener,

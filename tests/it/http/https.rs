@@ -23,7 +23,7 @@ async fn secure(stream: TcpStream, connector: &TlsConnector) -> std::io::Result<
 #[tokio::test]
 async fn a_client_without_alpn_is_answered_over_http_1() {
     let (tls, connector, _dir) = keeper();
-    let server = serve_with(Some(tls.http_config()), TestApi::new().router, limits()).await;
+    let server = serve_with(Some(tls.http_acceptor()), TestApi::new().router, limits()).await;
     let mut stream = secure(server.connect().await, &connector).await.expect("a handshake");
     stream.write_all(HEALTH).await.expect("write");
     let mut answer = String::new();
@@ -42,7 +42,7 @@ async fn a_client_without_alpn_is_answered_over_http_1() {
 async fn a_handshake_has_a_timeout_and_nothing_is_sent_in_the_clear() {
     let (tls, connector, _dir) = keeper();
     let limits = HttpLimits { handshake_timeout: SHORT, connections_per_client_max: 1, ..limits() };
-    let server = serve_with(Some(tls.http_config()), TestApi::new().router, limits).await;
+    let server = serve_with(Some(tls.http_acceptor()), TestApi::new().router, limits).await;
     let mut silent = server.connect().await;
     // A connection in its handshake is one of its client.
     let mut one_too_many = server.connect().await;
@@ -63,7 +63,7 @@ async fn a_handshake_has_a_timeout_and_nothing_is_sent_in_the_clear() {
 async fn a_handshake_makes_way_for_another_client() {
     let (tls, connector, _dir) = keeper();
     let limits = HttpLimits { handshake_timeout: Duration::from_hours(1), connections_max: 1, ..limits() };
-    let server = serve_with(Some(tls.http_config()), TestApi::new().router, limits).await;
+    let server = serve_with(Some(tls.http_acceptor()), TestApi::new().router, limits).await;
     let mut silent = server.connect().await;
     let mut stream = secure(server.connect().await, &connector).await.expect("a handshake");
     assert_eq!(read_to_end(&mut silent).await, "");
@@ -77,7 +77,7 @@ async fn a_handshake_makes_way_for_another_client() {
 async fn stopping_waits_for_no_handshake() {
     let (tls, _, _dir) = keeper();
     let limits = HttpLimits { handshake_timeout: Duration::from_hours(1), ..limits() };
-    let server = serve_with(Some(tls.http_config()), TestApi::new().router, limits).await;
+    let server = serve_with(Some(tls.http_acceptor()), TestApi::new().router, limits).await;
     let mut silent = server.connect().await;
     silent.write_all(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc").await.expect("write");
     server.shutdown.cancel();

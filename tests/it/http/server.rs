@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::routing::get;
-use rustls::ServerConfig;
 use tempmail::clock::SystemClock;
 use tempmail::http::{HttpLimits, HttpListener, serve_tcp, serve_unix};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::TestApi;
@@ -31,7 +31,7 @@ pub(super) async fn serve(router: Router, limits: HttpLimits) -> Server {
 }
 
 /// Serves with TLS, if there is a configuration for it.
-pub(super) async fn serve_with(tls: Option<Arc<ServerConfig>>, router: Router, limits: HttpLimits) -> Server {
+pub(super) async fn serve_with(tls: Option<TlsAcceptor>, router: Router, limits: HttpLimits) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
     let address = listener.local_addr().expect("address");
     let shutdown = CancellationToken::new();

@@ -58,6 +58,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "mailbox-full" => &["drop-oldest"],
         "smtp-timeout" => &["500ms"],
         "smtp-auth" => &["accept-any"],
+        "access-log" => &["masked"],
         "log-format" => &["json"],
         _ => panic!("{key} has no example"),
     };
