@@ -35,6 +35,9 @@ pub struct Status {
     /// Socket addresses of HTTP; empty where no daemon runs.
     #[serde(default)]
     pub http_listen: Vec<String>,
+    /// Socket addresses of HTTP with TLS from the first octet.
+    #[serde(default)]
+    pub https_listen: Vec<String>,
     /// The certificate in use, in the server's own fields; `None` without one.
     #[serde(default)]
     pub tls: Option<Map<String, Value>>,

@@ -94,8 +94,10 @@ fn tls_contradictions(config: &Config, found: &mut Vec<(&'static str, Contradict
     if config.tls.key.is_some() && config.tls.certificate.is_none() {
         found.push(("tls-key", Contradiction::KeyWithoutCertificate));
     }
-    if !config.smtp.smtps_listen.is_empty() && !config.tls.is_set() {
-        found.push(("smtps-listen", Contradiction::SmtpsWithoutCertificate));
+    for (key, listen) in [("smtps-listen", &config.smtp.smtps_listen), ("https-listen", &config.http.https_listen)] {
+        if !listen.is_empty() && !config.tls.is_set() {
+            found.push((key, Contradiction::TlsWithoutCertificate));
+        }
     }
 }
 
@@ -105,6 +107,7 @@ fn tcp_addresses(config: &Config) -> impl Iterator<Item = (&'static str, SocketA
         ("smtp-listen", &config.smtp.listen),
         ("smtps-listen", &config.smtp.smtps_listen),
         ("http-listen", &config.http.listen),
+        ("https-listen", &config.http.https_listen),
     ];
     let of_lmtp = lmtp_addresses(config).map(|address| ("lmtp-listen", address));
     lists.into_iter().flat_map(|(key, list)| list.iter().map(move |address| (key, *address))).chain(of_lmtp)

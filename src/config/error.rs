@@ -214,7 +214,7 @@ pub enum Contradiction {
     )]
     AuthBehindProxy,
     /// An address that can be bound once is to be bound twice.
-    #[error("{0} is listed twice among smtp-listen, smtps-listen, lmtp-listen and http-listen")]
+    #[error("{0} is listed twice among smtp-listen, smtps-listen, lmtp-listen, http-listen and https-listen")]
     AddressTwice(SocketAddr),
     /// A certificate of our own where there is another.
     #[error("a certificate is made only where there is none; set either tls-self-signed or tls-cert")]
@@ -224,7 +224,7 @@ pub enum Contradiction {
     KeyWithoutCertificate,
     /// TLS that nothing can secure.
     #[error("TLS needs a certificate; set tls-cert and tls-key, or tls-self-signed for development")]
-    SmtpsWithoutCertificate,
+    TlsWithoutCertificate,
 }
 
 /// Something that is probably not what was meant, but stops nothing.

@@ -105,6 +105,28 @@ impl fmt::Display for PublicAccess {
     }
 }
 
+/// Whether each HTTP request has a line in the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AccessLog {
+    /// None has.
+    #[default]
+    Off,
+    /// Each has, with the network of its client: the /24 of an IPv4 address, the /48 of an IPv6 address.
+    Masked,
+    /// Each has, with the address of its client.
+    Full,
+}
+
+impl fmt::Display for AccessLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Off => "off",
+            Self::Masked => "masked",
+            Self::Full => "full",
+        })
+    }
+}
+
 /// Every setting of `tempmail serve`, with its value in effect. Each room has a part of its own.
 #[derive(Clone, Debug)]
 pub struct Config {

@@ -8,7 +8,7 @@ use ipnet::{IpNet, Ipv4Net};
 use url::Url;
 
 use super::value::{self, ValueError};
-use super::{Endpoint, LogFormat, Revision, SmtpAuth};
+use super::{AccessLog, Endpoint, LogFormat, Revision, SmtpAuth};
 use crate::model::{Address, DomainName, DomainPattern, LocalPartPattern, RoleAddresses, Subaddressing, WhenFull};
 
 /// The port of DNS (RFC 1035 section 4.2).
@@ -228,6 +228,15 @@ pub(super) fn smtp_auth(text: &str) -> Result<SmtpAuth, ValueError> {
         "off" => Ok(SmtpAuth::Off),
         "accept-any" => Ok(SmtpAuth::AcceptAny),
         _ => Err(ValueError::malformed(text, "off or accept-any")),
+    }
+}
+
+pub(super) fn access_log(text: &str) -> Result<AccessLog, ValueError> {
+    match text {
+        "off" => Ok(AccessLog::Off),
+        "masked" => Ok(AccessLog::Masked),
+        "full" => Ok(AccessLog::Full),
+        _ => Err(ValueError::malformed(text, "off, masked or full")),
     }
 }
 

@@ -17,6 +17,7 @@ pub struct Banner {
     smtps: Vec<SocketAddr>,
     lmtp: Vec<Endpoint>,
     http: Vec<SocketAddr>,
+    https: Vec<SocketAddr>,
     tls: Option<String>,
     data_dir: PathBuf,
     domains: Vec<String>,
@@ -40,6 +41,7 @@ impl Banner {
             smtps: listeners.smtps_addresses(),
             lmtp: listeners.lmtp_endpoints(),
             http: listeners.http_addresses(),
+            https: listeners.https_addresses(),
             tls: tls.map(|keeper| shown(&keeper.certificate())),
             data_dir: config.data_dir.clone(),
             domains: config.domains.fixed.iter().map(ToString::to_string).collect(),
@@ -62,6 +64,7 @@ impl Banner {
             smtps = list(&self.smtps),
             lmtp = list(&self.lmtp),
             http = list(&self.http),
+            https = list(&self.https),
             tls = self.tls.as_deref().unwrap_or_default(),
             data_dir = %self.data_dir.display(),
             domains = list(&self.domains),
@@ -102,6 +105,9 @@ impl fmt::Display for Banner {
         }
         let urls: Vec<String> = self.http.iter().map(|address| format!("http://{address}")).collect();
         writeln!(f, "  HTTP       {}", list(&urls))?;
+        if !self.https.is_empty() {
+            writeln!(f, "  HTTPS      {}", list(&self.https))?;
+        }
         writeln!(f, "  data       {}", self.data_dir.display())?;
         writeln!(f, "  mail       kept for {}, at most {} each", self.retention, self.message_size)?;
         if self.domains.is_empty() {

@@ -34,7 +34,7 @@ pub enum InheritError {
     },
     /// A socket that belongs to no service.
     #[error(
-        "the socket {address} that was handed over as '{name}' has no use: name it smtp, smtps, lmtp or http (FileDescriptorName=), or list its address among the settings"
+        "the socket {address} that was handed over as '{name}' has no use: name it smtp, smtps, lmtp, http or https (FileDescriptorName=), or list its address among the settings"
     )]
     Unmatched {
         /// The name that it was given.
@@ -49,8 +49,11 @@ pub enum InheritError {
         name: &'static str,
     },
     /// TLS without a certificate.
-    #[error("the socket {0} was handed over for smtps, which needs tls-cert and tls-key, or tls-self-signed")]
-    NoCertificate(SocketAddr),
+    #[error("a socket was handed over for {service}, which needs tls-cert and tls-key, or tls-self-signed")]
+    NoCertificate {
+        /// What it was meant for.
+        service: &'static str,
+    },
 }
 
 /// A socket that listens already.
@@ -71,6 +74,7 @@ pub(super) struct Assigned {
     pub(super) smtps: Vec<TcpListener>,
     pub(super) lmtp: Vec<Handed>,
     pub(super) http: Vec<TcpListener>,
+    pub(super) https: Vec<TcpListener>,
 }
 
 impl Inherited {
@@ -96,7 +100,7 @@ impl Inherited {
     pub(super) fn assign(self, config: &Config) -> Result<Assigned, InheritError> {
         let mut assigned = Assigned::default();
         for (name, socket) in self.0 {
-            let service = ["smtp", "smtps", "lmtp", "http"].into_iter().find(|service| *service == name);
+            let service = ["smtp", "smtps", "lmtp", "http", "https"].into_iter().find(|service| *service == name);
             let Some(service) = service.or_else(|| socket.service_in(config)) else {
                 return Err(InheritError::Unmatched { name, address: socket.shown() });
             };
@@ -107,15 +111,18 @@ impl Inherited {
                 }
                 "smtps" => &mut assigned.smtps,
                 "http" => &mut assigned.http,
+                "https" => &mut assigned.https,
                 _ => &mut assigned.smtp,
             };
             let Handed::Tcp(listener) = socket else { return Err(InheritError::NotOverUnix { name: service }) };
             list.push(listener);
         }
-        match assigned.smtps.first().and_then(|listener| listener.local_addr().ok()) {
-            Some(address) if !config.tls.is_set() => Err(InheritError::NoCertificate(address)),
-            _ => Ok(assigned),
+        for (service, listeners) in [("smtps", &assigned.smtps), ("https", &assigned.https)] {
+            if !listeners.is_empty() && !config.tls.is_set() {
+                return Err(InheritError::NoCertificate { service });
+            }
         }
+        Ok(assigned)
     }
 }
 
@@ -136,6 +143,7 @@ impl Handed {
             ("smtps", of_tcp(&config.smtp.smtps_listen)),
             ("lmtp", config.smtp.lmtp_listen.iter().any(of_lmtp)),
             ("http", of_tcp(&config.http.listen)),
+            ("https", of_tcp(&config.http.https_listen)),
         ]
         .into_iter()
         .find_map(|(service, is_there)| is_there.then_some(service))
@@ -213,9 +221,11 @@ mod tests {
         let sockets = vec![("tempmail.socket".into(), Handed::Tcp(listener))];
         let error = Inherited(sockets).assign(&config()).expect_err("no use").to_string();
         assert!(error.contains(&at.to_string()) && error.contains("FileDescriptorName="), "{error}");
-        let sockets = vec![("smtps".into(), Handed::Tcp(tcp().0))];
-        let error = Inherited(sockets).assign(&config()).expect_err("no certificate").to_string();
-        assert!(error.contains("tls-cert"), "{error}");
+        for service in ["smtps", "https"] {
+            let sockets = vec![(service.into(), Handed::Tcp(tcp().0))];
+            let error = Inherited(sockets).assign(&config()).expect_err("no certificate").to_string();
+            assert!(error.contains("tls-cert") && error.contains(service), "{error}");
+        }
         let dir = tempfile::tempdir().expect("directory");
         let unix = UnixListener::bind(dir.path().join("s")).expect("bind");
         let error = Inherited(vec![("http".into(), Handed::Unix(unix))]).assign(&config()).expect_err("Unix");

@@ -12,7 +12,9 @@ use super::inherited::{Handed, InheritError, Inherited};
 use super::socket::{self, SocketFile};
 use super::{DaemonError, port_owner};
 use crate::config::{self, Config, Contradiction, Endpoint};
+use crate::http::HttpListener;
 use crate::smtp::{Listener, Service, ServiceListener};
+use crate::tls::Keeper;
 
 /// How many connections may wait to be accepted.
 const BACKLOG: i32 = 1024;
@@ -59,6 +61,7 @@ pub struct Listeners {
     smtps: Vec<TcpListener>,
     lmtp: Vec<LmtpListener>,
     http: Vec<TcpListener>,
+    https: Vec<TcpListener>,
 }
 
 /// LMTP's are of two kinds.
@@ -72,7 +75,7 @@ enum LmtpListener {
 /// The sockets as the runtime has them, and the files that outlive them until the daemon has ended.
 pub(super) struct Running {
     pub(super) mail: Vec<ServiceListener>,
-    pub(super) http: Vec<tokio::net::TcpListener>,
+    pub(super) http: Vec<HttpListener>,
     pub(super) files: Vec<SocketFile>,
 }
 
@@ -86,6 +89,7 @@ impl Listeners {
             smtps: bind_all(&config.smtp.smtps_listen, false, handed.smtps)?,
             lmtp: bind_lmtp(config, handed.lmtp)?,
             http: bind_all(&config.http.listen, config.http.listen_is_default, handed.http)?,
+            https: bind_all(&config.http.https_listen, false, handed.https)?,
         };
         // The settings were looked at before; what was handed over may be anywhere.
         match listeners.exposed(config).into_iter().next() {
@@ -127,8 +131,13 @@ impl Listeners {
         addresses(&self.http)
     }
 
-    /// Hands the sockets to the runtime.
-    pub(super) fn run(self) -> Result<Running, DaemonError> {
+    /// Where HTTP with TLS from the first octet listens.
+    pub fn https_addresses(&self) -> Vec<SocketAddr> {
+        addresses(&self.https)
+    }
+
+    /// Hands the sockets to the runtime. `tls` is for HTTPS.
+    pub(super) fn run(self, tls: Option<&Keeper>) -> Result<Running, DaemonError> {
         let mut running = Running { mail: Vec::new(), http: Vec::new(), files: Vec::new() };
         for (service, listeners) in [(Service::Smtp, self.smtp), (Service::Smtps, self.smtps)] {
             for listener in listeners {
@@ -146,8 +155,12 @@ impl Listeners {
             };
             running.mail.push(ServiceListener { listener, service: Service::Lmtp });
         }
-        for listener in self.http {
-            running.http.push(tokio::net::TcpListener::from_std(listener)?);
+        let tls = tls.map(Keeper::http_acceptor);
+        for (listeners, tls) in [(self.http, None), (self.https, tls)] {
+            for listener in listeners {
+                let listener = tokio::net::TcpListener::from_std(listener)?;
+                running.http.push(HttpListener { listener, tls: tls.clone() });
+            }
         }
         Ok(running)
     }

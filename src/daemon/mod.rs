@@ -145,6 +145,7 @@ impl Daemon {
             smtps_listen: listeners.smtps_addresses(),
             lmtp_listen: listeners.lmtp_endpoints(),
             http_listen: listeners.http_addresses(),
+            https_listen: listeners.https_addresses(),
             tls: tls.clone(),
             panics,
             smtp: counters.clone(),
@@ -181,7 +182,7 @@ impl Daemon {
         let receiver = Receiver::new(settings, store.clone(), registry.table(), Arc::clone(&clock));
         let receiver = Arc::new(receiver.with_tls(tls.clone()).counting(counters));
         let limits = HttpLimits::from_config(&config);
-        let Running { mail, http, files: mut socket_files } = listeners.run()?;
+        let Running { mail, http, files: mut socket_files } = listeners.run(tls.as_deref())?;
         let watch = ClockWatch::begin(&*store, &*clock, &config.data_dir).await;
         // The workers stop at once; mail and requests that are in progress still need the store.
         let mut tasks = Tasks::default();

@@ -3,17 +3,21 @@
 //! A client that exceeds its own limit is refused before another connection is evicted for it. Behind a proxy of
 //! `proxy-from` the client is unknown until the header arrives.
 
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::net::SendFlags;
-use tokio::io::AsyncRead;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
 use super::activity::Activity;
 use super::problem::{Code, Problem};
 use super::server::Server;
+use super::version::{self, Begun, Version};
 use crate::connections::proxy::SourceAddress;
 use crate::connections::{self, ClientConnection, read_header};
 use crate::model::Client;
@@ -33,6 +37,7 @@ pub(super) struct Incoming<S> {
     /// `None` where the PROXY header has yet to name the client.
     of_client: Option<ClientConnection>,
     slot: SlotRequest,
+    tls: Option<TlsAcceptor>,
 }
 
 /// A connection that can be served.
@@ -49,33 +54,38 @@ pub(super) struct Accepted<S> {
 impl<S: AsFd + AsyncRead + Unpin> Incoming<S> {
     /// Applies the limits that need no waiting. `peer` is `None` for a client of a Unix socket, which has no limits of its
     /// own. `None`: the connection has been refused.
-    pub(super) fn accept(stream: S, peer: Option<SocketAddr>, server: &Server) -> Option<Self> {
+    pub(super) fn accept(
+        stream: S,
+        peer: Option<SocketAddr>,
+        tls: Option<TlsAcceptor>,
+        server: &Server,
+    ) -> Option<Self> {
         let of_client = match peer {
             None => Some(ClientConnection::unlimited()),
             Some(peer) if server.limits.is_proxy(peer.ip()) => None,
-            Some(peer) => Some(connect(&stream, peer.ip(), server)?),
+            Some(peer) => Some(connect(&stream, peer.ip(), tls.is_some(), server)?),
         };
         let client = peer.filter(|_| of_client.is_some()).map(|peer| Client::of(peer.ip()));
         let Some(slot) = server.slots.request(client, server.clock.boot()) else {
-            refuse(&stream, all_taken(), server);
+            refuse(&stream, all_taken(), tls.is_some(), server);
             return None;
         };
         if let (SlotRequest::Granted(slot), Some(client)) = (&slot, client) {
             slot.identify(client);
         }
-        Some(Self { stream, peer, of_client, slot })
+        Some(Self { stream, peer, of_client, slot, tls })
     }
 
     /// Waits for the PROXY header and for a slot. `None`: the connection must be closed.
     pub(super) async fn prepare(self, server: &Server) -> Option<Accepted<S>> {
-        let Self { mut stream, mut peer, of_client, slot } = self;
+        let Self { mut stream, mut peer, of_client, slot, tls } = self;
         let of_client = match (of_client, peer) {
             (Some(of_client), _) => of_client,
             (None, proxy) => {
                 if let SourceAddress::Address(client) = source_address(&mut stream, &slot, proxy, server).await? {
                     peer = Some(SocketAddr::new(client, 0));
                 }
-                connect(&stream, peer?.ip(), server)?
+                connect(&stream, peer?.ip(), tls.is_some(), server)?
             }
         };
         let client = peer.map(|peer| Client::of(peer.ip()));
@@ -83,7 +93,7 @@ impl<S: AsFd + AsyncRead + Unpin> Incoming<S> {
             SlotRequest::Granted(slot) => slot,
             SlotRequest::Waiting(waiting) => {
                 let Ok(slot) = tokio::time::timeout(SLOT_WITHIN, evict(&waiting, client, server)).await else {
-                    refuse(&stream, all_taken(), server);
+                    refuse(&stream, all_taken(), tls.is_some(), server);
                     return None;
                 };
                 slot
@@ -94,6 +104,46 @@ impl<S: AsFd + AsyncRead + Unpin> Incoming<S> {
         }
         Some(Accepted { stream, peer, slot, of_client })
     }
+
+    /// TLS, where the connection must begin with a handshake.
+    pub(super) fn tls(&self) -> Option<TlsAcceptor> {
+        self.tls.clone()
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Accepted<S> {
+    /// Does the server's side of a TLS handshake in time. `None`: the connection must be closed.
+    pub(super) async fn secure(self, tls: TlsAcceptor, server: &Server) -> Option<(Version, Accepted<TlsStream<S>>)> {
+        let Self { stream, peer, slot, of_client } = self;
+        let handshake = tls.accept(stream);
+        let stream = in_time(&slot, server.limits.handshake_timeout, handshake).await?;
+        let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        let version = if is_http2 { Version::Http2 } else { Version::Http1 };
+        Some((version, Accepted { stream, peer, slot, of_client }))
+    }
+
+    /// Waits for the first octets in time, which tell the version. `None`: the connection must be closed.
+    pub(super) async fn begin(self, server: &Server) -> Option<(Version, Accepted<Begun<S>>)> {
+        let Self { stream, peer, slot, of_client } = self;
+        let (version, stream) = in_time(&slot, server.limits.head_timeout, version::begin(stream)).await?;
+        Some((version, Accepted { stream, peer, slot, of_client }))
+    }
+}
+
+/// Waits for the beginning of a connection, which may be evicted meanwhile.
+async fn in_time<T>(slot: &Slot, time_max: Duration, beginning: impl Future<Output = io::Result<T>>) -> Option<T> {
+    let result = tokio::select! {
+        biased;
+        () = slot.evicted() => return None,
+        result = tokio::time::timeout(time_max, beginning) => result,
+    };
+    let error = match result {
+        Ok(Ok(begun)) => return Some(begun),
+        Ok(Err(error)) => error.to_string(),
+        Err(_elapsed) => "it took too long".to_owned(),
+    };
+    tracing::debug!(error, "an HTTP connection ended before its first request");
+    None
 }
 
 /// Evicts a connection as soon as one may be evicted. A busy one may be idle in a moment.
@@ -134,11 +184,11 @@ async fn source_address(
 }
 
 /// Counts a connection for its client, or refuses it.
-fn connect(stream: &impl AsFd, address: IpAddr, server: &Server) -> Option<ClientConnection> {
+fn connect(stream: &impl AsFd, address: IpAddr, is_tls: bool, server: &Server) -> Option<ClientConnection> {
     let connected = server.clients.connect(address, server.clock.boot());
     if connected.is_err() {
         let detail = "this client has too many connections; close some, or use one for several requests";
-        refuse(stream, Problem::new(Code::TooManyConnectionsForClient, detail).with_retry_after(1), server);
+        refuse(stream, Problem::new(Code::TooManyConnectionsForClient, detail).with_retry_after(1), is_tls, server);
     }
     connected.ok()
 }
@@ -149,7 +199,11 @@ fn all_taken() -> Problem {
 }
 
 /// Answers without waiting. The socket is new, so its buffer has room. A client that still sends may lose the answer.
-fn refuse(stream: &impl AsFd, problem: Problem, server: &Server) {
+/// Before a TLS handshake an answer in the clear would mean nothing, so none is sent.
+fn refuse(stream: &impl AsFd, problem: Problem, is_tls: bool, server: &Server) {
     tracing::debug!(code = ?problem.code(), "HTTP connection refused");
+    if is_tls {
+        return;
+    }
     let _ = rustix::net::send(stream, &problem.into_octets(server.clock.now()), SendFlags::NOSIGNAL);
 }

@@ -4,9 +4,10 @@
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use axum::body::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 
 use crate::clock::Clock;
@@ -22,8 +23,8 @@ pub(super) struct Activity {
 
 #[derive(Clone, Copy, Debug)]
 struct State {
-    /// From the end of a request's head to the end of its answer.
-    is_answering: bool,
+    /// How many requests there are from the end of their heads to the end of their answers.
+    answering: usize,
     /// From the end of a request's head until all octets of its answer have been handed to the system.
     owes_octets: bool,
     /// Since when the peer has kept the server waiting; `None`: it does not.
@@ -45,7 +46,7 @@ impl Occupant for Arc<Activity> {
     type Rules = ();
 
     fn new((): &(), now: Duration) -> Self {
-        let state = State { is_answering: false, owes_octets: false, waiting_since: Some(now) };
+        let state = State { answering: 0, owes_octets: false, waiting_since: Some(now) };
         Self::new(Activity { client: OnceLock::new(), state: Mutex::new(state) })
     }
 
@@ -70,15 +71,11 @@ impl Recorder {
         Self { activity: Arc::clone(activity), clock: Arc::clone(clock) }
     }
 
-    /// Records that the head of a request is complete.
-    pub(super) fn requested(&self) {
-        *self.activity.state() = State { is_answering: true, owes_octets: true, waiting_since: None };
-    }
-
-    /// Records that an answer is complete, except for octets that are still buffered.
-    fn answered(&self) {
-        *self.activity.state() =
-            State { is_answering: false, owes_octets: true, waiting_since: Some(self.clock.boot()) };
+    /// Records that the head of a request is complete. The answer is given out in pieces of so many octets at most.
+    pub(super) fn requested(&self, piece_octets_max: usize) -> Answering {
+        let mut state = self.activity.state();
+        *state = State { answering: state.answering + 1, owes_octets: true, waiting_since: None };
+        Answering { recorder: self.clone(), piece_octets_max }
     }
 
     /// Records whether the peer made way for octets, or sent some, or is to do so.
@@ -87,31 +84,39 @@ impl Recorder {
         let now = || Some(self.clock.boot());
         state.waiting_since = match state.waiting_since {
             since if is_pending => since.or_else(now),
-            _ if state.is_answering => None,
+            _ if state.answering > 0 => None,
             _ => now(),
         };
     }
 
     /// A request's body whose octets are recorded.
-    pub(super) fn request<B>(&self, body: B) -> RecordedBody<B> {
-        RecordedBody { body, recorder: self.clone(), is_answer: false }
+    pub(super) fn request<B>(&self, body: B) -> RequestBody<B> {
+        RequestBody { body, recorder: self.clone() }
     }
 
-    /// An answer's body whose end is recorded.
-    pub(super) fn answer<B>(&self, body: B) -> RecordedBody<B> {
-        RecordedBody { body, recorder: self.clone(), is_answer: true }
+    /// Waits until the peer has kept the server waiting for too long: without a request in progress, or with one.
+    pub(super) async fn kept_waiting(&self, idle_max: Duration, stalled_max: Duration) {
+        loop {
+            let State { answering, waiting_since, .. } = *self.activity.state();
+            let time_max = if answering == 0 { idle_max } else { stalled_max };
+            let waited = waiting_since.map_or(Duration::ZERO, |since| self.clock.boot().saturating_sub(since));
+            match time_max.checked_sub(waited).filter(|left| !left.is_zero()) {
+                Some(left) => tokio::time::sleep(left).await,
+                None => return,
+            }
+        }
     }
 
     /// Records that all octets have been handed to the system.
     pub(super) fn flushed(&self) {
         let mut state = self.activity.state();
-        state.owes_octets &= state.is_answering;
+        state.owes_octets &= state.answering > 0;
     }
 
     /// Whether no answer is in progress, not even one whose last octets are buffered.
     pub(super) fn owes_nothing(&self) -> bool {
         let state = self.activity.state();
-        !state.is_answering && !state.owes_octets
+        state.answering == 0 && !state.owes_octets
     }
 
     /// The time of day.
@@ -120,22 +125,40 @@ impl Recorder {
     }
 }
 
-/// A body of a request or an answer.
-pub(super) struct RecordedBody<B> {
-    body: B,
+/// A request in progress. When this is dropped, its answer is complete, except for octets that are still buffered.
+pub(super) struct Answering {
     recorder: Recorder,
-    is_answer: bool,
+    piece_octets_max: usize,
 }
 
-impl<B: Body + Unpin> Body for RecordedBody<B> {
+impl Answering {
+    /// The answer's body, whose progress is recorded.
+    pub(super) fn body<B>(self, body: B) -> AnswerBody<B> {
+        AnswerBody { body, answering: self, rest: Bytes::new() }
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        let mut state = self.recorder.activity.state();
+        state.answering -= 1;
+        state.waiting_since = (state.answering == 0).then(|| self.recorder.clock.boot());
+    }
+}
+
+/// The body of a request.
+pub(super) struct RequestBody<B> {
+    body: B,
+    recorder: Recorder,
+}
+
+impl<B: Body + Unpin> Body for RequestBody<B> {
     type Data = B::Data;
     type Error = B::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(cx);
-        if !self.is_answer {
-            self.recorder.moved(polled.is_pending());
-        }
+        self.recorder.moved(polled.is_pending());
         polled
     }
 
@@ -148,10 +171,51 @@ impl<B: Body + Unpin> Body for RecordedBody<B> {
     }
 }
 
-impl<B> Drop for RecordedBody<B> {
-    fn drop(&mut self) {
-        if self.is_answer {
-            self.recorder.answered();
+/// The body of an answer, in pieces.
+pub(super) struct AnswerBody<B> {
+    body: B,
+    answering: Answering,
+    /// The octets of the last frame that were not given out yet.
+    rest: Bytes,
+}
+
+impl<B: Body<Data = Bytes> + Unpin> AnswerBody<B> {
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        if self.rest.is_empty() {
+            let frame = match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
+                Some(Ok(frame)) => frame,
+                end => return Poll::Ready(end),
+            };
+            match frame.into_data() {
+                Ok(data) => self.rest = data,
+                Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
+            }
         }
+        let octets = self.rest.len().min(self.answering.piece_octets_max);
+        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(octets)))))
+    }
+}
+
+impl<B: Body<Data = Bytes> + Unpin> Body for AnswerBody<B> {
+    type Data = Bytes;
+    type Error = B::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        let polled = self.poll_piece(cx);
+        self.answering.recorder.moved(matches!(polled, Poll::Ready(Some(_))));
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty() && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let (mut hint, rest) = (self.body.size_hint(), self.rest.len() as u64);
+        if let Some(upper) = hint.upper() {
+            hint.set_upper(upper + rest);
+        }
+        hint.set_lower(hint.lower() + rest);
+        hint
     }
 }

@@ -1,27 +1,49 @@
 //! Serves the requests of one connection.
 
+use std::convert::Infallible;
+use std::pin::pin;
+use std::time::Duration;
+
+use axum::Router;
 use axum::body::Body;
-use axum::http::{Extensions, Request};
+use axum::http::{Extensions, Request, Response};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_io_timeout::TimeoutWriter;
 use tower::ServiceExt;
 
 use super::accept::Accepted;
-use super::activity::Recorder;
+use super::activity::{AnswerBody, Recorder};
 use super::body::BodyTimeout;
 use super::edge::Peer;
 use super::memory::Connection;
 use super::principal::Principal;
 use super::server::Server;
 use super::stream::Stream;
+use super::version::Version;
 use crate::connections;
 
+/// The most requests at once of one connection of HTTP/2.
+const STREAMS_MAX: u32 = 32;
+/// The longest head of a request over HTTP/2, in octets as RFC 9113 section 6.5.2 counts them. With the number of
+/// requests at once it bounds the memory of a connection.
+const HEAD_OCTETS_MAX: u32 = 16 * 1024;
+/// What a client may send before the server has read it, in octets: of one request, and of all of a connection.
+const WINDOW_OCTETS: u32 = 64 * 1024;
+/// What is buffered of each answer over HTTP/2, in octets.
+const SEND_BUFFER_OCTETS: usize = 64 * 1024;
+/// The most octets of an answer that HTTP/2 takes at once. It takes more when the client has room, so that what the
+/// client reads can be seen.
+const PIECE_OCTETS_MAX: usize = 16 * 1024;
+/// How often a peer must show that it is still there, and how long it may take to.
+const PING_EVERY: Duration = Duration::from_secs(20);
+const PONG_WITHIN: Duration = Duration::from_secs(10);
+
 /// Serves a connection until it ends or is evicted.
-pub(super) async fn serve<S>(accepted: Accepted<S>, server: &Server)
+pub(super) async fn serve<S>(accepted: Accepted<S>, version: Version, server: &Server)
 where
     S: AsyncRead + AsyncWrite + Send + 'static,
 {
@@ -35,37 +57,15 @@ where
     }
     extensions.insert(BodyTimeout(server.limits.body_timeout));
     let Connection(out_of_room) = extensions.get_or_insert_default::<Connection>().clone();
-    let service = service_fn(|request: Request<Incoming>| {
-        recorder.requested();
-        let mut request = request.map(|body| Body::new(recorder.request(body)));
-        request.extensions_mut().extend(extensions.clone());
-        let (answer, recorder) = (server.router.clone().oneshot(request), recorder.clone());
-        async move { answer.await.map(|answer| answer.map(|body| recorder.answer(body))) }
-    });
+    let handler = Handler { router: server.router.clone(), recorder, extensions };
     // hyper limits only the time of a request's head. A client that never reads would hold its connection and its
     // answer for ever.
     let mut stream = TimeoutWriter::new(stream);
     stream.set_timeout(Some(server.limits.write_timeout));
-    let stream = TokioIo::new(Stream::new(Box::pin(stream), recorder.clone()));
-    let mut connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(server.limits.head_timeout)
-        .max_buf_size(server.limits.head_octets_max.max(8192))
-        .max_headers(server.limits.fields_max)
-        .serve_connection(stream, service);
     let serving = async {
-        let result = tokio::select! {
-            result = &mut connection => result,
-            () = server.shutdown.cancelled() => {
-                std::pin::Pin::new(&mut connection).graceful_shutdown();
-                (&mut connection).await
-            }
-        };
-        let Err(error) = result else { return };
-        tracing::debug!(%error, "an HTTP connection ended early");
-        if error.is_parse() {
-            let mut stream = connection.into_parts().io.into_inner();
-            connections::close(&mut stream, &mut [0; 4096], true).await;
+        match version {
+            Version::Http1 => serve_http1(stream, handler, server).await,
+            Version::Http2 => Box::pin(serve_http2(stream, handler, server)).await,
         }
     };
     tokio::select! {
@@ -73,5 +73,93 @@ where
         () = slot.evicted() => tracing::debug!("an HTTP connection was evicted"),
         () = out_of_room.cancelled() => {}
         () = serving => {}
+    }
+}
+
+async fn serve_http1<S>(stream: TimeoutWriter<S>, handler: Handler, server: &Server)
+where
+    S: AsyncRead + AsyncWrite + Send + 'static,
+{
+    let stream = TokioIo::new(Stream::new(Box::pin(stream), handler.recorder.clone()));
+    let mut connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(server.limits.head_timeout)
+        .max_buf_size(server.limits.head_octets_max.max(8192))
+        .max_headers(server.limits.fields_max)
+        .serve_connection(stream, service_fn(|request| handler.answer(request, usize::MAX)));
+    let result = tokio::select! {
+        result = &mut connection => result,
+        () = server.shutdown.cancelled() => {
+            std::pin::Pin::new(&mut connection).graceful_shutdown();
+            (&mut connection).await
+        }
+    };
+    let Err(error) = result else { return };
+    tracing::debug!(%error, "an HTTP connection ended early");
+    if error.is_parse() {
+        let mut stream = connection.into_parts().io.into_inner();
+        connections::close(&mut stream, &mut [0; 4096], true).await;
+    }
+}
+
+/// hyper knows neither idle connections of HTTP/2 nor clients that open no window for their answers. Here an idle
+/// connection is asked to end, and one whose peer keeps the server waiting for too long is closed.
+async fn serve_http2<S>(stream: TimeoutWriter<S>, handler: Handler, server: &Server)
+where
+    S: AsyncRead + AsyncWrite + Send + 'static,
+{
+    let recorder = handler.recorder.clone();
+    let (idle_max, stalled_max) = (server.limits.head_timeout, server.limits.write_timeout);
+    let connection = http2::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS_MAX)
+        .max_header_list_size(HEAD_OCTETS_MAX)
+        .initial_stream_window_size(WINDOW_OCTETS)
+        .initial_connection_window_size(WINDOW_OCTETS)
+        .max_send_buf_size(SEND_BUFFER_OCTETS)
+        .keep_alive_interval(PING_EVERY)
+        .keep_alive_timeout(PONG_WITHIN)
+        .serve_connection(
+            TokioIo::new(Box::pin(stream)),
+            service_fn(move |request| handler.answer(request, PIECE_OCTETS_MAX)),
+        );
+    let mut connection = pin!(connection);
+    tokio::select! {
+        result = &mut connection => return ended(result),
+        () = server.shutdown.cancelled() => {}
+        () = recorder.kept_waiting(idle_max, stalled_max) => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    tokio::select! {
+        result = &mut connection => ended(result),
+        () = recorder.kept_waiting(stalled_max, stalled_max) => tracing::debug!("an HTTP connection stalled"),
+    }
+}
+
+fn ended(result: hyper::Result<()>) {
+    if let Err(error) = result {
+        tracing::debug!(%error, "an HTTP connection ended early");
+    }
+}
+
+/// Answers the requests of one connection.
+struct Handler {
+    router: Router,
+    recorder: Recorder,
+    extensions: Extensions,
+}
+
+impl Handler {
+    /// Answers a request, with a body in pieces of so many octets at most.
+    fn answer(
+        &self,
+        request: Request<Incoming>,
+        piece_octets_max: usize,
+    ) -> impl Future<Output = Result<Response<AnswerBody<Body>>, Infallible>> + Send + use<> {
+        let answering = self.recorder.requested(piece_octets_max);
+        let mut request = request.map(|body| Body::new(self.recorder.request(body)));
+        request.extensions_mut().extend(self.extensions.clone());
+        let answer = self.router.clone().oneshot(request);
+        async move { answer.await.map(|answer| answer.map(|body| answering.body(body))) }
     }
 }

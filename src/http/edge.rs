@@ -11,14 +11,16 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
+use tracing::Instrument;
 
+use super::access_log::{Line, REQUEST_ID, RequestId};
 use super::forwarded::{TrustedProxies, is_forwarded};
 use super::host::{AllowedHosts, authority};
 use super::metrics::Requests;
 use super::origin::{AllowedOrigins, Grant};
 use super::problem::{Code, LogDetail, Problem};
 use super::rate_limit::RateLimits;
-use crate::config::Config;
+use crate::config::{AccessLog, Config};
 
 /// The client's address of a request over TCP, in the request's extensions. Where a proxy named it, the port is 0.
 ///
@@ -35,7 +37,7 @@ pub(super) const COMMON_FIELDS: [(HeaderName, &str); 4] = [
 ];
 
 /// The fields of an answer that pages of other origins may read beside those that they always may.
-const EXPOSED: &str = "ETag, RateLimit, RateLimit-Policy, Retry-After";
+const EXPOSED: &str = "ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
 
 /// The permitted hosts and origins of requests over TCP, the rate limits, and the counters of requests.
 pub(super) struct Edge {
@@ -45,6 +47,7 @@ pub(super) struct Edge {
     has_warned_of_proxy: AtomicBool,
     rate_limits: RateLimits,
     requests: Arc<Requests>,
+    access_log: AccessLog,
 }
 
 impl Edge {
@@ -58,7 +61,9 @@ impl Edge {
             None => AllowedOrigins::Any,
         };
         let proxies = TrustedProxies::new(&config.http.trusted_proxies);
-        Arc::new(Self { hosts, origins, proxies, has_warned_of_proxy: AtomicBool::new(false), rate_limits, requests })
+        let has_warned_of_proxy = AtomicBool::new(false);
+        let access_log = config.http.access_log;
+        Arc::new(Self { hosts, origins, proxies, has_warned_of_proxy, rate_limits, requests, access_log })
     }
 
     /// Replaces the peer by the client that a trusted proxy names.
@@ -101,6 +106,9 @@ impl Edge {
 pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) -> Response {
     edge.identify(&mut request);
     let in_flight = edge.requests.begin(&request);
+    let id = RequestId::new();
+    let line = Line::begin(edge.access_log, id, &request, in_flight.route());
+    let is_head = request.method() == Method::HEAD;
     let is_options = request.method() == Method::OPTIONS;
     let mut quotas = edge.rate_limits.count(&request);
     let (grant, refusal) = match edge.admit(&request) {
@@ -110,12 +118,19 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
     let mut response = match refusal {
         Some(problem) => problem.into_response(),
         None if is_options => options(),
-        None => answer(request, next).await,
+        None => answer(request, next).instrument(tracing::info_span!("request", request_id = %id)).await,
     };
+    if !is_head {
+        Problem::name_request(&mut response, id);
+    }
     quotas.write(response.headers_mut());
+    response.headers_mut().insert(REQUEST_ID, id.value());
     finish(response.headers_mut(), grant);
     in_flight.end(response.status());
-    response
+    match line {
+        Some(line) => line.follow(response),
+        None => response,
+    }
 }
 
 async fn answer(request: Request, next: Next) -> Response {

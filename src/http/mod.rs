@@ -7,6 +7,7 @@
 //! ```text
 //! server    listeners and limits      accept    from a connection to its first request
 //! connection  serves one connection   stream    what it writes, and refusals of heads that cannot be read
+//! version   HTTP/1.1 or HTTP/2 in the clear
 //! activity  since when the peer of a connection has kept the server waiting
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
@@ -17,12 +18,13 @@
 //! email     an Email as JSON     problem, causes   errors, their codes and statuses
 //! etag      whether a caller has an answer already              rendered   Emails that were listed lately
 //! rate_limit   the rate limits of a client         forwarded  the client behind reverse proxies
-//! memory    memory for answers with mail
+//! memory    memory for answers with mail     access_log  the ids of requests, and a line for each
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
 mod accept;
 mod access;
+mod access_log;
 mod activity;
 mod admin;
 mod authentication;
@@ -56,6 +58,7 @@ mod search;
 mod server;
 mod stream;
 mod submission;
+mod version;
 mod webhooks;
 
 use std::sync::Arc;
@@ -83,7 +86,7 @@ pub use metrics::MetricSource;
 pub use principal::Principal;
 pub use problem::{Code, Problem};
 pub use rendered::RenderedEmails;
-pub use server::{HttpLimits, serve_tcp, serve_unix};
+pub use server::{HttpLimits, HttpListener, serve_tcp, serve_unix};
 pub use webhooks::WebhookTest;
 
 /// The parts of the program that the handlers use.

@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::access_log::RequestId;
 use super::edge::COMMON_FIELDS;
 use crate::model::Timestamp;
 
@@ -308,6 +309,14 @@ impl Problem {
         self.code
     }
 
+    /// Adds the id of the request as `requestId` to a problem of the service's own (5xx), for the search in the log.
+    pub(super) fn name_request(response: &mut Response, id: RequestId) {
+        if let Some(OwnFailure(problem)) = response.extensions_mut().remove() {
+            response.headers_mut().remove(header::CONTENT_LENGTH);
+            *response.body_mut() = problem.with_member("requestId", id.to_string().into()).body().into();
+        }
+    }
+
     fn body(&self) -> Vec<u8> {
         let (status, word) = self.code.row();
         let body = Body {
@@ -339,6 +348,10 @@ impl Problem {
     }
 }
 
+/// A problem with a status of 5xx, in the extensions of its response.
+#[derive(Clone, Debug)]
+struct OwnFailure(Problem);
+
 #[derive(Serialize)]
 struct Body<'a> {
     r#type: &'static str,
@@ -355,9 +368,12 @@ impl IntoResponse for Problem {
         let (status, _) = self.code.row();
         let content_type = (header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
         let mut response = (status, [content_type], self.body()).into_response();
-        response.headers_mut().extend(self.headers);
-        if let Some(log_detail) = self.log_detail {
+        response.headers_mut().extend(self.headers.clone());
+        if let Some(log_detail) = self.log_detail.clone() {
             response.extensions_mut().insert(log_detail);
+        }
+        if status.is_server_error() {
+            response.extensions_mut().insert(OwnFailure(self));
         }
         response
     }

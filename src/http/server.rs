@@ -12,8 +12,10 @@ use axum::Router;
 use axum::serve::{Listener, ListenerExt};
 use futures_util::future::join_all;
 use ipnet::IpNet;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::accept::Incoming;
@@ -38,6 +40,8 @@ pub struct HttpLimits {
     pub proxy_from: Vec<IpNet>,
     /// How long a PROXY header may take; a proxy sends it at once.
     pub proxy_timeout: Duration,
+    /// How long a TLS handshake may take.
+    pub handshake_timeout: Duration,
     /// How long an idle connection is kept, and how long the head of a request may take.
     pub head_timeout: Duration,
     /// How long a request's body may take.
@@ -63,6 +67,7 @@ impl HttpLimits {
             trusted_proxies: Vec::new(),
             proxy_from: Vec::new(),
             proxy_timeout: Duration::from_secs(5),
+            handshake_timeout: Duration::from_secs(10),
             head_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(10),
             write_timeout: Duration::from_secs(30),
@@ -79,6 +84,7 @@ impl HttpLimits {
             exempt: config.smtp.exempt.clone(),
             trusted_proxies: config.http.trusted_proxies.clone(),
             proxy_from: config.smtp.proxy_from.clone(),
+            handshake_timeout: config.tls.handshake_timeout,
             ..Self::new(config.http.connections_max)
         }
     }
@@ -91,22 +97,36 @@ impl HttpLimits {
     }
 }
 
+/// A listener of the public interface.
+pub struct HttpListener {
+    /// The socket.
+    pub listener: TcpListener,
+    /// TLS; `None` for HTTP in the clear.
+    pub tls: Option<TlsAcceptor>,
+}
+
+impl From<TcpListener> for HttpListener {
+    fn from(listener: TcpListener) -> Self {
+        Self { listener, tls: None }
+    }
+}
+
 /// Serves the public over TCP until `shutdown` is cancelled. Returns when all connections have ended, or after
 /// `drain_timeout`.
 pub async fn serve_tcp(
-    listeners: Vec<TcpListener>,
+    listeners: Vec<HttpListener>,
     router: Router,
     limits: HttpLimits,
     clock: Arc<dyn Clock>,
     shutdown: CancellationToken,
 ) {
     let server = Arc::new(Server::new(router, limits, clock, shutdown));
-    join_all(listeners.into_iter().map(|listener| {
+    join_all(listeners.into_iter().map(|HttpListener { listener, tls }| {
         let listener = listener.tap_io(|stream| {
             // A failure costs only latency.
             let _ = stream.set_nodelay(true);
         });
-        Arc::clone(&server).accept(listener, Some)
+        Arc::clone(&server).accept(listener, tls, Some)
     }))
     .await;
 }
@@ -119,7 +139,7 @@ pub async fn serve_unix(
     clock: Arc<dyn Clock>,
     shutdown: CancellationToken,
 ) {
-    Arc::new(Server::new(router, limits, clock, shutdown)).accept(listener, |_| None).await;
+    Arc::new(Server::new(router, limits, clock, shutdown)).accept(listener, None, |_| None).await;
 }
 
 /// What the connections of a service share.
@@ -144,9 +164,30 @@ impl Server {
         Self { router, limits, slots, clients: Arc::new(Clients::new(of_client)), clock, shutdown }
     }
 
-    /// Accepts and serves connections. `address` is that of the peer; `None` on a Unix socket.
-    async fn accept<L>(self: Arc<Self>, mut listener: L, address: impl Fn(L::Addr) -> Option<SocketAddr>)
+    /// Serves one connection. Before its first request a stop ends it.
+    async fn serve<S>(&self, incoming: Incoming<S>)
     where
+        S: AsFd + AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let tls = incoming.tls();
+        let Some(Some(accepted)) = self.shutdown.run_until_cancelled(incoming.prepare(self)).await else { return };
+        if let Some(tls) = tls {
+            let secured = Box::pin(accepted.secure(tls, self));
+            if let Some(Some((version, accepted))) = self.shutdown.run_until_cancelled(secured).await {
+                connection::serve(accepted, version, self).await;
+            }
+        } else if let Some(Some((version, accepted))) = self.shutdown.run_until_cancelled(accepted.begin(self)).await {
+            connection::serve(accepted, version, self).await;
+        }
+    }
+
+    /// Accepts and serves connections. `address` is that of the peer; `None` on a Unix socket.
+    async fn accept<L>(
+        self: Arc<Self>,
+        mut listener: L,
+        tls: Option<TlsAcceptor>,
+        address: impl Fn(L::Addr) -> Option<SocketAddr>,
+    ) where
         L: Listener,
         L::Io: AsFd,
     {
@@ -157,14 +198,9 @@ impl Server {
                 Some(_) = connections.join_next() => continue,
                 accepted = listener.accept() => accepted,
             };
-            let Some(incoming) = Incoming::accept(stream, address(peer), &self) else { continue };
+            let Some(incoming) = Incoming::accept(stream, address(peer), tls.clone(), &self) else { continue };
             let server = Arc::clone(&self);
-            connections.spawn(async move {
-                let prepared = server.shutdown.run_until_cancelled(incoming.prepare(&server)).await;
-                if let Some(accepted) = prepared.flatten() {
-                    connection::serve(accepted, &server).await;
-                }
-            });
+            connections.spawn(async move { server.serve(incoming).await });
         }
         drop(listener);
         let drained = async { while connections.join_next().await.is_some() {} };

@@ -7,6 +7,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use rustls::ServerConfig;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::certificate::Certificate;
@@ -91,6 +92,14 @@ impl Keeper {
     /// The configuration for servers. It always uses the current certificate.
     pub fn server_config(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.config)
+    }
+
+    /// TLS for servers of HTTP/2 and HTTP/1.1, which the client chooses from (ALPN, RFC 7301). It always uses the current
+    /// certificate.
+    pub fn http_acceptor(&self) -> TlsAcceptor {
+        let mut config = (*self.config).clone();
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        TlsAcceptor::from(Arc::new(config))
     }
 
     /// The certificate that new handshakes get.

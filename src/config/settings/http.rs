@@ -5,16 +5,18 @@ use std::net::SocketAddr;
 use ipnet::IpNet;
 
 use super::{both_loopbacks, each, one, or_none, texts};
-use crate::config::Revision;
-use crate::config::parse::{allowed_host, listen_addresses, network, origins, rate_limit};
+use crate::config::parse::{access_log, allowed_host, listen_address, listen_addresses, network, origins, rate_limit};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value;
+use crate::config::{AccessLog, Revision};
 
 /// What the HTTP interface is set to.
 #[derive(Clone, Debug)]
 pub struct HttpConfig {
     /// Where HTTP listens.
     pub listen: Vec<SocketAddr>,
+    /// Where HTTP with TLS from the first octet listens.
+    pub https_listen: Vec<SocketAddr>,
     /// No source named `listen`: an IPv6 address in it may be left out on a host without IPv6.
     pub listen_is_default: bool,
     /// Page size when a request asks for none.
@@ -31,6 +33,8 @@ pub struct HttpConfig {
     pub trusted_proxies: Vec<IpNet>,
     /// Requests per minute and client address; `None`: unlimited.
     pub rate_limit: Option<u32>,
+    /// Whether each request has a line in the log.
+    pub access_log: AccessLog,
     /// The most connections at once.
     pub connections_max: usize,
     /// The most connections at once of one client.
@@ -42,6 +46,7 @@ impl HttpConfig {
     pub fn of_revision(revision: Revision) -> Self {
         Self {
             listen: both_loopbacks(8080),
+            https_listen: Vec::new(),
             listen_is_default: true,
             page_size_default: 20,
             page_size_max: 100,
@@ -52,6 +57,7 @@ impl HttpConfig {
                 Revision::One => None,
                 Revision::Two => Some(10_000),
             },
+            access_log: AccessLog::default(),
             connections_max: 1_000,
             connections_per_client_max: 250,
         }
@@ -59,7 +65,7 @@ impl HttpConfig {
 
     /// Whether no listener can be reached from another machine.
     pub fn is_local(&self) -> bool {
-        self.listen.iter().all(|address| address.ip().is_loopback())
+        self.listen.iter().chain(&self.https_listen).all(|address| address.ip().is_loopback())
     }
 }
 
@@ -72,6 +78,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Address that HTTP listens on; port 0 lets the system choose",
         |c, v| listen_addresses(v).map(|all| c.http.listen = all),
         |c| texts(&c.http.listen),
+    ),
+    Setting::new(
+        "https-listen",
+        Shape::Several,
+        "IP:PORT",
+        "Address that HTTP with TLS from the first octet listens on; needs a certificate",
+        |c, v| each(v, listen_address).map(|all| c.http.https_listen = all),
+        |c| texts(&c.http.https_listen),
     ),
     Setting::new(
         "page-size-default",
@@ -122,6 +136,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         "HTTP requests per minute of one client (IPv4 address or IPv6 /64), 1 to 10000000, or 'off'",
         |c, v| one(v, rate_limit).map(|limit| c.http.rate_limit = limit),
         |c| vec![c.http.rate_limit.map_or_else(|| "off".to_owned(), |limit| limit.to_string())],
+    ),
+    Setting::new(
+        "access-log",
+        Shape::One,
+        "off|masked|full",
+        "Log line for each HTTP request, with the client's /24 or /48 (masked) or its address (full)",
+        |c, v| one(v, access_log).map(|log| c.http.access_log = log),
+        |c| vec![c.http.access_log.to_string()],
     ),
     Setting::new(
         "max-http-connections",

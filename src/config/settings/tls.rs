@@ -8,7 +8,7 @@ use crate::config::parse::optional_file;
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_duration};
 
-/// What secures SMTP.
+/// What secures SMTP and HTTP.
 #[derive(Clone, Debug)]
 pub struct TlsConfig {
     /// PEM with the certificate and the chain behind it.

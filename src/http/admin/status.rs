@@ -31,6 +31,8 @@ pub struct DaemonStatus {
     pub lmtp_listen: Vec<Endpoint>,
     /// The addresses of the HTTP listeners, with their actual ports.
     pub http_listen: Vec<SocketAddr>,
+    /// The addresses of the HTTP listeners with TLS from the first octet, with their actual ports.
+    pub https_listen: Vec<SocketAddr>,
     /// The certificate, if there is one.
     pub tls: Option<Arc<Keeper>>,
     /// The panics of the daemon's process.
@@ -46,7 +48,8 @@ impl DaemonStatus {
             Endpoint::Tcp(address) => Some(*address),
             Endpoint::Unix(_) => None,
         });
-        [&self.smtp_listen[..], &self.smtps_listen, &self.http_listen].concat().into_iter().chain(of_lmtp).collect()
+        let lists = [&self.smtp_listen[..], &self.smtps_listen, &self.http_listen, &self.https_listen];
+        lists.concat().into_iter().chain(of_lmtp).collect()
     }
 }
 
@@ -62,6 +65,7 @@ pub(super) struct StatusJson {
     smtps_listen: Vec<SocketAddr>,
     lmtp_listen: Vec<String>,
     http_listen: Vec<SocketAddr>,
+    https_listen: Vec<SocketAddr>,
     /// The certificate; null without one.
     tls: Option<TlsJson>,
     data_dir: PathBuf,
@@ -149,6 +153,7 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>
             .unwrap_or_default(),
         tls: daemon.and_then(|daemon| daemon.tls.as_deref()).map(|keeper| TlsJson::of(keeper, api.clock.now())),
         http_listen: daemon.map(|daemon| daemon.http_listen.clone()).unwrap_or_default(),
+        https_listen: daemon.map(|daemon| daemon.https_listen.clone()).unwrap_or_default(),
         data_dir: config.data_dir.clone(),
         hostname: config.smtp.hostname.clone(),
         mx_hosts: config.domains.mx_hosts.clone(),

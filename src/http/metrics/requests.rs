@@ -55,9 +55,14 @@ pub(in crate::http) struct InFlight<'a> {
 impl InFlight<'_> {
     /// Counts the request as answered with this status.
     pub(in crate::http) fn end(self, status: StatusCode) {
+        self.requests.answered(self.route(), status);
+    }
+
+    /// The template of its route, or the label of all paths without one.
+    pub(in crate::http) fn route(&self) -> &str {
         // A path without a route below a nested router has a template with a wildcard.
         let route = self.route.as_ref().map(MatchedPath::as_str).filter(|route| !route.contains("{*"));
-        self.requests.answered(route.unwrap_or(NO_ROUTE), status);
+        route.unwrap_or(NO_ROUTE)
     }
 }
 

@@ -92,7 +92,8 @@ async fn each_session_has_one_line_when_it_ends() {
 /// of it, webhooks and their secrets, and the requests of readers.
 #[tokio::test]
 async fn no_line_names_a_recipient_a_sender_content_or_a_secret_however_much_is_logged() {
-    for (args, filter) in [(&[][..], None), (&["-v"], None), (&["-vv"], None), (&[], Some("trace"))] {
+    let access = ["--access-log", "full"];
+    for (args, filter) in [(&access[..], None), (&[], None), (&["-v"], None), (&["-vv"], None), (&[], Some("trace"))] {
         let dir = tempfile::tempdir().expect("directory");
         let sink = WebhookSink::start().await;
         sink.script("/secrethook", Behaviour::Answer(500, Vec::new(), b"secretanswer".to_vec()));
@@ -111,6 +112,41 @@ async fn no_line_names_a_recipient_a_sender_content_or_a_secret_however_much_is_
         assert_eq!(ended(&daemon, 3).await.len(), 3);
         let log = daemon.log();
         assert!(!log.contains("secret"), "{args:?} {filter:?}\n{log}");
+        daemon.stop();
+    }
+}
+
+#[tokio::test]
+async fn the_access_log_has_a_line_for_each_request_and_is_off_by_default() {
+    for (args, client) in [
+        (&["--access-log", "masked"][..], Some("127.0.0.0/24")),
+        (&["--access-log", "full"], Some("127.0.0.1")),
+        (&[], None),
+    ] {
+        let dir = tempfile::tempdir().expect("directory");
+        let daemon = Binary::serve(dir.path(), args);
+        let path = "/api/mail/messages/019aa5b4-6d4c-7c41-9f4e-0b1f6d0c5a11";
+        let answer = http::client().get(format!("http://{}{path}", daemon.http)).send().await.expect("an answer");
+        let id = answer.headers()["x-request-id"].to_str().expect("text").to_owned();
+        let octets = answer.bytes().await.expect("a body").len();
+        if let Some(client) = client {
+            let line = &lines(&daemon, "http request", 1).await[0];
+            for (field, value) in [
+                ("request_id", json!(id)),
+                ("client", json!(client)),
+                ("method", json!("GET")),
+                ("route", json!("/api/mail/messages/{id}")),
+                ("status", json!(404)),
+                ("octets", json!(octets)),
+            ] {
+                assert_eq!(line[field], value, "{field} of {line}");
+            }
+            assert!(line["duration_ms"].is_u64(), "{line}");
+        }
+        SmtpPeer::greeted(daemon.smtp).await.command("QUIT", "221").await;
+        ended(&daemon, 1).await;
+        assert_eq!(daemon.log().matches("http request").count(), usize::from(client.is_some()));
+        assert!(!daemon.log().contains("019aa5b4-6d4c"), "an id of a mail: {}", daemon.log());
         daemon.stop();
     }
 }
@@ -194,6 +230,9 @@ async fn read(daemon: &Binary) {
         "/secretpath".to_owned(),
     ] {
         http::get(daemon.http, &path).await;
+        let over_http2 = http::client_builder().http2_prior_knowledge().build().expect("a client");
+        let request = over_http2.get(format!("http://{}{path}", daemon.http)).header("x-secret", "secretfield");
+        request.send().await.expect("an answer");
     }
     let url = format!("http://{}/api/mail/delete?to=secretbox@example.test", daemon.http);
     assert_eq!(http::client().delete(url).send().await.expect("an answer").status(), 200);

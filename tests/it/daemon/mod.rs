@@ -10,6 +10,7 @@ mod domains;
 mod full;
 mod hostile;
 mod hostile_mail;
+mod https;
 mod kill;
 mod listeners;
 mod logs;

@@ -47,6 +47,7 @@ async fn no_webhook_leads_to_a_listener_of_the_daemon_itself() {
         config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("a network")];
         config.tls.self_signed = true;
         config.smtp.smtps_listen = vec![any];
+        config.http.https_listen = vec![any];
         config.smtp.lmtp_listen = vec![Endpoint::Tcp(any)];
     })
     .await;
@@ -55,7 +56,7 @@ async fn no_webhook_leads_to_a_listener_of_the_daemon_itself() {
         (status, answer["code"].as_str().unwrap_or_default().to_owned())
     };
     let status = server.admin_get("/api/admin/status").await;
-    for service in ["smtpListen", "smtpsListen", "lmtpListen", "httpListen"] {
+    for service in ["smtpListen", "smtpsListen", "lmtpListen", "httpListen", "httpsListen"] {
         let own: SocketAddr = status[service][0].as_str().and_then(|text| text.parse().ok()).expect(service);
         for host in ["127.0.0.1", "0.0.0.0", "2130706433", "[::ffff:127.0.0.1]"] {
             let refused = register(&format!("http://{host}:{}/hook", own.port())).await;

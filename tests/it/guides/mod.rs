@@ -169,6 +169,23 @@ async fn each_metric_has_a_row_with_its_type_labels_and_help_and_no_row_is_left_
     server.stop().await;
 }
 
+/// The rows are those of the program, by the test above.
+#[test]
+fn the_alerts_and_the_dashboard_have_only_metrics_that_exist() {
+    let guide = guide("operations");
+    let known: BTreeSet<&str> =
+        guide.lines().filter_map(|line| line.strip_prefix("| `tempmail_")?.split('`').next()).collect();
+    let dashboard = file("man/monitoring/grafana.json");
+    serde_json::from_str::<serde_json::Value>(&dashboard).expect("JSON");
+    for (name, text) in [("alerts.yml", file("man/monitoring/alerts.yml")), ("grafana.json", dashboard)] {
+        let is_of_name = |c: char| c.is_ascii_lowercase() || c == '_';
+        let words = text.split("tempmail_").skip(1).map(|rest| rest.split(|c| !is_of_name(c)).next().unwrap_or(""));
+        let metrics: BTreeSet<&str> = words.map(|word| word.trim_end_matches("_bucket")).collect();
+        assert!(metrics.len() > 5, "{name}: {metrics:?}");
+        assert_eq!(metrics.difference(&known).collect::<Vec<_>>(), Vec::<&&str>::new(), "{name}");
+    }
+}
+
 #[test]
 fn each_word_for_a_failed_delivery_is_named() {
     let guide = guide("webhooks");

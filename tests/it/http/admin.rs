@@ -92,6 +92,7 @@ async fn the_status_says_what_runs_here() {
             "smtpsListen": [],
             "lmtpListen": [],
             "httpListen": [],
+            "httpsListen": [],
             "dataDir": "/nowhere",
             "hostname": "localhost",
             "mxHosts": ["mx.example.test"],

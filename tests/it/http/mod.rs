@@ -10,6 +10,8 @@ mod fairness;
 mod filters;
 mod heads;
 mod health;
+mod http2;
+mod https;
 mod message;
 mod messages;
 mod metrics;

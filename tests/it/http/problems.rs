@@ -2,7 +2,7 @@
 
 use tempmail::store::StoreError;
 
-use super::TestApi;
+use super::{TestApi, public};
 
 #[tokio::test]
 async fn a_problem_has_these_members_in_this_order() {
@@ -74,12 +74,14 @@ async fn a_failure_is_logged_once_with_its_request() {
     let _guard = tracing::subscriber::set_default(subscriber.finish());
     let api = TestApi::new();
     api.store.fail_with(Some(StoreError::Failed("the inside".into())));
-    assert_eq!(api.get("/api/mail/messages?to=a@example.test").await.status, 503);
+    let failed = api.get("/api/mail/messages?to=a@example.test").await;
+    assert_eq!(failed.status, 503);
     api.store.fail_with(Some(StoreError::Stopping));
     assert_eq!(api.get("/api/mail/messages?to=a@example.test").await.status, 503);
     let lines = std::fs::read_to_string(log.path()).expect("the lines");
     assert_eq!(lines.matches("a request failed").count(), 1, "{lines}");
     assert!(lines.contains("the inside") && lines.contains("GET /api/mail/messages"), "{lines}");
+    assert!(lines.contains(failed.header("x-request-id").expect("an id")), "{lines}");
     assert!(!lines.contains("example.test"), "an address is in the log: {lines}");
 }
 
@@ -92,6 +94,26 @@ async fn every_answer_carries_the_fields_that_guard_mail() {
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
         assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
     }
+}
+
+#[tokio::test]
+async fn each_answer_has_an_id_of_its_own_and_failures_repeat_it() {
+    let api = TestApi::new();
+    let mut ids = std::collections::BTreeSet::new();
+    for method in ["GET", "HEAD", "OPTIONS", "DELETE"] {
+        let request = public(method, "/healthz").header("x-request-id", "of-the-client");
+        let answer = api.send(request.body(axum::body::Body::empty()).expect("request")).await;
+        assert!(!String::from_utf8_lossy(&answer.body).contains("requestId"), "{answer:?}");
+        ids.insert(answer.header("x-request-id").expect("an id").to_owned());
+    }
+    assert!(ids.len() == 4 && !ids.contains("of-the-client"), "{ids:?}");
+    api.store.fail_with(Some(StoreError::Failed("the inside".into())));
+    let answer = api.get("/api/mail/messages?to=a@example.test").await;
+    assert_eq!(answer.problem(), "store_unavailable");
+    let problem: serde_json::Value = serde_json::from_slice(&answer.body).expect("JSON");
+    assert_eq!(problem["requestId"].as_str(), answer.header("x-request-id"));
+    assert_eq!(answer.header("content-length").expect("a length"), answer.body.len().to_string());
+    assert!(answer.header("retry-after").is_some());
 }
 
 #[tokio::test]

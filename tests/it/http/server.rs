@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::routing::get;
-
 use tempmail::clock::SystemClock;
-use tempmail::http::{HttpLimits, serve_tcp, serve_unix};
+use tempmail::http::{HttpLimits, HttpListener, serve_tcp, serve_unix};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::TestApi;
 
 pub(super) struct Server {
     pub(super) address: SocketAddr,
-    shutdown: CancellationToken,
-    task: JoinHandle<()>,
+    pub(super) shutdown: CancellationToken,
+    pub(super) task: JoinHandle<()>,
 }
 
 pub(super) fn limits() -> HttpLimits {
@@ -27,9 +27,15 @@ pub(super) fn limits() -> HttpLimits {
 }
 
 pub(super) async fn serve(router: Router, limits: HttpLimits) -> Server {
+    serve_with(None, router, limits).await
+}
+
+/// Serves with TLS, if there is a configuration for it.
+pub(super) async fn serve_with(tls: Option<TlsAcceptor>, router: Router, limits: HttpLimits) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
     let address = listener.local_addr().expect("address");
     let shutdown = CancellationToken::new();
+    let listener = HttpListener { listener, tls };
     let task = tokio::spawn(serve_tcp(vec![listener], router, limits, Arc::new(SystemClock), shutdown.clone()));
     Server { address, shutdown, task }
 }
@@ -152,7 +158,7 @@ async fn an_idle_listener_holds_no_slot() {
     let addresses = listeners.each_ref().map(|listener| listener.local_addr().expect("address"));
     let limits = HttpLimits { connections_max: 1, ..limits() };
     tokio::spawn(serve_tcp(
-        listeners.into(),
+        listeners.map(HttpListener::from).into(),
         TestApi::new().router,
         limits,
         Arc::new(SystemClock),

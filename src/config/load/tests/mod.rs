@@ -135,7 +135,7 @@ fn every_setting_can_come_from_each_source_and_is_shown_as_it_is_read() {
             // What means nothing alone.
             let world = match setting.key {
                 "tls-key" => world.env("TEMPMAIL_TLS_CERT", "/c.pem"),
-                "smtps-listen" => world.env("TEMPMAIL_TLS_SELF_SIGNED", "true"),
+                "smtps-listen" | "https-listen" => world.env("TEMPMAIL_TLS_SELF_SIGNED", "true"),
                 _ => world,
             };
             let shown = setting.show(&world.config());
@@ -281,7 +281,7 @@ fn values_that_contradict_each_other_are_refused() {
         ),
         (
             World::new().flag("http-listen", "127.0.0.1:2525"),
-            "--http-listen: 127.0.0.1:2525 is listed twice among smtp-listen, smtps-listen, lmtp-listen and http-listen",
+            "--http-listen: 127.0.0.1:2525 is listed twice among smtp-listen, smtps-listen, lmtp-listen, http-listen and https-listen",
         ),
         (
             World::new().flag("tls-cert", "/c.pem").flag("tls-self-signed", "true"),
@@ -293,8 +293,12 @@ fn values_that_contradict_each_other_are_refused() {
             "--smtps-listen: TLS needs a certificate; set tls-cert and tls-key, or tls-self-signed for development",
         ),
         (
+            World::new().flag("https-listen", "127.0.0.1:443"),
+            "--https-listen: TLS needs a certificate; set tls-cert and tls-key, or tls-self-signed for development",
+        ),
+        (
             World::new().flag("lmtp-listen", "127.0.0.1:2525"),
-            "--lmtp-listen: 127.0.0.1:2525 is listed twice among smtp-listen, smtps-listen, lmtp-listen and http-listen",
+            "--lmtp-listen: 127.0.0.1:2525 is listed twice among smtp-listen, smtps-listen, lmtp-listen, http-listen and https-listen",
         ),
         (
             World::new().flag("domain", "*").flag("lmtp-listen", "0.0.0.0:24"),
