@@ -13,6 +13,7 @@ mod health;
 mod message;
 mod messages;
 mod metrics;
+mod openapi;
 mod problems;
 mod proxied;
 mod rate_limits;
