@@ -80,9 +80,8 @@ fn operation_section(document: &Value, path: &str, method: &str, operation: &Val
         });
         html.push_str(&table(["Parameter", "Where", "Value", "Meaning"], rows));
     }
-    let body = &operation["requestBody"]["content"]["application/json"]["schema"];
-    if !body.is_null() {
-        let _ = writeln!(html, "<p>Body: {} as JSON.</p>", kind(body));
+    for (media_type, content) in object(&operation["requestBody"]["content"]) {
+        let _ = writeln!(html, "<p>Body: <code>{}</code> {}</p>", escaped(media_type), kind(&content["schema"]));
     }
     let rows = object(&operation["responses"]).iter().map(|(status, answer)| {
         let answer = resolved(document, answer);

@@ -152,6 +152,8 @@ codes! {
     TooManyWebhooksForClient = UNPROCESSABLE_ENTITY "too_many_webhooks_for_client",
     /// The limit of all webhooks is reached.
     TooManyWebhooks = UNPROCESSABLE_ENTITY "too_many_webhooks",
+    /// A mailbox or its domain has as much mail as it may have.
+    MailboxFull = UNPROCESSABLE_ENTITY "mailbox_full",
     /// Another token has the name.
     TokenNameTaken = CONFLICT "token_name_taken",
     /// The limit of tokens is reached.

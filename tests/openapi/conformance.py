@@ -25,6 +25,8 @@ ROOT = HERE.parent.parent
 REQUIREMENTS = HERE / "requirements.txt"
 ENVIRONMENT = ROOT / "target" / "openapi"
 ADDRESS = "hello@example.test"
+# The address whose mail is deleted, so that the other one keeps its own.
+DELETED = "gone@example.test"
 # The id in the examples of the description.
 EXAMPLE = "01a1fd4b-693f-754c-9969-aa4ca5fbedfb"
 
@@ -95,12 +97,12 @@ class Daemon:
         return ended.stdout.strip()
 
     def fill(self):
-        """Puts mail, domains and webhooks into the daemon. Returns the ids of a mail and of a webhook."""
+        """Puts mail, domains, a webhook and a token into the daemon."""
         host, port = self.smtp.rsplit(":", 1)
         with smtplib.SMTP(host, int(port)) as smtp:
             for number in range(30):
                 mail = EmailMessage()
-                mail["From"], mail["To"], mail["Subject"] = "shop@example.org", ADDRESS, f"Welcome {number} \u2713"
+                mail["From"], mail["To"], mail["Subject"] = "shop@example.org", f"{ADDRESS}, {DELETED}", f"Welcome {number} \u2713"
                 mail.set_content("Your code is 123456.\n")
                 if number % 2:
                     mail.add_alternative("<p>Your code is <b>123456</b>.</p>", subtype="html")
@@ -114,15 +116,21 @@ class Daemon:
         # The attempt fails and is in the log of deliveries.
         self.tempmail("webhook", "test", webhook, code=8)
         self.tempmail("token", "new", "--name", "ci", "--scope", "read", "--expires", "1d")
-        return self.tempmail("inbox", ADDRESS, "-o", "id").split()[0], webhook
+        self.mail, self.deleted = (
+            self.tempmail("inbox", address, "-o", "id").split()[0] for address in (ADDRESS, DELETED)
+        )
+        self.webhook = webhook
 
 
-def described(daemon, directory, mail, webhook):
-    """A file with the description, whose examples of ids are those of a mail and a webhook that exist."""
+def described(daemon, directory):
+    """A file with the description, whose examples of ids and addresses are those of mail and a webhook that exist."""
     document = json.loads(subprocess.check_output(["curl", "-sSf", f"http://{daemon.http}/openapi.json"]))
     for path, methods in document["paths"].items():
-        existing = webhook if "webhooks" in path else mail
-        document["paths"][path] = json.loads(json.dumps(methods).replace(EXAMPLE, existing))
+        text = json.dumps(methods)
+        if path == "/api/mail/delete":
+            text = text.replace(EXAMPLE, daemon.deleted).replace(ADDRESS, DELETED)
+        text = text.replace(EXAMPLE, daemon.webhook if "webhooks" in path else daemon.mail)
+        document["paths"][path] = json.loads(text)
     file = directory / "openapi.json"
     file.write_text(json.dumps(document))
     return file
@@ -131,15 +139,16 @@ def described(daemon, directory, mail, webhook):
 def main():
     arguments = sys.argv[1:]
     program = arguments.pop(0) if arguments and not arguments[0].startswith("-") else ROOT / "target/debug/tempmail"
+    environment = {**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(HERE), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [schemathesis(), "--config-file", HERE / "schemathesis.toml", "run"]
     with tempfile.TemporaryDirectory() as directory:
         directory = pathlib.Path(directory)
         daemon = Daemon(program, directory / "data")
         try:
-            mail, webhook = daemon.fill()
-            file = described(daemon, directory, mail, webhook)
+            daemon.fill()
+            file = described(daemon, directory)
             to = ["--url", f"http://{daemon.http}", "--header", f"Authorization: Bearer {daemon.token}"]
-            status = subprocess.run([*command, file, *to, *arguments], cwd=directory).returncode
+            status = subprocess.run([*command, file, *to, *arguments], cwd=directory, env=environment).returncode
             failures = [line for line in daemon.log if '"ERROR"' in line or "panicked" in line]
             if failures:
                 sys.exit("errors in the daemon's log:\n" + "".join(failures))

@@ -41,6 +41,7 @@ pub(super) fn operations() -> Vec<Operation> {
         .fails(&[Code::StorageFull]);
     vec![
         filtered(list),
+        submission(),
         Operation::get("/api/mail/messages/{id}", "getMessage", "Read one mail with all its details")
             .closable()
             .id_in_path(uuid("The id of the Email."))
@@ -55,6 +56,22 @@ pub(super) fn operations() -> Vec<Operation> {
             .fails(READING),
         filtered(delete),
     ]
+}
+
+/// The administrator's way into inboxes.
+fn submission() -> Operation {
+    let to =
+        super::schema::list("The address, on an active domain. It may appear up to 100 times.", address("An address."));
+    Operation::post("/api/mail/messages", "submitMessage", "Put a message into inboxes, without SMTP")
+        .about("All addresses get it, or none. It is durable when the answer is sent.")
+        .closable()
+        .administrators()
+        .needs("to", with(with(to, "minItems", 1), "maxItems", 100))
+        .takes("from", text("The envelope's sender. Without it, the null sender.", "shop@example.org"))
+        .body_of("message/rfc822", super::octets())
+        .json(201, "The message is stored.", reference("Submitted"))
+        .fails(&[Code::AddressInvalid, Code::DomainUnknown, Code::MailboxFull, Code::StoreUnavailable])
+        .fails(&[Code::StorageFull])
 }
 
 /// The operation with the filters of Emails.

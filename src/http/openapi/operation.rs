@@ -50,14 +50,8 @@ const OF_WRITES: &[Code] = &[Code::OriginNotAllowed, Code::ScopeInsufficient];
 const OF_CLOSABLE: &[Code] = &[Code::TokenRequired, Code::PublicOff];
 const OF_PATHS: &[Code] = &[Code::IdInvalid, Code::UnknownPath, Code::NotFound];
 const OF_QUERIES: &[Code] = &[Code::QueryInvalid, Code::QueryTooLong, Code::ParameterRepeated];
-const OF_BODIES: &[Code] = &[
-    Code::ContentTypeUnsupported,
-    Code::JsonInvalid,
-    Code::BodyIncomplete,
-    Code::BodyTooLarge,
-    Code::BodyTimeout,
-    Code::FieldMissing,
-];
+const OF_BODIES: &[Code] = &[Code::ContentTypeUnsupported, Code::BodyIncomplete, Code::BodyTooLarge, Code::BodyTimeout];
+const OF_JSON: &[Code] = &[Code::JsonInvalid, Code::FieldMissing];
 
 impl Operation {
     /// A GET. HEAD has the same answers without their bodies.
@@ -87,10 +81,12 @@ impl Operation {
             codes: BTreeSet::new(),
         };
         let operation = operation.fails(ALWAYS);
-        if path.starts_with("/api/admin/") {
-            return Self { access: Access::Administrator, ..operation.fails(&[Code::Unauthorized]) };
-        }
-        operation
+        if path.starts_with("/api/admin/") { operation.administrators() } else { operation }
+    }
+
+    /// The operation is for the administrator and bearers of tokens. All paths of `/api/admin` are.
+    pub(super) fn administrators(self) -> Self {
+        Self { access: Access::Administrator, ..self.fails(&[Code::Unauthorized]) }
     }
 
     /// A setting can close the operation to callers without a token.
@@ -140,8 +136,13 @@ impl Operation {
     }
 
     /// A JSON body of the schema with this name.
-    pub(super) fn body(mut self, schema: &str) -> Self {
-        self.body = Some(reference(schema));
+    pub(super) fn body(self, schema: &str) -> Self {
+        self.body_of("application/json", reference(schema)).fails(OF_JSON)
+    }
+
+    /// A body of a media type.
+    pub(super) fn body_of(mut self, media_type: &str, schema: Value) -> Self {
+        self.body = Some(json!({ "required": true, "content": { media_type: { "schema": schema } } }));
         self.fails(OF_BODIES)
     }
 
@@ -197,9 +198,8 @@ impl Operation {
         if !self.parameters.is_empty() {
             operation["parameters"] = json!(self.parameters);
         }
-        if let Some(schema) = self.body {
-            operation["requestBody"] =
-                json!({ "required": true, "content": { "application/json": { "schema": schema } } });
+        if let Some(body) = self.body {
+            operation["requestBody"] = body;
         }
         operation
     }

@@ -18,6 +18,7 @@ mod problems;
 mod proxied;
 mod rate_limits;
 mod server;
+mod submission;
 mod webhooks;
 
 use std::net::{IpAddr, SocketAddr};

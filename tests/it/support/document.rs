@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::http;
 
 /// Where the description of revision 2 is kept, from the root of the package.
-pub(crate) const SNAPSHOT: &str = "man/openapi.json";
+pub(crate) const SNAPSHOT: &str = "tests/openapi/openapi.json";
 
 /// A document of `/openapi.json`.
 pub(crate) struct Document(pub(crate) Value);

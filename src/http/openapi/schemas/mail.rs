@@ -9,9 +9,27 @@ pub(super) fn schemas() -> Vec<Member> {
         ("MessagePage", message_page()),
         ("ListedEmail", listed_email()),
         ("Message", message()),
+        ("Head", head()),
+        ("NamedAddress", named_address()),
         ("Header", header()),
         ("Attachment", attachment()),
         ("Envelope", envelope()),
+        (
+            "Submitted",
+            object(
+                "The Emails that a message became.",
+                [("emails", list("One for each address.", reference("SubmittedEmail")))],
+                [],
+            ),
+        ),
+        (
+            "SubmittedEmail",
+            object(
+                "A new Email.",
+                [("id", uuid("Its id.")), ("recipient", text("The address.", "hello@example.test"))],
+                [],
+            ),
+        ),
         ("AllMessagesPage", page_of("emails", "NewestEmail")),
         ("NewestEmail", newest_email()),
         ("MailboxPage", page_of("mailboxes", "Mailbox")),
@@ -80,6 +98,7 @@ fn message_page() -> Value {
 fn message() -> Value {
     let details = [
         ("bodyText", text("The plain text body; may be empty.", "Hello")),
+        ("header", reference("Head")),
         ("headers", list("The header fields in their order, decoded.", reference("Header"))),
         ("attachments", list("The attachments.", reference("Attachment"))),
         size(),
@@ -87,6 +106,33 @@ fn message() -> Value {
         ("envelope", reference("Envelope")),
     ];
     object("An Email with all its details.", email().into_iter().chain(details), [])
+}
+
+fn head() -> Value {
+    let named = |what: &str| list(what, reference("NamedAddress"));
+    object(
+        "Who wrote the message to whom, and when, as its header says.",
+        [
+            ("from", named("The authors.")),
+            ("to", named("The recipients.")),
+            ("cc", named("Further recipients.")),
+            ("replyTo", named("Where answers go.")),
+            ("messageId", text("The Message-ID without its angle brackets; may be empty.", "a1@example.org")),
+            (
+                "date",
+                text("UTC, `YYYY-MM-DD HH:MM:SS`; empty if there is none that can be read.", "2026-01-31 12:00:00"),
+            ),
+        ],
+        [],
+    )
+}
+
+fn named_address() -> Value {
+    object(
+        "An address with the name of its owner.",
+        [("name", text("The name; may be empty.", "Ann")), ("address", text("The address.", "ann@example.org"))],
+        [],
+    )
 }
 
 fn header() -> Value {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::config::Revision;
 use crate::http::health::Cause;
-use crate::http::openapi::schema::{Member, object, text, texts, word};
+use crate::http::openapi::schema::{Member, count, object, or_null, text, texts, whole, word};
 use crate::http::problem::Code;
 
 pub(super) fn schemas(revision: Revision) -> Vec<Member> {
@@ -58,6 +58,16 @@ fn index(revision: Revision) -> Value {
         "description": "The most important methods and paths, by what they do.",
         "additionalProperties": { "type": "string" },
     });
+    let limits = object(
+        "Limits of the service.",
+        [
+            ("messageOctets", count("The size of the largest message.")),
+            ("retentionSeconds", count("How long mail is kept.")),
+            ("pageSize", whole("The largest page.", 1)),
+            ("requestsPerMinute", or_null(whole("Requests of one client; null without a limit.", 1))),
+        ],
+        [],
+    );
     object(
         "The index of the interface.",
         [
@@ -65,6 +75,7 @@ fn index(revision: Revision) -> Value {
             ("version", text("The version of the program.", "1.0.0")),
             ("revision", json!({ "type": "integer", "enum": [1, 2], "description": "The revision of the interface." })),
             ("public", object("Which parts are open to callers without a token.", parts, [])),
+            ("limits", limits),
             ("endpoints", paths),
         ],
         [],
