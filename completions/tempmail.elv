@@ -40,6 +40,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand read 'Show one mail'
             cand delete 'Delete mail: all of an address, or single mails by id'
             cand send-test 'Send a test mail through SMTP and look it up in the inbox'
+            cand import 'Put a message from a file into inboxes, without SMTP. For the administrator'
             cand domain 'Add, list, check and remove the domains that mail is received for'
             cand webhook 'Send mail to a URL as it arrives, by POST and with a signature'
             cand token 'Give out tokens for the administrator''s operations over HTTP'
@@ -204,6 +205,25 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;send-test'= {
             cand --smtp 'Host and port of SMTP [default: the daemon''s listener; with --server port 2525 of its host]'
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;import'= {
+            cand --file 'The file with the message [default: standard input]'
+            cand --from 'The sender of the envelope; without it the message has none, as a bounce'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'

@@ -35,6 +35,11 @@ const FIELDS: [(&str, Field); 9] = [
     ("attachmentCount", Field::AttachmentCount),
 ];
 
+/// The name of each field.
+pub(super) fn names() -> [&'static str; 9] {
+    FIELDS.map(|(name, _)| name)
+}
+
 /// The chosen fields, in the order of [`FIELDS`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Fields(Vec<(&'static str, Field)>);
@@ -45,7 +50,7 @@ impl Fields {
         let Some(text) = query.get("fields")? else { return Ok(None) };
         let names: Vec<&str> = text.split(',').collect();
         if let Some(unknown) = names.iter().find(|name| FIELDS.iter().all(|(known, _)| known != *name)) {
-            let known = FIELDS.map(|(name, _)| name).join(", ");
+            let known = self::names().join(", ");
             return Err(Problem::new(Code::FieldsInvalid, format!("'{unknown}' is no field; the fields are {known}")));
         }
         Ok(Some(Self(FIELDS.into_iter().filter(|(name, _)| names.contains(name)).collect())))

@@ -19,6 +19,7 @@
 //! etag      whether a caller has an answer already              rendered   Emails that were listed lately
 //! rate_limit   the rate limits of a client         forwarded  the client behind reverse proxies
 //! memory    memory for answers with mail     access_log  the ids of requests, and a line for each
+//! openapi   the description of the interface       docs      the same as a page
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
@@ -32,6 +33,7 @@ mod body;
 mod causes;
 mod connection;
 mod delete;
+mod docs;
 mod domains;
 mod edge;
 mod email;
@@ -45,6 +47,7 @@ mod memory;
 mod message;
 mod messages;
 mod metrics;
+mod openapi;
 mod origin;
 mod page;
 mod principal;
@@ -135,6 +138,8 @@ pub fn router(mut api: Api) -> Router {
     let revision = api.config.revision;
     Router::new()
         .route("/", get(root::show))
+        .route("/docs", get(docs::show))
+        .route("/openapi.json", get(openapi::show))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(metrics::show))

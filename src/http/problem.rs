@@ -14,230 +14,179 @@ use super::edge::COMMON_FIELDS;
 use crate::model::Timestamp;
 
 /// The content type of every problem.
-const CONTENT_TYPE: &str = "application/problem+json";
+pub(super) const CONTENT_TYPE: &str = "application/problem+json";
 
-/// The stable code of an error, for programs. [`Code::row`] is the table of codes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Code {
-    /// A parameter is not an address.
-    AddressInvalid,
-    /// An id is not a UUID.
-    IdInvalid,
-    /// `page` is not a whole number of at least 1.
-    PageInvalid,
-    /// `limit` is not a whole number of at least 1.
-    LimitInvalid,
-    /// `cursor` does not come from an answer.
-    CursorInvalid,
-    /// `has` is not a property of an Email.
-    FilterInvalid,
-    /// `fields` names a field that does not exist.
-    FieldsInvalid,
-    /// `after` is not a position of a list.
-    AfterInvalid,
-    /// A name is not a domain name.
-    DomainInvalid,
-    /// `owner` is not a text of 1 to 256 characters, or has control characters.
-    OwnerInvalid,
-    /// `email` is not an address.
-    EmailInvalid,
-    /// A URL is not valid for a webhook.
-    UrlInvalid,
-    /// A URL leads to an address that is not public.
-    UrlNotAllowed,
-    /// A URL has a port that no webhook may be sent to.
-    UrlPortNotAllowed,
-    /// A URL leads to this service itself.
-    UrlOwnListener,
-    /// A secret is not a text, or is too long.
-    SecretInvalid,
-    /// A text is not a point in time.
-    TimeInvalid,
-    /// A text is not the name of a token.
-    NameInvalid,
-    /// A text is not the scope of a token.
-    ScopeInvalid,
-    /// A life of a token is no number of seconds, or is too long.
-    ExpiryInvalid,
-    /// A value is neither `true` nor `false`.
-    BooleanInvalid,
-    /// A required parameter is missing.
-    ParameterMissing,
-    /// A parameter appears more than once.
-    ParameterRepeated,
-    /// Parameters that exclude each other appear together.
-    ParametersConflict,
-    /// The query is not percent-encoded UTF-8.
-    QueryInvalid,
-    /// The query is too long.
-    QueryTooLong,
-    /// A required field is missing in the body.
-    FieldMissing,
-    /// The body is not a JSON object.
-    JsonInvalid,
-    /// The connection broke before the body was complete.
-    BodyIncomplete,
-    /// The body is too long.
-    BodyTooLarge,
-    /// The body did not arrive in time.
-    BodyTimeout,
-    /// The body is not declared as JSON.
-    ContentTypeUnsupported,
-    /// The head of a request is not HTTP.
-    RequestInvalid,
-    /// The head of a request is too long or has too many fields.
-    HeadTooLarge,
-    /// The request has no valid Host, or more than one.
-    HostInvalid,
-    /// The service does not answer for this Host.
-    HostNotAllowed,
-    /// Pages of this origin may not write.
-    OriginNotAllowed,
-    /// The path is for the administrator only.
-    Unauthorized,
-    /// The token is wrong, has expired, or was revoked.
-    TokenInvalid,
-    /// The scope of the token does not permit the request.
-    ScopeInsufficient,
-    /// This part of the interface needs a token.
-    TokenRequired,
-    /// This part of the interface is closed to the public.
-    PublicOff,
-    /// The address is a role address, which is for the administrator only.
-    RoleAddress,
-    /// The message, webhook or domain does not exist, or no longer exists.
-    NotFound,
-    /// The path does not exist.
-    UnknownPath,
-    /// The path does not have this method.
-    MethodNotAllowed,
-    /// The MX record of the domain points elsewhere.
-    MxMismatch,
-    /// The limit of registered domains is reached.
-    TooManyDomains,
-    /// The limit of registered domains of one client is reached.
-    TooManyDomainsForClient,
-    /// The service receives no mail for the domain of an address.
-    DomainUnknown,
-    /// The limit of webhooks for one address is reached.
-    TooManyWebhooksForRecipient,
-    /// The limit of webhooks for one client is reached.
-    TooManyWebhooksForClient,
-    /// The limit of all webhooks is reached.
-    TooManyWebhooks,
-    /// A mailbox or its domain has as much mail as it may have.
-    MailboxFull,
-    /// Another token has the name.
-    TokenNameTaken,
-    /// The limit of tokens is reached.
-    TooManyTokens,
-    /// The client has sent too many requests.
-    RateLimited,
-    /// The client has too many connections.
-    TooManyConnectionsForClient,
-    /// All connections of the service are taken.
-    TooManyConnections,
-    /// The domain is fixed in the settings.
-    DomainFixed,
-    /// No `mx-host` is set.
-    MxHostUnset,
-    /// DNS gave no answer about the domain.
-    DnsUnavailable,
-    /// Too many checks of domains are in progress, so DNS was not asked.
-    DnsBusy,
-    /// Too many tests of webhooks are in progress, or the receiver's address was called too often.
-    WebhookBusy,
-    /// The store failed or is stopping.
-    StoreUnavailable,
-    /// The disk is full.
-    StorageFull,
-    /// Too many answers are on their way to slow readers.
-    Busy,
-    /// The service is not ready.
-    NotReady,
-    /// The message on the disk differs from what was written.
-    EmailDamaged,
-    /// The program has a defect.
-    Internal,
+/// Declares the codes, each with what it means, its status and its text.
+macro_rules! codes {
+    ($(#[doc = $meaning:literal] $name:ident = $status:ident $text:literal,)+) => {
+        /// The stable code of an error, for programs.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Code {
+            $(#[doc = $meaning] $name,)+
+        }
+
+        impl Code {
+            /// Every code.
+            pub const ALL: &[Self] = &[$(Self::$name),+];
+
+            /// The status and the text of the code.
+            pub const fn row(self) -> (StatusCode, &'static str) {
+                match self {
+                    $(Self::$name => (StatusCode::$status, $text),)+
+                }
+            }
+
+            /// What the code means, for people.
+            pub(super) fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$name => $meaning.trim_ascii(),)+
+                }
+            }
+        }
+    };
 }
 
-impl Code {
-    /// The status and the text of the code.
-    pub const fn row(self) -> (StatusCode, &'static str) {
-        use StatusCode as S;
-        match self {
-            Self::AddressInvalid => (S::BAD_REQUEST, "address_invalid"),
-            Self::IdInvalid => (S::BAD_REQUEST, "id_invalid"),
-            Self::PageInvalid => (S::BAD_REQUEST, "page_invalid"),
-            Self::LimitInvalid => (S::BAD_REQUEST, "limit_invalid"),
-            Self::CursorInvalid => (S::BAD_REQUEST, "cursor_invalid"),
-            Self::FilterInvalid => (S::BAD_REQUEST, "filter_invalid"),
-            Self::FieldsInvalid => (S::BAD_REQUEST, "fields_invalid"),
-            Self::AfterInvalid => (S::BAD_REQUEST, "after_invalid"),
-            Self::DomainInvalid => (S::BAD_REQUEST, "domain_invalid"),
-            Self::OwnerInvalid => (S::BAD_REQUEST, "owner_invalid"),
-            Self::EmailInvalid => (S::BAD_REQUEST, "email_invalid"),
-            Self::UrlInvalid => (S::BAD_REQUEST, "url_invalid"),
-            Self::UrlNotAllowed => (S::BAD_REQUEST, "url_not_allowed"),
-            Self::UrlPortNotAllowed => (S::BAD_REQUEST, "url_port_not_allowed"),
-            Self::UrlOwnListener => (S::BAD_REQUEST, "url_own_listener"),
-            Self::SecretInvalid => (S::BAD_REQUEST, "secret_invalid"),
-            Self::TimeInvalid => (S::BAD_REQUEST, "time_invalid"),
-            Self::NameInvalid => (S::BAD_REQUEST, "name_invalid"),
-            Self::ScopeInvalid => (S::BAD_REQUEST, "scope_invalid"),
-            Self::ExpiryInvalid => (S::BAD_REQUEST, "expiry_invalid"),
-            Self::BooleanInvalid => (S::BAD_REQUEST, "boolean_invalid"),
-            Self::ParameterMissing => (S::BAD_REQUEST, "parameter_missing"),
-            Self::ParameterRepeated => (S::BAD_REQUEST, "parameter_repeated"),
-            Self::ParametersConflict => (S::BAD_REQUEST, "parameters_conflict"),
-            Self::QueryInvalid => (S::BAD_REQUEST, "query_invalid"),
-            Self::QueryTooLong => (S::URI_TOO_LONG, "query_too_long"),
-            Self::FieldMissing => (S::BAD_REQUEST, "field_missing"),
-            Self::JsonInvalid => (S::BAD_REQUEST, "json_invalid"),
-            Self::BodyIncomplete => (S::BAD_REQUEST, "body_incomplete"),
-            Self::BodyTooLarge => (S::PAYLOAD_TOO_LARGE, "body_too_large"),
-            Self::BodyTimeout => (S::REQUEST_TIMEOUT, "body_timeout"),
-            Self::ContentTypeUnsupported => (S::UNSUPPORTED_MEDIA_TYPE, "content_type_unsupported"),
-            Self::RequestInvalid => (S::BAD_REQUEST, "request_invalid"),
-            Self::HeadTooLarge => (S::REQUEST_HEADER_FIELDS_TOO_LARGE, "head_too_large"),
-            Self::HostInvalid => (S::BAD_REQUEST, "host_invalid"),
-            Self::HostNotAllowed => (S::MISDIRECTED_REQUEST, "host_not_allowed"),
-            Self::OriginNotAllowed => (S::FORBIDDEN, "origin_not_allowed"),
-            Self::Unauthorized => (S::UNAUTHORIZED, "unauthorized"),
-            Self::TokenInvalid => (S::UNAUTHORIZED, "token_invalid"),
-            Self::ScopeInsufficient => (S::FORBIDDEN, "scope_insufficient"),
-            Self::TokenRequired => (S::UNAUTHORIZED, "token_required"),
-            Self::PublicOff => (S::FORBIDDEN, "public_off"),
-            Self::RoleAddress => (S::FORBIDDEN, "role_address"),
-            Self::NotFound => (S::NOT_FOUND, "not_found"),
-            Self::UnknownPath => (S::NOT_FOUND, "unknown_path"),
-            Self::MethodNotAllowed => (S::METHOD_NOT_ALLOWED, "method_not_allowed"),
-            Self::MxMismatch => (S::UNPROCESSABLE_ENTITY, "mx_mismatch"),
-            Self::TooManyDomains => (S::UNPROCESSABLE_ENTITY, "too_many_domains"),
-            Self::TooManyDomainsForClient => (S::UNPROCESSABLE_ENTITY, "too_many_domains_for_client"),
-            Self::DomainUnknown => (S::UNPROCESSABLE_ENTITY, "domain_unknown"),
-            Self::TooManyWebhooksForRecipient => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks_for_recipient"),
-            Self::TooManyWebhooksForClient => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks_for_client"),
-            Self::TooManyWebhooks => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks"),
-            Self::MailboxFull => (S::UNPROCESSABLE_ENTITY, "mailbox_full"),
-            Self::TokenNameTaken => (S::CONFLICT, "token_name_taken"),
-            Self::TooManyTokens => (S::UNPROCESSABLE_ENTITY, "too_many_tokens"),
-            Self::RateLimited => (S::TOO_MANY_REQUESTS, "rate_limited"),
-            Self::TooManyConnectionsForClient => (S::TOO_MANY_REQUESTS, "too_many_connections_for_client"),
-            Self::TooManyConnections => (S::SERVICE_UNAVAILABLE, "too_many_connections"),
-            Self::DomainFixed => (S::CONFLICT, "domain_fixed"),
-            Self::MxHostUnset => (S::SERVICE_UNAVAILABLE, "mx_host_unset"),
-            Self::DnsUnavailable => (S::SERVICE_UNAVAILABLE, "dns_unavailable"),
-            Self::DnsBusy => (S::SERVICE_UNAVAILABLE, "dns_busy"),
-            Self::WebhookBusy => (S::SERVICE_UNAVAILABLE, "webhook_busy"),
-            Self::StoreUnavailable => (S::SERVICE_UNAVAILABLE, "store_unavailable"),
-            Self::StorageFull => (S::INSUFFICIENT_STORAGE, "storage_full"),
-            Self::Busy => (S::SERVICE_UNAVAILABLE, "busy"),
-            Self::NotReady => (S::SERVICE_UNAVAILABLE, "not_ready"),
-            Self::EmailDamaged => (S::INTERNAL_SERVER_ERROR, "email_damaged"),
-            Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal"),
-        }
-    }
+codes! {
+    /// A parameter is not an address.
+    AddressInvalid = BAD_REQUEST "address_invalid",
+    /// An id is not a UUID.
+    IdInvalid = BAD_REQUEST "id_invalid",
+    /// `page` is not a whole number of at least 1.
+    PageInvalid = BAD_REQUEST "page_invalid",
+    /// `limit` is not a whole number of at least 1.
+    LimitInvalid = BAD_REQUEST "limit_invalid",
+    /// `cursor` does not come from an answer.
+    CursorInvalid = BAD_REQUEST "cursor_invalid",
+    /// `has` is not a property of an Email.
+    FilterInvalid = BAD_REQUEST "filter_invalid",
+    /// `fields` names a field that does not exist.
+    FieldsInvalid = BAD_REQUEST "fields_invalid",
+    /// `after` is not a position of a list.
+    AfterInvalid = BAD_REQUEST "after_invalid",
+    /// A name is not a domain name.
+    DomainInvalid = BAD_REQUEST "domain_invalid",
+    /// `owner` is not a text of 1 to 256 characters, or has control characters.
+    OwnerInvalid = BAD_REQUEST "owner_invalid",
+    /// `email` is not an address.
+    EmailInvalid = BAD_REQUEST "email_invalid",
+    /// A URL is not valid for a webhook.
+    UrlInvalid = BAD_REQUEST "url_invalid",
+    /// A URL leads to an address that is not public.
+    UrlNotAllowed = BAD_REQUEST "url_not_allowed",
+    /// A URL has a port that no webhook may be sent to.
+    UrlPortNotAllowed = BAD_REQUEST "url_port_not_allowed",
+    /// A URL leads to this service itself.
+    UrlOwnListener = BAD_REQUEST "url_own_listener",
+    /// A secret is not a text, or is too long.
+    SecretInvalid = BAD_REQUEST "secret_invalid",
+    /// A text is not a point in time.
+    TimeInvalid = BAD_REQUEST "time_invalid",
+    /// A text is not the name of a token.
+    NameInvalid = BAD_REQUEST "name_invalid",
+    /// A text is not the scope of a token.
+    ScopeInvalid = BAD_REQUEST "scope_invalid",
+    /// A life of a token is no number of seconds, or is too long.
+    ExpiryInvalid = BAD_REQUEST "expiry_invalid",
+    /// A value is neither `true` nor `false`.
+    BooleanInvalid = BAD_REQUEST "boolean_invalid",
+    /// A required parameter is missing.
+    ParameterMissing = BAD_REQUEST "parameter_missing",
+    /// A parameter appears more than once.
+    ParameterRepeated = BAD_REQUEST "parameter_repeated",
+    /// Parameters that exclude each other appear together.
+    ParametersConflict = BAD_REQUEST "parameters_conflict",
+    /// The query is not percent-encoded UTF-8.
+    QueryInvalid = BAD_REQUEST "query_invalid",
+    /// The query is too long.
+    QueryTooLong = URI_TOO_LONG "query_too_long",
+    /// A required field is missing in the body.
+    FieldMissing = BAD_REQUEST "field_missing",
+    /// The body is not a JSON object.
+    JsonInvalid = BAD_REQUEST "json_invalid",
+    /// The connection broke before the body was complete.
+    BodyIncomplete = BAD_REQUEST "body_incomplete",
+    /// The body is too long.
+    BodyTooLarge = PAYLOAD_TOO_LARGE "body_too_large",
+    /// The body did not arrive in time.
+    BodyTimeout = REQUEST_TIMEOUT "body_timeout",
+    /// The body is not declared as JSON.
+    ContentTypeUnsupported = UNSUPPORTED_MEDIA_TYPE "content_type_unsupported",
+    /// The head of a request is not HTTP.
+    RequestInvalid = BAD_REQUEST "request_invalid",
+    /// The head of a request is too long or has too many fields.
+    HeadTooLarge = REQUEST_HEADER_FIELDS_TOO_LARGE "head_too_large",
+    /// The request has no valid Host, or more than one.
+    HostInvalid = BAD_REQUEST "host_invalid",
+    /// The service does not answer for this Host.
+    HostNotAllowed = MISDIRECTED_REQUEST "host_not_allowed",
+    /// Pages of this origin may not write.
+    OriginNotAllowed = FORBIDDEN "origin_not_allowed",
+    /// The path is for the administrator only.
+    Unauthorized = UNAUTHORIZED "unauthorized",
+    /// The token is wrong, has expired, or was revoked.
+    TokenInvalid = UNAUTHORIZED "token_invalid",
+    /// The scope of the token does not permit the request.
+    ScopeInsufficient = FORBIDDEN "scope_insufficient",
+    /// This part of the interface needs a token.
+    TokenRequired = UNAUTHORIZED "token_required",
+    /// This part of the interface is closed to the public.
+    PublicOff = FORBIDDEN "public_off",
+    /// The address is a role address, which is for the administrator only.
+    RoleAddress = FORBIDDEN "role_address",
+    /// The message, webhook or domain does not exist, or no longer exists.
+    NotFound = NOT_FOUND "not_found",
+    /// The path does not exist.
+    UnknownPath = NOT_FOUND "unknown_path",
+    /// The path does not have this method.
+    MethodNotAllowed = METHOD_NOT_ALLOWED "method_not_allowed",
+    /// The MX record of the domain points elsewhere.
+    MxMismatch = UNPROCESSABLE_ENTITY "mx_mismatch",
+    /// The limit of registered domains is reached.
+    TooManyDomains = UNPROCESSABLE_ENTITY "too_many_domains",
+    /// The limit of registered domains of one client is reached.
+    TooManyDomainsForClient = UNPROCESSABLE_ENTITY "too_many_domains_for_client",
+    /// The service receives no mail for the domain of an address.
+    DomainUnknown = UNPROCESSABLE_ENTITY "domain_unknown",
+    /// The limit of webhooks for one address is reached.
+    TooManyWebhooksForRecipient = UNPROCESSABLE_ENTITY "too_many_webhooks_for_recipient",
+    /// The limit of webhooks for one client is reached.
+    TooManyWebhooksForClient = UNPROCESSABLE_ENTITY "too_many_webhooks_for_client",
+    /// The limit of all webhooks is reached.
+    TooManyWebhooks = UNPROCESSABLE_ENTITY "too_many_webhooks",
+    /// A mailbox or its domain has as much mail as it may have.
+    MailboxFull = UNPROCESSABLE_ENTITY "mailbox_full",
+    /// Another token has the name.
+    TokenNameTaken = CONFLICT "token_name_taken",
+    /// The limit of tokens is reached.
+    TooManyTokens = UNPROCESSABLE_ENTITY "too_many_tokens",
+    /// The client has sent too many requests.
+    RateLimited = TOO_MANY_REQUESTS "rate_limited",
+    /// The client has too many connections.
+    TooManyConnectionsForClient = TOO_MANY_REQUESTS "too_many_connections_for_client",
+    /// All connections of the service are taken.
+    TooManyConnections = SERVICE_UNAVAILABLE "too_many_connections",
+    /// The domain is fixed in the settings.
+    DomainFixed = CONFLICT "domain_fixed",
+    /// No `mx-host` is set.
+    MxHostUnset = SERVICE_UNAVAILABLE "mx_host_unset",
+    /// DNS gave no answer about the domain.
+    DnsUnavailable = SERVICE_UNAVAILABLE "dns_unavailable",
+    /// Too many checks of domains are in progress, so DNS was not asked.
+    DnsBusy = SERVICE_UNAVAILABLE "dns_busy",
+    /// Too many tests of webhooks are in progress, or the receiver's address was called too often.
+    WebhookBusy = SERVICE_UNAVAILABLE "webhook_busy",
+    /// The store failed or is stopping.
+    StoreUnavailable = SERVICE_UNAVAILABLE "store_unavailable",
+    /// The disk is full.
+    StorageFull = INSUFFICIENT_STORAGE "storage_full",
+    /// Too many answers are on their way to slow readers.
+    Busy = SERVICE_UNAVAILABLE "busy",
+    /// The service is not ready.
+    NotReady = SERVICE_UNAVAILABLE "not_ready",
+    /// The message on the disk differs from what was written.
+    EmailDamaged = INTERNAL_SERVER_ERROR "email_damaged",
+    /// The program has a defect.
+    Internal = INTERNAL_SERVER_ERROR "internal",
 }
 
 /// An error as a client sees it: `type`, `title`, `status`, `detail`, `code`, and further members.

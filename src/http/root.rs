@@ -28,6 +28,8 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Json<Value> {
             "requestsPerMinute": api.config.http.rate_limit,
         },
         "endpoints": {
+            "docs": "GET /docs",
+            "openapi": "GET /openapi.json",
             "inbox": "GET /api/mail/messages?to=ADDRESS",
             "message": "GET /api/mail/messages/ID",
             "raw": "GET /api/mail/messages/ID/raw",

@@ -23,6 +23,7 @@ use super::problem::{Code, Problem};
 use crate::config::Revision;
 
 pub use status::DaemonStatus;
+pub(super) use tokens::LIFE_MAX as TOKEN_LIFE_MAX;
 
 /// The routes of `/api/admin` and below.
 pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::binary::Binary;
+use crate::support::document::Document;
 use crate::support::http;
-use crate::support::routes::routes;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
 
@@ -25,6 +25,7 @@ struct Guarded {
     /// The id of a mail of the role address.
     mail: String,
     webhook: String,
+    document: Document,
 }
 
 impl Guarded {
@@ -42,7 +43,8 @@ impl Guarded {
         assert_eq!(added.code, Some(0), "{added:?}");
         let mail = daemon.tempmail(&["inbox", ROLE, "-o", "id"]).stdout.trim().to_owned();
         let webhook = added.stdout.trim().to_owned();
-        Self { daemon, dir, mail, webhook }
+        let document = Document::of(daemon.http).await;
+        Self { daemon, dir, mail, webhook, document }
     }
 
     fn token(&self, args: &[&str]) -> String {
@@ -65,8 +67,8 @@ impl Guarded {
         lists.iter().map(|args| self.daemon.tempmail(args).stdout).collect()
     }
 
-    /// Every route with every method, and queries and a body that would do harm.
-    fn requests(&self) -> Vec<(Method, String)> {
+    /// Every path of the description with every method, and queries and a body that would do harm.
+    fn requests(&self) -> Vec<Sent> {
         let queries = [
             String::new(),
             format!("?to={ROLE}"),
@@ -76,17 +78,38 @@ impl Guarded {
             "?origin=https://hooks.test".to_owned(),
             "?id=reader".to_owned(),
         ];
-        let paths = [routes(), vec!["/api/admin/".to_owned(), "/no/such/path".to_owned()]].concat();
+        let paths = [self.document.paths(), vec!["/api/admin/".to_owned(), "/no/such/path".to_owned()]].concat();
         let mut requests = Vec::new();
         for path in paths {
             let id = if path.contains("/webhooks/") { &self.webhook } else { &self.mail };
             for query in &queries {
                 let target = format!("http://{}{}{query}", self.daemon.http, path.replace("{id}", id));
-                requests.extend(METHODS.map(|method| (method.parse().expect(method), target.clone())));
+                let with = |method: &str| Sent {
+                    method: method.parse().expect(method),
+                    path: path.clone(),
+                    target: target.clone(),
+                };
+                requests.extend(METHODS.map(with));
             }
         }
         requests
     }
+
+    /// Checks an answer against the description. Methods that it does not have are 405.
+    fn check(&self, sent: &Sent, status: u16, body: &[u8]) {
+        let Sent { method, path, target } = sent;
+        if self.document.methods(path).contains(&method.to_string()) {
+            assert_eq!(self.document.fault(method.as_str(), path, status, body), None, "{target}");
+        }
+    }
+}
+
+/// A request of the walk.
+struct Sent {
+    method: Method,
+    /// As the description has it.
+    path: String,
+    target: String,
 }
 
 async fn send(client: &Client, method: &Method, target: &str, token: Option<&str>) -> Response {
@@ -102,8 +125,11 @@ async fn send(client: &Client, method: &Method, target: &str, token: Option<&str
 }
 
 async fn code(response: Response) -> String {
-    let body = response.bytes().await.expect("a body");
-    serde_json::from_slice::<Value>(&body).map_or(String::new(), |body| body["code"].as_str().unwrap_or("").to_owned())
+    code_in(&response.bytes().await.expect("a body"))
+}
+
+fn code_in(body: &[u8]) -> String {
+    serde_json::from_slice::<Value>(body).map_or(String::new(), |body| body["code"].as_str().unwrap_or("").to_owned())
 }
 
 #[tokio::test]
@@ -111,14 +137,17 @@ async fn without_a_token_no_route_gives_or_changes_what_is_the_administrators() 
     let guarded = Guarded::start().await;
     let before = guarded.state();
     let client = http::client();
-    for (method, target) in guarded.requests() {
-        let response = send(&client, &method, &target, None).await;
+    for sent in guarded.requests() {
+        let Sent { method, target, .. } = &sent;
+        let response = send(&client, method, target, None).await;
         let status = response.status().as_u16();
         assert!(status < 500 || status == 503, "{method} {target}: {status}");
-        if target.contains("/api/admin") && method != Method::OPTIONS {
+        if target.contains("/api/admin") && *method != Method::OPTIONS {
             assert_eq!(status, 401, "{method} {target}");
         }
-        let body = String::from_utf8_lossy(&response.bytes().await.expect("a body")).into_owned();
+        let body = response.bytes().await.expect("a body");
+        guarded.check(&sent, status, &body);
+        let body = String::from_utf8_lossy(&body);
         assert!(!SECRETS.iter().any(|secret| body.contains(secret)), "{method} {target}: {body}");
     }
     assert_eq!(guarded.state(), before);
@@ -149,13 +178,16 @@ async fn a_token_that_is_not_valid_is_refused_on_every_route() {
     let clients = (1..=250_u8).flat_map(|third| (1..=250_u8).map(move |last| [127, 1, third, last]));
     for (chunk, address) in requests.chunks(25).zip(clients) {
         let client = http::client_builder().local_address(IpAddr::from(address)).build().expect("a client");
-        for (at, (method, target)) in chunk.iter().enumerate().filter(|(_, (method, _))| method != Method::OPTIONS) {
+        for (at, sent) in chunk.iter().enumerate().filter(|(_, sent)| sent.method != Method::OPTIONS) {
+            let Sent { method, target, .. } = sent;
             let response = send(&client, method, target, Some(&wrong[at % wrong.len()])).await;
             assert_eq!(response.status(), 401, "{method} {target}");
             let asks = response.headers()["www-authenticate"].to_str().expect("text").to_owned();
             assert!(asks.starts_with("Bearer"), "{asks}");
+            let body = response.bytes().await.expect("a body");
+            guarded.check(sent, 401, &body);
             if method != Method::HEAD {
-                assert_eq!(code(response).await, "token_invalid", "{method} {target}");
+                assert_eq!(code_in(&body), "token_invalid", "{method} {target}");
             }
         }
     }
@@ -192,19 +224,22 @@ async fn a_token_for_reading_reads_what_the_administrator_reads_and_writes_nothi
     let before = guarded.state();
     let client = http::client();
     let mut read = String::new();
-    for (method, target) in guarded.requests() {
-        let response = send(&client, &method, &target, Some(&token)).await;
+    for sent in guarded.requests() {
+        let Sent { method, target, .. } = &sent;
+        let response = send(&client, method, target, Some(&token)).await;
         let status = response.status().as_u16();
         assert!(status < 500 || status == 503, "{method} {target}: {status}");
-        let is_read = [Method::GET, Method::HEAD, Method::OPTIONS].contains(&method);
-        if !is_read || target.contains("/backup") && method != Method::OPTIONS {
+        let body = response.bytes().await.expect("a body");
+        guarded.check(&sent, status, &body);
+        let is_read = [Method::GET, Method::HEAD, Method::OPTIONS].contains(method);
+        if !is_read || target.contains("/backup") && *method != Method::OPTIONS {
             assert_eq!(status, 403, "{method} {target}");
-            if method != Method::HEAD {
-                assert_eq!(code(response).await, "scope_insufficient", "{method} {target}");
+            if *method != Method::HEAD {
+                assert_eq!(code_in(&body), "scope_insufficient", "{method} {target}");
             }
             continue;
         }
-        read.push_str(&String::from_utf8_lossy(&response.bytes().await.expect("a body")));
+        read.push_str(&String::from_utf8_lossy(&body));
     }
     for secret in ["Olga", "olga@private.test", "secret-path", "certificate code"] {
         assert!(read.contains(secret), "{secret}");

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 
 use tempmail::config::{Sources, load};
 use tempmail::error::Exit;
+use tempmail::http::problem::Code;
 
+use crate::support::document::Document;
 use crate::support::exposition::{Exposition, Family};
-use crate::support::routes::routes;
 use crate::support::test_server::TestServer;
 
 fn path(path: &str) -> PathBuf {
@@ -104,34 +105,9 @@ fn each_exit_code_has_a_row() {
 #[test]
 fn each_error_code_has_a_row_with_its_status() {
     let guide = guide("http");
-    let source = file("src/http/problem.rs");
-    let rows: Vec<(&str, &str)> = source
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("Self::")?.split_once("=> (S::")?.1.strip_suffix("\"),"))
-        .filter_map(|row| row.split_once(", \""))
-        .collect();
-    assert!(rows.len() > 30, "the table in problem.rs was not found: {rows:?}");
-    for (status, code) in rows {
-        let status = match status {
-            "BAD_REQUEST" => 400,
-            "UNAUTHORIZED" => 401,
-            "FORBIDDEN" => 403,
-            "NOT_FOUND" => 404,
-            "METHOD_NOT_ALLOWED" => 405,
-            "REQUEST_TIMEOUT" => 408,
-            "CONFLICT" => 409,
-            "PAYLOAD_TOO_LARGE" => 413,
-            "URI_TOO_LONG" => 414,
-            "UNSUPPORTED_MEDIA_TYPE" => 415,
-            "MISDIRECTED_REQUEST" => 421,
-            "UNPROCESSABLE_ENTITY" => 422,
-            "TOO_MANY_REQUESTS" => 429,
-            "REQUEST_HEADER_FIELDS_TOO_LARGE" => 431,
-            "INTERNAL_SERVER_ERROR" => 500,
-            "SERVICE_UNAVAILABLE" => 503,
-            "INSUFFICIENT_STORAGE" => 507,
-            other => panic!("teach this test the number of {other}"),
-        };
+    for code in Code::ALL {
+        let (status, code) = code.row();
+        let status = status.as_u16();
         let start = format!("| `{code}` | {status} | ");
         assert!(
             guide.lines().any(|line| line.starts_with(&start)),
@@ -143,7 +119,7 @@ fn each_error_code_has_a_row_with_its_status() {
 #[test]
 fn each_route_is_named() {
     let guide = guide("http");
-    for route in routes() {
+    for route in Document::snapshot().paths() {
         let is_named = [' ', '`', '?'].iter().any(|end| guide.contains(&format!(" {route}{end}")));
         assert!(is_named, "the HTTP guide does not name {route}");
     }

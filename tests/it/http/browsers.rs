@@ -106,7 +106,12 @@ async fn listed_origins_replace_the_rule() {
 #[tokio::test]
 async fn options_is_204_everywhere() {
     for api in [TestApi::new(), public_service()] {
-        for target in [INBOX, "/api/domains", "/no/such/path", "/api/admin/status"] {
+        for (target, allow) in [
+            (INBOX, Some("GET,HEAD,POST")),
+            ("/api/mail/delete", Some("DELETE")),
+            ("/api/admin/status", Some("GET,HEAD")),
+            ("/no/such/path", None),
+        ] {
             let answer = from_page(&api, "OPTIONS", target, "http://localhost:3000").await;
             assert_eq!((answer.status.as_u16(), answer.body.len()), (204, 0), "{target}");
             assert_eq!(answer.header("access-control-allow-methods"), Some("GET, POST, DELETE"));
@@ -115,6 +120,7 @@ async fn options_is_204_everywhere() {
                 Some("Authorization, Content-Type, If-None-Match")
             );
             assert!(answer.header("access-control-allow-origin").is_some());
+            assert_eq!(answer.header("allow"), allow, "{target}");
         }
     }
 }

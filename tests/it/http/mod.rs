@@ -15,6 +15,7 @@ mod https;
 mod message;
 mod messages;
 mod metrics;
+mod openapi;
 mod problems;
 mod proxied;
 mod rate_limits;

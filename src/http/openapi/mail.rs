@@ -1,0 +1,99 @@
+//! Reading and deleting the mail of an address.
+
+use super::operation::Operation;
+use super::schema::{address, reference, text, uuid, with, word};
+use super::{page_number, page_size};
+use crate::http::problem::Code;
+
+/// What reading an Email can fail with.
+const READING: &[Code] = &[Code::RoleAddress, Code::EmailDamaged, Code::Busy, Code::StoreUnavailable];
+
+pub(super) fn operations() -> Vec<Operation> {
+    let list = Operation::get("/api/mail/messages", "listMessages", "List the mail of an address, newest first")
+        .about(
+            "An address that never received mail has an empty list. \
+             A page past the end has no `emails` and true totals.\n\n\
+             `cursor` and `page` exclude each other. An empty `cursor` begins a walk that shows each Email once, \
+             even if others arrive meanwhile.",
+        )
+        .closable()
+        .needs("to", address("The address."))
+        .takes("page", page_number())
+        .takes("limit", page_size())
+        .takes("cursor", text("Empty, or `nextCursor` of the last answer.", ""))
+        .takes("fields", fields())
+        .json(200, "A page.", reference("MessagePage"))
+        .has_etag()
+        .fails(READING)
+        .fails(&[Code::PageInvalid, Code::LimitInvalid, Code::CursorInvalid, Code::FieldsInvalid])
+        .fails(&[Code::AddressInvalid, Code::ParametersConflict]);
+    let delete = Operation::delete("/api/mail/delete", "deleteMessages", "Delete mail of an address, or by id")
+        .about(
+            "Either `to` or `id` must be given, and not both. An unknown id and an empty address are no errors. \
+             With `to`, filters say which Emails to delete.",
+        )
+        .closable()
+        .takes("to", address("The address."))
+        .takes("id", ids())
+        .json(200, "How many were deleted.", reference("Deleted"))
+        .fails(READING)
+        .fails(&[Code::AddressInvalid, Code::IdInvalid, Code::ParameterMissing, Code::ParametersConflict])
+        .fails(&[Code::StorageFull]);
+    vec![
+        filtered(list),
+        submission(),
+        Operation::get("/api/mail/messages/{id}", "getMessage", "Read one mail with all its details")
+            .closable()
+            .id_in_path(uuid("The id of the Email."))
+            .json(200, "The Email.", reference("Message"))
+            .has_etag()
+            .fails(READING),
+        Operation::get("/api/mail/messages/{id}/raw", "getRawMessage", "Read one mail as it was received")
+            .about("The fields Return-Path and Received come first, then the octets exactly as received.")
+            .closable()
+            .id_in_path(uuid("The id of the Email."))
+            .answer(200, "The message.", "message/rfc822", super::octets())
+            .fails(READING),
+        filtered(delete),
+    ]
+}
+
+/// The administrator's way into inboxes.
+fn submission() -> Operation {
+    let to =
+        super::schema::list("The address, on an active domain. It may appear up to 100 times.", address("An address."));
+    Operation::post("/api/mail/messages", "submitMessage", "Put a message into inboxes, without SMTP")
+        .about("All addresses get it, or none. It is durable when the answer is sent.")
+        .closable()
+        .administrators()
+        .needs("to", with(with(to, "minItems", 1), "maxItems", 100))
+        .takes("from", text("The envelope's sender. Without it, the null sender.", "shop@example.org"))
+        .body_of("message/rfc822", super::octets())
+        .json(201, "The message is stored.", reference("Submitted"))
+        .fails(&[Code::AddressInvalid, Code::DomainUnknown, Code::MailboxFull, Code::StoreUnavailable])
+        .fails(&[Code::StorageFull])
+}
+
+/// The operation with the filters of Emails.
+fn filtered(operation: Operation) -> Operation {
+    let time = |what: &str| text(&format!("{what} `YYYY-MM-DD HH:MM:SS` in UTC, or RFC 3339."), "2026-01-31 12:00:00");
+    operation
+        .takes("from", text("Only mail whose sender's address contains this text, without regard to case.", "shop"))
+        .takes("subject", text("Only mail whose subject contains this text, without regard to case.", "welcome"))
+        .takes("since", time("Only mail received at this time or later."))
+        .takes("until", time("Only mail received before this time."))
+        .takes("has", word("Only mail that has this.", &["attachment"]))
+        .fails(&[Code::TimeInvalid, Code::FilterInvalid])
+}
+
+/// The ids of a deletion. The parameter appears once for each.
+fn ids() -> serde_json::Value {
+    let ids = super::schema::list("The id of an Email. It may appear up to 100 times.", uuid("An id."));
+    with(with(ids, "minItems", 1), "maxItems", 100)
+}
+
+fn fields() -> serde_json::Value {
+    let name = crate::http::fields::names().join("|");
+    let list = text("The fields of each Email to show, with commas between them.", "id,from,subject,receivedAt");
+    with(list, "pattern", format!("^({name})(,({name}))*$"))
+}
