@@ -8,15 +8,17 @@
 //! server    connections and their limits
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
-//! messages, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
+//! messages, message, raw, view, attachment, delete, domains, webhooks, health, root, admin   one file per resource
 //! email     an Email as JSON     problem   errors, their codes and statuses
 //! etag      whether a caller has an answer already              rendered   Emails that were listed lately
+//! safe_html  HTML of strangers, made safe to show               octets     answers with ranges
 //! registration_limit   the rate limit on registrations of webhooks
 //! memory    memory for answers with mail
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
 mod admin;
+mod attachment;
 mod body;
 mod delete;
 mod domains;
@@ -29,6 +31,7 @@ mod memory;
 mod message;
 mod messages;
 mod metrics;
+mod octets;
 mod origin;
 mod principal;
 pub mod problem;
@@ -37,7 +40,9 @@ mod raw;
 mod registration_limit;
 mod rendered;
 mod root;
+mod safe_html;
 mod server;
+mod view;
 mod webhooks;
 
 use std::sync::Arc;
@@ -115,6 +120,9 @@ pub fn router(mut api: Api) -> Router {
         .route("/api/mail/messages", get(messages::list))
         .route("/api/mail/messages/{id}", get(message::show))
         .route("/api/mail/messages/{id}/raw", get(raw::show))
+        .route("/api/mail/messages/{id}/html", get(view::html))
+        .route("/api/mail/messages/{id}/text", get(view::text))
+        .route("/api/mail/messages/{id}/attachments/{index}", get(attachment::show))
         .route("/api/mail/delete", axum::routing::delete(delete::delete))
         .route("/api/domains", get(domains::list).post(domains::register))
         .route("/api/domains/active", get(domains::active))

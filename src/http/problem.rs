@@ -65,6 +65,8 @@ pub enum Code {
     BodyTimeout,
     /// The body is not declared as JSON.
     ContentTypeUnsupported,
+    /// The field Range begins behind the end.
+    RangeNotSatisfiable,
     /// The request has no valid Host, or more than one.
     HostInvalid,
     /// The service does not answer for this Host.
@@ -147,6 +149,7 @@ impl Code {
             Self::BodyTooLarge => (S::PAYLOAD_TOO_LARGE, "body_too_large"),
             Self::BodyTimeout => (S::REQUEST_TIMEOUT, "body_timeout"),
             Self::ContentTypeUnsupported => (S::UNSUPPORTED_MEDIA_TYPE, "content_type_unsupported"),
+            Self::RangeNotSatisfiable => (S::RANGE_NOT_SATISFIABLE, "range_not_satisfiable"),
             Self::HostInvalid => (S::BAD_REQUEST, "host_invalid"),
             Self::HostNotAllowed => (S::MISDIRECTED_REQUEST, "host_not_allowed"),
             Self::OriginNotAllowed => (S::FORBIDDEN, "origin_not_allowed"),

@@ -122,6 +122,7 @@ fn each_error_code_has_a_row_with_its_status() {
             "PAYLOAD_TOO_LARGE" => 413,
             "URI_TOO_LONG" => 414,
             "UNSUPPORTED_MEDIA_TYPE" => 415,
+            "RANGE_NOT_SATISFIABLE" => 416,
             "MISDIRECTED_REQUEST" => 421,
             "UNPROCESSABLE_ENTITY" => 422,
             "TOO_MANY_REQUESTS" => 429,

@@ -1,6 +1,7 @@
 //! The HTTP interface: as a service without a socket, and its connections.
 
 mod admin;
+mod attachments;
 mod browsers;
 mod delete;
 mod domains;
@@ -10,6 +11,7 @@ mod messages;
 mod metrics;
 mod problems;
 mod server;
+mod view;
 mod webhooks;
 
 use std::net::{IpAddr, SocketAddr};
@@ -154,6 +156,10 @@ impl TestApi {
     /// A request as a local process makes it: over TCP, to a loopback host.
     async fn call(&self, method: &str, target: &str) -> Answer {
         self.send(public(method, target).body(Body::empty()).expect("request")).await
+    }
+
+    async fn get_with(&self, target: &str, name: &str, value: &str) -> Answer {
+        self.send(public("GET", target).header(name, value).body(Body::empty()).expect("request")).await
     }
 
     async fn get(&self, target: &str) -> Answer {
