@@ -19,7 +19,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
     var completions = [
         &'tempmail'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -36,12 +36,13 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand -V 'Print version'
             cand --version 'Print version'
             cand serve 'Run the service: receive mail over SMTP and answer over HTTP'
-            cand inbox 'List the mail of an address, newest first'
+            cand inbox 'List the mail of an address, or of all addresses, newest first'
             cand read 'Show one mail'
             cand delete 'Delete mail: all of an address, or single mails by id'
             cand send-test 'Send a test mail through SMTP and look it up in the inbox'
             cand domain 'Add, list, check and remove the domains that mail is received for'
             cand webhook 'Send mail to a URL as it arrives, by POST and with a signature'
+            cand token 'Give out tokens for the administrator''s operations over HTTP'
             cand db 'Check, measure, compact, back up and restore the mail store'
             cand status 'Show where the service listens, what it keeps and its limits'
             cand completions 'Print the completions of a shell, or write those of every shell into a directory'
@@ -67,7 +68,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --smtp-auth 'Whether SMTP offers AUTH and takes any credentials; only while it listens on loopback [default: off]'
             cand --max-smtp-connections-per-client 'Maximum SMTP connections at once of one client (IPv4 address or IPv6 /64), 1 to 100000 [default: 50]'
             cand --smtp-connections-per-minute 'Maximum new SMTP connections of one client in a minute, 1 to 1000000 [default: 600]'
-            cand --limit-exempt 'Network whose SMTP clients have no limit on their connections and their part of smtp-body-budget; ''none'' for no network [default: 127.0.0.0/8,::1/128]'
+            cand --limit-exempt 'Network whose clients have no limit on their connections and their part of smtp-body-budget; ''none'' for no network [default: 127.0.0.0/8,::1/128]'
             cand --smtp-timeout 'How long an SMTP client may be silent, take for one command line, or take to read the replies, 100ms to 1h [default: 5m]'
             cand --refuse-client 'Network whose clients are refused with 554 [default: none]'
             cand --refuse-sender-domain 'Domain whose mail is refused, by the reverse-path: a name, or ''*.NAME'' for all below it [default: none]'
@@ -82,10 +83,16 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --http-listen 'Address that HTTP listens on; port 0 lets the system choose [default: 127.0.0.1:8080,[::1]:8080]'
             cand --page-size-default 'Messages on a page if the request has no limit, 1 to 300, at most page-size-max [default: 20]'
             cand --page-size-max 'Maximum messages on a page, 1 to 300, with revision 1 at most 100 [default: 100]'
-            cand --http-allowed-hosts 'Host name or address, without port, that HTTP also answers for while it listens on loopback only [default: none]'
+            cand --http-allowed-hosts 'Host name or address, without port, that HTTP answers for beside loopback [default: any, but only loopback while HTTP listens on loopback only]'
             cand --http-allowed-origins 'Origin whose web pages may read answers, such as https://app.example; ''*'' for any, ''none'' for no other [default: any, but only loopback ones while HTTP listens on loopback only]'
-            cand --rate-limit 'HTTP requests per minute and client address, 1 to 10000000, or ''off'' [default: 10000; revision 1: off]'
+            cand --trusted-proxies 'Network of reverse proxies, whose X-Forwarded-For or Forwarded names the client of a request [default: none]'
+            cand --rate-limit 'HTTP requests per minute of one client (IPv4 address or IPv6 /64), 1 to 10000000, or ''off'' [default: 10000; revision 1: off]'
             cand --max-http-connections 'Maximum HTTP connections at once, 1 to 100000 [default: 1000]'
+            cand --max-http-connections-per-client 'Maximum HTTP connections at once of one client (IPv4 address or IPv6 /64), 1 to 100000 [default: 250]'
+            cand --public-domains 'Who may register domains over HTTP: anybody (open), or callers with a token; off says that to others [default: open]'
+            cand --public-webhooks 'Who may register, list and delete webhooks over HTTP [default: open]'
+            cand --public-delete 'Who may delete mail over HTTP [default: open]'
+            cand --public-read 'Who may read mail over HTTP [default: open]'
             cand --domain 'Domain that receives mail without a check of DNS: a name, ''*.NAME'' for all below it, or ''*'' for every one [default: none; example.test while there is neither a domain nor an mx-host]'
             cand --accept-any-domain 'Permit a domain with ''*'' although SMTP can be reached from other machines [default: false]'
             cand --mx-host 'Name that the MX record of a registered domain must point to; without it no domain can be registered [default: none]'
@@ -93,6 +100,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --resolver 'DNS server to ask, port 53 if none is named [default: those of the system]'
             cand --public-address 'Further address of this service, if it is behind NAT and its mx-host names do not resolve to it [default: none]'
             cand --max-domains 'Maximum domains that can be registered, 0 to 1000000 [default: 10000]'
+            cand --max-domains-per-client 'Maximum registered domains of one client (an IPv4 address or an IPv6 /64), 0 to 1000000; the administrator has none [default: 100]'
             cand --webhook-allow 'Network that webhooks may be sent to although it is not public, such as 10.0.0.0/8 [default: none]'
             cand --webhook-refused-ports 'Port that no webhook is sent to, 1 to 65535; 25, 465 and 587 never are [default: none]'
             cand --webhook-schedule 'Delays between the attempts of an event, 10ms to 1d each, 1 to 20 of them; the last one repeats [default: 5s,30s,2m,10m,30m,1h]'
@@ -112,7 +120,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --segment-size 'Size of a file of the journal, 1MB to 1GB, at least twice max-message-size [default: 64MB, or twice max-message-size where that is more]'
             cand --index-cache-size 'Memory for parts of the index, 1MB to 2GB [default: 8MB]'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -128,15 +136,22 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tempmail;inbox'= {
+            cand --domain 'Only those of this domain'
             cand --page 'Which page, from 1'
             cand --limit 'Mails per page; the service has a default and a maximum'
+            cand --from 'Only mail whose sender contains this, in any case'
+            cand --subject 'Only mail whose subject contains this, in any case'
+            cand --since 'Only mail received at this time or later, such as 2026-01-31T12:00:00Z'
+            cand --until 'Only mail received before this time'
+            cand --has 'Only mail that has this'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
             cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
             cand --color 'When to colour'
+            cand --mailboxes 'The addresses that have mail instead of the mail. For the administrator'
             cand --json 'Same as --output json: the fields of the HTTP interface'
             cand -q 'No hints on standard error, only errors'
             cand --quiet 'No hints on standard error, only errors'
@@ -148,7 +163,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;read'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -169,7 +184,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;delete'= {
             cand --id 'The id of a mail; several may follow'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -188,7 +203,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;send-test'= {
             cand --smtp 'Host and port of SMTP [default: the daemon''s listener; with --server port 2525 of its host]'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -205,7 +220,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -231,7 +246,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --owner 'Name of the owner'
             cand --email 'Contact address of the owner'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -249,7 +264,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;list'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -267,7 +282,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;ls'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -285,7 +300,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;check-dns'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -302,7 +317,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;verify'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -320,7 +335,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;remove'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -337,7 +352,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;rm'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -354,7 +369,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;webhook'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -381,7 +396,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;webhook;add'= {
             cand --secret-file 'File with the secret that payloads are signed with, - for standard input; one final line end is no part of it'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -400,7 +415,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --origin 'Only those of the scheme, host and port of this URL'
             cand --domain 'Only those of addresses of this domain'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -420,7 +435,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --origin 'Only those of the scheme, host and port of this URL'
             cand --domain 'Only those of addresses of this domain'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -439,7 +454,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;webhook;remove'= {
             cand --origin 'All of the scheme, host and port of this URL. For the administrator'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -457,7 +472,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;webhook;rm'= {
             cand --origin 'All of the scheme, host and port of this URL. For the administrator'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -475,7 +490,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;webhook;deliveries'= {
             cand --limit 'Attempts at most'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -493,7 +508,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;webhook;replay'= {
             cand --since 'Every event with an attempt in the log since this time: RFC 3339, ''YYYY-MM-DD HH:MM:SS'' (UTC), or how long ago, such as 2h'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -511,7 +526,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;webhook;test'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -530,7 +545,117 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --forward-to 'Where to POST; private and loopback addresses are fine, the ports of mail (25, 465, 587) are not'
             cand --secret-file 'File with the secret that payloads are signed with, - for standard input; one final line end is no part of it'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;token'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand new 'Create a token and print it, this once'
+            cand list 'List the tokens, without the tokens themselves'
+            cand ls 'List the tokens, without the tokens themselves'
+            cand revoke 'Make a token invalid at once'
+            cand rm 'Make a token invalid at once'
+        }
+        &'tempmail;token;new'= {
+            cand --name 'Name of the token: letters, digits and the characters . _ -'
+            cand --expires 'How long it is valid, 1m to 3650d [default: until it is revoked]'
+            cand --scope 'What its bearer may do: admin for everything, read for reading alone'
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;token;list'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;token;ls'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;token;revoke'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors'
+            cand --quiet 'No hints on standard error, only errors'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;token;rm'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -547,7 +672,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;db'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -569,7 +694,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;db;check'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -587,7 +712,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;db;stats'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -604,7 +729,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;db;compact'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -621,7 +746,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;db;backup'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -638,7 +763,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;db;restore'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -656,7 +781,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;status'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -674,7 +799,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;completions'= {
             cand --dir 'Write a file for every shell into this directory'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -691,7 +816,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;man'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
@@ -708,7 +833,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;help'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
-            cand --token-file 'File with the administrator''s token for --server [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
             cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'

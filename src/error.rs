@@ -247,7 +247,8 @@ impl From<DaemonError> for Error {
         match error {
             DaemonError::Open(error) => error.into(),
             DaemonError::Store(error) => error.into(),
-            DaemonError::Socket { .. }
+            DaemonError::Tokens(_)
+            | DaemonError::Socket { .. }
             | DaemonError::Caller(_)
             | DaemonError::TaskEnded { .. }
             | DaemonError::Io(_) => Self::new(Exit::Failure, error),

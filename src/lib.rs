@@ -61,7 +61,8 @@
 //! 5. Everything from outside has a bound in memory, time and disk.
 //! 6. An error in DNS deactivates no domain.
 //! 7. No request leaves for an address that `webhook/guard` has not permitted at that moment.
-//! 8. A secret becomes a key in `webhook/sign`. No answer, no log line and no `Debug` shows it.
+//! 8. A secret becomes a key in `webhook/sign`. No answer, no log line and no `Debug` shows it. A token is shown once, in the
+//!    answer to its creation; only its hash is kept.
 //! 9. No statics: two daemons run in one process. Only the log and the hook for panics belong to the process.
 //! 10. Units are in names: `…_at`, `…_octets`, `Duration`.
 //!
@@ -72,16 +73,18 @@
 //!           dns (`webhook listen`), model; never the store
 //! client    http (the router's types), daemon (to assemble one in-process), config, store, error, model
 //! daemon    everybody: the only one that puts parts together
-//! http      store, domains, dns (reports), reader, mime, webhook (the guard, a test), tls (its state), panics, config, model
+//! http      store, domains, tokens, dns (reports), reader, mime, webhook (the guard, a test), tls (its state), panics,
+//!           connections, config, model
 //! webhook   store (the outbox), expiry (steps of the clock), reader, mime, dns (the resolver), tls, config, model
-//! smtp      store, domains (the table), tls, config, model
+//! smtp      store, domains (the table), tls, connections, config, model
 //! domains   dns, store, config, model
 //! expiry    store, model
 //! store     config, model
 //! tls       model
+//! tokens    model
 //! reader    mime
 //! dns, mime model at most
-//! config    model
+//! config, connections  model
 //! model     nobody
 //! ```
 //!
@@ -93,6 +96,7 @@ pub mod cli;
 pub mod client;
 pub mod clock;
 pub mod config;
+pub mod connections;
 pub mod daemon;
 pub mod dns;
 pub mod domains;
@@ -108,4 +112,5 @@ pub mod reader;
 pub mod smtp;
 pub mod store;
 pub mod tls;
+pub mod tokens;
 pub mod webhook;

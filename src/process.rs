@@ -3,7 +3,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::config::{Config, Revision};
-use crate::smtp::WAITING_MAX;
+use crate::connections::WAITING_MAX;
 use crate::webhook::{IDLE_CONNECTIONS_MAX, SLOW_MAX};
 
 /// Open files besides connections: listeners, segments, index, lock, DNS sockets, the runtime's own, and some to spare.
@@ -26,13 +26,13 @@ pub fn open_files_warning(limit: Option<u64>, config: &Config) -> Option<String>
         Revision::One => 0,
         Revision::Two => config.webhooks.in_flight_max.saturating_add(SLOW_MAX + IDLE_CONNECTIONS_MAX),
     };
-    let needed = [smtp, WAITING_MAX, http, webhooks]
+    let needed = [smtp, WAITING_MAX, http, WAITING_MAX, webhooks]
         .into_iter()
         .fold(OTHER_FILES, |sum, files| sum.saturating_add(files as u64));
     (needed > limit).then(|| {
         format!(
-            "at most {limit} files can be open, but max-smtp-connections ({smtp}, and {WAITING_MAX} \
-             that wait for a slot), max-http-connections ({http}), \
+            "at most {limit} files can be open, but max-smtp-connections ({smtp}), \
+             max-http-connections ({http}), {WAITING_MAX} of each that wait for a slot, \
              {webhooks} for webhooks (webhook-in-flight, {SLOW_MAX} slow attempts and {IDLE_CONNECTIONS_MAX} idle connections) and {OTHER_FILES} others need {needed}: raise the limit (ulimit -Hn, LimitNOFILE=) or lower these settings"
         )
     })
@@ -55,11 +55,11 @@ mod tests {
         (config.smtp.connections_max, config.http.connections_max) = (600, 236);
         assert_eq!(open_files_warning(None, &config), None);
         config.webhooks.in_flight_max = 44;
-        assert_eq!(open_files_warning(Some(2352), &config), None);
-        let warning = open_files_warning(Some(2351), &config).expect("a warning");
-        assert!(warning.contains("2351") && warning.contains("2352"), "{warning}");
+        assert_eq!(open_files_warning(Some(2416), &config), None);
+        let warning = open_files_warning(Some(2415), &config).expect("a warning");
+        assert!(warning.contains("2415") && warning.contains("2416"), "{warning}");
         config.revision = Revision::One;
-        assert_eq!(open_files_warning(Some(1028), &config), None, "it calls nobody");
-        assert!(open_files_warning(Some(1027), &config).is_some());
+        assert_eq!(open_files_warning(Some(1092), &config), None, "it calls nobody");
+        assert!(open_files_warning(Some(1091), &config).is_some());
     }
 }

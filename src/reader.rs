@@ -100,6 +100,11 @@ pub fn parse_for_list(raw: &[u8]) -> Content {
     contained(raw, mime::parse_for_list)
 }
 
+/// Parses the header fields of the message `raw`. The rest of the [`Content`] is empty.
+pub fn parse_headers(raw: &[u8]) -> Content {
+    contained(raw, mime::parse_headers)
+}
+
 /// Parses `raw` so that a panic in a decoder costs one message its body, and not a whole list its answer.
 fn contained(raw: &[u8], parse: fn(&[u8]) -> Content) -> Content {
     let attempt = |parse: fn(&[u8]) -> Content| catch_unwind(AssertUnwindSafe(|| parse(raw))).ok();

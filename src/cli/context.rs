@@ -7,7 +7,7 @@ use tokio::sync::OnceCell;
 
 use super::globals::{ColorChoice, Globals};
 use super::output::{Style, visible};
-use crate::client::{Assembly, Client, LOCK_TIMEOUT, Transport, choose};
+use crate::client::{Assembly, Client, Destination, LOCK_TIMEOUT, Transport, choose};
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, Exit};
 use crate::model::Timestamp;
@@ -47,6 +47,12 @@ impl Context {
         self.client
             .get_or_try_init(|| async {
                 let target = self.globals.target(&self.env)?;
+                if let Destination::Server(server, Some(_)) = &target
+                    && server.is_exposed()
+                {
+                    let server = server.base();
+                    self.hint(&format!("warning: the token goes to {server} without encryption; use https"));
+                }
                 let transport = choose(&target, &Assembly, LOCK_TIMEOUT).await?;
                 self.verbose(&match &transport {
                     Transport::Http(_) => format!("asking the server at {}", transport.shown()),

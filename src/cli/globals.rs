@@ -33,7 +33,7 @@ pub struct Globals {
     #[arg(long, global = true, value_name = "URL", help_heading = HEADING)]
     pub server: Option<String>,
 
-    /// File with the administrator's token for --server [env: TEMPMAIL_TOKEN holds the token itself]
+    /// File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]
     #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
     pub token_file: Option<PathBuf>,
 

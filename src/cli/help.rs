@@ -8,7 +8,7 @@ use super::Cli;
 
 /// The commands by what they are for; every command is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Service", &["serve", "status", "db"]),
+    ("Service", &["serve", "status", "token", "db"]),
     ("Mail", &["inbox", "read", "delete", "send-test"]),
     ("Domains", &["domain"]),
     ("Webhooks", &["webhook"]),
@@ -114,5 +114,8 @@ mod tests {
         let webhook = tree.find_subcommand("webhook").expect("webhook");
         assert_eq!(webhook.find_subcommand("ls").map(clap::Command::get_name), Some("list"));
         assert_eq!(webhook.find_subcommand("rm").map(clap::Command::get_name), Some("remove"));
+        let token = tree.find_subcommand("token").expect("token");
+        assert_eq!(token.find_subcommand("ls").map(clap::Command::get_name), Some("list"));
+        assert_eq!(token.find_subcommand("rm").map(clap::Command::get_name), Some("revoke"));
     }
 }

@@ -3,7 +3,7 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve inbox read delete send_test status man completions; domain/ webhook/ db/ with a file per verb
+//! serve inbox read delete send_test status man completions; domain/ webhook/ token/ db/ with a file per verb
 //! globals   flags of every command     context   what a command is given    domain_hint, html   helpers of one command each
 //! help      the tree of commands       guide     `tempmail help`            markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
@@ -27,6 +27,7 @@ mod read;
 mod send_test;
 mod serve;
 mod status;
+mod token;
 mod webhook;
 
 use std::collections::BTreeMap;
@@ -63,6 +64,7 @@ enum Command {
     SendTest(send_test::SendTest),
     Domain(domain::Domain),
     Webhook(webhook::Webhook),
+    Token(token::Token),
     Db(db::Db),
     Status(status::Status),
     Completions(completions::Completions),
@@ -124,6 +126,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::SendTest(send_test) => send_test.run(cx).await,
         Command::Domain(domain) => domain.run(cx).await,
         Command::Webhook(webhook) => webhook.run(cx).await,
+        Command::Token(token) => token.run(cx).await,
         Command::Db(db) => db.run(cx).await,
         Command::Status(status) => status.run(cx).await,
         Command::Completions(completions) => completions.run(cx),

@@ -37,6 +37,27 @@ pub struct EmailPage {
     pub limit: u64,
     /// How many pages there are; 0 when the inbox is empty.
     pub pages: u64,
+    /// With a filter, whether it looked at all Emails of the inbox.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complete: Option<bool>,
+    /// With a filter, how many Emails it looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scanned: Option<u64>,
+}
+
+/// What the Emails of a page must be like. The service reads the values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MailFilter {
+    /// A part of the sender.
+    pub from: Option<String>,
+    /// A part of the subject.
+    pub subject: Option<String>,
+    /// The first moment of receipt.
+    pub since: Option<String>,
+    /// The moment before which it was received.
+    pub until: Option<String>,
+    /// What it has: `attachment`.
+    pub has: Option<String>,
 }
 
 /// One header field.

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! choice     which transport          transport   TCP, the daemon's socket, or a router in this process (`local`)
-//! email, domain, webhook, status, backup   the operations by noun      arrivals   mail as it arrives
+//! email, mail, domain, webhook, token, status, backup   the operations by noun      arrivals   mail as it arrives
 //! server     address and token        problem     what can go wrong
 //! offline    work on a store without a daemon       smtp   hands a test mail to a receiver
 //! ```
@@ -16,12 +16,13 @@ mod choice;
 mod domain;
 mod email;
 mod local;
+mod mail;
 mod offline;
 mod problem;
 mod server;
 pub mod smtp;
 mod status;
-
+mod token;
 mod transport;
 mod webhook;
 
@@ -38,12 +39,14 @@ pub use arrivals::Arrivals;
 pub use backup::{Backup, DbStats};
 pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, socket_path};
 pub use domain::{AddedDomain, Domain, MxCheck, NewDomain, Round};
-pub use email::{Attachment, Email, EmailDetail, EmailPage, Header};
+pub use email::{Attachment, Email, EmailDetail, EmailPage, Header, MailFilter};
 pub use local::{Assembly, LocalRouter, OpenRouter, OpenRouterError};
+pub use mail::{AllQuery, MailboxEntry, MailboxesPage, NewestEmail, NewestPage};
 pub use offline::{BackupCounts, CheckReport, Compacted, Finding, OfflineStore, ProgressCallback, Salvaged};
 pub use problem::{ClientError, Problem};
 pub use server::{ServerUrl, ServerUrlError, Token};
 pub use status::{DomainCounts, Status};
+pub use token::{NewToken, TokenEntry};
 pub use transport::{Transport, Wire};
 pub use webhook::{AddedWebhook, NewWebhook, Replay, Replayed, Webhook, WebhookDelivery, WebhookFilter};
 
@@ -85,8 +88,29 @@ impl Client {
 
     /// One page of the Emails of an address, newest first. Pages count from 1; the server's defaults stand for `None`.
     pub async fn list(&self, to: &Address, page: Option<u64>, limit: Option<u64>) -> Result<EmailPage, ClientError> {
+        self.search(to, page, limit, &MailFilter::default()).await
+    }
+
+    /// A page of those Emails of an address that pass a filter, newest first.
+    pub async fn search(
+        &self,
+        to: &Address,
+        page: Option<u64>,
+        limit: Option<u64>,
+        filter: &MailFilter,
+    ) -> Result<EmailPage, ClientError> {
         let number = |value: Option<u64>| value.map(|number| number.to_string());
-        let query = query(&[("to", Some(to.to_string())), ("page", number(page)), ("limit", number(limit))]);
+        let MailFilter { from, subject, since, until, has } = filter.clone();
+        let query = query(&[
+            ("to", Some(to.to_string())),
+            ("page", number(page)),
+            ("limit", number(limit)),
+            ("from", from),
+            ("subject", subject),
+            ("since", since),
+            ("until", until),
+            ("has", has),
+        ]);
         self.get(format!("/api/mail/messages{query}"), MAIL_OCTETS_MAX).await
     }
 

@@ -46,7 +46,9 @@ impl Problem {
             ("mx_host_unset", _) => {
                 "start the daemon with --mx-host NAME: the name that the MX records of registered domains point to"
             }
-            ("role_address", _) => "the administrator can: on the daemon's machine, as the user that runs it",
+            ("role_address" | "public_off", _) => {
+                "the administrator can: on the daemon's machine, as the user that runs it, or with a token"
+            }
             ("domain_fixed", _) => {
                 "it is set with --domain or in the configuration file of the daemon; change it there"
             }
@@ -62,6 +64,9 @@ impl Problem {
                 "`tempmail webhook list ADDR` shows them, `tempmail webhook remove ID` makes room"
             }
             ("not_ready", _) => "start `tempmail serve`, then try again",
+            ("token_invalid", _) => "`tempmail token list` on the daemon's machine shows the tokens that are valid",
+            ("scope_insufficient", _) => "take a token with the scope admin",
+            ("token_name_taken", _) => "`tempmail token revoke NAME` makes room for it",
             (_, 401) => "give --token-file FILE, or run the command on the daemon's machine as the user that runs it",
             (_, 421) => "name the host in the daemon's http-allowed-hosts, or ask it by a loopback address",
             (_, 507) => "free space on the disk that holds the daemon's data directory",

@@ -56,6 +56,11 @@ impl ServerUrl {
         self.url.scheme() == "https"
     }
 
+    /// Whether what is sent there can be read on the way: it goes to another machine without TLS.
+    pub fn is_exposed(&self) -> bool {
+        !self.is_tls() && !self.is_loopback()
+    }
+
     pub(super) fn is_loopback(&self) -> bool {
         match self.url.host() {
             Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -169,8 +174,10 @@ mod tests {
             ("http://192.0.2.1", false),
             ("http://localhost.example.test", false),
         ] {
-            assert_eq!(text.parse::<ServerUrl>().expect(text).is_loopback(), is_loopback, "{text}");
+            let url: ServerUrl = text.parse().expect(text);
+            assert_eq!((url.is_loopback(), url.is_exposed()), (is_loopback, !is_loopback), "{text}");
         }
+        assert!(!"https://192.0.2.1".parse::<ServerUrl>().expect("url").is_exposed());
         assert_eq!("http://[::1]:1".parse::<ServerUrl>().expect("url").host(), "::1");
     }
 

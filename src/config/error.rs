@@ -119,6 +119,14 @@ pub enum ConfigProblem {
     /// The environment names no home and nothing names a data directory.
     #[error("no data directory: neither --data-dir, TEMPMAIL_DATA_DIR, XDG_DATA_HOME nor HOME is set")]
     NoDataDir,
+    /// The token of the environment is too short or has other characters. The message does not show it.
+    #[error("{variable}: a token has at least {octets_min} visible ASCII characters; `openssl rand -hex 32` makes one")]
+    AdminToken {
+        /// The variable.
+        variable: &'static str,
+        /// The shortest length.
+        octets_min: usize,
+    },
     /// Two values that contradict each other.
     #[error("{location}: {contradiction}")]
     Contradiction {
@@ -141,7 +149,7 @@ impl ConfigProblem {
                 ValueOrigin::File { line, .. } => Some(line),
                 _ => None,
             },
-            Self::Unreadable { .. } | Self::NoDataDir => None,
+            Self::Unreadable { .. } | Self::NoDataDir | Self::AdminToken { .. } => None,
         }
     }
 }

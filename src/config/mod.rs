@@ -23,7 +23,10 @@ mod setting;
 mod settings;
 pub mod value;
 
+use std::fmt;
 use std::path::PathBuf;
+
+use crate::model::Secret;
 
 pub use args::ServeArgs;
 pub use check::exposed;
@@ -33,8 +36,8 @@ pub use load::{Loaded, Sources, load};
 pub use paths::{default_data_dir, user_config_file};
 pub use setting::{Setting, Shape};
 pub use settings::{
-    DomainsConfig, HttpConfig, MailConfig, SETTINGS, SUBJECTS, SmtpConfig, StoreConfig, Subject, TlsConfig,
-    WebhooksConfig,
+    DomainsConfig, HttpConfig, MailConfig, PublicConfig, SETTINGS, SUBJECTS, SmtpConfig, StoreConfig, Subject,
+    TlsConfig, WebhooksConfig,
 };
 
 /// One of the two revisions of the interface: a preset of defaults.
@@ -80,6 +83,28 @@ pub enum SmtpAuth {
     AcceptAny,
 }
 
+/// Who may use a part of the HTTP interface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PublicAccess {
+    /// Anybody.
+    #[default]
+    Open,
+    /// Callers with a token. Others are asked for one.
+    Token,
+    /// Callers with a token. Others are told that the part is not for them.
+    Off,
+}
+
+impl fmt::Display for PublicAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "open",
+            Self::Token => "token",
+            Self::Off => "off",
+        })
+    }
+}
+
 /// Every setting of `tempmail serve`, with its value in effect. Each room has a part of its own.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -97,12 +122,17 @@ pub struct Config {
     pub tls: TlsConfig,
     /// How mail is given out.
     pub http: HttpConfig,
+    /// What callers without a token may do.
+    pub public: PublicConfig,
     /// Which domains receive mail.
     pub domains: DomainsConfig,
     /// What webhooks may use.
     pub webhooks: WebhooksConfig,
     /// How mail is kept.
     pub store: StoreConfig,
+    /// The value of `TEMPMAIL_ADMIN_TOKEN`, a token with the scope `admin` for containers. It is no setting, so nothing
+    /// shows it.
+    pub admin_token: Option<Secret>,
 }
 
 impl Config {
@@ -116,9 +146,11 @@ impl Config {
             smtp: SmtpConfig::default(),
             tls: TlsConfig::default(),
             http: HttpConfig::of_revision(revision),
+            public: PublicConfig::default(),
             domains: DomainsConfig::of_revision(revision),
             webhooks: WebhooksConfig::default(),
             store: StoreConfig::default(),
+            admin_token: None,
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::http::{self, AnswerMemory, Api, DaemonStatus, ETags, MetricSource, Re
 use crate::model::Counts;
 use crate::reader::Reader;
 use crate::store::{EmbeddedStore, Outbox, Store};
+use crate::tokens::Tokens;
 use crate::webhook::{Caller, CallerSettings, EventSender, Guard, GuardSettings, Schedule, Tester};
 
 /// The threads that read mail for HTTP, and those that do so for webhooks. Each may hold the largest message several times.
@@ -60,6 +61,7 @@ pub async fn assemble(
         schedule: Schedule::new(config.webhooks.schedule.clone()),
         grace: config.webhooks.grace,
         roles: config.mail.role_addresses.clone(),
+        hostname: config.smtp.hostname.clone(),
         clock: Arc::clone(&clock),
         counters: Arc::default(),
     });
@@ -80,6 +82,7 @@ pub async fn assemble(
         guard,
         webhook_test: Arc::new(Tester::new(Arc::clone(&event_sender))),
         registry: Arc::clone(&registry) as Arc<dyn http::Domains>,
+        tokens: Tokens::open(&config.data_dir, config.admin_token.as_ref())?,
         reader,
         memory: AnswerMemory::new(config.mail.message_octets_max),
         rendered: RenderedEmails::default(),

@@ -44,6 +44,7 @@ use crate::smtp::{self, Counters, Receiver, SmtpSettings};
 use crate::store::disk::Directory;
 use crate::store::{EmbeddedStore, OpenError, Store, StoreError, StoreOptions};
 use crate::tls::{self, CertificateError, CertificateFiles, CertificateSource, Keeper};
+use crate::tokens::TokenFileError;
 use crate::webhook::{CallerError, dispatcher};
 
 use listeners::Running;
@@ -78,6 +79,9 @@ pub enum DaemonError {
         /// What the system says.
         error: io::Error,
     },
+    /// The tokens of remote callers can't be read.
+    #[error("{0}")]
+    Tokens(#[from] TokenFileError),
     /// The HTTP client for webhooks can't be set up.
     #[error("{0}")]
     Caller(#[from] CallerError),
@@ -176,17 +180,20 @@ impl Daemon {
         let settings = SmtpSettings::from_config(&config);
         let receiver = Receiver::new(settings, store.clone(), registry.table(), Arc::clone(&clock));
         let receiver = Arc::new(receiver.with_tls(tls.clone()).counting(counters));
-        let limits = HttpLimits::new(config.http.connections_max);
+        let limits = HttpLimits::from_config(&config);
         let Running { mail, http, files: mut socket_files } = listeners.run()?;
         let watch = ClockWatch::begin(&*store, &*clock, &config.data_dir).await;
         // The workers stop at once; mail and requests that are in progress still need the store.
         let mut tasks = Tasks::default();
         tasks.spawn("SMTP", smtp::serve(mail, receiver, shutdown.clone()));
-        tasks.spawn("HTTP", http::serve_tcp(http, router.clone(), limits, shutdown.clone()));
+        tasks
+            .spawn("HTTP", http::serve_tcp(http, router.clone(), limits.clone(), Arc::clone(&clock), shutdown.clone()));
         for control in controls {
             let (listener, file) = control.into_parts()?;
             socket_files.push(file);
-            tasks.spawn("the control socket", http::serve_unix(listener, router.clone(), limits, shutdown.clone()));
+            let serving =
+                http::serve_unix(listener, router.clone(), limits.clone(), Arc::clone(&clock), shutdown.clone());
+            tasks.spawn("the control socket", serving);
         }
         let stop = shutdown.clone();
         tasks.spawn_restarting("verification", &shutdown, move || verifier::run(Arc::clone(&registry), stop.clone()));

@@ -41,7 +41,7 @@ impl MxCheck {
 
     async fn answers(&self, domain: &DomainName) -> Answers {
         let mx: MxAnswer = self.resolver.mx(domain).await;
-        let names = hosts_to_resolve(domain, &mx, &self.ours);
+        let names = hosts_to_resolve(&mx, &self.ours);
         if names.is_empty() {
             return Answers { mx, hosts: Vec::new(), ours: Vec::new() };
         }

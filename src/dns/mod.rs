@@ -15,7 +15,7 @@ use crate::model::DomainName;
 
 pub use check::MxCheck;
 pub use mx::{Addresses, Failure, MxAnswer, MxRecord, MxVerdict};
-pub use report::MxReport;
+pub use report::{FoundDetail, MxReport};
 pub use resolver::{DnsResolver, ResolverSettings};
 
 /// A DNS client without a cache: every call makes a query.

@@ -4,6 +4,7 @@
 //! table     says from memory which domains are served            registry  registers, pins and removes domains
 //! verifier  checks the MX of every domain once a period          round     decides what a round may deactivate; pure
 //! records   the records in the store, and their copy in memory   counters  counts domains and MX checks
+//! turns     shares the checks that callers ask for between clients  removal   removes domains that stay deactivated
 //! ```
 //!
 //! The store is authoritative. A change goes to the store first, and then to memory.
@@ -15,9 +16,11 @@ pub mod verifier;
 
 mod counters;
 mod records;
+mod removal;
+mod turns;
 
 use crate::dns::{Failure, MxReport};
-use crate::model::{DomainName, DomainPattern, DomainRecord, DomainStatus, Timestamp};
+use crate::model::{Client, DomainName, DomainPattern, DomainRecord, DomainStatus, Timestamp};
 use crate::store::StoreError;
 
 pub use registry::Registry;
@@ -65,6 +68,8 @@ pub struct DomainEntry {
     pub owner: Option<String>,
     /// Contact address of the owner: personal data, for the administrator only.
     pub email: Option<String>,
+    /// The client that registered it, for the administrator only; `None` for the administrator's own.
+    pub registrant: Option<Client>,
 }
 
 impl DomainEntry {
@@ -79,6 +84,7 @@ impl DomainEntry {
             last_check_result: None,
             owner: None,
             email: None,
+            registrant: None,
         }
     }
 }
@@ -101,6 +107,7 @@ impl From<DomainRecord> for DomainEntry {
             last_check_result: record.last_check_result,
             owner: record.owner,
             email: record.email,
+            registrant: record.registrant,
         }
     }
 }
@@ -117,9 +124,15 @@ pub enum DomainError {
     /// The DNS gave no answer. This says nothing about the domain, and a later attempt may succeed.
     #[error("the MX record could not be looked up: {0}")]
     Dns(Failure),
+    /// The client's checks in progress, or those of all clients, are as many as permitted. DNS was not asked.
+    #[error("too many checks are in progress")]
+    Busy,
     /// The limit of registered domains is reached.
     #[error("the limit max-domains of registered domains is reached")]
     TooMany,
+    /// The limit of registered domains of one client is reached.
+    #[error("the limit max-domains-per-client of {0} registered domains is reached")]
+    TooManyOfClient(usize),
     /// The domain is fixed in the settings, and can be changed only there.
     #[error("the domain is fixed in the daemon's settings and can be changed only there")]
     Fixed,

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::DomainTable;
-use crate::model::{DomainName, DomainRecord, DomainStatus};
+use super::{DomainError, DomainTable};
+use crate::model::{Client, DomainName, DomainRecord, DomainStatus};
 use crate::store::{Registration, Store, StoreError};
 
 /// A record with its version. Every change gives a record a new version, so equal versions mean an unchanged record.
@@ -18,6 +18,13 @@ use crate::store::{Registration, Store, StoreError};
 pub(super) struct Entry {
     pub(super) record: DomainRecord,
     pub(super) version: u64,
+}
+
+/// How many domains may be registered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) total: usize,
+    pub(super) per_client: usize,
 }
 
 pub(super) struct Records {
@@ -30,6 +37,21 @@ pub(super) struct Records {
 struct Entries {
     by_name: BTreeMap<DomainName, Entry>,
     changes: u64,
+}
+
+impl Entries {
+    /// Checks whether one more domain can be registered by `registrant`. The administrator (`None`) has no limit of its
+    /// own. A deactivated domain counts, since it keeps its place.
+    fn room(&self, registrant: Option<Client>, limits: Limits) -> Result<(), DomainError> {
+        if self.by_name.len() >= limits.total {
+            return Err(DomainError::TooMany);
+        }
+        let of_client = || self.by_name.values().filter(|entry| entry.record.registrant == registrant).count();
+        if registrant.is_some() && of_client() >= limits.per_client {
+            return Err(DomainError::TooManyOfClient(limits.per_client));
+        }
+        Ok(())
+    }
 }
 
 impl Records {
@@ -50,20 +72,31 @@ impl Records {
         self.entries.lock().await.by_name.values().map(|entry| entry.record.clone()).collect()
     }
 
-    pub(super) async fn count(&self) -> usize {
-        self.entries.lock().await.by_name.len()
+    /// The deactivated domains.
+    pub(super) async fn deactivated(&self) -> Vec<Entry> {
+        let entries = self.entries.lock().await;
+        let deactivated = |entry: &&Entry| entry.record.status == DomainStatus::Deactivated;
+        entries.by_name.values().filter(deactivated).cloned().collect()
     }
 
-    /// Registers a domain, unless it is registered already or `limit` domains are.
+    /// Checks whether one more domain can be registered by `registrant`.
+    pub(super) async fn room(&self, registrant: Option<Client>, limits: Limits) -> Result<(), DomainError> {
+        self.entries.lock().await.room(registrant, limits)
+    }
+
+    /// Registers a domain, unless it is registered already or a limit is reached.
     pub(super) async fn register(
         self: &Arc<Self>,
         record: DomainRecord,
-        limit: usize,
-    ) -> Result<Registration, StoreError> {
+        limits: Limits,
+    ) -> Result<Registration, DomainError> {
         let records = self.clone();
         to_its_end(async move {
             let mut entries = records.entries.lock().await;
-            let outcome = records.store.register_domain(record.clone(), limit).await;
+            if !entries.by_name.contains_key(&record.name) {
+                entries.room(record.registrant, limits)?;
+            }
+            let outcome = records.store.register_domain(record.clone(), limits.total).await;
             match records.settled(&mut entries, outcome).await? {
                 Registration::Won => {
                     records.show(&mut entries, record);
@@ -105,11 +138,15 @@ impl Records {
         .await
     }
 
-    /// Removes a domain; `false` if it is not registered.
-    pub(super) async fn remove(self: &Arc<Self>, name: &DomainName) -> Result<bool, StoreError> {
+    /// Removes a domain; `false` if it is not registered, or no longer has `version`.
+    pub(super) async fn remove(self: &Arc<Self>, name: &DomainName, version: Option<u64>) -> Result<bool, StoreError> {
         let (records, name) = (self.clone(), name.clone());
         to_its_end(async move {
             let mut entries = records.entries.lock().await;
+            let is_newer = |version| entries.by_name.get(&name).is_none_or(|entry| entry.version != version);
+            if version.is_some_and(is_newer) {
+                return Ok(false);
+            }
             let outcome = records.store.remove_domain(&name).await;
             let was_registered = records.settled(&mut entries, outcome).await?;
             records.hide(&mut entries, &name);
@@ -157,11 +194,11 @@ impl Records {
 }
 
 /// Runs `change` in a task of its own, so that it completes even if the caller is dropped.
-async fn to_its_end<T: Send + 'static>(
-    change: impl Future<Output = Result<T, StoreError>> + Send + 'static,
-) -> Result<T, StoreError> {
+async fn to_its_end<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+    change: impl Future<Output = Result<T, E>> + Send + 'static,
+) -> Result<T, E> {
     match tokio::spawn(change).await {
         Ok(outcome) => outcome,
-        Err(error) => Err(StoreError::Failed(error.to_string())),
+        Err(error) => Err(StoreError::Failed(error.to_string()).into()),
     }
 }

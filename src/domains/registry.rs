@@ -1,25 +1,17 @@
 //! Registering, pinning, listing and removing domains.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
-
-use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::counters::Counters;
-use super::records::Records;
+use super::records::{Limits, Records};
 use super::round::Streaks;
+use super::turns::Turns;
 use super::{DomainEntry, DomainError, DomainTable, NewDomain, Registered};
 use crate::clock::Clock;
-use crate::config::Config;
-use crate::dns::{Failure, MxCheck, MxReport, MxVerdict, Resolver, mx, report};
-use crate::model::{Counts, DomainName, DomainRecord, DomainStatus};
+use crate::config::{Config, DomainsConfig};
+use crate::dns::{FoundDetail, MxCheck, MxReport, MxVerdict, Resolver, mx, report};
+use crate::model::{Client, Counts, DomainName, DomainRecord, DomainStatus};
 use crate::store::{Registration, Store, StoreError};
-
-/// The most checks in progress for callers. Rounds of verification have their own limit.
-const CHECKS_MAX: usize = 16;
-
-/// How long a caller waits for one of these checks.
-const CHECK_QUEUE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The domains that mail is received for. HTTP and the verifier share it, and SMTP reads its [`Registry::table`].
 pub struct Registry {
@@ -30,7 +22,7 @@ pub struct Registry {
     pub(super) table: DomainTable,
     counters: Arc<Counters>,
     streaks: Mutex<Streaks>,
-    checks: Semaphore,
+    turns: Turns,
 }
 
 impl Registry {
@@ -53,7 +45,7 @@ impl Registry {
             counters: Arc::new(Counters::new(table.clone())),
             table,
             streaks: Mutex::default(),
-            checks: Semaphore::new(CHECKS_MAX),
+            turns: Turns::new(),
         }))
     }
 
@@ -81,17 +73,22 @@ impl Registry {
     }
 
     /// Checks whether the MX of a domain points here. The domain need not be registered, and nothing is changed.
-    pub async fn check(&self, name: &DomainName) -> Result<MxReport, DomainError> {
-        let verdict = self.ask(name).await?;
-        MxReport::of(name, self.check.hosts(), verdict).map_err(DomainError::Dns)
+    ///
+    /// `client` is the client that asks; `None` for the administrator, who alone sees the addresses of hosts.
+    pub async fn check(&self, name: &DomainName, client: Option<Client>) -> Result<MxReport, DomainError> {
+        let verdict = self.ask(name, client).await?;
+        let detail = if client.is_some() { FoundDetail::Ours } else { FoundDetail::Addresses };
+        MxReport::of(name, self.check.hosts(), verdict, detail).map_err(DomainError::Dns)
     }
 
-    /// Registers a domain whose MX points here. A registered domain is checked again, and a deactivated one becomes
-    /// active again.
+    /// Registers a domain whose MX points here, within the limits of all domains and of those of one client. A
+    /// registered domain is checked again, and a deactivated one becomes active again.
     ///
     /// Anybody may call this, so it never changes the owner's data of a registered domain. It also never deactivates a
     /// domain whose MX points elsewhere, but only reports it. A fixed or pinned domain is returned without a check.
-    pub async fn register(&self, new: NewDomain) -> Result<Registered, DomainError> {
+    ///
+    /// `client` is the client that asks; `None` for the administrator.
+    pub async fn register(&self, new: NewDomain, client: Option<Client>) -> Result<Registered, DomainError> {
         if self.table.is_fixed(&new.name) {
             return Ok(Registered { entry: DomainEntry::fixed(new.name.into()), created: false });
         }
@@ -99,12 +96,13 @@ impl Registry {
         if let Some(pinned) = known.as_ref().filter(|entry| entry.record.pinned) {
             return Ok(Registered { entry: pinned.record.clone().into(), created: false });
         }
-        if known.is_none() && self.records.count().await >= self.config.domains.registered_max {
-            return Err(DomainError::TooMany);
+        if known.is_none() {
+            self.records.room(client, self.limits()).await?;
         }
-        let verdict = self.ask(&new.name).await?;
+        let verdict = self.ask(&new.name, client).await?;
         let result = report::sentence(&new.name, self.check.hosts(), &verdict);
-        let report = MxReport::of(&new.name, self.check.hosts(), verdict).map_err(DomainError::Dns)?;
+        let report = MxReport::of(&new.name, self.check.hosts(), verdict, FoundDetail::Ours);
+        let report = report.map_err(DomainError::Dns)?;
         if !report.ok {
             return Err(DomainError::MxMismatch(report));
         }
@@ -113,12 +111,13 @@ impl Registry {
         let record = DomainRecord {
             last_checked_at: Some(now),
             last_check_result: Some(result.clone()),
+            registrant: client,
             ..self.active_record(new)
         };
         self.put(record, move |record| {
             // The administrator may have pinned it during the check.
             if !record.pinned {
-                record.status = DomainStatus::Active;
+                record.activate();
                 record.last_checked_at = Some(now);
                 record.last_check_result = Some(result);
             }
@@ -140,7 +139,8 @@ impl Registry {
         let record = DomainRecord { pinned: true, ..self.active_record(new) };
         self.put(record, move |record| {
             record.pinned = true;
-            record.status = DomainStatus::Active;
+            record.registrant = None;
+            record.activate();
             record.owner = owner.or(record.owner.take());
             record.email = email.or(record.email.take());
         })
@@ -153,7 +153,7 @@ impl Registry {
         if self.table.is_fixed_by_name(name) {
             return Err(DomainError::Fixed);
         }
-        let was_registered = self.records.remove(name).await?;
+        let was_registered = self.records.remove(name, None).await?;
         self.streaks(|streaks| streaks.forget(name));
         if !was_registered && self.table.is_fixed(name) {
             return Err(DomainError::Fixed);
@@ -168,7 +168,7 @@ impl Registry {
         change: impl FnOnce(&mut DomainRecord) + Send + 'static,
     ) -> Result<Registered, DomainError> {
         let name = record.name.clone();
-        match self.records.register(record.clone(), self.config.domains.registered_max).await? {
+        match self.records.register(record.clone(), self.limits()).await? {
             Registration::Won => Ok(Registered { entry: record.into(), created: true }),
             Registration::Full => Err(DomainError::TooMany),
             Registration::Taken(_) => match self.records.update(&name, None, change).await? {
@@ -188,15 +188,25 @@ impl Registry {
             added_at: self.clock.now(),
             last_checked_at: None,
             last_check_result: None,
+            registrant: None,
+            deactivated_at: None,
         }
     }
 
-    /// Checks a domain for a caller, within the limit of concurrent checks.
-    async fn ask(&self, name: &DomainName) -> Result<MxVerdict, DomainError> {
+    fn limits(&self) -> Limits {
+        let DomainsConfig { registered_max, registered_per_client_max, .. } = self.config.domains;
+        Limits { total: registered_max, per_client: registered_per_client_max }
+    }
+
+    /// Checks a domain for a caller. A client needs a turn for that; the administrator does not.
+    async fn ask(&self, name: &DomainName, client: Option<Client>) -> Result<MxVerdict, DomainError> {
         if self.check.hosts().is_empty() {
             return Err(DomainError::MxHostUnset);
         }
-        let _turn = self.turn().await.map_err(DomainError::Dns)?;
+        let _turn = match client {
+            Some(client) => Some(self.turns.take(client).await.ok_or(DomainError::Busy)?),
+            None => None,
+        };
         Ok(self.asked(name).await)
     }
 
@@ -205,13 +215,6 @@ impl Registry {
         let verdict = self.check.ask(name).await;
         self.counters.asked(&verdict);
         verdict
-    }
-
-    async fn turn(&self) -> Result<SemaphorePermit<'_>, Failure> {
-        match tokio::time::timeout(CHECK_QUEUE_TIMEOUT, self.checks.acquire()).await {
-            Ok(Ok(turn)) => Ok(turn),
-            _ => Err(Failure::Busy),
-        }
     }
 
     pub(super) fn streaks<T>(&self, what: impl FnOnce(&mut Streaks) -> T) -> T {

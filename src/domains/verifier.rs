@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use futures_util::future::join;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use rand::seq::SliceRandom;
 use tokio::time::Instant;
@@ -18,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::records::Entry;
 use super::registry::Registry;
-use super::{DomainError, Round};
+use super::{DomainError, Round, removal};
 use crate::dns::{MxVerdict, report};
 use crate::model::{DomainName, DomainRecord, DomainStatus, Timestamp};
 use crate::store::StoreError;
@@ -35,8 +36,8 @@ const PAUSE: Duration = Duration::from_secs(30);
 /// How long an overdue round waits after the start, since the network may not be up yet.
 const START_DELAY: Duration = Duration::from_secs(30);
 
-/// How soon a round is retried after an error of the store has ended it.
-const RETRY_AFTER: Duration = Duration::from_mins(5);
+/// How soon a round or a removal is retried after an error of the store has ended it.
+pub(super) const RETRY_AFTER: Duration = Duration::from_mins(5);
 
 /// How the checks of a round are spread over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,7 +165,7 @@ impl Registry {
             record.last_checked_at = Some(now);
             record.last_check_result = Some(result);
             if is_here {
-                record.status = DomainStatus::Active;
+                record.activate();
             }
         });
         // A change of the record during the check is newer than the check's result.
@@ -214,7 +215,8 @@ impl Registry {
         let may_go: HashSet<&DomainName> = decision.deactivate.iter().collect();
         for Suspect { name, version } in confirmed.iter().filter(|suspect| may_go.contains(&suspect.name)) {
             // A change of the record since the check is newer than the check's result.
-            let deactivate = |record: &mut DomainRecord| record.status = DomainStatus::Deactivated;
+            let now = self.clock.now();
+            let deactivate = move |record: &mut DomainRecord| record.deactivate(now);
             if self.records.update(name, Some(*version), deactivate).await?.is_some() {
                 tracing::warn!(domain = %name, "the MX points elsewhere; the domain is deactivated");
                 deactivated += 1;
@@ -233,7 +235,7 @@ impl Registry {
     }
 
     /// Waits on the boot clock, which continues while the machine sleeps and ignores changes of the time of day.
-    async fn wait(&self, duration: Duration) {
+    pub(super) async fn wait(&self, duration: Duration) {
         let step_max =
             (self.config.domains.verify_every / 1_000).clamp(Duration::from_millis(10), Duration::from_mins(1));
         let start = self.clock.boot();
@@ -245,7 +247,8 @@ impl Registry {
     }
 }
 
-/// Runs a round every period until `shutdown` is cancelled. Without an `mx-host` there are no rounds.
+/// Runs a round every period, and removes domains that stay deactivated, until `shutdown` is cancelled. Without an
+/// `mx-host` there are no rounds.
 ///
 /// A restart makes no round early: the first round is due one period after the oldest check.
 pub async fn run(registry: Arc<Registry>, shutdown: CancellationToken) {
@@ -266,10 +269,11 @@ pub async fn run(registry: Arc<Registry>, shutdown: CancellationToken) {
             };
         }
     };
+    let removals = removal::run(&registry);
     if registry.check.hosts().is_empty() {
-        shutdown.cancelled().await;
+        shutdown.run_until_cancelled(removals).await;
     } else {
-        shutdown.run_until_cancelled(rounds).await;
+        shutdown.run_until_cancelled(join(rounds, removals)).await;
     }
 }
 
@@ -297,6 +301,8 @@ mod tests {
             added_at: Timestamp::from_millis(0),
             last_checked_at: checked_at,
             last_check_result: None,
+            registrant: None,
+            deactivated_at: None,
         }
     }
 

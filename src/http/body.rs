@@ -37,6 +37,17 @@ impl JsonObject {
         }
     }
 
+    /// The whole number in a field; `None` if the field is missing or null. Any other value is an error with `code`.
+    pub(super) fn number(&self, name: &str, code: Code) -> Result<Option<u64>, Problem> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => {
+                let invalid = || Problem::new(code, format!("'{name}' must be a whole number"));
+                value.as_u64().map(Some).ok_or_else(invalid)
+            }
+        }
+    }
+
     /// The boolean in a field; `false` if the field is missing or null.
     pub(super) fn flag(&self, name: &str) -> Result<bool, Problem> {
         match self.0.get(name) {

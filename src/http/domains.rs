@@ -10,11 +10,12 @@ use serde::Serialize;
 
 use super::Api;
 use super::body::JsonObject;
+use super::principal::Requester;
 use super::problem::{Code, Problem};
 use super::query::{self, Query};
 use crate::dns::MxReport;
 use crate::domains::{DomainEntry, DomainError, NewDomain, Registered, Registry, Round, Served};
-use crate::model::{DomainName, DomainStatus};
+use crate::model::{Client, DomainName, DomainStatus};
 use crate::store::StoreError;
 
 /// The longest owner in characters.
@@ -29,10 +30,11 @@ pub trait Domains: Send + Sync + 'static {
     fn active(&self) -> Vec<DomainName>;
     /// Whether mail for a domain is received.
     fn served(&self, name: &DomainName) -> Served;
-    /// Checks whether a domain's MX points here.
-    async fn check(&self, name: &DomainName) -> Result<MxReport, DomainError>;
-    /// Registers a domain whose MX points here, or checks a registered domain again.
-    async fn register(&self, new: NewDomain) -> Result<Registered, DomainError>;
+    /// Checks whether a domain's MX points here, for a client or the administrator (`None`).
+    async fn check(&self, name: &DomainName, client: Option<Client>) -> Result<MxReport, DomainError>;
+    /// Registers a domain whose MX points here, or checks a registered domain again; for a client or the administrator
+    /// (`None`).
+    async fn register(&self, new: NewDomain, client: Option<Client>) -> Result<Registered, DomainError>;
     /// Registers a domain that is never checked.
     async fn pin(&self, new: NewDomain) -> Result<Registered, DomainError>;
     /// Removes a domain; `false` if it is not registered.
@@ -55,12 +57,12 @@ impl Domains for Registry {
         self.table().served(name)
     }
 
-    async fn check(&self, name: &DomainName) -> Result<MxReport, DomainError> {
-        self.check(name).await
+    async fn check(&self, name: &DomainName, client: Option<Client>) -> Result<MxReport, DomainError> {
+        self.check(name, client).await
     }
 
-    async fn register(&self, new: NewDomain) -> Result<Registered, DomainError> {
-        self.register(new).await
+    async fn register(&self, new: NewDomain, client: Option<Client>) -> Result<Registered, DomainError> {
+        self.register(new, client).await
     }
 
     async fn pin(&self, new: NewDomain) -> Result<Registered, DomainError> {
@@ -110,17 +112,22 @@ pub(super) async fn active(State(api): State<Arc<Api>>) -> Json<Vec<DomainName>>
 }
 
 /// `GET /api/domains/check-dns`
-pub(super) async fn check_dns(State(api): State<Arc<Api>>, query: Query) -> Result<Json<MxReport>, Problem> {
+pub(super) async fn check_dns(
+    State(api): State<Arc<Api>>,
+    requester: Requester,
+    query: Query,
+) -> Result<Json<MxReport>, Problem> {
     let name = query.domain("domain")?;
-    Ok(Json(api.registry.check(&name).await?))
+    Ok(Json(api.registry.check(&name, requester.client()).await?))
 }
 
 /// `POST /api/domains`: 201 for a new domain, 200 for a registered domain, which is checked again.
 pub(super) async fn register(
     State(api): State<Arc<Api>>,
+    requester: Requester,
     body: JsonObject,
 ) -> Result<(StatusCode, Json<DomainJson>), Problem> {
-    let registered = api.registry.register(new_domain(&body)?).await?;
+    let registered = api.registry.register(new_domain(&body)?, requester.client()).await?;
     Ok((status(&registered), Json(registered.entry.into())))
 }
 

@@ -1,48 +1,82 @@
-//! The middleware of every request. It checks host and origin, logs failures and panics, and sets common header
-//! fields.
+//! The middleware of every request. It finds the client behind proxies, checks host and origin, counts it for the rate limits, logs failures and panics,
+//! and sets common header fields.
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 
+use super::forwarded::{TrustedProxies, is_forwarded};
 use super::host::{AllowedHosts, authority};
 use super::metrics::Requests;
 use super::origin::{AllowedOrigins, Grant};
 use super::problem::{Code, LogDetail, Problem};
+use super::rate_limit::RateLimits;
 use crate::config::Config;
 
-/// The client's address of a request over TCP, in the request's extensions.
+/// The client's address of a request over TCP, in the request's extensions. Where a proxy named it, the port is 0.
 ///
 /// The rules for hosts and origins apply only to such requests, since no browser reaches a Unix socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
 
-/// The permitted hosts and origins of requests over TCP, and the counters of requests.
-#[derive(Debug)]
+/// The header fields of every answer. They forbid caching, guessing of the content type, and the Referer.
+pub(super) const COMMON_FIELDS: [(HeaderName, &str); 4] = [
+    (header::CACHE_CONTROL, "no-store"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"),
+];
+
+/// The fields of an answer that pages of other origins may read beside those that they always may.
+const EXPOSED: &str =
+    "Accept-Ranges, Content-Disposition, Content-Range, ETag, RateLimit, RateLimit-Policy, Retry-After";
+
+/// The permitted hosts and origins of requests over TCP, the rate limits, and the counters of requests.
 pub(super) struct Edge {
     hosts: AllowedHosts,
     origins: AllowedOrigins,
+    proxies: TrustedProxies,
+    has_warned_of_proxy: AtomicBool,
+    rate_limits: RateLimits,
     requests: Arc<Requests>,
 }
 
 impl Edge {
-    pub(super) fn new(config: &Config, requests: Arc<Requests>) -> Arc<Self> {
+    pub(super) fn new(config: &Config, rate_limits: RateLimits, requests: Arc<Requests>) -> Arc<Self> {
         let is_local = config.http.is_local();
-        let hosts =
-            if is_local { AllowedHosts::Loopback(config.http.allowed_hosts.clone()) } else { AllowedHosts::Any };
+        let hosts = AllowedHosts::new(&config.http.allowed_hosts, is_local);
         let origins = match &config.http.allowed_origins {
             Some(origins) if origins.iter().any(|origin| origin == "*") => AllowedOrigins::Any,
             Some(origins) => AllowedOrigins::Listed(origins.clone()),
             None if is_local => AllowedOrigins::Loopback,
             None => AllowedOrigins::Any,
         };
-        Arc::new(Self { hosts, origins, requests })
+        let proxies = TrustedProxies::new(&config.http.trusted_proxies);
+        Arc::new(Self { hosts, origins, proxies, has_warned_of_proxy: AtomicBool::new(false), rate_limits, requests })
+    }
+
+    /// Replaces the peer by the client that a trusted proxy names.
+    fn identify(&self, request: &mut Request) {
+        let Some(&Peer(peer)) = request.extensions().get() else { return };
+        let client = self.proxies.client(peer.ip(), request.headers());
+        if client != peer.ip().to_canonical() {
+            request.extensions_mut().insert(Peer(SocketAddr::new(client, 0)));
+        } else if self.proxies.is_empty()
+            && is_forwarded(request.headers())
+            && !self.has_warned_of_proxy.swap(true, Ordering::Relaxed)
+        {
+            tracing::warn!(
+                peer = %peer.ip(),
+                "a request has X-Forwarded-For or Forwarded, but no trusted-proxies are set: all clients behind a proxy share its limits"
+            );
+        }
     }
 
     /// Checks host and origin of a request. Returns the permission for the page that sent it, if it came over TCP.
@@ -65,14 +99,21 @@ impl Edge {
 }
 
 /// Handles a request in the outermost layer.
-pub(super) async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Response {
+pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) -> Response {
+    edge.identify(&mut request);
     let in_flight = edge.requests.begin(&request);
     let is_options = request.method() == Method::OPTIONS;
-    let (grant, mut response) = match edge.admit(&request) {
-        Err(problem) => (None, problem.into_response()),
-        Ok(grant) if is_options => (grant, options()),
-        Ok(grant) => (grant, answer(request, next).await),
+    let mut quotas = edge.rate_limits.count(&request);
+    let (grant, refusal) = match edge.admit(&request) {
+        Ok(grant) => (grant, quotas.refusal.take()),
+        Err(problem) => (None, quotas.refusal.take().or(Some(problem))),
     };
+    let mut response = match refusal {
+        Some(problem) => problem.into_response(),
+        None if is_options => options(),
+        None => answer(request, next).await,
+    };
+    quotas.write(response.headers_mut());
     finish(response.headers_mut(), grant);
     in_flight.end(response.status());
     response
@@ -109,24 +150,18 @@ fn options() -> Response {
     let fields = [
         (header::ALLOW, "GET, HEAD, POST, DELETE, OPTIONS"),
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
-        (header::ACCESS_CONTROL_ALLOW_HEADERS, "Content-Type, If-None-Match"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, Content-Type, If-None-Match"),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     (StatusCode::NO_CONTENT, fields).into_response()
 }
 
-/// The header fields that pages of other origins may read, beside those that they always may.
-const EXPOSED: &str = "Accept-Ranges, Content-Disposition, Content-Range, ETag";
-
-/// Adds the header fields of every answer. They forbid caching, guessing of the content type, and the Referer.
+/// Adds the header fields of every answer, and those for the page that asked.
 fn finish(headers: &mut HeaderMap, grant: Option<Grant>) {
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    // A page of mail has a policy of its own.
-    headers
-        .entry(header::CONTENT_SECURITY_POLICY)
-        .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'; sandbox"));
+    for (name, value) in COMMON_FIELDS {
+        // A page of mail has a policy of its own.
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
     let Some(grant) = grant else { return };
     if let Some(origin) = grant.allow_origin {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);

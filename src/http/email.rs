@@ -42,7 +42,8 @@ impl<'a> EmailJson<'a> {
 impl Api {
     /// Refuses a mailbox that only the administrator may use.
     pub(super) fn permit(&self, principal: Principal, mailbox: &Mailbox) -> Result<(), Problem> {
-        if principal == Principal::Public && self.config.mail.role_addresses.contains(mailbox) {
+        let is_role = || self.config.mail.role_addresses.contains(mailbox, &self.config.smtp.hostname);
+        if principal == Principal::Public && is_role() {
             return Err(Problem::new(
                 Code::RoleAddress,
                 "mail of this address could prove control of its domain, so only the administrator may read it",

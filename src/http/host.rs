@@ -2,6 +2,7 @@
 //!
 //! In DNS rebinding, the name of a hostile site resolves to 127.0.0.1. Pages of that site could then read from
 //! services on loopback. So while HTTP listens only on loopback, it answers only for loopback names and addresses.
+//! Hosts that the administrator lists are the only others, wherever HTTP listens.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -19,6 +20,11 @@ pub(super) enum AllowedHosts {
 }
 
 impl AllowedHosts {
+    /// The rule for these listed hosts. `is_local`: HTTP listens only on loopback.
+    pub(super) fn new(listed: &[String], is_local: bool) -> Self {
+        if listed.is_empty() && !is_local { Self::Any } else { Self::Loopback(listed.to_vec()) }
+    }
+
     /// Refuses a request for a host that is not permitted. The host of the target takes precedence over the field Host
     /// (RFC 9112 section 3.2.2).
     pub(super) fn check<B>(&self, request: &Request<B>) -> Result<(), Problem> {
@@ -32,7 +38,7 @@ impl AllowedHosts {
         }
         Err(Problem::new(
             Code::HostNotAllowed,
-            "this service listens only on loopback and does not answer for this Host; add it to the setting http-allowed-hosts",
+            "this service does not answer for this Host; add it to the setting http-allowed-hosts",
         ))
     }
 }

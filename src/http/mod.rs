@@ -2,29 +2,42 @@
 //!
 //! [`router`] is the whole interface without a socket. The command line also uses it within its own process. The
 //! interface knows nothing of SMTP. Every error is a [`Problem`], and every value from outside is bounded before its
-//! use. The transport sets the [`Principal`] of a request, which decides what a caller may do.
+//! use. The transport or a token sets the [`Principal`] of a request, which decides what a caller may do.
 //!
 //! ```text
-//! server    connections and their limits
+//! server    listeners and limits      accept    from a connection to its first request
+//! connection  serves one connection   stream    what it writes, and refusals of heads that cannot be read
+//! activity  since when the peer of a connection has kept the server waiting
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
-//! messages, message, raw, view, attachment, delete, domains, webhooks, health, root, admin   one file per resource
-//! email     an Email as JSON     problem   errors, their codes and statuses
+//! authentication   the tokens of requests         access  what is closed to callers without one
+//! messages, page, message, raw, view, attachment, delete, domains, webhooks, health, root, admin   one file per resource
+//! filter, search, fields   which Emails of a mailbox to list, and what of them
+//! email     an Email as JSON     problem, causes   errors, their codes and statuses
 //! etag      whether a caller has an answer already              rendered   Emails that were listed lately
+//! rate_limit   the rate limits of a client         forwarded  the client behind reverse proxies
 //! safe_html  HTML of strangers, made safe to show               octets     answers with ranges
-//! registration_limit   the rate limit on registrations of webhooks
 //! memory    memory for answers with mail
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
+mod accept;
+mod access;
+mod activity;
 mod admin;
 mod attachment;
+mod authentication;
 mod body;
+mod causes;
+mod connection;
 mod delete;
 mod domains;
 mod edge;
 mod email;
 mod etag;
+mod fields;
+mod filter;
+mod forwarded;
 mod health;
 mod host;
 mod memory;
@@ -33,15 +46,18 @@ mod messages;
 mod metrics;
 mod octets;
 mod origin;
+mod page;
 mod principal;
 pub mod problem;
 mod query;
+mod rate_limit;
 mod raw;
-mod registration_limit;
 mod rendered;
 mod root;
 mod safe_html;
+mod search;
 mod server;
+mod stream;
 mod view;
 mod webhooks;
 
@@ -49,15 +65,17 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware;
-use axum::routing::{get, post};
+use axum::routing::get;
 
 use crate::clock::Clock;
 use crate::config::{Config, Revision};
 use crate::reader::Reader;
 use crate::store::{Outbox, Store};
+use crate::tokens::Tokens;
 use crate::webhook::Guard;
+use authentication::Authentication;
 use metrics::Requests;
-use registration_limit::RegistrationLimit;
+use rate_limit::RateLimits;
 
 pub use admin::DaemonStatus;
 pub use domains::Domains;
@@ -86,6 +104,8 @@ pub struct Api {
     pub webhook_test: Arc<dyn WebhookTest>,
     /// The registry of domains.
     pub registry: Arc<dyn Domains>,
+    /// The tokens of remote callers.
+    pub tokens: Arc<Tokens>,
     /// The threads that read messages.
     pub reader: Reader,
     /// Memory for answers with mail.
@@ -104,14 +124,15 @@ pub struct Api {
 
 /// The interface as a service.
 ///
-/// It reads a [`Principal`] and a [`Peer`] from a request's extensions. A caller without a [`Principal`] is the
-/// public. The rules for hosts and origins apply only to requests with a [`Peer`].
+/// It reads a [`Principal`] and a [`Peer`] from a request's extensions. A caller without a [`Principal`] and without a
+/// token is the public. The rules for hosts and origins apply only to requests with a [`Peer`].
 pub fn router(mut api: Api) -> Router {
     let requests = Arc::<Requests>::default();
     api.metrics.push(MetricSource { name: "http", counts: requests.clone() });
-    let edge = edge::Edge::new(&api.config, requests);
+    let rate_limits = RateLimits::new(&api.config, Arc::clone(&api.clock));
+    let edge = edge::Edge::new(&api.config, rate_limits, requests);
+    let auth = Authentication::new(Arc::clone(&api.tokens), Arc::clone(&api.clock), api.config.public);
     let revision = api.config.revision;
-    let limit = RegistrationLimit::new(api.config.webhooks.registrations_per_minute, Arc::clone(&api.clock));
     Router::new()
         .route("/", get(root::show))
         .route("/healthz", get(health::alive))
@@ -127,17 +148,17 @@ pub fn router(mut api: Api) -> Router {
         .route("/api/domains", get(domains::list).post(domains::register))
         .route("/api/domains/active", get(domains::active))
         .route("/api/domains/check-dns", get(domains::check_dns))
-        .merge(webhook_routes(revision, limit))
+        .merge(webhook_routes(revision))
         .merge(admin::routes(revision))
         .fallback(unknown_path)
         .with_state(Arc::new(api))
+        .layer(middleware::from_fn_with_state(auth, authentication::pass))
         .layer(middleware::from_fn_with_state(edge, edge::pass))
 }
 
 /// The routes of webhooks. Revision 1 has none.
-fn webhook_routes(revision: Revision, limit: Arc<RegistrationLimit>) -> Router<Arc<Api>> {
-    let register = post(webhooks::register).layer(middleware::from_fn_with_state(limit, registration_limit::pass));
-    let webhooks = get(webhooks::list).merge(register).delete(webhooks::delete);
+fn webhook_routes(revision: Revision) -> Router<Arc<Api>> {
+    let webhooks = get(webhooks::list).post(webhooks::register).delete(webhooks::delete);
     match revision {
         Revision::One => Router::new(),
         Revision::Two => Router::new().route("/api/webhooks", webhooks),

@@ -10,13 +10,16 @@ use axum::http::request::Parts;
 use super::edge::Peer;
 use crate::model;
 
-/// The caller of a request. The transport sets it in the request's extensions.
+/// The caller of a request, in the request's extensions. The transport or a token sets it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Principal {
     /// Anybody else.
     #[default]
     Public,
-    /// The administrator, who is any user with access to the local socket or the data directory.
+    /// The bearer of a token with the scope `read`, who reads what the administrator reads and changes nothing.
+    Reader,
+    /// The administrator, who is any user with access to the local socket or the data directory, and the bearer of a
+    /// token with the scope `admin`.
     Administrator,
 }
 
@@ -32,7 +35,7 @@ impl<S: Sync> FromRequestParts<S> for Principal {
 /// The client that rate limits count a request for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Requester {
-    /// The administrator, who has no limits.
+    /// The administrator or the bearer of a token, who has no limits.
     Administrator,
     /// A client by its address. Clients without a known address count as one.
     At(model::Client),
@@ -40,18 +43,18 @@ pub(super) enum Requester {
 
 impl Requester {
     pub(super) fn of(extensions: &Extensions) -> Self {
-        if extensions.get() == Some(&Principal::Administrator) {
+        if let Some(Principal::Administrator | Principal::Reader) = extensions.get() {
             return Self::Administrator;
         }
         let peer = extensions.get().map_or(Ipv4Addr::UNSPECIFIED.into(), |Peer(peer)| peer.ip());
         Self::At(model::Client::of(peer))
     }
 
-    /// The registrant of a webhook; `None` for the administrator.
-    pub(super) fn registrant(self) -> Option<model::Client> {
+    /// The client, which is also the registrant of a webhook or domain; `None` for the administrator.
+    pub(super) fn client(self) -> Option<model::Client> {
         match self {
             Self::Administrator => None,
-            Self::At(registrant) => Some(registrant),
+            Self::At(client) => Some(client),
         }
     }
 }

@@ -2,15 +2,18 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
+use std::time::{Duration, SystemTime};
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::domains::DomainError;
-use crate::store::StoreError;
-use crate::webhook::{Busy, TestError};
+use super::edge::COMMON_FIELDS;
+use crate::model::Timestamp;
+
+/// The content type of every problem.
+const CONTENT_TYPE: &str = "application/problem+json";
 
 /// The stable code of an error, for programs. [`Code::row`] is the table of codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +26,14 @@ pub enum Code {
     PageInvalid,
     /// `limit` is not a whole number of at least 1.
     LimitInvalid,
+    /// `cursor` does not come from an answer.
+    CursorInvalid,
+    /// `has` is not a property of an Email.
+    FilterInvalid,
+    /// `fields` names a field that does not exist.
+    FieldsInvalid,
+    /// `after` is not a position of a list.
+    AfterInvalid,
     /// A name is not a domain name.
     DomainInvalid,
     /// `owner` is not a text of 1 to 256 characters, or has control characters.
@@ -41,6 +52,12 @@ pub enum Code {
     SecretInvalid,
     /// A text is not a point in time.
     TimeInvalid,
+    /// A text is not the name of a token.
+    NameInvalid,
+    /// A text is not the scope of a token.
+    ScopeInvalid,
+    /// A life of a token is no number of seconds, or is too long.
+    ExpiryInvalid,
     /// A value is neither `true` nor `false`.
     BooleanInvalid,
     /// A required parameter is missing.
@@ -67,6 +84,10 @@ pub enum Code {
     ContentTypeUnsupported,
     /// The field Range begins behind the end.
     RangeNotSatisfiable,
+    /// The head of a request is not HTTP.
+    RequestInvalid,
+    /// The head of a request is too long or has too many fields.
+    HeadTooLarge,
     /// The request has no valid Host, or more than one.
     HostInvalid,
     /// The service does not answer for this Host.
@@ -75,6 +96,14 @@ pub enum Code {
     OriginNotAllowed,
     /// The path is for the administrator only.
     Unauthorized,
+    /// The token is wrong, has expired, or was revoked.
+    TokenInvalid,
+    /// The scope of the token does not permit the request.
+    ScopeInsufficient,
+    /// This part of the interface needs a token.
+    TokenRequired,
+    /// This part of the interface is closed to the public.
+    PublicOff,
     /// The address is a role address, which is for the administrator only.
     RoleAddress,
     /// The message, webhook or domain does not exist, or no longer exists.
@@ -87,6 +116,8 @@ pub enum Code {
     MxMismatch,
     /// The limit of registered domains is reached.
     TooManyDomains,
+    /// The limit of registered domains of one client is reached.
+    TooManyDomainsForClient,
     /// The service receives no mail for the domain of an address.
     DomainUnknown,
     /// The limit of webhooks for one address is reached.
@@ -95,14 +126,24 @@ pub enum Code {
     TooManyWebhooksForClient,
     /// The limit of all webhooks is reached.
     TooManyWebhooks,
+    /// Another token has the name.
+    TokenNameTaken,
+    /// The limit of tokens is reached.
+    TooManyTokens,
     /// The client has sent too many requests.
     RateLimited,
+    /// The client has too many connections.
+    TooManyConnectionsForClient,
+    /// All connections of the service are taken.
+    TooManyConnections,
     /// The domain is fixed in the settings.
     DomainFixed,
     /// No `mx-host` is set.
     MxHostUnset,
     /// DNS gave no answer about the domain.
     DnsUnavailable,
+    /// Too many checks of domains are in progress, so DNS was not asked.
+    DnsBusy,
     /// Too many tests of webhooks are in progress, or the receiver's address was called too often.
     WebhookBusy,
     /// The store failed or is stopping.
@@ -128,6 +169,10 @@ impl Code {
             Self::IdInvalid => (S::BAD_REQUEST, "id_invalid"),
             Self::PageInvalid => (S::BAD_REQUEST, "page_invalid"),
             Self::LimitInvalid => (S::BAD_REQUEST, "limit_invalid"),
+            Self::CursorInvalid => (S::BAD_REQUEST, "cursor_invalid"),
+            Self::FilterInvalid => (S::BAD_REQUEST, "filter_invalid"),
+            Self::FieldsInvalid => (S::BAD_REQUEST, "fields_invalid"),
+            Self::AfterInvalid => (S::BAD_REQUEST, "after_invalid"),
             Self::DomainInvalid => (S::BAD_REQUEST, "domain_invalid"),
             Self::OwnerInvalid => (S::BAD_REQUEST, "owner_invalid"),
             Self::EmailInvalid => (S::BAD_REQUEST, "email_invalid"),
@@ -137,6 +182,9 @@ impl Code {
             Self::UrlOwnListener => (S::BAD_REQUEST, "url_own_listener"),
             Self::SecretInvalid => (S::BAD_REQUEST, "secret_invalid"),
             Self::TimeInvalid => (S::BAD_REQUEST, "time_invalid"),
+            Self::NameInvalid => (S::BAD_REQUEST, "name_invalid"),
+            Self::ScopeInvalid => (S::BAD_REQUEST, "scope_invalid"),
+            Self::ExpiryInvalid => (S::BAD_REQUEST, "expiry_invalid"),
             Self::BooleanInvalid => (S::BAD_REQUEST, "boolean_invalid"),
             Self::ParameterMissing => (S::BAD_REQUEST, "parameter_missing"),
             Self::ParameterRepeated => (S::BAD_REQUEST, "parameter_repeated"),
@@ -150,24 +198,36 @@ impl Code {
             Self::BodyTimeout => (S::REQUEST_TIMEOUT, "body_timeout"),
             Self::ContentTypeUnsupported => (S::UNSUPPORTED_MEDIA_TYPE, "content_type_unsupported"),
             Self::RangeNotSatisfiable => (S::RANGE_NOT_SATISFIABLE, "range_not_satisfiable"),
+            Self::RequestInvalid => (S::BAD_REQUEST, "request_invalid"),
+            Self::HeadTooLarge => (S::REQUEST_HEADER_FIELDS_TOO_LARGE, "head_too_large"),
             Self::HostInvalid => (S::BAD_REQUEST, "host_invalid"),
             Self::HostNotAllowed => (S::MISDIRECTED_REQUEST, "host_not_allowed"),
             Self::OriginNotAllowed => (S::FORBIDDEN, "origin_not_allowed"),
             Self::Unauthorized => (S::UNAUTHORIZED, "unauthorized"),
+            Self::TokenInvalid => (S::UNAUTHORIZED, "token_invalid"),
+            Self::ScopeInsufficient => (S::FORBIDDEN, "scope_insufficient"),
+            Self::TokenRequired => (S::UNAUTHORIZED, "token_required"),
+            Self::PublicOff => (S::FORBIDDEN, "public_off"),
             Self::RoleAddress => (S::FORBIDDEN, "role_address"),
             Self::NotFound => (S::NOT_FOUND, "not_found"),
             Self::UnknownPath => (S::NOT_FOUND, "unknown_path"),
             Self::MethodNotAllowed => (S::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::MxMismatch => (S::UNPROCESSABLE_ENTITY, "mx_mismatch"),
             Self::TooManyDomains => (S::UNPROCESSABLE_ENTITY, "too_many_domains"),
+            Self::TooManyDomainsForClient => (S::UNPROCESSABLE_ENTITY, "too_many_domains_for_client"),
             Self::DomainUnknown => (S::UNPROCESSABLE_ENTITY, "domain_unknown"),
             Self::TooManyWebhooksForRecipient => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks_for_recipient"),
             Self::TooManyWebhooksForClient => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks_for_client"),
             Self::TooManyWebhooks => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks"),
+            Self::TokenNameTaken => (S::CONFLICT, "token_name_taken"),
+            Self::TooManyTokens => (S::UNPROCESSABLE_ENTITY, "too_many_tokens"),
             Self::RateLimited => (S::TOO_MANY_REQUESTS, "rate_limited"),
+            Self::TooManyConnectionsForClient => (S::TOO_MANY_REQUESTS, "too_many_connections_for_client"),
+            Self::TooManyConnections => (S::SERVICE_UNAVAILABLE, "too_many_connections"),
             Self::DomainFixed => (S::CONFLICT, "domain_fixed"),
             Self::MxHostUnset => (S::SERVICE_UNAVAILABLE, "mx_host_unset"),
             Self::DnsUnavailable => (S::SERVICE_UNAVAILABLE, "dns_unavailable"),
+            Self::DnsBusy => (S::SERVICE_UNAVAILABLE, "dns_busy"),
             Self::WebhookBusy => (S::SERVICE_UNAVAILABLE, "webhook_busy"),
             Self::StoreUnavailable => (S::SERVICE_UNAVAILABLE, "store_unavailable"),
             Self::StorageFull => (S::INSUFFICIENT_STORAGE, "storage_full"),
@@ -228,7 +288,7 @@ impl Problem {
     }
 
     /// The problem with a detail for the log.
-    fn with_log_detail(mut self, is_failure: bool, detail: &impl Display) -> Self {
+    pub(super) fn with_log_detail(mut self, is_failure: bool, detail: &impl Display) -> Self {
         self.log_detail = Some(LogDetail { is_failure, text: detail.to_string() });
         self
     }
@@ -247,6 +307,36 @@ impl Problem {
     pub fn code(&self) -> Code {
         self.code
     }
+
+    fn body(&self) -> Vec<u8> {
+        let (status, word) = self.code.row();
+        let body = Body {
+            r#type: "about:blank",
+            title: status.canonical_reason().unwrap_or("Error"),
+            status: status.as_u16(),
+            detail: &self.detail,
+            code: word,
+            members: &self.members,
+        };
+        serde_json::to_vec(&body).expect("texts and JSON")
+    }
+
+    /// The problem as the last answer on a connection, in HTTP/1.1, for where no request was read.
+    pub(super) fn into_octets(self, now: Timestamp) -> Vec<u8> {
+        let (status, _) = self.code.row();
+        let body = self.body();
+        let millis = u64::try_from(now.millis()).unwrap_or(0);
+        let date = httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + Duration::from_millis(millis));
+        let mut octets = format!("HTTP/1.1 {status}\r\ndate: {date}\r\nconnection: close\r\n").into_bytes();
+        octets.extend(format!("content-type: {CONTENT_TYPE}\r\ncontent-length: {}\r\n", body.len()).into_bytes());
+        let common = COMMON_FIELDS.map(|(name, value)| (name, HeaderValue::from_static(value)));
+        for (name, value) in common.into_iter().chain(self.headers) {
+            octets.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+        }
+        octets.extend(b"\r\n");
+        octets.extend(body);
+        octets
+    }
 }
 
 #[derive(Serialize)]
@@ -257,92 +347,18 @@ struct Body<'a> {
     detail: &'a str,
     code: &'static str,
     #[serde(flatten)]
-    members: Map<String, Value>,
+    members: &'a Map<String, Value>,
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let (status, word) = self.code.row();
-        let body = Body {
-            r#type: "about:blank",
-            title: status.canonical_reason().unwrap_or("Error"),
-            status: status.as_u16(),
-            detail: &self.detail,
-            code: word,
-            members: self.members,
-        };
-        let mut response = (status, axum::Json(body)).into_response();
-        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        let (status, _) = self.code.row();
+        let content_type = (header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
+        let mut response = (status, [content_type], self.body()).into_response();
         response.headers_mut().extend(self.headers);
         if let Some(log_detail) = self.log_detail {
             response.extensions_mut().insert(log_detail);
         }
         response
-    }
-}
-
-impl From<StoreError> for Problem {
-    fn from(error: StoreError) -> Self {
-        let (code, detail) = match &error {
-            StoreError::Full => (Code::StorageFull, "the disk of the service is full"),
-            StoreError::Failed(_) | StoreError::WriterEnded | StoreError::OutcomeUnknown => {
-                (Code::StoreUnavailable, "the store failed; try again")
-            }
-            StoreError::Stopping => (Code::StoreUnavailable, "the service is stopping"),
-            StoreError::Damaged { .. } => (Code::EmailDamaged, "the message is damaged on the disk of the service"),
-            StoreError::TooLarge { .. } | StoreError::MailboxFull => {
-                (Code::Internal, "the service has a defect; the log says more")
-            }
-        };
-        let mut problem = Self::new(code, detail);
-        if error != StoreError::Stopping {
-            problem = problem.with_log_detail(true, &error);
-        }
-        if code == Code::StoreUnavailable { problem.with_retry_after(10) } else { problem }
-    }
-}
-
-impl From<TestError> for Problem {
-    fn from(error: TestError) -> Self {
-        match error {
-            TestError::Full => {
-                let detail = "too many tests of webhooks are in progress; try again";
-                Self::new(Code::WebhookBusy, detail).with_retry_after(5)
-            }
-            TestError::Busy(Busy { wait }) => {
-                let detail = "the address of this webhook was called too often; try again";
-                let seconds = wait.as_millis().div_ceil(1000).try_into().unwrap_or(u32::MAX);
-                Self::new(Code::WebhookBusy, detail).with_retry_after(seconds)
-            }
-            TestError::Store(error) => error.into(),
-        }
-    }
-}
-
-impl From<DomainError> for Problem {
-    fn from(error: DomainError) -> Self {
-        match error {
-            DomainError::MxHostUnset => {
-                Self::new(Code::MxHostUnset, "the service has no mx-host set, so no domain can be checked")
-            }
-            DomainError::MxMismatch(report) => Self::new(Code::MxMismatch, report.message)
-                .with_member("expected", json!(report.expected))
-                .with_member("found", json!(report.found)),
-            DomainError::Dns(cause) => Self::new(
-                Code::DnsUnavailable,
-                "DNS gave no answer, so nothing is known about the domain; try again later",
-            )
-            .with_retry_after(60)
-            .with_log_detail(false, &format_args!("DNS gave no answer: {cause}")),
-            DomainError::TooMany => {
-                Self::new(Code::TooManyDomains, "the service's limit max-domains of registered domains is reached")
-            }
-            DomainError::Fixed => Self::new(
-                Code::DomainFixed,
-                "the domain is fixed in the settings of the service and can be changed only there",
-            ),
-            DomainError::NotRegistered => Self::new(Code::NotFound, "the domain is not registered"),
-            DomainError::Store(error) => error.into(),
-        }
     }
 }

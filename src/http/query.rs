@@ -1,9 +1,9 @@
 //! Query strings, read strictly.
 //!
 //! A `+` is a literal plus, since clients send addresses that way. A space is `%20`. Unknown parameters are ignored,
-//! and a known parameter may appear only once.
+//! and a known parameter may appear only once, unless it says otherwise.
 
-use std::str::FromStr;
+use std::num::ParseIntError;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -50,7 +50,13 @@ impl Query {
         Ok(value)
     }
 
-    fn required(&self, name: &str) -> Result<&str, Problem> {
+    /// The values of a parameter that may appear several times.
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |(found, _)| found == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The value of a required parameter.
+    pub(super) fn required(&self, name: &str) -> Result<&str, Problem> {
         let missing = || Problem::new(Code::ParameterMissing, format!("the parameter '{name}' is missing"));
         self.get(name)?.ok_or_else(missing)
     }
@@ -66,25 +72,28 @@ impl Query {
         domain(self.required(name)?)
     }
 
-    /// The id of an Email in a required parameter.
-    pub(super) fn id(&self, name: &str) -> Result<EmailId, Problem> {
-        id(self.required(name)?)
-    }
-
     /// The id of a webhook in a required parameter.
     pub(super) fn webhook_id(&self, name: &str) -> Result<WebhookId, Problem> {
         webhook_id(self.required(name)?)
     }
 
-    /// A number of at least 1 in decimal digits, or `default`. A number too large for `u64` becomes the largest.
-    pub(super) fn number(&self, name: &str, code: Code, default: u64) -> Result<u64, Problem> {
-        let Some(text) = self.get(name)? else { return Ok(default) };
-        let is_number = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
-        let number = if is_number { u64::from_str(text).unwrap_or(u64::MAX) } else { 0 };
-        if number == 0 {
-            return Err(Problem::new(code, format!("'{name}' must be a whole number of at least 1")));
+    /// The number of a page, from 1, which is also the default.
+    pub(super) fn page(&self) -> Result<u64, Problem> {
+        let invalid =
+            || Problem::new(Code::PageInvalid, "'page' must be a whole number from 1 to 18446744073709551615");
+        match self.get("page")? {
+            None => Ok(1),
+            Some(text) => number(text).and_then(Result::ok).ok_or_else(invalid),
         }
-        Ok(number)
+    }
+
+    /// The size of a page, from 1 to `max`. A larger number is taken as `max`.
+    pub(super) fn limit(&self, default: u64, max: u64) -> Result<u64, Problem> {
+        let invalid = || Problem::new(Code::LimitInvalid, "'limit' must be a whole number of at least 1");
+        match self.get("limit")? {
+            None => Ok(default),
+            Some(text) => number(text).ok_or_else(invalid).map(|number| number.unwrap_or(u64::MAX).min(max)),
+        }
     }
 
     /// The boolean in a parameter; `false` if the parameter is missing.
@@ -103,6 +112,12 @@ impl<S: Sync> FromRequestParts<S> for Query {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         Self::parse(parts.uri.query().unwrap_or_default())
     }
+}
+
+/// A number of at least 1 in decimal digits; the error inside is one that is too large for `u64`.
+fn number(text: &str) -> Option<Result<u64, ParseIntError>> {
+    let is_number = text.bytes().all(|digit| digit.is_ascii_digit()) && text.bytes().any(|digit| digit != b'0');
+    is_number.then(|| text.parse())
 }
 
 /// Parses an address from outside. The error says why the text is not an address.
@@ -189,13 +204,17 @@ mod tests {
 
     #[test]
     fn numbers_are_digits_from_one() {
-        let number = |text: &str| query(text).number("page", Code::PageInvalid, 7);
-        assert_eq!(number(""), Ok(7));
-        assert_eq!(number("page=1"), Ok(1));
-        assert_eq!(number("page=0012"), Ok(12));
-        assert_eq!(number("page=99999999999999999999999"), Ok(u64::MAX));
-        for bad in ["page=", "page", "page=0", "page=-1", "page=+1", "page=1.0", "page=1e3", "page=%201", "page=x"] {
-            assert_eq!(code(number(bad)), Code::PageInvalid, "{bad}");
+        let page = |text: &str| query(text).page();
+        let limit = |text: &str| query(text).limit(7, 100);
+        assert_eq!((page(""), limit("")), (Ok(1), Ok(7)));
+        assert_eq!((page("page=1"), limit("limit=1")), (Ok(1), Ok(1)));
+        assert_eq!((page("page=0012"), limit("limit=0012")), (Ok(12), Ok(12)));
+        assert_eq!(page("page=18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(code(page("page=18446744073709551616")), Code::PageInvalid, "it could not be echoed");
+        assert_eq!(limit("limit=18446744073709551616"), Ok(100));
+        for bad in ["=", "", "=0", "=00", "=-1", "=+1", "=1.0", "=1e3", "=%201", "=x"] {
+            assert_eq!(code(page(&format!("page{bad}"))), Code::PageInvalid, "{bad}");
+            assert_eq!(code(limit(&format!("limit{bad}"))), Code::LimitInvalid, "{bad}");
         }
     }
 
@@ -205,7 +224,7 @@ mod tests {
         assert_eq!(code(query("to=").address("to")), Code::AddressInvalid);
         assert_eq!(code(query(&format!("to={}@x.test", "a".repeat(2000))).address("to")), Code::AddressInvalid);
         assert_eq!(code(query("domain=-").domain("domain")), Code::DomainInvalid);
-        assert_eq!(code(query("id=1").id("id")), Code::IdInvalid);
+        assert_eq!(super::id("1").expect_err("no id").code(), Code::IdInvalid);
         assert_eq!(code(query("id=1").webhook_id("id")), Code::IdInvalid);
         assert_eq!(code(query("force=yes").flag("force")), Code::BooleanInvalid);
         assert_eq!(query("force=true").flag("force"), Ok(true));

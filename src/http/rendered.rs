@@ -7,7 +7,7 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, Options, OptionsBuilder, Weighter};
 
 use super::email::EmailJson;
-use crate::model::{EmailId, Listed};
+use crate::model::{EmailId, Listed, StoredEmail};
 use crate::reader;
 use crate::store::{Store, StoreError};
 
@@ -58,22 +58,12 @@ impl RenderedEmails {
         self.entries.get(&listed.id)
     }
 
-    /// The JSON of an Email. It is loaded and parsed unless it is here. `None` if the Email was removed meanwhile.
-    ///
-    /// An Email that is damaged is `None` too, and logged. Blocks while the store reads from the disk.
+    /// The JSON of an Email. It is loaded like [`load_to_list`] and parsed unless it is here.
     pub(super) async fn read(&self, store: &dyn Store, listed: &Listed) -> Result<Option<Bytes>, StoreError> {
         if let Some(json) = self.get(listed) {
             return Ok(Some(json));
         }
-        let email = match store.load(listed).await {
-            Ok(Some(email)) => email,
-            Ok(None) => return Ok(None),
-            Err(error @ StoreError::Damaged { .. }) => {
-                tracing::error!(id = %listed.id, %error, "a list lacks an Email that is damaged on the disk");
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
-        };
+        let Some(email) = load_to_list(store, listed).await? else { return Ok(None) };
         let content = reader::parse_for_list(&email.raw);
         let Some(json) = EmailJson::of(&email, &content).and_then(|email| serde_json::to_vec(&email).ok()) else {
             tracing::error!(id = %listed.id, "a list lacks an Email that its envelope does not name");
@@ -86,6 +76,19 @@ impl RenderedEmails {
             self.entries.insert(listed.id, json.clone());
         }
         Ok(Some(json))
+    }
+}
+
+/// Loads an Email for a list. `None` if it was removed meanwhile.
+///
+/// An Email that is damaged is `None` too, and logged. Blocks while the store reads from the disk.
+pub(super) async fn load_to_list(store: &dyn Store, listed: &Listed) -> Result<Option<StoredEmail>, StoreError> {
+    match store.load(listed).await {
+        Err(error @ StoreError::Damaged { .. }) => {
+            tracing::error!(id = %listed.id, %error, "a list lacks an Email that is damaged on the disk");
+            Ok(None)
+        }
+        loaded => loaded,
     }
 }
 

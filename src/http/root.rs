@@ -9,12 +9,18 @@ use serde_json::{Value, json};
 use super::Api;
 use crate::config::Revision;
 
-/// Answers with the most important paths.
+/// Answers with the most important paths, and with what is open to callers without a token.
 pub(super) async fn show(State(api): State<Arc<Api>>) -> Json<Value> {
+    let public = api.config.public;
     let mut pointer = json!({
         "service": "tempmail",
         "version": env!("CARGO_PKG_VERSION"),
         "revision": api.config.revision.number(),
+        "public": {
+            "domains": public.domains.to_string(),
+            "delete": public.delete.to_string(),
+            "read": public.read.to_string(),
+        },
         "endpoints": {
             "inbox": "GET /api/mail/messages?to=ADDRESS",
             "message": "GET /api/mail/messages/ID",
@@ -30,6 +36,7 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Json<Value> {
         },
     });
     if api.config.revision == Revision::Two {
+        pointer["public"]["webhooks"] = json!(public.webhooks.to_string());
         pointer["endpoints"]["webhooks"] = json!("GET /api/webhooks?recipient=ADDRESS");
         pointer["endpoints"]["addWebhook"] = json!("POST /api/webhooks");
     }

@@ -1,38 +1,43 @@
-//! Accepts and serves HTTP connections within limits.
+//! Accepts HTTP connections within limits.
 //!
 //! axum's own server has no timer, so a request with an endless head would hold its connection for ever. This module
 //! uses hyper's connections with a timer, and bounds everything that a peer decides.
 
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
-use axum::http::{Extensions, Request};
 use axum::serve::{Listener, ListenerExt};
 use futures_util::future::join_all;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite};
+use ipnet::IpNet;
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio_io_timeout::TimeoutWriter;
 use tokio_util::sync::CancellationToken;
-use tower::ServiceExt;
 
-use super::body::BodyTimeout;
-use super::edge::Peer;
-use super::memory::Connection;
-use super::principal::Principal;
+use super::accept::Incoming;
+use super::activity::Activity;
+use super::connection;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::connections::{ClientLimits, Clients, Slots};
 
 /// The limits of HTTP connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct HttpLimits {
-    /// The most connections served at once by all listeners of a call. Further connections wait.
+    /// The most connections at once of all listeners of a call.
     pub connections_max: usize,
+    /// The most connections at once of one client.
+    pub connections_per_client_max: usize,
+    /// Networks whose clients have no limit of their own.
+    pub exempt: Vec<IpNet>,
+    /// Networks of proxies that name the client of each request. They have no limit of their own, and no PROXY header.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Other networks whose connections must begin with a PROXY header.
+    pub proxy_from: Vec<IpNet>,
+    /// How long a PROXY header may take; a proxy sends it at once.
+    pub proxy_timeout: Duration,
     /// How long an idle connection is kept, and how long the head of a request may take.
     pub head_timeout: Duration,
     /// How long a request's body may take.
@@ -49,10 +54,15 @@ pub struct HttpLimits {
 }
 
 impl HttpLimits {
-    /// The default limits, with this number of connections.
+    /// The default limits, with this number of connections, all of which one client may have.
     pub const fn new(connections_max: usize) -> Self {
         Self {
             connections_max,
+            connections_per_client_max: connections_max,
+            exempt: Vec::new(),
+            trusted_proxies: Vec::new(),
+            proxy_from: Vec::new(),
+            proxy_timeout: Duration::from_secs(5),
             head_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(10),
             write_timeout: Duration::from_secs(30),
@@ -61,48 +71,84 @@ impl HttpLimits {
             drain_timeout: Duration::from_secs(8),
         }
     }
+
+    /// The limits that follow from the settings.
+    pub fn from_config(config: &Config) -> Self {
+        Self {
+            connections_per_client_max: config.http.connections_per_client_max,
+            exempt: config.smtp.exempt.clone(),
+            trusted_proxies: config.http.trusted_proxies.clone(),
+            proxy_from: config.smtp.proxy_from.clone(),
+            ..Self::new(config.http.connections_max)
+        }
+    }
+
+    /// Whether a PROXY header must come first from `peer`.
+    pub(super) fn is_proxy(&self, peer: IpAddr) -> bool {
+        let peer = peer.to_canonical();
+        let is_in = |networks: &[IpNet]| networks.iter().any(|network| network.contains(&peer));
+        is_in(&self.proxy_from) && !is_in(&self.trusted_proxies)
+    }
 }
 
 /// Serves the public over TCP until `shutdown` is cancelled. Returns when all connections have ended, or after
 /// `drain_timeout`.
-pub async fn serve_tcp(listeners: Vec<TcpListener>, router: Router, limits: HttpLimits, shutdown: CancellationToken) {
-    let slots = Arc::new(Semaphore::new(limits.connections_max));
-    let server = Server { router, limits, slots, shutdown };
+pub async fn serve_tcp(
+    listeners: Vec<TcpListener>,
+    router: Router,
+    limits: HttpLimits,
+    clock: Arc<dyn Clock>,
+    shutdown: CancellationToken,
+) {
+    let server = Arc::new(Server::new(router, limits, clock, shutdown));
     join_all(listeners.into_iter().map(|listener| {
         let listener = listener.tap_io(|stream| {
             // A failure costs only latency.
             let _ = stream.set_nodelay(true);
         });
-        server.accept(listener, |peer, extensions| {
-            extensions.insert(Peer(peer));
-        })
+        Arc::clone(&server).accept(listener, Some)
     }))
     .await;
 }
 
 /// Serves the administrator over a Unix socket, like [`serve_tcp`]. A user who can open the socket is the administrator.
-pub async fn serve_unix(listener: UnixListener, router: Router, limits: HttpLimits, shutdown: CancellationToken) {
-    let slots = Arc::new(Semaphore::new(limits.connections_max));
-    let server = Server { router, limits, slots, shutdown };
-    let accept = server.accept(listener, |_, extensions| {
-        extensions.insert(Principal::Administrator);
-    });
-    accept.await;
-}
-
-#[derive(Clone)]
-struct Server {
+pub async fn serve_unix(
+    listener: UnixListener,
     router: Router,
     limits: HttpLimits,
-    slots: Arc<Semaphore>,
+    clock: Arc<dyn Clock>,
     shutdown: CancellationToken,
+) {
+    Arc::new(Server::new(router, limits, clock, shutdown)).accept(listener, |_| None).await;
+}
+
+/// What the connections of a service share.
+pub(super) struct Server {
+    pub(super) router: Router,
+    pub(super) limits: HttpLimits,
+    pub(super) slots: Arc<Slots<Arc<Activity>>>,
+    pub(super) clients: Arc<Clients>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) shutdown: CancellationToken,
 }
 
 impl Server {
-    /// Accepts and serves connections. `describe` adds the caller's [`Principal`] and address to each request.
-    async fn accept<L>(&self, mut listener: L, describe: impl Fn(L::Addr, &mut Extensions))
+    fn new(router: Router, limits: HttpLimits, clock: Arc<dyn Clock>, shutdown: CancellationToken) -> Self {
+        let slots = Arc::new(Slots::new(limits.connections_max, ()));
+        // Requests have a rate limit, so new connections need none.
+        let of_client = ClientLimits {
+            connections_max: limits.connections_per_client_max,
+            per_minute_max: usize::MAX,
+            exempt: [&limits.exempt[..], &limits.trusted_proxies].concat(),
+        };
+        Self { router, limits, slots, clients: Arc::new(Clients::new(of_client)), clock, shutdown }
+    }
+
+    /// Accepts and serves connections. `address` is that of the peer; `None` on a Unix socket.
+    async fn accept<L>(self: Arc<Self>, mut listener: L, address: impl Fn(L::Addr) -> Option<SocketAddr>)
     where
         L: Listener,
+        L::Io: AsFd,
     {
         let mut connections = JoinSet::new();
         loop {
@@ -111,18 +157,13 @@ impl Server {
                 Some(_) = connections.join_next() => continue,
                 accepted = listener.accept() => accepted,
             };
-            // An idle listener must not hold a slot that another could use, so the slot is taken after the connection.
-            let slot = tokio::select! {
-                () = self.shutdown.cancelled() => break,
-                slot = Arc::clone(&self.slots).acquire_owned() => slot,
-            };
-            let mut extensions = Extensions::new();
-            describe(peer, &mut extensions);
-            extensions.insert(BodyTimeout(self.limits.body_timeout));
-            let server = self.clone();
+            let Some(incoming) = Incoming::accept(stream, address(peer), &self) else { continue };
+            let server = Arc::clone(&self);
             connections.spawn(async move {
-                server.serve(stream, extensions).await;
-                drop(slot);
+                let prepared = server.shutdown.run_until_cancelled(incoming.prepare(&server)).await;
+                if let Some(accepted) = prepared.flatten() {
+                    connection::serve(accepted, &server).await;
+                }
             });
         }
         drop(listener);
@@ -130,42 +171,6 @@ impl Server {
         if tokio::time::timeout(self.limits.drain_timeout, drained).await.is_err() {
             tracing::warn!("closing HTTP connections that did not end within the time for stopping");
             connections.shutdown().await;
-        }
-    }
-
-    /// Serves one connection to its end.
-    async fn serve<S>(&self, stream: S, mut extensions: Extensions)
-    where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        let Connection(out_of_room) = extensions.get_or_insert_default::<Connection>().clone();
-        let service = service_fn(|request: Request<Incoming>| {
-            let mut request = request.map(Body::new);
-            request.extensions_mut().extend(extensions.clone());
-            self.router.clone().oneshot(request)
-        });
-        // hyper limits only the time of a request's head. A client that never reads would hold its connection and its
-        // answer for ever.
-        let mut stream = TimeoutWriter::new(stream);
-        stream.set_timeout(Some(self.limits.write_timeout));
-        let stream = TokioIo::new(Box::pin(stream));
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(self.limits.head_timeout)
-            .max_buf_size(self.limits.head_octets_max.max(8192))
-            .max_headers(self.limits.fields_max)
-            .serve_connection(stream, service);
-        tokio::pin!(connection);
-        let result = tokio::select! {
-            result = connection.as_mut() => result,
-            () = out_of_room.cancelled() => return,
-            () = self.shutdown.cancelled() => {
-                connection.as_mut().graceful_shutdown();
-                connection.await
-            }
-        };
-        if let Err(error) = result {
-            tracing::debug!(%error, "an HTTP connection ended early");
         }
     }
 }

@@ -142,7 +142,7 @@ fn new_webhook(api: &Api, requester: Requester, body: &JsonObject) -> Result<Web
         mailbox: recipient.mailbox(api.config.mail.subaddressing),
         url: target.url().as_str().to_owned(),
         origin: target.origin().to_string(),
-        registrant: requester.registrant(),
+        registrant: requester.client(),
         secret: Secret::new(secret.to_owned()),
         status: WebhookStatus::Active,
         created_at: now,
@@ -195,8 +195,8 @@ pub(super) async fn delete(
 ) -> Result<Json<Deleted>, Problem> {
     let id = query.webhook_id("id")?;
     let Some(record) = api.outbox.webhook(id).await? else {
-        return Ok(Json(Deleted { deleted: 0 }));
+        return Ok(Json(Deleted::number(0)));
     };
     api.permit(principal, &record.mailbox)?;
-    Ok(Json(Deleted { deleted: u64::from(api.outbox.delete_webhook(id).await?) }))
+    Ok(Json(Deleted::number(u64::from(api.outbox.delete_webhook(id).await?))))
 }

@@ -3,8 +3,8 @@
 //! A line ends with LF, with or without a CR before it. Some programs send mail with bare LF, and SMTP accepts it as
 //! content.
 
-use mail_parser::HeaderValue;
 use mail_parser::parsers::MessageStream;
+use memchr::memmem;
 
 use super::charset;
 use super::limits::{FIELD_OCTETS_MAX, HEADER_SECTION_OCTETS_MAX};
@@ -113,21 +113,42 @@ impl Field<'_> {
     /// The value as text on one line, with encoded words decoded (RFC 2047) and control characters replaced by spaces.
     pub(super) fn text(&self) -> String {
         let value = self.unfolded(HEADER_SECTION_OCTETS_MAX);
-        let text = if value.len() <= FIELD_OCTETS_MAX && value.windows(2).any(|pair| pair == b"=?") {
-            match MessageStream::new(&terminated(value)).parse_unstructured() {
-                HeaderValue::Text(text) => text.into_owned(),
-                _ => String::new(),
-            }
+        if value.len() <= FIELD_OCTETS_MAX {
+            visible(&decode_words(&value))
         } else {
-            charset::decode(&value, None).into_owned()
-        };
-        visible(&text)
+            visible(&charset::decode(&value, None))
+        }
     }
 
     /// The first address in the value; `None` if there is none.
     pub(super) fn address(&self) -> Option<String> {
         sender::first_address(&charset::decode(&self.unfolded(FIELD_OCTETS_MAX), None))
     }
+}
+
+/// Decodes the encoded words in `value` (RFC 2047). Blanks between two of them are dropped, and nothing is added.
+///
+/// Against section 5, an encoded word may be a part of a longer word, since some programs write it so.
+fn decode_words(value: &[u8]) -> String {
+    let mut text = String::with_capacity(value.len());
+    let (mut is_after_word, mut plain_start, mut at) = (false, 0, 0);
+    while let Some(distance) = memmem::find(&value[at..], b"=?") {
+        let start = at + distance;
+        let mut stream = MessageStream::new(&value[start + 1..]);
+        let Some(word) = stream.decode_rfc2047() else {
+            at = start + 2;
+            continue;
+        };
+        let plain = &value[plain_start..start];
+        if !(is_after_word && plain.trim_ascii().is_empty()) {
+            text.push_str(&charset::decode(plain, None));
+        }
+        text.push_str(&word);
+        plain_start = start + 1 + stream.offset();
+        (is_after_word, at) = (true, plain_start);
+    }
+    text.push_str(&charset::decode(&value[plain_start..], None));
+    text
 }
 
 /// Adds the line end that mail-parser expects after a field.
@@ -197,6 +218,12 @@ mod tests {
             ("=?shift_jis?B?g26DjYFb?=", "ハロー"),
             ("=?utf-8?q?a=0D=0ABcc:_x?=", "a  Bcc: x"),
             ("=?nonsense", "=?nonsense"),
+            ("Gr=?utf-8?q?=C3=BC=C3=9Fe?=", "Grüße"),
+            ("=?utf-8?q?Gr=C3=BC=C3=9Fe?=!  Bye", "Grüße!  Bye"),
+            ("=?utf-8?q?=C3=A4?==?utf-8?q?=C3=B6?=", "äö"),
+            ("a =?utf-8?q?b?=  =?utf-8?q?c?= d", "a bc d"),
+            ("=?=?utf-8?q?=C3=A4?=", "=?ä"),
+            ("=?utf-8?q?=C3=A4", "=?utf-8?q?=C3=A4"),
             ("grün", "grün"),
             ("", ""),
         ] {

@@ -185,8 +185,14 @@ impl fmt::Display for Mailbox {
 ///
 /// A certificate authority accepts mail to some of them as proof of control of the domain. So only the administrator
 /// may read them, except on domains that can't have a certificate.
+///
+/// Mail to `<postmaster>` without a domain is for the administrator (RFC 5321 section 4.5.1). It arrives at `postmaster`
+/// of the service's own name, which is a role address even if that name can't have a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleAddresses(HashSet<String>);
+
+/// The local part that receives mail for the administrator.
+pub const POSTMASTER: &str = "postmaster";
 
 impl RoleAddresses {
     /// The default role addresses. They are the names of RFC 2142 that concern control of the domain, and the names
@@ -219,10 +225,11 @@ impl RoleAddresses {
         local_parts
     }
 
-    /// Whether only the administrator may read `mailbox`.
-    pub fn contains(&self, mailbox: &Mailbox) -> bool {
-        let is_testing = mailbox.domain().parse::<DomainName>().is_ok_and(|domain| domain.is_reserved_for_testing());
-        !is_testing && self.0.contains(mailbox.local_part())
+    /// Whether only the administrator of the service with the name `hostname` may read `mailbox`.
+    pub fn contains(&self, mailbox: &Mailbox, hostname: &DomainName) -> bool {
+        let is_testing = || mailbox.domain().parse::<DomainName>().is_ok_and(|name| name.is_reserved_for_testing());
+        let is_own = mailbox.local_part() == POSTMASTER && mailbox.domain() == hostname.as_str();
+        self.0.contains(mailbox.local_part()) && (is_own || !is_testing())
     }
 }
 
@@ -307,17 +314,19 @@ mod tests {
     #[test]
     fn roles_are_guarded_where_a_certificate_can_be_had() {
         let roles = RoleAddresses::default();
-        let is_role = |text: &str| roles.contains(&text.parse::<Address>().expect(text).mailbox(Subaddressing::Keep));
+        let mailbox = |text: &str| text.parse::<Address>().expect(text).mailbox(Subaddressing::Keep);
+        let hostname = "mx.example.test".parse().expect("name");
+        let is_role = |text: &str| roles.contains(&mailbox(text), &hostname);
         assert!(is_role("Admin@example.com"));
         assert!(is_role("\"postmaster\"@example.com"));
         assert!(!is_role("admin+x@example.com"));
         assert!(!is_role("administration@example.com"));
         assert!(!is_role("admin@example.test"));
         assert!(!is_role("admin@sub.localhost"));
-        assert!(
-            !RoleAddresses::new([])
-                .contains(&"admin@example.com".parse::<Address>().expect("address").mailbox(Subaddressing::Keep))
-        );
+        assert!(is_role("postmaster@mx.example.test"), "the administrator's");
+        assert!(!is_role("admin@mx.example.test"));
+        assert!(!is_role("postmaster@example.test"));
+        assert!(!RoleAddresses::new([]).contains(&mailbox("admin@example.com"), &hostname));
     }
 
     proptest! {

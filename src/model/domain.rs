@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::Timestamp;
+use super::{Client, Timestamp};
 
 /// The longest domain name in octets, without a trailing dot (RFC 1035 section 2.3.4).
 const NAME_OCTETS_MAX: usize = 253;
@@ -203,6 +203,22 @@ pub struct DomainRecord {
     pub last_checked_at: Option<Timestamp>,
     /// The result of the last check, in one sentence.
     pub last_check_result: Option<String>,
+    /// The client that registered it; `None` for the administrator, who also takes over what it pins.
+    pub registrant: Option<Client>,
+    /// When it was deactivated; `None` while it is active.
+    pub deactivated_at: Option<Timestamp>,
+}
+
+impl DomainRecord {
+    /// Makes the domain active.
+    pub fn activate(&mut self) {
+        (self.status, self.deactivated_at) = (DomainStatus::Active, None);
+    }
+
+    /// Deactivates the domain at `now`.
+    pub fn deactivate(&mut self, now: Timestamp) {
+        (self.status, self.deactivated_at) = (DomainStatus::Deactivated, Some(now));
+    }
 }
 
 #[cfg(test)]

@@ -13,9 +13,10 @@ pub mod id;
 pub mod local_part;
 pub mod protocol;
 pub mod time;
+pub mod token;
 pub mod webhook;
 
-pub use address::{Address, AddressError, Mailbox, RoleAddresses, Subaddressing};
+pub use address::{Address, AddressError, Mailbox, POSTMASTER, RoleAddresses, Subaddressing};
 pub use caps::{Caps, WhenFull};
 pub use client::Client;
 pub use count::{Count, Counts, Durations, Stopwatch};
@@ -26,6 +27,7 @@ pub use id::EmailId;
 pub use local_part::{LocalPartPattern, LocalPartPatternError};
 pub use protocol::{Greeting, Protocol, TlsSession};
 pub use time::Timestamp;
+pub use token::{Scope, ScopeError, TokenHash, TokenName, TokenNameError, TokenRecord};
 pub use webhook::{
     AttemptRecord, EventId, PendingEvent, Secret, Verdict, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus,
 };

@@ -2,22 +2,20 @@
 //!
 //! A client that exceeds its own limits is refused before another connection is evicted for it. Behind a proxy the client
 //! is unknown until the header arrives; without a free slot such a connection waits as one of
-//! [`WAITING_MAX`](super::WAITING_MAX).
+//! [`WAITING_MAX`](crate::connections::WAITING_MAX).
 
-use std::io;
 use std::net::IpAddr;
 
-use tokio::io::AsyncReadExt;
 use tokio_util::sync::CancellationToken;
 
-use super::client_limits::ClientConnection;
 use super::eviction::{Slot, SlotRequest};
 use super::metrics::Gauge;
-use super::proxy::{self, Progress, SourceAddress};
 use super::reasons::{End, Limit};
 use super::reply::Reply;
 use super::stream::Stream;
 use super::{Dialect, Receiver, Service, timeout};
+use crate::connections::proxy::SourceAddress;
+use crate::connections::{ClientConnection, Exceeded, HeaderError, read_header};
 use crate::model::TlsSession;
 
 /// A connection that has just been accepted.
@@ -47,15 +45,13 @@ pub(super) struct Accepted<'a> {
 
 /// Why a connection from a proxy is closed without a reply.
 #[derive(Debug, thiserror::Error)]
-enum HeaderError {
+enum NoClient {
     #[error("it took too long")]
     TooLong,
     #[error("the connection was evicted")]
     Evicted,
     #[error("{0}")]
-    Malformed(#[from] proxy::Malformed),
-    #[error("{0}")]
-    Io(#[from] io::Error),
+    Header(#[from] HeaderError),
 }
 
 impl Incoming {
@@ -105,7 +101,8 @@ impl Incoming {
                     reply_at_once(&stream, service, &refusal, receiver);
                     return None;
                 }
-                let Some(slot) = shutdown.run_until_cancelled(waiting.evict(&*receiver.clock)).await else {
+                let evict = waiting.evict(None, &*receiver.clock);
+                let Some(slot) = shutdown.run_until_cancelled(evict).await else {
                     reply_at_once(&stream, service, &Reply::STOPPING, receiver);
                     return None;
                 };
@@ -136,17 +133,17 @@ impl Incoming {
 /// The client that the PROXY header names. `None`: there is no valid header, and the connection must be closed.
 async fn named_client(stream: &mut Stream, peer: IpAddr, slot: &SlotRequest, receiver: &Receiver) -> Option<IpAddr> {
     let slot = if let SlotRequest::Granted(slot) = slot { Some(slot) } else { None };
-    match read_header(stream, slot, receiver).await {
+    match source_address(stream, slot, receiver).await {
         Ok(SourceAddress::Address(client)) => Some(client),
         Ok(SourceAddress::OfSocket) => Some(peer),
         // A health check connects and disconnects.
-        Err(HeaderError::Io(error)) => {
+        Err(NoClient::Header(HeaderError::Io(error))) => {
             tracing::debug!(proxy = %peer, %error, "smtp connection closed: no PROXY header");
             None
         }
         Err(error) => {
             match error {
-                HeaderError::Evicted => receiver.counters.refused(Limit::Connections),
+                NoClient::Evicted => receiver.counters.refused(Limit::Connections),
                 _ => receiver.counters.proxy_header_refused(),
             }
             tracing::warn!(proxy = %peer, %error, "smtp connection closed: no PROXY header");
@@ -159,7 +156,10 @@ async fn named_client(stream: &mut Stream, peer: IpAddr, slot: &SlotRequest, rec
 fn connect(stream: &Stream, address: IpAddr, receiver: &Receiver) -> Result<ClientConnection, Limit> {
     match stream {
         Stream::Unix(_) => Ok(ClientConnection::unlimited()),
-        _ => receiver.clients.connect(address, receiver.clock.boot()),
+        _ => receiver.clients.connect(address, receiver.clock.boot()).map_err(|exceeded| match exceeded {
+            Exceeded::Connections => Limit::ClientConnections,
+            Exceeded::Rate => Limit::ConnectionRate,
+        }),
     }
 }
 
@@ -189,34 +189,19 @@ fn is_from_proxy(stream: &Stream, peer: IpAddr, service: Service, receiver: &Rec
     matches!(stream, Stream::Tcp(_)) && service != Service::Lmtp && receiver.settings.is_proxy(peer)
 }
 
-/// Reads a PROXY header and no octet behind it.
-async fn read_header(
+/// Reads a PROXY header in time.
+async fn source_address(
     stream: &mut Stream,
     slot: Option<&Slot>,
     receiver: &Receiver,
-) -> Result<SourceAddress, HeaderError> {
-    let read = async {
-        let mut octets = Vec::new();
-        loop {
-            match proxy::read(&octets)? {
-                Progress::Whole(source) => return Ok(source),
-                Progress::Needs(missing) => {
-                    let start = octets.len();
-                    octets.resize(start + missing, 0);
-                    let read = stream.read(&mut octets[start..]).await?;
-                    octets.truncate(start + read);
-                    if read == 0 {
-                        return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
-                    }
-                }
-            }
-        }
-    };
+) -> Result<SourceAddress, NoClient> {
     let Receiver { clock, slots, settings, .. } = receiver;
     let deadline = timeout::deadline(slots, clock.boot(), settings.proxy_timeout, End::Idle);
-    timeout::wait(&**clock, slots, slot, deadline, read)
-        .await
-        .unwrap_or_else(|end| Err(if end == End::Evicted { HeaderError::Evicted } else { HeaderError::TooLong }))
+    match timeout::wait(&**clock, slots, slot, deadline, read_header(stream)).await {
+        Ok(read) => Ok(read?),
+        Err(End::Evicted) => Err(NoClient::Evicted),
+        Err(_) => Err(NoClient::TooLong),
+    }
 }
 
 /// Does the server's side of a TLS handshake. After it the client's timer waits for a command.

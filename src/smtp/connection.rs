@@ -17,6 +17,7 @@ use super::reply::Reply;
 use super::session::{Action, Message, Session};
 use super::stream::Stream;
 use super::{Dialect, Receiver, timeout};
+use crate::connections;
 use crate::model::{Delivery, Envelope};
 
 /// How much one read takes at first.
@@ -25,9 +26,6 @@ const READ_OCTETS: usize = 8 * 1024;
 const READ_OCTETS_MAX: usize = 64 * 1024;
 /// How much memory for replies stays allocated after they are written; most replies are short.
 const REPLIES_OCTETS_IDLE: usize = 1024;
-/// How long a client may go on sending after the last reply, and how many octets; they are dropped.
-const LINGER: Duration = Duration::from_secs(1);
-const LINGER_OCTETS_MAX: usize = 1024 * 1024;
 
 /// Serves one client until its session ends.
 pub(super) async fn run(accepted: Accepted<'_>, dialect: Dialect, receiver: &Receiver, shutdown: &CancellationToken) {
@@ -106,7 +104,7 @@ impl Connection<'_> {
         loop {
             if self.shutdown.is_cancelled() {
                 self.session.stop();
-            } else if self.slot.timer().is_session_over(self.receiver.slots.timeouts(), self.receiver.clock.boot()) {
+            } else if self.slot.timer().is_session_over(self.receiver.slots.rules(), self.receiver.clock.boot()) {
                 self.session.refuse_transactions();
             }
             let mut input = &buffer[unread.clone()];
@@ -149,7 +147,7 @@ impl Connection<'_> {
                         End::Evicted | End::Stressed => was_in_data || self.stream.has_octets(),
                         _ => true,
                     };
-                    self.close(&mut buffer, may_send_on).await;
+                    connections::close(&mut self.stream, &mut buffer, may_send_on).await;
                     return end;
                 }
             }
@@ -176,9 +174,9 @@ impl Connection<'_> {
         // A client that reserves memory is under stress while memory is scarce, too.
         let deadline = || match reserved {
             1.. if receiver.bodies.is_scarce() => {
-                slot.timer().deadline(&slots.timeouts().with_scarce_memory(reserved), true)
+                slot.timer().deadline(&slots.rules().with_scarce_memory(reserved), true)
             }
-            _ => slot.timer().deadline(slots.timeouts(), slots.is_stressed()),
+            _ => slot.timer().deadline(slots.rules(), slots.is_stressed()),
         };
         // Eviction is checked before reading: a client that sends without end could delay it for ever.
         let read = tokio::select! {
@@ -219,7 +217,7 @@ impl Connection<'_> {
         // All writes between two reads share one deadline, so a client that reads a little at a time gains no time.
         let began_at = *self.writing_since.get_or_insert_with(|| receiver.clock.boot());
         let slots = &receiver.slots;
-        let deadline = timeout::deadline(slots, began_at, slots.timeouts().client, End::RepliesUnread);
+        let deadline = timeout::deadline(slots, began_at, slots.rules().client, End::RepliesUnread);
         let written = timeout::wait(&*receiver.clock, slots, Some(slot), deadline, write).await;
         replies.clear();
         replies.shrink_to(REPLIES_OCTETS_IDLE);
@@ -251,24 +249,5 @@ impl Connection<'_> {
             Err(error) => tracing::warn!(client = %self.address, %error, "message not stored; its sender retries"),
         }
         self.session.stored(outcome);
-    }
-
-    /// Closes the connection. If octets are unread, the kernel resets the connection and the last reply can be lost. So
-    /// the octets of a client that may still be sending are read and dropped for a moment.
-    async fn close(&mut self, buffer: &mut [u8], may_send_on: bool) {
-        let stream = &mut self.stream;
-        let close = async {
-            stream.shutdown().await?;
-            let mut dropped = 0;
-            while may_send_on && dropped < LINGER_OCTETS_MAX {
-                match stream.read(buffer).await? {
-                    0 => break,
-                    octets => dropped += octets,
-                }
-            }
-            io::Result::Ok(())
-        };
-        // An error changes nothing: the session has ended.
-        let _ = tokio::time::timeout(LINGER, close).await;
     }
 }

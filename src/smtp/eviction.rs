@@ -1,186 +1,61 @@
-//! Connection slots: how many connections there may be in all, and which one is evicted when all slots are taken.
+//! Which session is evicted when all connection slots are taken: the one whose client has kept the server waiting longest.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
-
 use super::deadlines::{ClientTimer, Timeouts};
-use crate::clock::Clock;
+use crate::connections;
+use crate::model::Client;
 
-/// The most connections that wait for a slot when all are taken. Each of them has a socket open.
-pub const WAITING_MAX: usize = 64;
-/// How long a connection waits for the evicted one to close.
-const FREED_WITHIN: Duration = Duration::from_secs(2);
-/// The most connections that one eviction compares; the next eviction goes on behind them. So an eviction costs the
-/// same however many connections there are.
-const COMPARED_MAX: usize = 1_024;
 /// A client may be evicted once it has kept the server waiting for this part of the timeout under stress.
 const STRESS_PART: u32 = 10;
 
 /// The connection slots of all listeners.
-#[derive(Debug)]
-pub(super) struct Slots {
-    max: usize,
-    free: Arc<Semaphore>,
-    waiting: Arc<Semaphore>,
-    timeouts: Timeouts,
-    taken: Mutex<Taken>,
-}
-
+pub(super) type Slots = connections::Slots<Occupant>;
+/// The slot of one connection.
+pub(super) type Slot = connections::Slot<Occupant>;
 /// What a new connection gets.
-#[derive(Debug)]
-pub(super) enum SlotRequest {
-    /// A slot.
-    Granted(Slot),
-    /// All slots are taken; another connection may be evicted for this one.
-    Waiting(WaitingForSlot),
-}
-
-/// A connection without a slot. No other connection has been evicted for it yet.
-#[derive(Debug)]
-pub(super) struct WaitingForSlot {
-    slots: Arc<Slots>,
-    _permit: OwnedSemaphorePermit,
-}
-
-/// The connections that have a slot and are not evicted.
-#[derive(Debug, Default)]
-struct Taken {
-    connections: BTreeMap<u64, Arc<Occupant>>,
-    next_number: u64,
-    /// The number at which the next eviction begins to compare.
-    compare_from: u64,
-}
+pub(super) type SlotRequest = connections::SlotRequest<Occupant>;
 
 /// A connection as an eviction sees it.
 #[derive(Debug)]
-struct Occupant {
-    timer: Mutex<ClientTimer>,
-    eviction: Notify,
-}
-
-/// The slot of one connection; freed when this is dropped.
-#[derive(Debug)]
-pub(super) struct Slot {
-    slots: Arc<Slots>,
-    number: u64,
-    occupant: Arc<Occupant>,
-    _permit: OwnedSemaphorePermit,
-}
-
-impl Slots {
-    pub(super) fn new(max: usize, timeouts: Timeouts) -> Self {
-        let max = max.min(Semaphore::MAX_PERMITS);
-        let free = Arc::new(Semaphore::new(max));
-        Self { max, free, waiting: Arc::new(Semaphore::new(WAITING_MAX)), timeouts, taken: Mutex::default() }
-    }
-
-    /// How long a client may take.
-    pub(super) const fn timeouts(&self) -> &Timeouts {
-        &self.timeouts
-    }
-
-    /// Whether more than three quarters of the slots are taken.
-    pub(super) fn is_stressed(&self) -> bool {
-        self.free.available_permits() * 4 < self.max
-    }
-
-    /// Requests a slot; `None` if there is none and enough other connections wait for one.
-    pub(super) fn request(self: &Arc<Self>, now: Duration) -> Option<SlotRequest> {
-        if let Ok(permit) = Arc::clone(&self.free).try_acquire_owned() {
-            return Some(SlotRequest::Granted(self.take(permit, now)));
-        }
-        let permit = Arc::clone(&self.waiting).try_acquire_owned().ok()?;
-        Some(SlotRequest::Waiting(WaitingForSlot { slots: Arc::clone(self), _permit: permit }))
-    }
-
-    fn take(self: &Arc<Self>, permit: OwnedSemaphorePermit, now: Duration) -> Slot {
-        let occupant = Arc::new(Occupant { timer: Mutex::new(ClientTimer::new(now)), eviction: Notify::new() });
-        let mut taken = self.taken();
-        let number = taken.next_number;
-        taken.next_number += 1;
-        taken.connections.insert(number, Arc::clone(&occupant));
-        drop(taken);
-        Slot { slots: Arc::clone(self), number, occupant, _permit: permit }
-    }
-
-    fn taken(&self) -> MutexGuard<'_, Taken> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl WaitingForSlot {
-    /// Takes a slot that has become free, or evicts another connection and takes its slot. `None`: no connection may be
-    /// evicted, or the evicted one has not closed in time.
-    pub(super) async fn evict(self, clock: &dyn Clock) -> Option<Slot> {
-        let Self { slots, _permit } = &self;
-        let permit = match Arc::clone(&slots.free).try_acquire_owned() {
-            Ok(permit) => permit,
-            Err(_) if slots.taken().evict(&slots.timeouts, clock.boot()) => {
-                timeout(FREED_WITHIN, Arc::clone(&slots.free).acquire_owned()).await.ok()?.ok()?
-            }
-            Err(_) => return None,
-        };
-        Some(slots.take(permit, clock.boot()))
-    }
-}
-
-impl Taken {
-    /// Evicts the connection that has kept the server waiting longest, of those that are compared. `false`: none of them
-    /// has kept it waiting long enough.
-    fn evict(&mut self, timeouts: &Timeouts, now: Duration) -> bool {
-        let latest = now.saturating_sub(timeouts.stress / STRESS_PART);
-        let (behind, before) =
-            (self.connections.range(self.compare_from..), self.connections.range(..self.compare_from));
-        let mut idlest = None;
-        for (number, occupant) in behind.chain(before).take(COMPARED_MAX) {
-            self.compare_from = number + 1;
-            let since = occupant.timer().waiting_since(timeouts, now).filter(|since| *since <= latest);
-            idlest = [idlest, since.map(|since| (since, *number))].into_iter().flatten().min();
-        }
-        let evicted = idlest.and_then(|(_, number)| self.connections.remove(&number));
-        if let Some(occupant) = &evicted {
-            occupant.eviction.notify_one();
-        }
-        evicted.is_some()
-    }
-}
+pub(super) struct Occupant(Mutex<ClientTimer>);
 
 impl Occupant {
-    fn timer(&self) -> MutexGuard<'_, ClientTimer> {
-        self.timer.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Slot {
     /// The timer of the connection's client.
     pub(super) fn timer(&self) -> MutexGuard<'_, ClientTimer> {
-        self.occupant.timer()
-    }
-
-    /// Waits until the connection is evicted.
-    pub(super) async fn evicted(&self) {
-        self.occupant.eviction.notified().await;
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Slot {
-    fn drop(&mut self) {
-        self.slots.taken().connections.remove(&self.number);
+impl connections::Occupant for Occupant {
+    type Rules = Timeouts;
+
+    fn new(_: &Timeouts, now: Duration) -> Self {
+        Self(Mutex::new(ClientTimer::new(now)))
+    }
+
+    /// All connections count together: a sender that keeps time is worth more than one with few connections.
+    fn client(&self) -> Option<Client> {
+        None
+    }
+
+    fn evictable_since(&self, timeouts: &Timeouts, now: Duration) -> Option<Duration> {
+        let latest = now.saturating_sub(timeouts.stress / STRESS_PART);
+        self.timer().waiting_since(timeouts, now).filter(|since| *since <= latest)
     }
 }
-
 #[cfg(test)]
 mod tests {
     use std::pin::pin;
+    use std::sync::Arc;
     use std::task::{Context, Poll, Waker};
 
     use super::super::deadlines::Expected;
     use super::super::deadlines::tests::TIMEOUTS;
     use super::*;
+    use crate::clock::Clock;
+    use crate::connections::{COMPARED_MAX, FREED_WITHIN, WAITING_MAX};
     use crate::model::Timestamp;
 
     const DATA: Expected = Expected { is_in_data: true, transaction: Some(1), has_replied: true, progress: 0 };
@@ -225,7 +100,7 @@ mod tests {
     /// Requests the slot of another connection; the wait for it.
     fn waiting(slots: &Arc<Slots>, at: u64) -> impl Future<Output = Option<Slot>> + use<> {
         let Some(SlotRequest::Waiting(waiting)) = slots.request(seconds(at)) else { panic!("all slots are taken") };
-        async move { waiting.evict(&At(at)).await }
+        async move { waiting.evict(None, &At(at)).await }
     }
 
     /// How far the wait is when it has just begun.
@@ -296,7 +171,7 @@ mod tests {
     #[tokio::test]
     async fn the_wait_for_a_slot_ends_if_the_evicted_connection_stays() {
         let (slots, _taken) = taken(1);
-        let slot = timeout(FREED_WITHIN * 5, waiting(&slots, 9)).await;
+        let slot = tokio::time::timeout(FREED_WITHIN * 5, waiting(&slots, 9)).await;
         assert!(matches!(slot, Ok(None)), "{slot:?}");
     }
 }

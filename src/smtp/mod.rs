@@ -3,11 +3,12 @@
 //! A message is accepted (250) only after [`Store::receive`] has returned `Ok`; [`Session::stored`] is the only place
 //! that does so. The files, in the order in which a connection meets them:
 //!
+//! [`connections`](crate::connections) has the limits that HTTP shares.
+//!
 //! ```text
 //! listener       the sockets; how the service stops
 //! accept         from an accepted connection to a session
-//!   client_limits  connections of one client      eviction  connections in all, and which one is evicted
-//!   proxy          PROXY headers                  stream    TCP, Unix and TLS as one type
+//!   eviction       which session is evicted       stream    TCP, Unix and TLS as one type
 //! connection     reads, writes and waits for a session, and hands its messages to the store
 //!   timeout        waits until a deadline         deadlines how long a client may take
 //! session        the protocol, without I/O: octets in, replies and actions out
@@ -24,7 +25,6 @@ mod accept;
 mod auth;
 mod body;
 mod budget;
-mod client_limits;
 mod command;
 mod connection;
 mod content;
@@ -36,7 +36,6 @@ mod listener;
 mod metrics;
 mod path;
 mod policy;
-pub mod proxy;
 mod reasons;
 mod reply;
 mod session;
@@ -46,12 +45,10 @@ mod timeout;
 
 use std::sync::Arc;
 
-use client_limits::Clients;
 use eviction::Slots;
 
 pub use budget::{Budget, Share};
 pub use data::Decoder;
-pub use eviction::WAITING_MAX;
 pub use listener::{Listener, ServiceListener, serve};
 pub use metrics::Counters;
 pub use policy::{Policy, PolicySettings};
@@ -61,6 +58,7 @@ pub use session::{Action, Message, Session};
 pub use settings::SmtpSettings;
 
 use crate::clock::Clock;
+use crate::connections::Clients;
 use crate::domains::DomainTable;
 pub use crate::model::TlsSession;
 use crate::store::Store;

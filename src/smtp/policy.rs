@@ -9,11 +9,10 @@ use super::budget::{Budget, Share};
 use super::reply::Reply;
 use crate::config::Config;
 use crate::domains::{DomainTable, Served};
-use crate::model::{Address, Client, DomainName, DomainPattern, LocalPartPattern, Mailbox, RoleAddresses, Timestamp};
+use crate::model::{
+    Address, Client, DomainName, DomainPattern, LocalPartPattern, Mailbox, POSTMASTER, RoleAddresses, Timestamp,
+};
 use crate::store::Store;
-
-/// The one mailbox that every domain has (RFC 5321 section 4.5.1).
-const POSTMASTER: &str = "postmaster";
 
 /// What the administrator refuses; nothing by default.
 #[derive(Clone, Debug, Default)]
@@ -56,11 +55,11 @@ impl PolicySettings {
         if is_refused { Err(Reply::SENDER_REFUSED) } else { Ok(()) }
     }
 
-    fn mailbox(&self, mailbox: &Mailbox) -> Result<(), Reply> {
+    fn mailbox(&self, mailbox: &Mailbox, hostname: &DomainName) -> Result<(), Reply> {
         let accepted = &self.accepted_local_parts;
         let is_accepted = accepted.is_empty()
             || mailbox.local_part() == POSTMASTER
-            || self.role_addresses.contains(mailbox)
+            || self.role_addresses.contains(mailbox, hostname)
             || accepted.iter().any(|pattern| pattern.matches(mailbox));
         if is_accepted { Ok(()) } else { Err(Reply::MAILBOX_UNKNOWN) }
     }
@@ -109,7 +108,7 @@ impl Policy for Rules<'_> {
         }
         let mailbox_of = |address: &Address| address.mailbox(self.settings.subaddressing);
         let mailbox = mailbox_of(address);
-        self.settings.policy.mailbox(&mailbox)?;
+        self.settings.policy.mailbox(&mailbox, &self.settings.hostname)?;
         let mut mailboxes: Vec<Mailbox> = earlier.iter().map(mailbox_of).collect();
         mailboxes.push(mailbox);
         let takes = self.store.check_caps(&mailboxes, (self.now)());
@@ -180,6 +179,7 @@ mod tests {
 
     #[test]
     fn a_recipient_is_accepted_by_its_local_part() {
+        let hostname: DomainName = "localhost".parse().expect("name");
         let settings = PolicySettings { accepted_local_parts: all(&["test-*", "ann"]), ..PolicySettings::default() };
         for (local_part, is_accepted, is_accepted_without_tag) in [
             ("test-1", true, true),
@@ -194,13 +194,13 @@ mod tests {
             ("abuse", false, false),
         ] {
             let address: Address = format!("{local_part}@example.test").parse().expect(local_part);
-            let is = |subaddressing| settings.mailbox(&address.mailbox(subaddressing)).is_ok();
+            let is = |subaddressing| settings.mailbox(&address.mailbox(subaddressing), &hostname).is_ok();
             assert_eq!(is(Subaddressing::Keep), is_accepted, "{local_part}");
             assert_eq!(is(Subaddressing::Strip), is_accepted_without_tag, "{local_part}");
         }
         let is = |address: &str| {
             let address: Address = address.parse().expect("address");
-            settings.mailbox(&address.mailbox(Subaddressing::Keep)).is_ok()
+            settings.mailbox(&address.mailbox(Subaddressing::Keep), &hostname).is_ok()
         };
         assert!(is("Abuse@example.org") && is("security@example.org"));
         assert!(!is("sales@example.org"));

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-use super::client_limits::ClientLimits;
 use super::deadlines::{MinRate, Timeouts};
 use super::policy::PolicySettings;
 use crate::config::{Config, SMTP_RECIPIENTS_MAX, SmtpAuth};
+use crate::connections::ClientLimits;
 use crate::model::{DomainName, Subaddressing};
 
 /// The settings of the receiver. The fields that have no setting of the daemon are there for tests.

@@ -34,7 +34,7 @@ pub(super) async fn wait<T>(
             biased;
             done = &mut work => return Ok(done),
             () = &mut evicted => return Err(End::Evicted),
-            () = sleep(left.min(slots.timeouts().stress)) => {}
+            () = sleep(left.min(slots.rules().stress)) => {}
         }
     }
 }
@@ -48,7 +48,7 @@ pub(super) fn deadline(
     end: End,
 ) -> impl Fn() -> (Duration, End) + use<'_> {
     move || {
-        let stress = slots.timeouts().stress;
+        let stress = slots.rules().stress;
         if stress < most && slots.is_stressed() { (since + stress, End::Stressed) } else { (since + most, end) }
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! mod, outbox   the traits: Store for mail and domains, Outbox for webhooks and their pending events
+//! newest        questions about the newest Emails of all mailboxes
 //! change        every write, as one enum
 //! embedded      the store in a directory: one writer thread, opening, recovery, checkpoints
 //! journal       the source of truth: groups of records in preallocated segments
@@ -39,6 +40,7 @@ mod embedded;
 mod error;
 mod index;
 mod journal;
+mod newest;
 mod outbox;
 mod salvage;
 
@@ -55,6 +57,7 @@ pub use embedded::EmbeddedStore;
 pub use error::{OpenError, StoreError};
 pub use index::Compacted;
 use index::IndexError;
+pub use newest::{NewestCursor, NewestCursorError, NewestEmail, NewestPage, NewestQuery};
 pub use outbox::{
     ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxLimits, OutboxVersion, Replay, Replayed, WebhookFilter,
     WebhookPage, WebhookRegistration,
@@ -197,6 +200,20 @@ pub trait Store: Send + Sync + 'static {
 
     /// Lists a page of a mailbox with its version, as of `now`. An unknown mailbox is empty. A page of 0 Emails costs least.
     async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError>;
+
+    /// Lists the newest Emails of a mailbox with sequence numbers below `before`, at most `limit`.
+    ///
+    /// A caller that goes on below the last number sees each Email once, whatever arrives meanwhile.
+    async fn list_before(
+        &self,
+        mailbox: &Mailbox,
+        before: u64,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Listed>, StoreError>;
+
+    /// Lists the newest Emails of all mailboxes as of `now`. Examines a bounded number of rows, however much is stored.
+    async fn newest(&self, query: NewestQuery, now: Timestamp) -> Result<NewestPage, StoreError>;
 
     /// Finds the Email with this id, without its octets, if it is readable at `now`.
     async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError>;

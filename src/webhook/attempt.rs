@@ -13,7 +13,9 @@ use super::outcome::{Disposition, ErrorClass};
 use super::schedule::RETRY_AFTER_MAX;
 use super::{Caller, Event, EventEmail, EventRequest, Outcome, Schedule, Signer, Target};
 use crate::clock::Clock;
-use crate::model::{AttemptRecord, EventId, PendingEvent, RoleAddresses, Timestamp, Verdict, WebhookId, WebhookRecord};
+use crate::model::{
+    AttemptRecord, DomainName, EventId, PendingEvent, RoleAddresses, Timestamp, Verdict, WebhookId, WebhookRecord,
+};
 use crate::reader::{self, Reader};
 use crate::store::{ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, StoreError};
 
@@ -34,6 +36,8 @@ pub struct EventSender {
     pub grace: Duration,
     /// The role addresses. Only webhooks of the administrator get events for them.
     pub roles: RoleAddresses,
+    /// The name of the service.
+    pub hostname: DomainName,
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// Counts attempts and events that were given up.
@@ -101,7 +105,7 @@ impl EventSender {
         Some(Receiver {
             target: Arc::new(target),
             signer: webhook.secret.as_ref().map(|secret| Arc::new(Signer::of(secret))),
-            is_closed: webhook.registrant.is_some() && self.roles.contains(&webhook.mailbox),
+            is_closed: webhook.registrant.is_some() && self.roles.contains(&webhook.mailbox, &self.hostname),
             was_delivered: webhook.is_proven() && webhook.failures == 0,
             failures: webhook.failures,
         })

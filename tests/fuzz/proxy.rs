@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseResult;
-use tempmail::smtp::proxy::{Malformed, Progress, SourceAddress, read};
+use tempmail::connections::proxy::{Malformed, Progress, SourceAddress, read};
 
 use crate::corpus;
 use crate::input::{self, Input};

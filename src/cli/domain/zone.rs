@@ -22,6 +22,8 @@ fn line(record: &str) -> String {
     let (owner, class) = (words.next().unwrap_or_default(), words.next());
     if is_plain && owner.ends_with('.') && class == Some("IN") && words.count() >= 2 {
         record.to_owned()
+    } else if record.starts_with(';') {
+        visible::line(record).into_owned()
     } else {
         format!("; {}", visible::line(record))
     }
@@ -47,6 +49,8 @@ mod tests {
             ("example.org. IN MX 10 a\nb. IN MX 10 c.", "; example.org. IN MX 10 a\u{240a}b. IN MX 10 c."),
             ("example.org. IN TXT \"$(x)\"", "; example.org. IN TXT \"$(x)\""),
             ("$INCLUDE /etc/passwd x", "; $INCLUDE /etc/passwd x"),
+            ("; a comment", "; a comment"),
+            ("; a\nb. IN MX 10 c.", "; a\u{240a}b. IN MX 10 c."),
         ] {
             assert_eq!(line(bad), shown);
         }

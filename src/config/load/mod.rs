@@ -7,12 +7,18 @@ use super::error::{ConfigError, ConfigProblem, KeyLocation, ValueOrigin, Warning
 use super::setting::{Setting, Shape, variable};
 use super::settings::SETTINGS;
 use super::{Config, Revision, ServeArgs, check, file, paths};
+use crate::model::Secret;
 
 /// The configuration file of the whole machine.
 const SYSTEM_CONFIG_FILE: &str = "/etc/tempmail/config.toml";
 
-/// Variables that are no settings of `serve`: the place of the file, and what the client reads.
-const OTHER_VARIABLES: [&str; 3] = ["TEMPMAIL_CONFIG", "TEMPMAIL_SERVER", "TEMPMAIL_TOKEN"];
+/// The variable with a token for the administrator. Neither a flag nor the file has it, since others can often read those.
+const ADMIN_TOKEN: &str = "TEMPMAIL_ADMIN_TOKEN";
+/// The shortest such token in octets.
+const ADMIN_TOKEN_OCTETS_MIN: usize = 32;
+
+/// Variables that are no settings of `serve`: the place of the file, a token, and what the client reads.
+const OTHER_VARIABLES: [&str; 4] = ["TEMPMAIL_CONFIG", ADMIN_TOKEN, "TEMPMAIL_SERVER", "TEMPMAIL_TOKEN"];
 
 /// Everything that settings are read from, as it was when the program began.
 #[derive(Clone, Debug, Default)]
@@ -100,6 +106,7 @@ fn load_on(machine: &Machine<'_>, sources: &Sources) -> Result<Loaded, ConfigErr
     if config.data_dir.as_os_str().is_empty() {
         problems.push(ConfigProblem::NoDataDir);
     }
+    config.admin_token = admin_token(sources, &mut problems);
     check::derive(&mut config, machine.name, |key| !matches!(origins.get(key), Some(ValueOrigin::Default(_))));
     // Of values that are partly wrong a contradiction may be no more than an echo.
     if problems.is_empty() {
@@ -138,6 +145,14 @@ fn from_flags(setting: &'static Setting, sources: &Sources) -> Option<Given> {
         Shape::Switch | Shape::One => given.to_vec(),
     };
     Some(Given { setting, origin: ValueOrigin::Flag, values })
+}
+
+fn admin_token(sources: &Sources, problems: &mut Vec<ConfigProblem>) -> Option<Secret> {
+    let text = sources.env.get(ADMIN_TOKEN).filter(|text| !text.is_empty())?;
+    if text.len() < ADMIN_TOKEN_OCTETS_MIN || !text.bytes().all(|octet| octet.is_ascii_graphic()) {
+        problems.push(ConfigProblem::AdminToken { variable: ADMIN_TOKEN, octets_min: ADMIN_TOKEN_OCTETS_MIN });
+    }
+    Secret::new(text.clone())
 }
 
 /// The revision in effect, known before everything else because the defaults come from it. A bad value is reported

@@ -27,6 +27,8 @@ pub struct DomainsConfig {
     pub public_addresses: Vec<IpAddr>,
     /// The most domains that can be registered.
     pub registered_max: usize,
+    /// The most domains that one client can have registered.
+    pub registered_per_client_max: usize,
 }
 
 impl DomainsConfig {
@@ -43,6 +45,7 @@ impl DomainsConfig {
             resolvers: Vec::new(),
             public_addresses: Vec::new(),
             registered_max: 10_000,
+            registered_per_client_max: 100,
         }
     }
 }
@@ -106,5 +109,13 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Maximum domains that can be registered, 0 to 1000000",
         |c, v| one(v, |t| value::number(t, 0..=1_000_000)).map(|n| c.domains.registered_max = n),
         |c| vec![c.domains.registered_max.to_string()],
+    ),
+    Setting::new(
+        "max-domains-per-client",
+        Shape::One,
+        "N",
+        "Maximum registered domains of one client (an IPv4 address or an IPv6 /64), 0 to 1000000; the administrator has none",
+        |c, v| one(v, |t| value::number(t, 0..=1_000_000)).map(|n| c.domains.registered_per_client_max = n),
+        |c| vec![c.domains.registered_per_client_max.to_string()],
     ),
 ];

@@ -2,9 +2,11 @@
 
 use std::net::SocketAddr;
 
+use ipnet::IpNet;
+
 use super::{both_loopbacks, each, one, or_none, texts};
 use crate::config::Revision;
-use crate::config::parse::{allowed_host, listen_addresses, origins, rate_limit};
+use crate::config::parse::{allowed_host, listen_addresses, network, origins, rate_limit};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value;
 
@@ -19,16 +21,20 @@ pub struct HttpConfig {
     pub page_size_default: usize,
     /// The largest page.
     pub page_size_max: usize,
-    /// Hosts besides loopback that HTTP answers for while it listens on loopback only: canonical domain names, and IP
-    /// addresses without brackets; no ports.
+    /// The only hosts besides loopback that HTTP answers for: canonical domain names, and IP addresses without brackets; no
+    /// ports. Empty: any host where HTTP listens beyond loopback, else none.
     pub allowed_hosts: Vec<String>,
     /// Origins whose pages may read answers, as browsers send them, or `*` for any; `None`: any where HTTP listens beyond
     /// loopback, else loopback ones.
     pub allowed_origins: Option<Vec<String>>,
+    /// Networks of reverse proxies whose `X-Forwarded-For` and `Forwarded` name the client.
+    pub trusted_proxies: Vec<IpNet>,
     /// Requests per minute and client address; `None`: unlimited.
     pub rate_limit: Option<u32>,
     /// The most connections at once.
     pub connections_max: usize,
+    /// The most connections at once of one client.
+    pub connections_per_client_max: usize,
 }
 
 impl HttpConfig {
@@ -41,11 +47,13 @@ impl HttpConfig {
             page_size_max: 100,
             allowed_hosts: Vec::new(),
             allowed_origins: None,
+            trusted_proxies: Vec::new(),
             rate_limit: match revision {
                 Revision::One => None,
                 Revision::Two => Some(10_000),
             },
             connections_max: 1_000,
+            connections_per_client_max: 250,
         }
     }
 
@@ -85,10 +93,11 @@ pub(super) const SETTINGS: &[Setting] = &[
         "http-allowed-hosts",
         Shape::Several,
         "HOST",
-        "Host name or address, without port, that HTTP also answers for while it listens on loopback only",
+        "Host name or address, without port, that HTTP answers for beside loopback",
         |c, v| each(v, allowed_host).map(|all| c.http.allowed_hosts = all),
         |c| c.http.allowed_hosts.clone(),
-    ),
+    )
+    .with_default("any, but only loopback while HTTP listens on loopback only"),
     Setting::new(
         "http-allowed-origins",
         Shape::Several,
@@ -99,10 +108,18 @@ pub(super) const SETTINGS: &[Setting] = &[
     )
     .with_default("any, but only loopback ones while HTTP listens on loopback only"),
     Setting::new(
+        "trusted-proxies",
+        Shape::Several,
+        "CIDR",
+        "Network of reverse proxies, whose X-Forwarded-For or Forwarded names the client of a request",
+        |c, v| each(v, network).map(|all| c.http.trusted_proxies = all),
+        |c| texts(&c.http.trusted_proxies),
+    ),
+    Setting::new(
         "rate-limit",
         Shape::One,
         "N|off",
-        "HTTP requests per minute and client address, 1 to 10000000, or 'off'",
+        "HTTP requests per minute of one client (IPv4 address or IPv6 /64), 1 to 10000000, or 'off'",
         |c, v| one(v, rate_limit).map(|limit| c.http.rate_limit = limit),
         |c| vec![c.http.rate_limit.map_or_else(|| "off".to_owned(), |limit| limit.to_string())],
     ),
@@ -113,5 +130,13 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Maximum HTTP connections at once, 1 to 100000",
         |c, v| one(v, |t| value::number(t, 1..=100_000)).map(|n| c.http.connections_max = n),
         |c| vec![c.http.connections_max.to_string()],
+    ),
+    Setting::new(
+        "max-http-connections-per-client",
+        Shape::One,
+        "N",
+        "Maximum HTTP connections at once of one client (IPv4 address or IPv6 /64), 1 to 100000",
+        |c, v| one(v, |t| value::number(t, 1..=100_000)).map(|n| c.http.connections_per_client_max = n),
+        |c| vec![c.http.connections_per_client_max.to_string()],
     ),
 ];

@@ -6,6 +6,7 @@
 mod domains;
 mod http;
 mod policy;
+mod public;
 mod service;
 mod smtp;
 mod smtp_client;
@@ -28,6 +29,7 @@ const GB: u64 = 1 << 30;
 
 pub use domains::DomainsConfig;
 pub use http::HttpConfig;
+pub use public::PublicConfig;
 pub use service::MailConfig;
 pub use smtp::SmtpConfig;
 pub use store::StoreConfig;
@@ -44,13 +46,14 @@ pub struct Subject {
 }
 
 /// Every setting by its subject, in the order in which help lists them.
-pub const SUBJECTS: [Subject; 9] = [
+pub const SUBJECTS: [Subject; 10] = [
     Subject { title: "Service", settings: service::SETTINGS },
     Subject { title: "SMTP", settings: smtp::SETTINGS },
     Subject { title: "Limits of an SMTP client", settings: smtp_client::SETTINGS },
     Subject { title: "Mail that is refused", settings: policy::SETTINGS },
     Subject { title: "TLS for SMTP", settings: tls::SETTINGS },
     Subject { title: "HTTP", settings: http::SETTINGS },
+    Subject { title: "What the public may do", settings: public::SETTINGS },
     Subject { title: "Domains", settings: domains::SETTINGS },
     Subject { title: "Webhooks", settings: webhook::SETTINGS },
     Subject { title: "Storage", settings: store::SETTINGS },

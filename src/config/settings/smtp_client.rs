@@ -32,7 +32,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "limit-exempt",
         Shape::Several,
         "CIDR",
-        "Network whose SMTP clients have no limit on their connections and their part of smtp-body-budget; 'none' for no network",
+        "Network whose clients have no limit on their connections and their part of smtp-body-budget; 'none' for no network",
         |c, v| networks(v).map(|all| c.smtp.exempt = all),
         |c| or_none(texts(&c.smtp.exempt)),
     ),

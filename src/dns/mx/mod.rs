@@ -12,8 +12,8 @@ use crate::model::DomainName;
 /// one is named as ours.
 const HOSTS_MAX: usize = 16;
 
-/// The most records that a result shows.
-const FOUND_MAX: usize = 20;
+/// The most MX records that a result shows.
+const RECORDS_MAX: usize = 20;
 
 /// One MX record (RFC 1035 section 3.3.9).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,8 +51,8 @@ pub enum Failure {
     /// Neither the settings nor the system name a server.
     #[error("no name server is configured")]
     NoServer,
-    /// Too many checks are in progress.
-    #[error("too many checks are in progress")]
+    /// The resolver has too many queries in progress.
+    #[error("too many queries are in progress")]
     Busy,
 }
 
@@ -105,18 +105,38 @@ pub enum MxVerdict {
     PointsHere {
         /// What makes it come to us.
         via: Via,
-        /// What was found, as lines of a zone file.
-        found: Vec<String>,
+        /// What was found.
+        found: Found,
     },
     /// The mail clearly goes elsewhere.
     PointsElsewhere {
         /// Where it goes.
         to: Elsewhere,
-        /// What was found, as lines of a zone file.
-        found: Vec<String>,
+        /// What was found.
+        found: Found,
     },
     /// The DNS did not say.
     NoAnswer(Failure),
+}
+
+/// What a check found in the DNS.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The first MX records as lines of a zone file, best preference first.
+    pub records: Vec<String>,
+    /// The hosts whose addresses were looked up.
+    pub hosts: Vec<FoundHost>,
+}
+
+/// A host of the best preference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundHost {
+    /// Its name in canonical form.
+    pub name: String,
+    /// Its addresses.
+    pub addresses: Vec<IpAddr>,
+    /// Whether it has addresses, and only ours.
+    pub is_ours: bool,
 }
 
 /// What makes a domain's mail come to us.
@@ -126,8 +146,6 @@ pub enum Via {
     Host(DomainName),
     /// The hosts of best preference have only addresses of ours.
     Addresses,
-    /// There is no MX record, and the domain itself has only addresses of ours (RFC 5321 section 5.1).
-    ImplicitMx,
 }
 
 /// Where mail goes that does not come to us.
@@ -139,69 +157,58 @@ pub enum Elsewhere {
     NullMx,
     /// The domain does not exist.
     NoSuchDomain,
-    /// There is no MX record, and the domain itself has other addresses than ours, or none.
-    ImplicitMx,
+    /// There is no MX record.
+    NoMx,
 }
 
 /// The names whose addresses [`classify`] needs; empty if the MX answer is enough.
-pub fn hosts_to_resolve(domain: &DomainName, mx: &MxAnswer, ours: &Ours) -> Vec<String> {
+pub fn hosts_to_resolve(mx: &MxAnswer, ours: &Ours) -> Vec<String> {
     match mx {
         MxAnswer::Records(records) => {
             let best = best_hosts(records);
             let is_decided = best.len() > HOSTS_MAX || named(&best, ours).is_some();
             if is_decided { Vec::new() } else { best.into_iter().collect() }
         }
-        MxAnswer::NoRecords => vec![domain.to_string()],
-        MxAnswer::NoSuchName | MxAnswer::Failed(_) => Vec::new(),
+        MxAnswer::NoRecords | MxAnswer::NoSuchName | MxAnswer::Failed(_) => Vec::new(),
     }
 }
 
 /// Where the mail of `domain` goes.
 ///
 /// The mail comes to us if an MX record of best preference names a host of ours. It also comes to us if all hosts of
-/// best preference have only addresses of ours. Without an MX record, the second rule applies to the domain itself.
+/// best preference have only addresses of ours. Without an MX record it never does, wherever the domain's own address
+/// leads: RFC 5321 section 5.1 then routes mail there, but the owner of the domain has not agreed to that.
 pub fn classify(domain: &DomainName, ours: &Ours, answers: &Answers) -> MxVerdict {
-    let mut found = Vec::new();
-    let (via, to) = match &answers.mx {
+    let elsewhere = |to, found| MxVerdict::PointsElsewhere { to, found };
+    let records = match &answers.mx {
         MxAnswer::Failed(why) => return MxVerdict::NoAnswer(why.clone()),
-        MxAnswer::NoSuchName => return MxVerdict::PointsElsewhere { to: Elsewhere::NoSuchDomain, found },
-        MxAnswer::NoRecords => (Via::ImplicitMx, Elsewhere::ImplicitMx),
-        MxAnswer::Records(records) => {
-            found = shown(domain, records);
-            let best = best_hosts(records);
-            if best.is_empty() {
-                return MxVerdict::PointsElsewhere { to: Elsewhere::NullMx, found };
-            }
-            if let Some(host) = named(&best, ours) {
-                return MxVerdict::PointsHere { via: Via::Host(host), found };
-            }
-            let is_too_many = best.len() > HOSTS_MAX;
-            let to = Elsewhere::Hosts(best.into_iter().collect());
-            if is_too_many {
-                return MxVerdict::PointsElsewhere { to, found };
-            }
-            (Via::Addresses, to)
-        }
+        MxAnswer::NoSuchName => return elsewhere(Elsewhere::NoSuchDomain, Found::default()),
+        MxAnswer::NoRecords => return elsewhere(Elsewhere::NoMx, Found::default()),
+        MxAnswer::Records(records) => records,
     };
-    for (host, addresses) in &answers.hosts {
-        found.extend(addresses.found.iter().map(|address| match address {
-            IpAddr::V4(v4) => format!("{host}. IN A {v4}"),
-            IpAddr::V6(v6) => format!("{host}. IN AAAA {v6}"),
-        }));
+    let mut found = Found { records: shown(domain, records), hosts: Vec::new() };
+    let best = best_hosts(records);
+    if best.is_empty() {
+        return elsewhere(Elsewhere::NullMx, found);
     }
-    found.truncate(FOUND_MAX);
-    match are_ours(ours, answers) {
-        Ok(true) => MxVerdict::PointsHere { via, found },
-        Ok(false) => MxVerdict::PointsElsewhere { to, found },
+    if let Some(host) = named(&best, ours) {
+        return MxVerdict::PointsHere { via: Via::Host(host), found };
+    }
+    let is_too_many = best.len() > HOSTS_MAX;
+    let to = Elsewhere::Hosts(best.into_iter().collect());
+    if is_too_many {
+        return elsewhere(to, found);
+    }
+    found.hosts = hosts(ours, answers);
+    match are_ours(&found.hosts, answers) {
+        Ok(true) => MxVerdict::PointsHere { via: Via::Addresses, found },
+        Ok(false) => elsewhere(to, found),
         Err(why) => MxVerdict::NoAnswer(why),
     }
 }
 
-/// Whether the hosts have addresses, and only ours. Fails if a missing answer could change the result.
-fn are_ours(ours: &Ours, answers: &Answers) -> Result<bool, Failure> {
-    if let Some(why) = answers.hosts.iter().find_map(|(_, addresses)| addresses.missing.clone()) {
-        return Err(why);
-    }
+/// The hosts of the best preference with the addresses that are known of them.
+fn hosts(ours: &Ours, answers: &Answers) -> Vec<FoundHost> {
     let known: BTreeSet<IpAddr> = answers
         .ours
         .iter()
@@ -209,9 +216,22 @@ fn are_ours(ours: &Ours, answers: &Answers) -> Result<bool, Failure> {
         .chain(&ours.addresses)
         .map(IpAddr::to_canonical)
         .collect();
-    let mut theirs = answers.hosts.iter().flat_map(|(_, addresses)| &addresses.found).peekable();
-    let has_any = theirs.peek().is_some();
-    if has_any && theirs.all(|address| known.contains(&address.to_canonical())) {
+    let host = |(name, Addresses { found, .. }): &(String, Addresses)| FoundHost {
+        name: name.clone(),
+        addresses: found.clone(),
+        is_ours: !found.is_empty() && found.iter().all(|address| known.contains(&address.to_canonical())),
+    };
+    answers.hosts.iter().map(host).collect()
+}
+
+/// Whether the hosts that have addresses have only ours. Fails if a missing answer could change the result.
+fn are_ours(hosts: &[FoundHost], answers: &Answers) -> Result<bool, Failure> {
+    if let Some(why) = answers.hosts.iter().find_map(|(_, addresses)| addresses.missing.clone()) {
+        return Err(why);
+    }
+    let mut with_addresses = hosts.iter().filter(|host| !host.addresses.is_empty()).peekable();
+    let has_any = with_addresses.peek().is_some();
+    if has_any && with_addresses.all(|host| host.is_ours) {
         return Ok(true);
     }
     match answers.ours.iter().find_map(|addresses| addresses.missing.clone()) {
@@ -247,7 +267,7 @@ fn canonical(host: &str) -> String {
 fn shown(domain: &DomainName, records: &[MxRecord]) -> Vec<String> {
     let mut sorted: Vec<_> = records.iter().map(|record| (record.preference, canonical(&record.exchange))).collect();
     sorted.sort();
-    sorted.truncate(FOUND_MAX);
+    sorted.truncate(RECORDS_MAX);
     sorted.into_iter().map(|(preference, host)| format!("{domain}. IN MX {preference} {host}.")).collect()
 }
 

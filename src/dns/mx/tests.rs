@@ -44,7 +44,7 @@ fn our_addresses() -> Vec<Addresses> {
 
 fn verdict(mx: MxAnswer, addresses: &[Addresses], our: Vec<Addresses>) -> MxVerdict {
     let domain = name("shop.example");
-    let names = hosts_to_resolve(&domain, &mx, &ours());
+    let names = hosts_to_resolve(&mx, &ours());
     assert_eq!(
         names.len(),
         addresses.len(),
@@ -103,17 +103,7 @@ fn every_answer_of_the_dns_has_its_verdict() {
         ("two hosts, one ours by address", two(), vec![at(&["192.0.2.25"]), at(&["203.0.113.9"])], To::Elsewhere),
         ("null MX", mx(&[(0, ".")]), vec![], To::Elsewhere),
         ("null MX against the rules beside us", mx(&[(0, "."), (10, "mx.tempmail.example.")]), vec![], To::Here),
-        ("no MX, our A", MxAnswer::NoRecords, vec![at(&["192.0.2.25"])], To::Here),
-        ("no MX, our AAAA", MxAnswer::NoRecords, vec![at(&["2001:db8::25"])], To::Here),
-        ("no MX, both ours", MxAnswer::NoRecords, vec![at(&["192.0.2.25", "2001:db8::25"])], To::Here),
-        (
-            "no MX, our A but another's AAAA",
-            MxAnswer::NoRecords,
-            vec![at(&["192.0.2.25", "2001:db8::99"])],
-            To::Elsewhere,
-        ),
-        ("no MX, another's A", MxAnswer::NoRecords, vec![at(&["203.0.113.9"])], To::Elsewhere),
-        ("no MX and no address", MxAnswer::NoRecords, vec![at(&[])], To::Elsewhere),
+        ("no MX, wherever the name's own address leads", MxAnswer::NoRecords, vec![], To::Elsewhere),
         ("no such domain", MxAnswer::NoSuchName, vec![], To::Elsewhere),
         ("SERVFAIL", MxAnswer::Failed(Failure::ServerFailed), vec![], To::Nobody),
         ("REFUSED", MxAnswer::Failed(Failure::Refused), vec![], To::Nobody),
@@ -131,7 +121,6 @@ fn every_answer_of_the_dns_has_its_verdict() {
             vec![at(&["192.0.2.25"]), partly(&[], Failure::Refused)],
             To::Nobody,
         ),
-        ("no MX, address unknown", MxAnswer::NoRecords, vec![partly(&[], Failure::ServerFailed)], To::Nobody),
     ];
     for (what, mx, addresses, expected) in rows {
         let verdict = verdict(mx, &addresses, our_addresses());
@@ -154,7 +143,7 @@ fn a_crowd_of_hosts_is_not_resolved() {
     let exchanges: Vec<String> = (0..17).map(|number| format!("mx{number}.other.example.")).collect();
     let records: Vec<(u16, &str)> = exchanges.iter().map(|exchange| (10, exchange.as_str())).collect();
     let MxVerdict::PointsElsewhere { found, .. } = verdict(mx(&records), &[], Vec::new()) else { panic!("elsewhere") };
-    assert_eq!(found.len(), 17);
+    assert_eq!((found.records.len(), found.hosts.len()), (17, 0));
     let with_ours: Vec<(u16, &str)> = [records, vec![(10, "mx.tempmail.example.")]].concat();
     assert_eq!(to(&verdict(mx(&with_ours), &[], Vec::new())), To::Here);
 }
@@ -165,15 +154,23 @@ fn what_was_found_reads_as_a_zone_best_first() {
     let verdict = verdict(answer, &[at(&["203.0.113.9", "2001:db8::99"])], our_addresses());
     let MxVerdict::PointsElsewhere { to, found } = verdict else { panic!("elsewhere") };
     assert_eq!(to, Elsewhere::Hosts(vec!["a.other.example".to_owned()]));
-    assert_eq!(
-        found,
-        [
-            "shop.example. IN MX 10 a.other.example.",
-            "shop.example. IN MX 20 b.other.example.",
-            "a.other.example. IN A 203.0.113.9",
-            "a.other.example. IN AAAA 2001:db8::99",
-        ]
-    );
+    assert_eq!(found.records, ["shop.example. IN MX 10 a.other.example.", "shop.example. IN MX 20 b.other.example."]);
+    let host = FoundHost {
+        name: "a.other.example".to_owned(),
+        addresses: at(&["203.0.113.9", "2001:db8::99"]).found,
+        is_ours: false,
+    };
+    assert_eq!(found.hosts, [host]);
+}
+
+#[test]
+fn each_host_is_ours_or_not() {
+    let answer = mx(&[(10, "a.other.example."), (10, "b.other.example."), (10, "c.other.example.")]);
+    let addresses = [at(&["192.0.2.25", "198.51.100.7"]), at(&["192.0.2.25", "203.0.113.9"]), at(&[])];
+    let MxVerdict::PointsElsewhere { found, .. } = verdict(answer, &addresses, our_addresses()) else {
+        panic!("elsewhere")
+    };
+    assert_eq!(found.hosts.iter().map(|host| host.is_ours).collect::<Vec<_>>(), [true, false, false]);
 }
 
 proptest! {
@@ -195,7 +192,7 @@ proptest! {
     #[test]
     fn any_exchange_has_a_verdict(exchange in "\\PC{0,80}", preference: u16) {
         let answer = mx(&[(preference, &exchange)]);
-        let count = hosts_to_resolve(&name("shop.example"), &answer, &ours()).len();
+        let count = hosts_to_resolve(&answer, &ours()).len();
         let _ = verdict(answer, &vec![at(&[]); count], our_addresses());
     }
 }

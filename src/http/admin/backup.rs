@@ -9,12 +9,19 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::http::Api;
+use crate::http::authentication::scope_insufficient;
+use crate::http::principal::Principal;
 use crate::http::problem::Problem;
 use crate::store::StoreError;
 use crate::store::backup;
 
 /// Answers with the file while it is read. A later failure breaks the answer off, and the file then lacks its end.
-pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Response, Problem> {
+///
+/// A backup has the secrets of webhooks, which no other answer has. So the scope `read` is not enough.
+pub(super) async fn show(State(api): State<Arc<Api>>, principal: Principal) -> Result<Response, Problem> {
+    if principal == Principal::Reader {
+        return Err(scope_insufficient());
+    }
     let mut batches = api.store.backup();
     // A failure before the first octet can still be answered with an error.
     let first = batches.next().await.transpose()?.unwrap_or_default();

@@ -17,6 +17,7 @@ use crate::http::query::Query;
 
 /// A domain as the administrator sees it.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct AdminDomainJson {
     #[serde(flatten)]
     public: DomainJson,
@@ -24,6 +25,8 @@ pub(super) struct AdminDomainJson {
     email: Option<String>,
     pinned: bool,
     fixed: bool,
+    /// The client that registered it, an IPv4 address or an IPv6 /64; null for the administrator.
+    registered_by: Option<String>,
 }
 
 impl From<DomainEntry> for AdminDomainJson {
@@ -33,6 +36,7 @@ impl From<DomainEntry> for AdminDomainJson {
             email: entry.email.clone(),
             pinned: entry.pinned,
             fixed: entry.fixed,
+            registered_by: entry.registrant.map(|registrant| registrant.to_string()),
             public: entry.into(),
         }
     }
@@ -50,14 +54,14 @@ pub(super) async fn add(
 ) -> Result<(StatusCode, Json<AdminDomainJson>), Problem> {
     let new = new_domain(&body)?;
     let skips_dns = body.flag("skipDnsCheck")?;
-    let registered = if skips_dns { api.registry.pin(new).await? } else { api.registry.register(new).await? };
+    let registered = if skips_dns { api.registry.pin(new).await? } else { api.registry.register(new, None).await? };
     Ok((status(&registered), Json(registered.entry.into())))
 }
 
 /// `DELETE /api/admin/domains?domain=`
 pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Result<Json<Deleted>, Problem> {
     let is_removed = api.registry.remove(&query.domain("domain")?).await?;
-    Ok(Json(Deleted { deleted: u64::from(is_removed) }))
+    Ok(Json(Deleted::number(u64::from(is_removed))))
 }
 
 /// `POST /api/admin/domains/verify?domain=&force=`: verifies one domain or all.

@@ -1,9 +1,11 @@
-//! `/api/admin`: paths for the administrator. Any other caller gets 401 for every path.
+//! `/api/admin`: paths for the administrator and for bearers of tokens. Any other caller gets 401 for every path.
 
 mod backup;
 mod domains;
+mod mail;
 mod stats;
 mod status;
+mod tokens;
 mod webhooks;
 
 use std::sync::Arc;
@@ -30,6 +32,9 @@ pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
         .route("/domains/verify", post(domains::verify))
         .route("/status", get(status::show))
         .route("/stats", get(stats::show))
+        .route("/messages", get(mail::messages))
+        .route("/mailboxes", get(mail::mailboxes))
+        .route("/tokens", get(tokens::list).post(tokens::create).delete(tokens::revoke))
         .route("/backup", get(backup::show))
         .fallback(super::unknown_path)
         .layer(middleware::from_fn(administrator_only));
@@ -50,12 +55,12 @@ fn webhook_routes(revision: Revision) -> Router<Arc<Api>> {
 }
 
 async fn administrator_only(principal: Principal, request: Request, next: Next) -> Response {
-    if principal == Principal::Administrator {
+    if principal != Principal::Public {
         return next.run(request).await;
     }
     Problem::new(
         Code::Unauthorized,
-        "this path is for the administrator only; use the command tempmail on the machine of the service",
+        "this path is for the administrator only; send a token, or use the command tempmail on the machine of the service",
     )
     .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
     .into_response()

@@ -44,7 +44,7 @@ pub(super) struct PageJson {
 
 /// `GET /api/admin/webhooks?origin=&domain=&after=&limit=`, in the order of their ids.
 pub(super) async fn list(State(api): State<Arc<Api>>, query: Query) -> Result<Json<PageJson>, Problem> {
-    let limit = query.number("limit", Code::LimitInvalid, LIMIT_MAX)?.min(PAGE_MAX);
+    let limit = query.limit(LIMIT_MAX, PAGE_MAX)?;
     let after = query.get("after")?.map(query::webhook_id).transpose()?;
     let filter = WebhookFilter {
         origin: query.get("origin")?.map(origin).transpose()?,
@@ -62,7 +62,7 @@ pub(super) async fn list(State(api): State<Arc<Api>>, query: Query) -> Result<Js
 pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Result<Json<Deleted>, Problem> {
     let missing = || Problem::new(Code::ParameterMissing, "the parameter 'origin' is missing");
     let origin = origin(query.get("origin")?.ok_or_else(missing)?)?;
-    Ok(Json(Deleted { deleted: api.outbox.delete_webhooks_of_origin(origin).await? as u64 }))
+    Ok(Json(Deleted::number(api.outbox.delete_webhooks_of_origin(origin).await? as u64)))
 }
 
 /// The origin of a URL. The origin need not be permitted for webhooks.
@@ -140,7 +140,7 @@ pub(super) async fn deliveries(
     id: IdOfPath,
     query: Query,
 ) -> Result<Json<Vec<DeliveryJson>>, Problem> {
-    let limit = query.number("limit", Code::LimitInvalid, LIMIT_MAX)?.min(LIMIT_MAX);
+    let limit = query.limit(LIMIT_MAX, LIMIT_MAX)?;
     let webhook = webhook(&api, id).await?;
     let attempts =
         api.outbox.attempts(webhook.id, usize::try_from(limit).unwrap_or(usize::MAX), api.clock.now()).await?;

@@ -16,7 +16,7 @@ use crate::store::StoreError;
 use crate::store::journal::{RECORD_HEADER_OCTETS, RecordHead, decode_meta, encode_record};
 
 /// The format that this version writes and reads.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 const MAGIC: [u8; 16] = *b"tempmail-backup\n";
 const HEADER_OCTETS: usize = 24;
 /// The largest record without its message. An envelope of 100 recipients is below 96 KB.

@@ -43,8 +43,8 @@ use super::disk::{self, Directory, Disk};
 use super::index::{View, record_place};
 use super::journal::RecordPlace;
 use super::{
-    BackupStream, Compacted, DetailedStats, Expired, IndexError, MailboxPage, OpenError, PageRequest, Registration,
-    Store, StoreError, StoreOptions, StoreStats,
+    BackupStream, Compacted, DetailedStats, Expired, IndexError, MailboxPage, NewestPage, NewestQuery, OpenError,
+    PageRequest, Registration, Store, StoreError, StoreOptions, StoreStats,
 };
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
@@ -186,6 +186,21 @@ impl Store for EmbeddedStore {
         let mailbox = mailbox.clone();
         let listed = self.read(move |view| view.list(&mailbox, page, now, u64::MAX)).await?;
         listed.ok_or_else(|| StoreError::Failed("a list has more rows than can be counted".into()))
+    }
+
+    async fn list_before(
+        &self,
+        mailbox: &Mailbox,
+        before: u64,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Listed>, StoreError> {
+        let mailbox = mailbox.clone();
+        self.read(move |view| view.list_before(&mailbox, before, limit, now)).await
+    }
+
+    async fn newest(&self, query: NewestQuery, now: Timestamp) -> Result<NewestPage, StoreError> {
+        self.read(move |view| view.newest(&query, now)).await
     }
 
     async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError> {

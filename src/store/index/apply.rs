@@ -215,6 +215,7 @@ impl<'t> Apply<'t> {
         let mut head = self.head(key)?.unwrap_or(HeadRow::empty(domain));
         head.record(sequence_of(key), row.expires_at);
         head.emails += 1;
+        head.octets = head.octets.saturating_add(u64::from(row.place.content));
         self.state.mailboxes += u64::from(head.emails == 1);
         self.mail.insert(&head_key(key), &head.encode()[..])?;
         self.state.emails += 1;
@@ -307,6 +308,7 @@ impl<'t> Apply<'t> {
         }
         let mut head = self.head(key)?.ok_or(IndexError::Corrupt("a mailbox's head is missing"))?;
         head.emails = head.emails.saturating_sub(1);
+        head.octets = head.octets.saturating_sub(u64::from(row.place.content));
         self.segment_usage.remove_email(row.place);
         self.domain_counts.remove(head.domain, row.expires_at);
         if head.emails == 0 {

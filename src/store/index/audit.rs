@@ -13,7 +13,7 @@ use super::keys::{MailKey, due_key, expiry_second, mailbox_hash, sequence_of};
 use super::outbox_events::all_events;
 use super::read::View;
 use super::refcounts::RefCount;
-use super::rows::{MailRow, decode_domain, decode_head, decode_mail, decode_webhook};
+use super::rows::{HeadRow, MailRow, decode_domain, decode_head, decode_mail, decode_webhook};
 use super::segment_usage::SegmentUsage;
 use super::tables::{DOMAINS, DUE, EXPIRY, EXPIRY_ROW_KEYS, IDS, MAIL, PUNCHES, REFCOUNTS, SEGMENTS, WEBHOOKS};
 use super::{HashKey, IndexError};
@@ -158,11 +158,15 @@ impl Audit<'_> {
         let next_sequence = self.view.state()?.next_sequence;
         let (mut emails, mut mailboxes) = (0, 0);
         // The head of a mailbox comes before its rows.
-        let mut head: Option<([u8; 16], [u8; 16], u64)> = None;
-        let settle = |head: Option<([u8; 16], [u8; 16], u64)>, found: &mut dyn FnMut(Finding)| {
-            if let Some((.., left @ 1..)) = head {
+        let mut head: Option<([u8; 16], HeadRow)> = None;
+        let settle = |head: Option<([u8; 16], HeadRow)>, found: &mut dyn FnMut(Finding)| match head {
+            Some((_, HeadRow { emails: left @ 1.., .. })) => {
                 found(rows(format!("a mailbox counts {left} Emails too many")));
             }
+            Some((_, HeadRow { octets: 1.., .. })) => {
+                found(rows("a mailbox counts other octets than its Emails have".to_owned()));
+            }
+            _ => {}
         };
         for row in self.transaction.open_table(MAIL)?.iter()? {
             let (key, value) = row?;
@@ -171,17 +175,18 @@ impl Audit<'_> {
             hash.copy_from_slice(&key[..16]);
             if sequence_of(&key) == 0 {
                 settle(head, found);
-                let row = decode_head(value.value())?;
-                head = Some((hash, row.domain, row.emails));
+                head = Some((hash, decode_head(value.value())?));
                 mailboxes += 1;
                 continue;
             }
             emails += 1;
             let row = decode_mail(value.value())?;
             match &mut head {
-                Some((of, domain, left @ 1..)) if *of == hash => {
-                    *left -= 1;
-                    domain_counts.add(*domain, row.expires_at);
+                Some((of, head)) if *of == hash && head.emails > 0 => {
+                    head.emails -= 1;
+                    // More than were counted shows as many octets too many.
+                    head.octets = head.octets.wrapping_sub(u64::from(row.place.content));
+                    domain_counts.add(head.domain, row.expires_at);
                 }
                 _ => found(rows(format!("Email {} is not counted in its mailbox", row.id))),
             }

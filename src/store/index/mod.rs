@@ -15,7 +15,7 @@
 //! outbox               what changes do to webhooks: outbox_events, webhook_rows, webhook_sets, delivery_log
 //! outbox_limits        which events are dropped when the outbox is full, by outbox_usage
 //! outbox_replay        ended events that are sent again
-//! read, outbox_reads, backup_reads   what readers ask
+//! read, newest, outbox_reads, backup_reads   what readers ask
 //! audit, audit_sets    the checks of `db check`
 //! compaction           gives free pages back to the file system
 //! ```
@@ -33,6 +33,7 @@ mod domain_counts;
 mod error;
 mod keys;
 mod lazy_table;
+mod newest;
 mod outbox;
 mod outbox_events;
 mod outbox_limits;

@@ -13,8 +13,8 @@ use super::tables::{
 use crate::model::{DomainRecord, EmailId, Listed, Mailbox, Timestamp};
 use crate::store::{MailboxPage, PageRequest, StoreStats};
 
-/// The most rows of mail that one read counts, since a reopening of the index waits for readers.
-const ROWS_AT_ONCE: usize = 20_000;
+/// The most rows of mail that one read counts or examines, since a reopening of the index waits for readers.
+pub(super) const ROWS_AT_ONCE: usize = 20_000;
 
 /// The times of receipt of the oldest and the newest of some Emails.
 pub(crate) type Span = (Timestamp, Timestamp);
@@ -95,6 +95,30 @@ impl View {
             }
         }
         Ok(Some(MailboxPage { emails, total, version }))
+    }
+
+    /// Lists the newest Emails with sequence numbers below `before`, at most `limit`.
+    pub(crate) fn list_before(
+        &self,
+        mailbox: &Mailbox,
+        before: u64,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Listed>, IndexError> {
+        let hash = mailbox_hash(&self.hash_key, mailbox);
+        let table = self.transaction.open_table(MAIL)?;
+        let mut emails = Vec::with_capacity(limit.min(1024));
+        for row in table.range::<&MailKey>(&mail_key(hash, 1)..&mail_key(hash, before.max(1)))?.rev() {
+            let (key, row) = row?;
+            let row = decode_mail(row.value())?;
+            if row.expires_at > now {
+                emails.push(row.listed(key.value()));
+                if emails.len() == limit {
+                    break;
+                }
+            }
+        }
+        Ok(emails)
     }
 
     pub(crate) fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, IndexError> {

@@ -112,8 +112,8 @@ fn measure_some(database: &Database, from: MailKey) -> Result<Option<MailKey>, I
                     next = Some(key);
                     break;
                 }
-                let head = decode_head(row.value())?;
-                heads.push((key, HeadRow { emails: head.emails, newest: head.newest, ..HeadRow::empty(head.domain) }));
+                let HeadRow { emails, newest, octets, domain, .. } = decode_head(row.value())?;
+                heads.push((key, HeadRow { emails, newest, octets, ..HeadRow::empty(domain) }));
             } else if let Some((_, head)) = heads.last_mut() {
                 let row = decode_mail(row.value())?;
                 head.record(sequence_of(&key), row.expires_at);

@@ -102,14 +102,17 @@ pub(super) struct HeadRow {
     pub(super) disorder: Duration,
     /// The hash of the mailbox's domain.
     pub(super) domain: [u8; 16],
+    /// Octets of the messages of these Emails.
+    pub(super) octets: u64,
 }
 
 impl HeadRow {
-    const OCTETS: usize = 48;
+    const OCTETS: usize = 56;
 
     /// The head of an empty mailbox.
     pub(super) const fn empty(domain: [u8; 16]) -> Self {
-        Self { emails: 0, newest: 0, latest_expiry: Timestamp::from_millis(0), disorder: Duration::ZERO, domain }
+        let latest_expiry = Timestamp::from_millis(0);
+        Self { emails: 0, newest: 0, latest_expiry, disorder: Duration::ZERO, domain, octets: 0 }
     }
 
     /// Records the number and the expiry of the mailbox's next Email.
@@ -130,7 +133,8 @@ impl HeadRow {
         out[8..16].copy_from_slice(&self.latest_expiry.millis().to_le_bytes());
         out[16..24].copy_from_slice(&u64::try_from(self.disorder.as_millis()).unwrap_or(u64::MAX).to_le_bytes());
         out[24..40].copy_from_slice(&self.domain);
-        out[40..].copy_from_slice(&self.newest.to_le_bytes());
+        out[40..48].copy_from_slice(&self.newest.to_le_bytes());
+        out[48..].copy_from_slice(&self.octets.to_le_bytes());
         out
     }
 
@@ -143,7 +147,8 @@ impl HeadRow {
             latest_expiry: Timestamp::from_millis(i64::from_le_bytes(array(&octets[8..16]))),
             disorder: Duration::from_millis(u64::from_le_bytes(array(&octets[16..24]))),
             domain: array(&octets[24..40]),
-            newest: u64::from_le_bytes(array(&octets[40..])),
+            newest: u64::from_le_bytes(array(&octets[40..48])),
+            octets: u64::from_le_bytes(array(&octets[48..])),
         })
     }
 }

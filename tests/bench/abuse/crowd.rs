@@ -175,7 +175,7 @@ fn input_end() -> Receiver<()> {
     end
 }
 
-fn address(number: usize) -> Result<Ipv4Addr> {
+pub(crate) fn address(number: usize) -> Result<Ipv4Addr> {
     let (network, host) = (number / PER_NETWORK, number % PER_NETWORK + 1);
     Ok(Ipv4Addr::new(127, u8::try_from(1 + network / 256)?, u8::try_from(network % 256)?, u8::try_from(host)?))
 }
@@ -205,6 +205,6 @@ pub(crate) fn reply(mut stream: &TcpStream) -> Result<String> {
 }
 
 /// Whether nothing has come: neither a last word nor an end.
-fn is_open(mut stream: &TcpStream) -> bool {
+pub(crate) fn is_open(mut stream: &TcpStream) -> bool {
     stream.read(&mut [0]).is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
 }

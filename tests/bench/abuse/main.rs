@@ -5,14 +5,17 @@
 //! of its own and from many addresses of loopback, none of them exempt from a limit; who is ended by the daemon connects
 //! again at its next turn. One client sends without a line's end, and the memory of the daemon is watched.
 //!
-//! `cargo bench --bench abuse -- [PART [CLIENTS]]`: `slow`, `idle`, `address` or `endless`, all four if none is named, and
-//! how many slow (2,000 if not said) or idle (10,000) clients there are. What is wrong fails; nothing fails for being slow.
+//! Slow clients of HTTP are measured by how long they stay, and by how long others wait meanwhile.
+//!
+//! `cargo bench --bench abuse -- [PART [CLIENTS]]`: `slow`, `idle`, `address`, `endless` or `web`, all five if none is named,
+//! and how many slow (2,000 if not said) or idle (10,000) clients, or slow clients of HTTP (5,000) there are. What is wrong fails; nothing fails for being slow.
 
 mod crowd;
 mod flood;
 mod honest;
 #[path = "../support/mod.rs"]
 mod support;
+mod web;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
@@ -37,6 +40,7 @@ enum Part {
     Crowd(Habit, usize),
     Address,
     Endless(flood::Place),
+    Web(usize),
 }
 
 fn main() -> ExitCode {
@@ -57,29 +61,34 @@ fn main() -> ExitCode {
 fn parts(args: &[String]) -> Result<Vec<Part>> {
     let crowds = [Part::Crowd(Habit::Slow, 2_000), Part::Crowd(Habit::Idle, 10_000)];
     let endless = flood::Place::ALL.map(Part::Endless);
+    let web = Part::Web(5_000);
     let clients = args.get(1).map(|text| text.parse()).transpose()?;
     let crowd = |part: Part| match (part, clients) {
         (Part::Crowd(habit, _), Some(clients)) => Part::Crowd(habit, clients),
+        (Part::Web(_), Some(clients)) => Part::Web(clients),
         (part, _) => part,
     };
     let chosen = match args.first().map(String::as_str) {
-        None => return Ok(crowds.into_iter().chain([Part::Address]).chain(endless).collect()),
+        None => return Ok(crowds.into_iter().chain([Part::Address]).chain(endless).chain([web]).collect()),
         Some("endless") => return Ok(endless.into()),
         Some("slow") => crowds[0],
         Some("idle") => crowds[1],
         Some("address") => Part::Address,
-        Some(other) => return Err(format!("{other} is none of slow, idle, address, endless").into()),
+        Some("web") => web,
+        Some(other) => return Err(format!("{other} is none of slow, idle, address, endless, web").into()),
     };
     Ok(vec![crowd(chosen)])
 }
 
 fn run(part: Part) -> Result<()> {
-    let clients = if let Part::Crowd(_, clients) = part { clients } else { 0 };
+    let clients = if let Part::Crowd(_, clients) | Part::Web(clients) = part { clients } else { 0 };
     let places = (1_000 + clients * 3 / 2).to_string();
-    let daemon = Daemon::start(&["--max-smtp-connections", &places, "--limit-exempt", "none"])?;
+    let connections = ["--max-smtp-connections", &places, "--max-http-connections", &places];
+    let daemon = Daemon::start(&[&connections[..], &["--limit-exempt", "none"]].concat())?;
     match part {
         Part::Crowd(habit, clients) => beside(&daemon, habit, clients),
         Part::Address => turned_away(daemon.smtp_address()),
+        Part::Web(clients) => web::slow(daemon.http_address(), clients),
         Part::Endless(place) => {
             let grown_kb = flood::endless(&daemon, place)?;
             let verdict = verdict(grown_kb < GROWTH_KB_MAX);

@@ -42,8 +42,8 @@ fn a_data_directory_that_is_not_there_is_said_and_not_made() {
 #[test]
 fn what_no_server_can_answer_is_exit_code_2() {
     for args in [
-        &["inbox"][..],
-        &["inbox", "no-address"],
+        &["inbox", "no-address"][..],
+        &["inbox", TO, "--mailboxes"],
         &["inbox", TO, "--limit", "0"],
         &["inbox", TO, "--page", "x"],
         &["--server", "localhost:8080", "inbox", TO],

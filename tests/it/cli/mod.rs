@@ -7,6 +7,7 @@ mod domain;
 mod generated;
 mod inbox;
 mod listen;
+mod rate_limit;
 mod read;
 mod send_test;
 mod service;

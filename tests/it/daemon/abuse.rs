@@ -1,8 +1,12 @@
 //! Hostile clients of the real binary: a smaller form of the benchmark `abuse`.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::{interval, timeout};
 
 use crate::support::binary::Binary;
 use crate::support::http;
@@ -118,5 +122,82 @@ async fn a_line_without_an_end_takes_no_memory() {
             peer.command("QUIT", "221").await;
         }
     }
+    daemon.stop();
+}
+
+/// Sends an octet twice a second until the server has closed the connection.
+async fn send_slowly(mut stream: TcpStream, start: &[u8]) {
+    stream.write_all(start).await.expect("write");
+    let (mut reader, mut writer) = stream.split();
+    let mut octets = interval(Duration::from_millis(500));
+    let endless = async {
+        loop {
+            octets.tick().await;
+            if writer.write_all(b"x").await.is_err() {
+                return;
+            }
+        }
+    };
+    let mut answer = Vec::new();
+    tokio::select! {
+        () = endless => {}
+        _ = reader.read_to_end(&mut answer) => {}
+    }
+}
+
+#[tokio::test]
+async fn slow_clients_of_http_are_gone_in_time_and_others_are_answered() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Binary::serve(dir.path(), &["--limit-exempt", "none", "--max-http-connections", "500"]);
+    let mut slow = JoinSet::new();
+    for number in 0..400_u16 {
+        let [network, host] = [number / 100, number % 100 + 1].map(|part| u8::try_from(part).expect("small"));
+        let stream = stream_from(Ipv4Addr::new(127, 1, network, host), daemon.http).await;
+        let start: &[u8] = if number % 2 == 0 {
+            b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: "
+        } else {
+            b"POST /api/domains HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{"
+        };
+        slow.spawn(send_slowly(stream, start));
+    }
+    let mut answered = 0;
+    let gone = async { while slow.join_next().await.is_some() {} };
+    let others = async {
+        loop {
+            assert_eq!(http::total(daemon.http, TO).await, 0);
+            answered += 1;
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let all_gone = async {
+        tokio::select! {
+            () = gone => {}
+            () = others => {}
+        }
+    };
+    timeout(Duration::from_secs(15), all_gone).await.expect("slow clients are gone within 15 s");
+    assert!(answered > 100, "{answered} other requests were answered");
+    daemon.stop();
+}
+
+#[tokio::test]
+async fn half_open_connections_of_one_address_keep_nobody_waiting() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Binary::serve(dir.path(), &["--max-http-connections", "200"]);
+    let mut flood = Vec::new();
+    for _ in 0..500 {
+        let mut stream = stream_from(Ipv4Addr::new(127, 0, 0, 2), daemon.http).await;
+        // One that was evicted at once can no longer write.
+        let _ = stream.write_all(b"GET / HTTP/1.1\r\nHost: loc").await;
+        flood.push(stream);
+    }
+    // The head of a request may take 10 s, so no connection of the flood ends by itself before that.
+    let answers = async {
+        for _ in 0..20 {
+            assert_eq!(http::total(daemon.http, TO).await, 0);
+        }
+    };
+    timeout(Duration::from_secs(8), answers).await.expect("answers before any timeout");
+    drop(flood);
     daemon.stop();
 }

@@ -1,9 +1,11 @@
 //! A domain whose MX points here comes, goes with its MX, and returns.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempmail::config::Config;
+use tokio::task::JoinSet;
 
 use crate::support::dns_zone::DnsZone;
 use crate::support::http;
@@ -105,4 +107,47 @@ async fn the_daemon_itself_asks_again_every_period() {
         .await;
     }
     server.stop().await;
+}
+
+#[tokio::test]
+async fn slow_names_of_one_client_delay_no_other_client() {
+    let zone = zone().await;
+    let names: Vec<String> = (0..32).map(|number| format!("slow{number}.example")).collect();
+    for name in &names {
+        zone.silence(name);
+    }
+    let server = TestServer::with(|config| of_zone(config, &zone)).await;
+    let check = |client: &reqwest::Client, name: &str| {
+        client.get(format!("http://{}/api/domains/check-dns?domain={name}", server.http())).send()
+    };
+    let hostile = http::client_builder().local_address(IpAddr::from([127, 0, 0, 2])).build().expect("a client");
+    let mut slow: JoinSet<_> = names.iter().map(|name| check(&hostile, name)).collect();
+    until("four slow checks in progress", async || {
+        names.iter().map(|name| zone.mx_questions(name)).sum::<usize>() == 4
+    })
+    .await;
+
+    let (status, checked) = http::get(server.http(), &format!("/api/domains/check-dns?domain={DOMAIN}")).await;
+    assert_eq!((status, &checked["ok"]), (200, &json!(true)), "{checked}");
+    let busy = slow.join_next().await.expect("an answer").expect("no panic").expect("an answer");
+    assert_eq!((busy.status().as_u16(), busy.headers().contains_key("retry-after")), (503, true));
+    let problem: Value = busy.json().await.expect("JSON");
+    assert_eq!(problem["code"], "dns_busy", "DNS was not asked: {problem}");
+}
+
+#[tokio::test]
+async fn only_the_administrator_sees_what_the_resolver_knows_of_inner_networks() {
+    let zone = zone().await;
+    zone.set_mx("evil.example", &[(5, "db.internal.test")]);
+    zone.set_addresses("db.internal.test", &["10.1.2.3"]);
+    let server = TestServer::with(|config| of_zone(config, &zone)).await;
+    let path = "/api/domains/check-dns?domain=evil.example";
+    for (status, shown) in [http::get(server.http(), path).await, http::add_domain(server.http(), "evil.example").await]
+    {
+        let lines = ["evil.example. IN MX 5 db.internal.test.", "; db.internal.test is not at our address"];
+        assert_eq!(shown["found"], json!(lines), "{status}");
+        assert!(!shown.to_string().contains("10.1.2.3"), "{shown}");
+    }
+    let local = server.admin_get(path).await;
+    assert_eq!(local["found"][1], "db.internal.test. IN A 10.1.2.3");
 }

@@ -218,3 +218,27 @@ async fn a_full_outbox_has_one_line_at_once_and_the_number_of_the_others_at_the_
     let said = lines(&daemon, DROPPED, 2).await;
     assert_eq!(said[1]["events"], 2, "one waits: {said:?}");
 }
+
+#[tokio::test]
+async fn a_proxy_that_is_not_trusted_is_warned_of_once() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Binary::serve(dir.path(), &[]);
+    for field in ["x-forwarded-for", "forwarded", "x-forwarded-for"] {
+        let request = http::client().get(format!("http://{}/healthz", daemon.http)).header(field, "192.0.2.1");
+        assert_eq!(request.send().await.expect("an answer").status(), 200);
+    }
+    // By the time of this line all earlier ones have been read.
+    SmtpPeer::greeted(daemon.smtp).await.command("QUIT", "221").await;
+    ended(&daemon, 1).await;
+    let warning = "a request has X-Forwarded-For or Forwarded, but no trusted-proxies are set";
+    assert_eq!(lines(&daemon, warning, 1).await.len(), 1);
+    daemon.stop();
+
+    let daemon = Binary::serve(dir.path(), &["--trusted-proxies", "192.0.2.0/24"]);
+    let request = http::client().get(format!("http://{}/healthz", daemon.http)).header("forwarded", "for=192.0.2.1");
+    assert_eq!(request.send().await.expect("an answer").status(), 200);
+    SmtpPeer::greeted(daemon.smtp).await.command("QUIT", "221").await;
+    ended(&daemon, 1).await;
+    assert!(!daemon.log().contains(warning), "{}", daemon.log());
+    daemon.stop();
+}

@@ -3,6 +3,7 @@
 mod abuse;
 mod activation;
 mod answers;
+mod authority;
 mod caps;
 mod clock;
 mod domains;
@@ -17,6 +18,7 @@ mod metrics;
 mod order;
 mod panics;
 mod refusals;
+mod remote;
 mod retention;
 mod revision;
 mod scaling;

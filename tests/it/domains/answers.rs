@@ -3,7 +3,7 @@
 use tempmail::dns::Failure;
 use tempmail::domains::DomainError;
 
-use super::{OTHER_HOST, OUR_HOST, Setup, name};
+use super::{OTHER_HOST, OUR_HOST, Setup, client, name};
 
 #[derive(Debug, PartialEq, Eq)]
 enum To {
@@ -13,7 +13,7 @@ enum To {
 }
 
 async fn ask(setup: &Setup, domain: &str) -> To {
-    match setup.registry.check(&name(domain)).await {
+    match setup.registry.check(&name(domain), None).await {
         Ok(report) if report.ok => To::Here,
         Ok(_) => To::Elsewhere,
         Err(DomainError::Dns(why)) => To::NoOne(why),
@@ -43,8 +43,8 @@ async fn each_answer_of_a_server_is_understood() {
     // An operator typed the preference into the field for the name.
     zone.set_mx("typo.test", &[(10, "10 mail.typo.test")]);
     zone.set_mx("null.test", &[(0, ".")]);
-    zone.set_addresses("implicit4.test", &["192.0.2.25"]);
-    zone.set_addresses("implicit6.test", &["2001:db8::25"]);
+    zone.set_addresses("website4.test", &["192.0.2.25"]);
+    zone.set_addresses("website6.test", &["2001:db8::25"]);
     zone.set_addresses("web.test", &["203.0.113.80"]);
     zone.set_empty("nodata.test");
     zone.servfail("servfail.test");
@@ -68,9 +68,10 @@ async fn each_answer_of_a_server_is_understood() {
         ("literal.test", To::Elsewhere),
         ("typo.test", To::Elsewhere),
         ("null.test", To::Elsewhere),
-        ("implicit4.test", To::Here),
-        ("implicit6.test", To::Here),
-        (OUR_HOST, To::Here),
+        // Their own addresses are ours, but without an MX record their owners have agreed to nothing.
+        ("website4.test", To::Elsewhere),
+        ("website6.test", To::Elsewhere),
+        (OUR_HOST, To::Elsewhere),
         ("web.test", To::Elsewhere),
         ("nodata.test", To::Elsewhere),
         ("nxdomain.test", To::Elsewhere),
@@ -121,7 +122,7 @@ async fn no_answer_is_remembered() {
 async fn a_check_names_what_is_there_and_what_should_be() {
     let setup = Setup::new().await;
     setup.zone.set_mx("shop.test", &[(5, "MX.other.test")]);
-    let report = setup.registry.check(&name("shop.test")).await.expect("an answer");
+    let report = setup.registry.check(&name("shop.test"), None).await.expect("an answer");
     assert!(!report.ok);
     assert_eq!(report.expected, ["shop.test. IN MX 10 mx.tempmail.test."]);
     assert_eq!(report.found, ["shop.test. IN MX 5 mx.other.test.", "mx.other.test. IN A 203.0.113.9"]);
@@ -130,4 +131,24 @@ async fn a_check_names_what_is_there_and_what_should_be() {
         "The MX record of shop.test points at mx.other.test, not at mx.tempmail.test. \
          Replace the MX records of the domain with: shop.test. IN MX 10 mx.tempmail.test."
     );
+}
+
+#[tokio::test]
+async fn a_stranger_learns_of_addresses_only_whether_they_are_ours() {
+    let setup = Setup::new().await;
+    setup.zone.set_mx("evil.test", &[(5, "db.internal.test"), (5, "mail.evil.test")]);
+    setup.zone.set_addresses("db.internal.test", &["10.1.2.3", "fd00::1"]);
+    setup.zone.set_addresses("mail.evil.test", &["192.0.2.25"]);
+    let report = setup.registry.check(&name("evil.test"), client(1)).await.expect("an answer");
+    assert_eq!(
+        report.found,
+        [
+            "evil.test. IN MX 5 db.internal.test.",
+            "evil.test. IN MX 5 mail.evil.test.",
+            "; db.internal.test is not at our address",
+            "; mail.evil.test is at our address",
+        ]
+    );
+    let Err(DomainError::MxMismatch(refused)) = setup.register("evil.test").await else { panic!("a mismatch") };
+    assert_eq!(refused, report);
 }

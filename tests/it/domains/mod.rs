@@ -15,7 +15,7 @@ use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
 use tempmail::dns::{DnsResolver, ResolverSettings};
 use tempmail::domains::{DomainError, NewDomain, Registered, Registry, Served};
-use tempmail::model::{DomainName, Timestamp};
+use tempmail::model::{Client, DomainName, Timestamp};
 
 use crate::support::dns_zone::DnsZone;
 use crate::support::faulty_store::FaultyStore;
@@ -31,6 +31,12 @@ fn name(text: &str) -> DomainName {
 
 fn new(domain: &str) -> NewDomain {
     NewDomain { name: name(domain), owner: None, email: None }
+}
+
+/// A client of a registration.
+#[expect(clippy::unnecessary_wraps, reason = "the registry takes a client or none")]
+fn client(last: u8) -> Option<Client> {
+    Some(Client::of([192, 0, 2, last].into()))
 }
 
 /// A clock that stands still until a test moves it.
@@ -123,7 +129,7 @@ impl Setup {
     }
 
     async fn register(&self, domain: &str) -> Result<Registered, DomainError> {
-        self.registry.register(new(domain)).await
+        self.registry.register(new(domain), client(1)).await
     }
 
     /// Registers `count` domains that point here, and returns their names.

@@ -1,11 +1,12 @@
 //! Registering, pinning, listing, removing.
 
+use futures_util::future::join_all;
 use tempmail::dns::Failure;
 use tempmail::domains::{DomainError, DomainTable, NewDomain, Served};
 use tempmail::model::DomainStatus;
 use tempmail::store::StoreError;
 
-use super::{Setup, name, new};
+use super::{Setup, client, name, new};
 
 #[tokio::test]
 async fn a_domain_that_points_here_is_registered_and_served() {
@@ -14,7 +15,7 @@ async fn a_domain_that_points_here_is_registered_and_served() {
     let table: DomainTable = setup.registry.table();
     let wish =
         NewDomain { owner: Some("Ann".to_owned()), email: Some("ann@example.test".to_owned()), ..new("Shop.TEST.") };
-    let registered = setup.registry.register(wish).await.expect("registered");
+    let registered = setup.registry.register(wish, client(1)).await.expect("registered");
     assert!(registered.created);
     assert_eq!(registered.entry.domain, "shop.test");
     assert_eq!(registered.entry.status, DomainStatus::Active);
@@ -43,6 +44,15 @@ async fn a_domain_that_points_elsewhere_is_not_registered_and_the_record_to_crea
 }
 
 #[tokio::test]
+async fn a_web_site_at_our_address_is_not_registered_without_an_mx_record() {
+    let setup = Setup::new().await;
+    setup.zone.set_addresses("web.test", &["192.0.2.25"]);
+    let Err(DomainError::MxMismatch(report)) = setup.register("web.test").await else { panic!("a mismatch") };
+    assert_eq!(report.message, "web.test has no MX record. Create the record: web.test. IN MX 10 mx.tempmail.test.");
+    assert_eq!(setup.store.record("web.test").await, None);
+}
+
+#[tokio::test]
 async fn a_resolver_that_fails_says_nothing_about_the_domain() {
     let setup = Setup::new().await;
     setup.zone.servfail("shop.test");
@@ -54,7 +64,7 @@ async fn a_resolver_that_fails_says_nothing_about_the_domain() {
 async fn without_an_mx_host_nothing_is_checked() {
     let setup = Setup::with(|config| config.domains.mx_hosts.clear()).await;
     assert_eq!(setup.register("shop.test").await, Err(DomainError::MxHostUnset));
-    assert_eq!(setup.registry.check(&name("shop.test")).await, Err(DomainError::MxHostUnset));
+    assert_eq!(setup.registry.check(&name("shop.test"), None).await, Err(DomainError::MxHostUnset));
     assert_eq!(setup.registry.verify(None, false).await, Err(DomainError::MxHostUnset));
     assert!(setup.registry.pin(new("shop.test")).await.expect("pinned").created);
 }
@@ -64,11 +74,11 @@ async fn registering_again_checks_again_and_keeps_the_owner() {
     let setup = Setup::new().await;
     setup.point_here("shop.test");
     let first = NewDomain { owner: Some("Ann".to_owned()), ..new("shop.test") };
-    setup.registry.register(first).await.expect("registered");
+    setup.registry.register(first, client(1)).await.expect("registered");
     setup.clock.advance(std::time::Duration::from_mins(1));
     let stranger =
         NewDomain { owner: Some("Eve".to_owned()), email: Some("eve@evil.test".to_owned()), ..new("shop.test") };
-    let again = setup.registry.register(stranger).await.expect("registered");
+    let again = setup.registry.register(stranger, client(2)).await.expect("registered");
     assert!(!again.created);
     assert!(again.entry.last_checked_at > again.entry.added_at);
     let stored = setup.store.record("shop.test").await.expect("kept");
@@ -135,6 +145,43 @@ async fn no_more_domains_are_registered_than_permitted() {
     assert!(!setup.register("d0.test").await.expect("registered before").created);
     assert_eq!(setup.registry.remove(&name("d0.test")).await, Ok(true));
     assert!(setup.register("third.test").await.expect("room again").created);
+}
+
+#[tokio::test]
+async fn a_client_has_a_number_of_domains_and_the_administrator_any() {
+    let setup = Setup::with(|config| config.domains.registered_per_client_max = 2).await;
+    let register = async |domain: &str, client| {
+        setup.point_here(domain);
+        setup.registry.register(new(domain), client).await
+    };
+    setup.register_many(2).await;
+    assert_eq!(register("third.test", client(1)).await, Err(DomainError::TooManyOfClient(2)));
+    assert_eq!(setup.zone.mx_questions("third.test"), 0);
+    assert!(!register("d0.test", client(1)).await.expect("registered before").created);
+    assert_eq!(register("third.test", client(2)).await.expect("another client").entry.registrant, client(2));
+    for number in 0..3 {
+        assert!(register(&format!("a{number}.test"), None).await.expect("the administrator").created);
+    }
+    // A deactivated domain keeps its place.
+    setup.point_elsewhere("d0.test");
+    setup.registry.verify(None, false).await.expect("round");
+    assert_eq!(register("fourth.test", client(1)).await, Err(DomainError::TooManyOfClient(2)));
+    // After a restart the limit is the same.
+    let restarted = setup.restarted(|config| config.domains.registered_per_client_max = 2).await;
+    assert_eq!(restarted.register(new("fourth.test"), client(1)).await, Err(DomainError::TooManyOfClient(2)));
+    // What the administrator pins is the administrator's.
+    setup.registry.pin(new("d1.test")).await.expect("pinned");
+    assert!(register("fourth.test", client(1)).await.expect("room again").created);
+    assert_eq!(setup.store.record("d1.test").await.expect("kept").registrant, None);
+}
+
+#[tokio::test]
+async fn registrations_at_the_same_time_stay_within_the_limit_of_a_client() {
+    let setup = Setup::with(|config| config.domains.registered_per_client_max = 2).await;
+    let domains: Vec<String> = (0..8).map(|number| format!("d{number}.test")).collect();
+    setup.all_point_here(&domains);
+    let created = join_all(domains.iter().map(|domain| setup.register(domain))).await;
+    assert_eq!(created.iter().filter(|result| result.is_ok()).count(), 2, "{created:?}");
 }
 
 #[tokio::test]

@@ -53,6 +53,8 @@ async fn every_clear_answer_deactivates() {
     setup.zone.set_mx(&domains[0], &[(0, ".")]);
     setup.zone.remove(&domains[1]);
     setup.zone.set_empty(&domains[2]);
+    // Its own address is ours, but without an MX record that is no consent.
+    setup.zone.set_addresses(&domains[2], &["192.0.2.25"]);
     setup.zone.set_mx(&domains[3], &[(10, OUR_HOST), (5, OTHER_HOST)]);
     assert_eq!(round(&setup).await.deactivated, 4);
 }
@@ -85,6 +87,16 @@ async fn an_answer_that_is_not_given_again_deactivates_nothing() {
     assert_eq!(setup.zone.mx_questions(&domains[0]), 3, "registration, and twice in the round");
     let stored = setup.store.record(&domains[0]).await.expect("kept");
     assert_eq!(stored.last_check_result.as_deref(), Some("The MX record of d0.test points at mx.tempmail.test"));
+}
+
+#[tokio::test]
+async fn an_mx_record_that_is_missing_once_deactivates_nothing() {
+    let setup = Setup::new().await;
+    let domains = setup.register_many(1).await;
+    setup.zone.set_mx_once(&domains[0], &[]);
+    assert_eq!(round(&setup).await, Round { checked: 1, ..Round::default() });
+    assert_eq!(setup.served(&domains[0]), Served::Active);
+    assert_eq!(setup.zone.mx_questions(&domains[0]), 3, "registration, and twice in the round");
 }
 
 #[tokio::test]

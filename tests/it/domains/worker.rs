@@ -78,6 +78,34 @@ async fn an_overdue_round_comes_soon_after_the_start() {
 }
 
 #[tokio::test]
+async fn a_domain_that_stays_deactivated_for_30_days_is_removed() {
+    let setup = Setup::with(|config| config.domains.verify_every = PERIOD).await;
+    setup.register_many(6).await;
+    setup.point_elsewhere("d0.test");
+    setup.point_elsewhere("d1.test");
+    setup.registry.verify(None, false).await.expect("round");
+    let days = |days: u64| Duration::from_hours(24 * days);
+    setup.clock.advance(days(15));
+    // Its place begins anew with the next deactivation.
+    setup.point_here("d1.test");
+    setup.registry.verify(None, false).await.expect("round");
+    setup.point_elsewhere("d1.test");
+    setup.registry.verify(None, false).await.expect("round");
+
+    let restarted = setup.restarted(|config| config.domains.verify_every = PERIOD).await;
+    let worker = Worker::start(&restarted);
+    let served = |domain: &str| restarted.table().served(&domain.parse().expect("name"));
+    setup.clock.advance(days(15).saturating_sub(PERIOD));
+    in_time("removed after 30 days", &setup, async || served("d0.test") == Served::Unknown).await;
+    assert_eq!(setup.store.record("d0.test").await, None);
+    assert_eq!(served("d1.test"), Served::Deactivated);
+    assert_eq!(served("d2.test"), Served::Active);
+    setup.clock.advance(days(15));
+    in_time("removed after 30 days", &setup, async || served("d1.test") == Served::Unknown).await;
+    worker.stop().await;
+}
+
+#[tokio::test]
 async fn without_an_mx_host_the_worker_waits_to_be_stopped() {
     let setup = Setup::with(|config| {
         config.domains.mx_hosts.clear();

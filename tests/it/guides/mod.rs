@@ -11,6 +11,7 @@ use tempmail::config::{Sources, load};
 use tempmail::error::Exit;
 
 use crate::support::exposition::{Exposition, Family};
+use crate::support::routes::routes;
 use crate::support::test_server::TestServer;
 
 fn path(path: &str) -> PathBuf {
@@ -126,6 +127,7 @@ fn each_error_code_has_a_row_with_its_status() {
             "MISDIRECTED_REQUEST" => 421,
             "UNPROCESSABLE_ENTITY" => 422,
             "TOO_MANY_REQUESTS" => 429,
+            "REQUEST_HEADER_FIELDS_TOO_LARGE" => 431,
             "INTERNAL_SERVER_ERROR" => 500,
             "SERVICE_UNAVAILABLE" => 503,
             "INSUFFICIENT_STORAGE" => 507,
@@ -142,17 +144,7 @@ fn each_error_code_has_a_row_with_its_status() {
 #[test]
 fn each_route_is_named() {
     let guide = guide("http");
-    let routes = |path: &str, prefix: &str| -> Vec<String> {
-        let source = file(path);
-        let paths = source.split(".route(\"").skip(1).filter_map(|rest| rest.split('"').next());
-        paths
-            .map(|route| if route.starts_with(prefix) { route.to_owned() } else { format!("{prefix}{route}") })
-            .filter(|route| route != "/api/admin/")
-            .collect()
-    };
-    let all = [routes("src/http/mod.rs", ""), routes("src/http/admin/mod.rs", "/api/admin")].concat();
-    assert!(all.len() > 10 && all.contains(&"/api/webhooks".to_owned()), "{all:?}");
-    for route in all {
+    for route in routes() {
         let is_named = [' ', '`', '?'].iter().any(|end| guide.contains(&format!(" {route}{end}")));
         assert!(is_named, "the HTTP guide does not name {route}");
     }

@@ -37,6 +37,7 @@ async fn a_domain_is_pinned_listed_and_removed() {
     let domain = json!({
         "domain": "a.example", "status": "active", "addedAt": "2023-11-14 22:13:20", "lastCheckedAt": null,
         "lastCheckResult": null, "owner": "Ann", "email": "ann@owner.test", "pinned": true, "fixed": false,
+        "registeredBy": null,
     });
     let answer = api.administrator("POST", "/api/admin/domains", body).await;
     assert_eq!((answer.status.as_u16(), answer.json()), (201, domain.clone()));

@@ -64,6 +64,21 @@ async fn on_loopback_only_loopback_hosts_are_answered_for() {
 }
 
 #[tokio::test]
+async fn beyond_loopback_listed_hosts_and_loopback_are_the_only_ones() {
+    let api = TestApi::with(|config| {
+        config.http.listen = vec!["0.0.0.0:8080".parse().expect("address")];
+        config.http.allowed_hosts = vec!["mail.example.test".into()];
+    });
+    for host in ["mail.example.test", "Mail.example.test:8080", "localhost", "127.0.0.1:8080", "[::1]"] {
+        assert_eq!(to_host(&api, host).await.status, 200, "{host}");
+    }
+    for host in ["evil.test", "192.0.2.1:8080", "box.mail.example.test"] {
+        let answer = to_host(&api, host).await;
+        assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (421, "host_not_allowed"), "{host}");
+    }
+}
+
+#[tokio::test]
 async fn beyond_loopback_any_page_may_and_any_host_is_answered_for() {
     let api = public_service();
     assert_eq!(to_host(&api, "mail.example.test").await.status, 200);
@@ -95,7 +110,10 @@ async fn options_is_204_everywhere() {
             let answer = from_page(&api, "OPTIONS", target, "http://localhost:3000").await;
             assert_eq!((answer.status.as_u16(), answer.body.len()), (204, 0), "{target}");
             assert_eq!(answer.header("access-control-allow-methods"), Some("GET, POST, DELETE"));
-            assert_eq!(answer.header("access-control-allow-headers"), Some("Content-Type, If-None-Match"));
+            assert_eq!(
+                answer.header("access-control-allow-headers"),
+                Some("Authorization, Content-Type, If-None-Match")
+            );
             assert!(answer.header("access-control-allow-origin").is_some());
         }
     }

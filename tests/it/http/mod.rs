@@ -1,15 +1,22 @@
 //! The HTTP interface: as a service without a socket, and its connections.
 
 mod admin;
+mod all_mail;
 mod attachments;
 mod browsers;
+mod closed;
 mod delete;
 mod domains;
+mod fairness;
+mod filters;
+mod heads;
 mod health;
 mod message;
 mod messages;
 mod metrics;
 mod problems;
+mod proxied;
+mod rate_limits;
 mod server;
 mod view;
 mod webhooks;
@@ -24,6 +31,7 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::BodyExt;
 use serde_json::Value;
+use tempfile::TempDir;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
 use tempmail::http::{AnswerMemory, Api, ETags, Peer, Principal, RenderedEmails, WebhookTest, router};
@@ -32,6 +40,7 @@ use tempmail::model::{
 };
 use tempmail::reader::Reader;
 use tempmail::store::{EmbeddedStore, Store};
+use tempmail::tokens::Tokens;
 use tempmail::webhook::{Guard, GuardSettings, TestError};
 use tower::ServiceExt;
 
@@ -49,7 +58,10 @@ struct TestApi {
     outbox: Arc<EmbeddedStore>,
     domains: Arc<FixedDomains>,
     clock: Arc<SetClock>,
+    tokens: Arc<Tokens>,
     router: Router,
+    /// The directory of the tokens.
+    _dir: TempDir,
 }
 
 /// A response with its whole body.
@@ -109,12 +121,15 @@ impl TestApi {
         let guard = Guard::new(GuardSettings { allow: config.webhooks.allow.clone(), ..GuardSettings::default() });
         let domains = Arc::new(FixedDomains::default());
         let clock = Arc::new(SetClock::at(NOW));
+        let dir = tempfile::tempdir().expect("directory");
+        let tokens = Tokens::open(dir.path(), None).expect("tokens");
         let router = router(Api {
             store: Arc::clone(&store) as Arc<dyn Store>,
             outbox: outbox.clone(),
             guard: Arc::new(guard),
             webhook_test,
             registry: domains.clone(),
+            tokens: Arc::clone(&tokens),
             reader: Reader::start(1).expect("a thread"),
             memory: AnswerMemory::new(config.mail.message_octets_max),
             config: Arc::new(config),
@@ -124,7 +139,7 @@ impl TestApi {
             status: None,
             metrics: Vec::new(),
         });
-        Self { store, outbox, domains, clock, router }
+        Self { store, outbox, domains, clock, tokens, router, _dir: dir }
     }
 
     /// Receives a mail, and returns the ids of its Emails.

@@ -13,6 +13,7 @@ use crate::support::mail::delivery;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const WEBHOOK_SETS: TableDefinition<&[u8; 40], ()> = TableDefinition::new("webhook-sets");
+const MAIL: TableDefinition<&[u8; 24], &[u8]> = TableDefinition::new("mail");
 const HOLDER_USAGE: TableDefinition<&[u8; 16], u64> = TableDefinition::new("holder-usage");
 
 fn findings(dir: &Path) -> Vec<String> {
@@ -59,4 +60,22 @@ async fn a_webhook_that_is_missing_in_a_set_is_found_and_so_is_a_wrong_sum() {
     });
     let found = findings(dir.path());
     assert!(found.len() == 1 && found[0].contains("usage of the outbox"), "{found:?}");
+}
+
+#[tokio::test]
+async fn a_mailbox_that_counts_other_octets_than_its_mail_has_is_found() {
+    let dir = tempfile::tempdir().expect("directory");
+    let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+    store.receive(delivery(&["a@example.test"], "12345", NOW)).await.expect("receive");
+    store.close().await.expect("close");
+    drop(store);
+    assert_eq!(findings(dir.path()), [""; 0]);
+    change_index(dir.path(), |index| {
+        let mut mail = index.open_table(MAIL).expect("table");
+        let (key, mut head) =
+            mail.first().expect("read").map(|(k, v)| (*k.value(), v.value().to_vec())).expect("a head");
+        *head.last_chunk_mut::<8>().expect("octets") = 6_u64.to_le_bytes();
+        mail.insert(&key, &head[..]).expect("insert");
+    });
+    assert_eq!(findings(dir.path()), ["a mailbox counts other octets than its Emails have"]);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tempmail::model::{DomainRecord, DomainStatus, EmailId, Listed, Timestamp};
+use tempmail::model::{Client, DomainRecord, DomainStatus, EmailId, Listed, Timestamp};
 use tempmail::store::{PageRequest, Registration, Store};
 
 use crate::support::mail::{delivery, mailbox};
@@ -40,6 +40,12 @@ pub async fn a_mailbox_lists_newest_first_page_by_page(store: Arc<dyn Store>) {
     assert_eq!(subjects(&*store, "a@example.test", page(5, 2), NOW).await, (vec![], 5));
     assert_eq!(subjects(&*store, "a@example.test", page(u64::MAX, 2), NOW).await, (vec![], 5));
     assert_eq!(subjects(&*store, "nobody@example.test", page(0, 2), NOW).await, (vec![], 0));
+    let all = store.list(&mailbox("a@example.test"), page(0, 9), NOW).await.expect("list").emails;
+    for before in 0..5 {
+        let last = all[before].sequence;
+        let rest = store.list_before(&mailbox("a@example.test"), last, 2, NOW).await.expect("list");
+        assert_eq!(rest, all[before + 1..].iter().take(2).cloned().collect::<Vec<_>>());
+    }
 }
 
 pub async fn a_message_gives_each_recipient_an_email_of_its_own(store: Arc<dyn Store>) {
@@ -194,6 +200,8 @@ pub async fn a_domain_is_registered_once_changed_and_removed(store: Arc<dyn Stor
         added_at: NOW,
         last_checked_at: None,
         last_check_result: None,
+        registrant: Some(Client::of([192, 0, 2, 1].into())),
+        deactivated_at: None,
     };
     let (b, a) = (record("b.example"), record("a.example"));
     assert_eq!(store.register_domain(b.clone(), 2).await, Ok(Registration::Won));
@@ -205,7 +213,8 @@ pub async fn a_domain_is_registered_once_changed_and_removed(store: Arc<dyn Stor
     assert_eq!(store.register_domain(record("c.example"), 2).await, Ok(Registration::Full));
     assert_eq!(store.domains().await, Ok(vec![a.clone(), b.clone()]));
 
-    let changed = DomainRecord { status: DomainStatus::Deactivated, last_checked_at: Some(NOW), ..a };
+    let mut changed = DomainRecord { last_checked_at: Some(NOW), ..a };
+    changed.deactivate(NOW);
     assert_eq!(store.update_domain(changed.clone()).await, Ok(true));
     assert_eq!(store.remove_domain(&b.name).await, Ok(true));
     assert_eq!(store.remove_domain(&b.name).await, Ok(false));

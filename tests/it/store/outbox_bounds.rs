@@ -143,6 +143,8 @@ fn registered(domain: &DomainName) -> DomainRecord {
         added_at: NOW,
         last_checked_at: None,
         last_check_result: None,
+        registrant: None,
+        deactivated_at: None,
     }
 }
 

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use tempmail::config::{Config, Revision};
 use tempmail::model::{Caps, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 use tempmail::store::{
-    BackupStream, DetailedStats, EmbeddedStore, Expired, MailboxPage, PageRequest, Registration, Store, StoreError,
-    StoreOptions, StoreStats,
+    BackupStream, DetailedStats, EmbeddedStore, Expired, MailboxPage, NewestPage, NewestQuery, PageRequest,
+    Registration, Store, StoreError, StoreOptions, StoreStats,
 };
 use tokio::sync::{Semaphore, watch};
 
@@ -165,6 +165,22 @@ impl Store for FaultyStore {
     async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError> {
         self.working()?;
         self.store.list(mailbox, page, now).await
+    }
+
+    async fn list_before(
+        &self,
+        mailbox: &Mailbox,
+        before: u64,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Listed>, StoreError> {
+        self.working()?;
+        self.store.list_before(mailbox, before, limit, now).await
+    }
+
+    async fn newest(&self, query: NewestQuery, now: Timestamp) -> Result<NewestPage, StoreError> {
+        self.working()?;
+        self.store.newest(query, now).await
     }
 
     async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError> {

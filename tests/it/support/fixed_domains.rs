@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use tempmail::dns::MxReport;
 use tempmail::domains::{DomainEntry, DomainError, NewDomain, Registered, Round, Served};
 use tempmail::http::Domains;
-use tempmail::model::{DomainName, DomainStatus, Timestamp};
+use tempmail::model::{Client, DomainName, DomainStatus, Timestamp};
 use tempmail::store::StoreError;
 
 /// Knows its entries; a check succeeds unless a fault is set.
@@ -37,6 +37,7 @@ impl FixedDomains {
             last_check_result: None,
             owner: new.owner,
             email: new.email,
+            registrant: None,
         };
         let created = !entries.iter().any(|found| found.domain == entry.domain);
         entries.retain(|found| found.domain != entry.domain);
@@ -66,7 +67,7 @@ impl Domains for FixedDomains {
         }
     }
 
-    async fn check(&self, name: &DomainName) -> Result<MxReport, DomainError> {
+    async fn check(&self, name: &DomainName, _: Option<Client>) -> Result<MxReport, DomainError> {
         match self.working() {
             Err(DomainError::MxMismatch(report)) => Ok(report),
             Err(error) => Err(error),
@@ -80,7 +81,7 @@ impl Domains for FixedDomains {
         }
     }
 
-    async fn register(&self, new: NewDomain) -> Result<Registered, DomainError> {
+    async fn register(&self, new: NewDomain, _: Option<Client>) -> Result<Registered, DomainError> {
         self.working()?;
         Ok(self.add(new, false))
     }

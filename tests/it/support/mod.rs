@@ -1,6 +1,7 @@
 //! What the tests share.
 
 pub mod binary;
+pub mod browser;
 pub mod certificates;
 pub mod clock;
 pub mod counting_disk;
@@ -16,6 +17,7 @@ pub mod postfix;
 pub mod programs;
 pub mod quota_disk;
 pub mod recording_disk;
+pub mod routes;
 pub mod smtp_peer;
 pub mod steady;
 pub mod test_server;

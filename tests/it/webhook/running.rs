@@ -93,6 +93,7 @@ impl Running {
             schedule: Schedule::default(),
             grace: GRACE,
             roles: RoleAddresses::default(),
+            hostname: "localhost".parse().expect("name"),
             clock,
             counters: Arc::default(),
         })

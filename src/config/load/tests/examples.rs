@@ -26,13 +26,16 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "role-addresses" => &["abuse", "root"],
         "resolver" => &["127.0.0.1:5353", "9.9.9.9:53"],
         "public-address" => &["192.0.2.1", "2001:db8::1"],
+        "public-domains" | "public-webhooks" => &["token"],
         "max-domains"
+        | "max-domains-per-client"
         | "max-smtp-connections"
         | "max-smtp-connections-per-client"
         | "smtp-connections-per-minute"
         | "max-messages-per-mailbox"
         | "max-messages-per-domain"
         | "max-http-connections"
+        | "max-http-connections-per-client"
         | "max-webhooks"
         | "max-webhooks-per-recipient"
         | "outbox-events"
@@ -40,13 +43,15 @@ pub(super) fn example(key: &str) -> Vec<String> {
         | "max-webhooks-per-client"
         | "webhook-registrations-per-minute"
         | "webhook-per-address-per-minute" => &["5"],
-        "webhook-allow" | "proxy-from" | "limit-exempt" | "refuse-client" => &["10.0.0.0/8", "::1/128"],
+        "webhook-allow" | "proxy-from" | "trusted-proxies" | "limit-exempt" | "refuse-client" => {
+            &["10.0.0.0/8", "::1/128"]
+        }
         "webhook-refused-ports" => &["22", "6379"],
         "webhook-schedule" => &["50ms", "50ms", "2s"],
         "webhook-timeout" => &["300ms"],
         "http-allowed-hosts" => &["mail.example.com", "192.0.2.1"],
         "http-allowed-origins" => &["https://app.example"],
-        "rate-limit" => &["off"],
+        "public-delete" | "public-read" | "rate-limit" => &["off"],
         "domain" | "refuse-sender-domain" => &["a.test", "*.b.test"],
         "accept-local-part" => &["test-*", "user?"],
         "mailbox-full" => &["drop-oldest"],

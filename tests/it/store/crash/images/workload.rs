@@ -226,6 +226,8 @@ impl Workload {
             added_at: self.now,
             last_checked_at: None,
             last_check_result: None,
+            registrant: None,
+            deactivated_at: None,
         };
         let is_registered =
             self.store.domains().await.expect("domains").iter().any(|domain| domain.name == record.name);

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-use super::reasons::Limit;
 use crate::model::Client;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -22,18 +21,27 @@ const SWEEP_AT_LEAST: usize = 1024;
 
 /// How many connections one client may have and make.
 #[derive(Clone, Debug)]
-pub(super) struct ClientLimits {
+pub struct ClientLimits {
     /// The most connections at once.
-    pub(super) connections_max: usize,
+    pub connections_max: usize,
     /// The most new connections in a minute. All of them may come at once, at the start of the minute.
-    pub(super) per_minute_max: usize,
+    pub per_minute_max: usize,
     /// Networks that have none of these limits.
-    pub(super) exempt: Vec<IpNet>,
+    pub exempt: Vec<IpNet>,
+}
+
+/// The limit that a new connection exceeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exceeded {
+    /// That of connections at once.
+    Connections,
+    /// That of new connections in a minute.
+    Rate,
 }
 
 /// The connections of each client.
 #[derive(Debug)]
-pub(super) struct Clients {
+pub struct Clients {
     limits: ClientLimits,
     table: Mutex<Table>,
 }
@@ -55,16 +63,16 @@ struct Usage {
 
 /// A connection that counts for its client until this is dropped.
 #[derive(Debug)]
-pub(super) struct ClientConnection(Option<(Arc<Clients>, Client)>);
+pub struct ClientConnection(Option<(Arc<Clients>, Client)>);
 
 impl ClientConnection {
     /// A connection that no limit of a client applies to.
-    pub(super) const fn unlimited() -> Self {
+    pub const fn unlimited() -> Self {
         Self(None)
     }
 
     /// The client whose limits apply; `None` if none do.
-    pub(super) fn client(&self) -> Option<Client> {
+    pub fn client(&self) -> Option<Client> {
         self.0.as_ref().map(|(_, client)| *client)
     }
 }
@@ -80,14 +88,15 @@ impl Drop for ClientConnection {
 }
 
 impl Clients {
-    pub(super) fn new(limits: ClientLimits) -> Self {
+    /// These limits, and no connection yet.
+    pub fn new(limits: ClientLimits) -> Self {
         let table = Table { clients: HashMap::new(), sweep_at: SWEEP_AT_LEAST };
         Self { limits, table: Mutex::new(table) }
     }
 
     /// Counts a new connection from `address`; the error is the limit that it exceeds. A connection that is refused for
     /// their number counts for the rate.
-    pub(super) fn connect(self: &Arc<Self>, address: IpAddr, now: Duration) -> Result<ClientConnection, Limit> {
+    pub fn connect(self: &Arc<Self>, address: IpAddr, now: Duration) -> Result<ClientConnection, Exceeded> {
         let address = address.to_canonical();
         if self.limits.exempt.iter().any(|network| network.contains(&address)) {
             return Ok(ClientConnection::unlimited());
@@ -101,11 +110,11 @@ impl Clients {
         let price = MINUTE / u32::try_from(self.limits.per_minute_max).unwrap_or(u32::MAX).max(1);
         let paid_until = usage.paid_until.max(now) + price;
         if paid_until > now + MINUTE {
-            return Err(Limit::ConnectionRate);
+            return Err(Exceeded::Rate);
         }
         usage.paid_until = paid_until;
         if usage.connections >= self.limits.connections_max {
-            return Err(Limit::ClientConnections);
+            return Err(Exceeded::Connections);
         }
         usage.connections += 1;
         Ok(ClientConnection(Some((Arc::clone(self), client))))
@@ -154,10 +163,10 @@ mod tests {
     #[test]
     fn a_client_has_so_many_connections_and_gets_them_back() {
         for (addresses, refusal) in [
-            (&["192.0.2.1", "192.0.2.1", "192.0.2.1"][..], Some(Limit::ClientConnections)),
+            (&["192.0.2.1", "192.0.2.1", "192.0.2.1"][..], Some(Exceeded::Connections)),
             (&["192.0.2.1", "192.0.2.1", "192.0.2.2"], None),
-            (&["192.0.2.1", "192.0.2.1", "::ffff:192.0.2.1"], Some(Limit::ClientConnections)),
-            (&["2001:db8::1", "2001:db8::2", "2001:db8::ffff:0:0:1"], Some(Limit::ClientConnections)),
+            (&["192.0.2.1", "192.0.2.1", "::ffff:192.0.2.1"], Some(Exceeded::Connections)),
+            (&["2001:db8::1", "2001:db8::2", "2001:db8::ffff:0:0:1"], Some(Exceeded::Connections)),
             (&["2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"], None),
             (&["127.0.0.1", "127.0.0.1", "127.0.0.1"], None),
             (&["::1", "::1", "::1", "::ffff:127.0.0.1"], None),
@@ -197,7 +206,7 @@ mod tests {
         let clients = clients(10, 2);
         assert!(clients.connect(at("2001:db8::1"), NOW).is_ok());
         assert!(clients.connect(at("2001:db8::2"), NOW).is_ok());
-        assert_eq!(clients.connect(at("2001:db8::3"), NOW).err(), Some(Limit::ConnectionRate));
+        assert_eq!(clients.connect(at("2001:db8::3"), NOW).err(), Some(Exceeded::Rate));
         assert!(clients.connect(at("2001:db8:0:1::1"), NOW).is_ok());
     }
 

@@ -119,7 +119,7 @@ fn v2(octets: &[u8]) -> Result<Progress, Malformed> {
         (1, 1, 1) if length >= 12 => SourceAddress::Address(Ipv4Addr::from(first(rest)?).into()),
         (1, 2, 1) if length >= 36 => SourceAddress::Address(IpAddr::from(Ipv6Addr::from(first(rest)?)).to_canonical()),
         (1, 3, 1) if length >= 216 => SourceAddress::OfSocket,
-        // SMTP does not come in datagrams, and the other values are not defined.
+        // What is proxied here does not come in datagrams, and the other values are not defined.
         _ => return Err(Malformed),
     };
     Ok(Progress::Whole(client))

@@ -1,0 +1,36 @@
+//! `tempmail token revoke`
+
+use super::super::Context;
+use super::super::output::{self, Format};
+use crate::error::{Error, Exit};
+
+/// Make a token invalid at once
+#[derive(clap::Args, Debug)]
+#[command(
+    visible_alias = "rm",
+    after_help = "\
+Examples:
+  tempmail token revoke ci
+  tempmail token rm 9f86d081884c7d65"
+)]
+pub(super) struct Revoke {
+    /// Name or id of the token
+    #[arg(value_name = "NAME|ID")]
+    token: String,
+}
+
+impl Revoke {
+    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        if !cx.client().await?.revoke_token(&self.token).await? {
+            return Err(Error::new(Exit::NotFound, format!("there is no token {}", self.token))
+                .hint("`tempmail token list` shows the tokens"));
+        }
+        let answer = serde_json::json!({ "deleted": 1 });
+        cx.print(match cx.style.of_list() {
+            Format::Json => output::json(&answer),
+            Format::Ndjson => output::json_line(&answer),
+            Format::Table | Format::Tsv | Format::Id => format!("{}\n", self.token),
+        })?;
+        Ok(Exit::Ok)
+    }
+}

@@ -1,0 +1,154 @@
+//! From an accepted connection to its first request: limits of the client, a slot, and the PROXY header.
+//!
+//! A client that exceeds its own limit is refused before another connection is evicted for it. Behind a proxy of
+//! `proxy-from` the client is unknown until the header arrives.
+
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::net::SendFlags;
+use tokio::io::AsyncRead;
+
+use super::activity::Activity;
+use super::problem::{Code, Problem};
+use super::server::Server;
+use crate::connections::proxy::SourceAddress;
+use crate::connections::{self, ClientConnection, read_header};
+use crate::model::Client;
+
+/// How long a connection waits for a slot, and how often it tries to get one.
+const SLOT_WITHIN: Duration = Duration::from_secs(2);
+const RETRY_EVERY: Duration = Duration::from_millis(100);
+
+type SlotRequest = connections::SlotRequest<Arc<Activity>>;
+type WaitingForSlot = connections::WaitingForSlot<Arc<Activity>>;
+type Slot = connections::Slot<Arc<Activity>>;
+
+/// A connection that has just been accepted.
+pub(super) struct Incoming<S> {
+    stream: S,
+    peer: Option<SocketAddr>,
+    /// `None` where the PROXY header has yet to name the client.
+    of_client: Option<ClientConnection>,
+    slot: SlotRequest,
+}
+
+/// A connection that can be served.
+pub(super) struct Accepted<S> {
+    pub(super) stream: S,
+    /// The client's address, which behind a proxy is the one in the header, without a port; `None` on a Unix socket.
+    pub(super) peer: Option<SocketAddr>,
+    /// Its slot.
+    pub(super) slot: Slot,
+    /// It counts for its client.
+    pub(super) of_client: ClientConnection,
+}
+
+impl<S: AsFd + AsyncRead + Unpin> Incoming<S> {
+    /// Applies the limits that need no waiting. `peer` is `None` for a client of a Unix socket, which has no limits of its
+    /// own. `None`: the connection has been refused.
+    pub(super) fn accept(stream: S, peer: Option<SocketAddr>, server: &Server) -> Option<Self> {
+        let of_client = match peer {
+            None => Some(ClientConnection::unlimited()),
+            Some(peer) if server.limits.is_proxy(peer.ip()) => None,
+            Some(peer) => Some(connect(&stream, peer.ip(), server)?),
+        };
+        let Some(slot) = server.slots.request(server.clock.boot()) else {
+            refuse(&stream, all_taken(), server);
+            return None;
+        };
+        if let (SlotRequest::Granted(slot), Some(peer), Some(_)) = (&slot, peer, &of_client) {
+            slot.identify(Client::of(peer.ip()));
+        }
+        Some(Self { stream, peer, of_client, slot })
+    }
+
+    /// Waits for the PROXY header and for a slot. `None`: the connection must be closed.
+    pub(super) async fn prepare(self, server: &Server) -> Option<Accepted<S>> {
+        let Self { mut stream, mut peer, of_client, slot } = self;
+        let of_client = match (of_client, peer) {
+            (Some(of_client), _) => of_client,
+            (None, proxy) => {
+                if let SourceAddress::Address(client) = source_address(&mut stream, &slot, proxy, server).await? {
+                    peer = Some(SocketAddr::new(client, 0));
+                }
+                connect(&stream, peer?.ip(), server)?
+            }
+        };
+        let client = peer.map(|peer| Client::of(peer.ip()));
+        let slot = match slot {
+            SlotRequest::Granted(slot) => slot,
+            SlotRequest::Waiting(waiting) => {
+                let Ok(slot) = tokio::time::timeout(SLOT_WITHIN, evict(&waiting, client, server)).await else {
+                    refuse(&stream, all_taken(), server);
+                    return None;
+                };
+                slot
+            }
+        };
+        if let Some(client) = client {
+            slot.identify(client);
+        }
+        Some(Accepted { stream, peer, slot, of_client })
+    }
+}
+
+/// Evicts a connection as soon as one may be evicted. A busy one may be idle in a moment.
+async fn evict(waiting: &WaitingForSlot, client: Option<Client>, server: &Server) -> Slot {
+    loop {
+        match waiting.evict(client, &*server.clock).await {
+            Some(slot) => return slot,
+            None => tokio::time::sleep(RETRY_EVERY).await,
+        }
+    }
+}
+
+/// Reads a PROXY header in time; `None` if there is no valid one.
+async fn source_address(
+    stream: &mut (impl AsyncRead + Unpin),
+    slot: &SlotRequest,
+    proxy: Option<SocketAddr>,
+    server: &Server,
+) -> Option<SourceAddress> {
+    let evicted = async {
+        match slot {
+            SlotRequest::Granted(slot) => slot.evicted().await,
+            SlotRequest::Waiting(_) => std::future::pending().await,
+        }
+    };
+    let read = tokio::select! {
+        biased;
+        () = evicted => return None,
+        read = tokio::time::timeout(server.limits.proxy_timeout, read_header(stream)) => read,
+    };
+    let error = match read {
+        Ok(Ok(source)) => return Some(source),
+        Ok(Err(error)) => error.to_string(),
+        Err(_elapsed) => "it took too long".to_owned(),
+    };
+    tracing::debug!(proxy = ?proxy, error, "HTTP connection closed: no PROXY header");
+    None
+}
+
+/// Counts a connection for its client, or refuses it.
+fn connect(stream: &impl AsFd, address: IpAddr, server: &Server) -> Option<ClientConnection> {
+    let connected = server.clients.connect(address, server.clock.boot());
+    if connected.is_err() {
+        let detail = "this client has too many connections; close some, or use one for several requests";
+        refuse(stream, Problem::new(Code::TooManyConnectionsForClient, detail).with_retry_after(1), server);
+    }
+    connected.ok()
+}
+
+fn all_taken() -> Problem {
+    let detail = "all connections of the service are taken; try again";
+    Problem::new(Code::TooManyConnections, detail).with_retry_after(1)
+}
+
+/// Answers without waiting. The socket is new, so its buffer has room. A client that still sends may lose the answer.
+fn refuse(stream: &impl AsFd, problem: Problem, server: &Server) {
+    tracing::debug!(code = ?problem.code(), "HTTP connection refused");
+    let _ = rustix::net::send(stream, &problem.into_octets(server.clock.now()), SendFlags::NOSIGNAL);
+}

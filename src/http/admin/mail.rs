@@ -1,0 +1,182 @@
+//! `/api/admin/messages` and `/api/admin/mailboxes`: the mail of all addresses.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+
+use crate::http::Api;
+use crate::http::memory::Asker;
+use crate::http::principal::Principal;
+use crate::http::problem::{Code, Problem};
+use crate::http::query::Query;
+use crate::model::{EmailId, StoredEmail, Timestamp};
+use crate::reader;
+use crate::store::{NewestCursor, NewestPage, NewestQuery};
+
+/// The last entry that can be reached by the number of its page. Cursors reach all.
+const DEPTH_MAX: u64 = 10_000;
+
+/// An Email without its content.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NewestJson {
+    id: EmailId,
+    recipient: String,
+    from: String,
+    subject: String,
+    received_at: String,
+    expires_at: String,
+    /// The size as received, in octets.
+    size: u64,
+}
+
+/// A mailbox with Emails.
+#[derive(Debug, Serialize)]
+pub(super) struct MailboxJson {
+    /// The address as the newest Email has it.
+    address: String,
+    messages: u64,
+    /// When the newest Email was received.
+    newest: String,
+    octets: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct MessagesJson {
+    emails: Vec<NewestJson>,
+    #[serde(flatten)]
+    foot: Foot,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct MailboxesJson {
+    mailboxes: Vec<MailboxJson>,
+    #[serde(flatten)]
+    foot: Foot,
+}
+
+/// What follows the entries of a page.
+#[derive(Debug, Serialize)]
+struct Foot {
+    /// How many there are; null for those of one domain.
+    total: Option<u64>,
+    /// Null after a cursor.
+    page: Option<u64>,
+    limit: u64,
+    /// Null without a total.
+    pages: Option<u64>,
+    /// The value of `after` for the next page; null at the end.
+    next: Option<String>,
+}
+
+/// The page that a request is about.
+struct Wanted {
+    query: NewestQuery,
+    page: Option<u64>,
+    limit: u64,
+}
+
+impl Wanted {
+    fn of(api: &Api, query: &Query, by_mailbox: bool) -> Result<Self, Problem> {
+        let limit = query.limit(api.config.http.page_size_default as u64, api.config.http.page_size_max as u64)?;
+        let after = query.get("after")?.map(str::parse::<NewestCursor>).transpose();
+        let after = after.map_err(|error| Problem::new(Code::AfterInvalid, format!("'after': {error}")))?;
+        if after.is_some() && query.get("page")?.is_some() {
+            return Err(Problem::new(Code::ParametersConflict, "'page' and 'after' can't be given together"));
+        }
+        let page = query.page()?;
+        if page.saturating_mul(limit) > DEPTH_MAX {
+            let detail = format!("pages reach the newest {DEPTH_MAX} entries; take 'after' from an earlier answer");
+            return Err(Problem::new(Code::PageInvalid, detail));
+        }
+        let domain = query.get("domain")?.is_some().then(|| query.domain("domain")).transpose()?;
+        let page_size = usize::try_from(limit).unwrap_or(usize::MAX);
+        let query = NewestQuery { by_mailbox, domain, after, skip: (page - 1) * limit, limit: page_size };
+        Ok(Self { page: query.after.is_none().then_some(page), query, limit })
+    }
+
+    fn foot(&self, found: &NewestPage) -> Foot {
+        Foot {
+            total: found.total,
+            page: self.page,
+            limit: self.limit,
+            pages: found.total.map(|total| total.div_ceil(self.limit)),
+            next: found.next.map(|next| next.to_string()),
+        }
+    }
+}
+
+/// `GET /api/admin/messages?domain=&page=&after=&limit=`, newest first.
+pub(super) async fn messages(
+    State(api): State<Arc<Api>>,
+    asker: Asker,
+    query: Query,
+) -> Result<Json<MessagesJson>, Problem> {
+    let wanted = Wanted::of(&api, &query, false)?;
+    let found = api.store.newest(wanted.query.clone(), api.clock.now()).await?;
+    let foot = wanted.foot(&found);
+    let mut emails = Vec::with_capacity(found.emails.len());
+    for newest in found.emails {
+        emails.extend(shown(&api, &asker, newest.listed.id, NewestJson::of).await?);
+    }
+    Ok(Json(MessagesJson { emails, foot }))
+}
+
+/// `GET /api/admin/mailboxes?domain=&page=&after=&limit=`, in the order of the newest Email of each.
+pub(super) async fn mailboxes(
+    State(api): State<Arc<Api>>,
+    asker: Asker,
+    query: Query,
+) -> Result<Json<MailboxesJson>, Problem> {
+    let wanted = Wanted::of(&api, &query, true)?;
+    let found = api.store.newest(wanted.query.clone(), api.clock.now()).await?;
+    let foot = wanted.foot(&found);
+    let mut mailboxes = Vec::with_capacity(found.emails.len());
+    for newest in found.emails {
+        let address = |email: &StoredEmail| email.recipient().map(|recipient| recipient.address.clone());
+        let address = shown(&api, &asker, newest.listed.id, address).await?;
+        mailboxes.extend(address.map(|address| MailboxJson {
+            address,
+            messages: newest.mailbox_emails,
+            newest: newest.listed.received_at.to_interface(),
+            octets: newest.mailbox_octets,
+        }));
+    }
+    Ok(Json(MailboxesJson { mailboxes, foot }))
+}
+
+/// Shows one Email. `None` if it was removed meanwhile, or if it is damaged, which is logged.
+async fn shown<T>(
+    api: &Arc<Api>,
+    asker: &Asker,
+    id: EmailId,
+    show: impl FnOnce(&StoredEmail) -> Option<T>,
+) -> Result<Option<T>, Problem> {
+    match api.email(Principal::Administrator, asker, id).await {
+        Ok((email, _room)) => Ok(show(&email)),
+        Err(problem) if problem.code() == Code::NotFound => Ok(None),
+        Err(problem) if problem.code() == Code::EmailDamaged => {
+            tracing::error!(%id, "a list lacks an Email that is damaged on the disk");
+            Ok(None)
+        }
+        Err(problem) => Err(problem),
+    }
+}
+
+impl NewestJson {
+    /// The fields of an Email; `None` only if its envelope lacks it.
+    fn of(email: &StoredEmail) -> Option<Self> {
+        let content = reader::parse_headers(&email.raw);
+        Some(Self {
+            id: email.listed.id,
+            recipient: email.recipient()?.address.clone(),
+            from: content.from.unwrap_or_else(|| email.envelope.reverse_path.clone()),
+            subject: content.subject,
+            received_at: Timestamp::to_interface(email.listed.received_at),
+            expires_at: Timestamp::to_interface(email.listed.expires_at),
+            size: email.listed.size_octets,
+        })
+    }
+}

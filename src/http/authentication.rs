@@ -1,0 +1,129 @@
+//! Who sent a request: the bearer of a token over TCP (RFC 6750), or the public.
+//!
+//! A request over the local socket comes from the administrator and needs no token. A token that is not valid is refused
+//! on every path. So a caller never mistakes the answer to the public for the answer to the administrator.
+
+use std::sync::Arc;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::access;
+use super::principal::{Principal, Requester};
+use super::problem::{Code, Problem};
+use super::rate_limit::RateLimit;
+use crate::clock::Clock;
+use crate::config::PublicConfig;
+use crate::model::{self, Scope};
+use crate::tokens::Tokens;
+
+/// The most wrong tokens of a client in a minute. A client with more gets 429 for every token.
+const WRONG_PER_MINUTE: u32 = 30;
+
+/// Finds out who sent a request.
+pub(super) struct Authentication {
+    tokens: Arc<Tokens>,
+    clock: Arc<dyn Clock>,
+    wrong: RateLimit,
+    public: PublicConfig,
+}
+
+impl Authentication {
+    pub(super) fn new(tokens: Arc<Tokens>, clock: Arc<dyn Clock>, public: PublicConfig) -> Arc<Self> {
+        let wrong = RateLimit::new("wrong-tokens", "requests with wrong tokens", WRONG_PER_MINUTE);
+        Arc::new(Self { tokens, clock, wrong, public })
+    }
+
+    /// The principal of a request with a token; `None` without a token.
+    fn identify(&self, request: &Request) -> Result<Option<Principal>, Problem> {
+        let Some(token) = token(request.headers()) else { return Ok(None) };
+        let Requester::At(client) = Requester::of(request.extensions()) else { return Ok(None) };
+        self.wrong.check(client, self.clock.boot())?;
+        match self.tokens.scope(token, self.clock.now()) {
+            Some(Scope::Admin) => Ok(Some(Principal::Administrator)),
+            Some(Scope::Read) => Ok(Some(Principal::Reader)),
+            None => Err(self.refuse(client)),
+        }
+    }
+
+    /// Refuses what the principal of a request may not do, whatever the request says beyond its method and route.
+    fn permit(&self, request: &Request) -> Result<(), Problem> {
+        let method = request.method();
+        match request.extensions().get().copied().unwrap_or_default() {
+            Principal::Administrator => Ok(()),
+            Principal::Reader if [Method::GET, Method::HEAD].contains(method) => Ok(()),
+            Principal::Reader => Err(scope_insufficient()),
+            Principal::Public => match request.extensions().get::<MatchedPath>() {
+                Some(route) => access::check(self.public, method, route.as_str()),
+                None => Ok(()),
+            },
+        }
+    }
+
+    fn refuse(&self, client: model::Client) -> Problem {
+        // Another request of the client may have been counted since the check.
+        let _ = self.wrong.take(client, self.clock.boot());
+        Problem::new(Code::TokenInvalid, "the token is wrong, has expired, or was revoked")
+            .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""))
+    }
+}
+
+/// The token in the field Authorization, empty if the field is malformed. Other schemes, which a proxy in front may use,
+/// are ignored.
+fn token(headers: &HeaderMap) -> Option<&str> {
+    let mut fields = headers.get_all(header::AUTHORIZATION).iter();
+    let field = fields.next()?.as_bytes();
+    let (scheme, token) = field.split_at(field.iter().position(|octet| *octet == b' ').unwrap_or(field.len()));
+    if !scheme.eq_ignore_ascii_case(b"Bearer") {
+        return None;
+    }
+    let is_only = fields.next().is_none();
+    Some(str::from_utf8(token.trim_ascii()).ok().filter(|_| is_only).unwrap_or_default())
+}
+
+/// Sets the principal of a request, and refuses what it may not do whatever the path is.
+pub(super) async fn pass(State(auth): State<Arc<Authentication>>, mut request: Request, next: Next) -> Response {
+    match auth.identify(&request) {
+        Ok(None) => {}
+        Ok(Some(principal)) => {
+            request.extensions_mut().insert(principal);
+        }
+        Err(problem) => return problem.into_response(),
+    }
+    match auth.permit(&request) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// The problem of a token with the scope `read` that is used for more.
+pub(super) fn scope_insufficient() -> Problem {
+    Problem::new(Code::ScopeInsufficient, "this token has the scope 'read'; this request needs the scope 'admin'")
+        .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"insufficient_scope\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_follows_the_scheme_bearer() {
+        let token_in = |fields: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            for field in fields {
+                headers.append(header::AUTHORIZATION, HeaderValue::from_static(field));
+            }
+            token(&headers).map(str::to_owned)
+        };
+        assert_eq!(token_in(&[]), None);
+        assert_eq!(token_in(&["Basic YTpi"]), None);
+        assert_eq!(token_in(&["Bearers x"]), None);
+        for field in ["Bearer x", "bearer x", "BEARER   x "] {
+            assert_eq!(token_in(&[field]), Some("x".to_owned()), "{field}");
+        }
+        assert_eq!(token_in(&["Bearer"]), Some(String::new()));
+        assert_eq!(token_in(&["Bearer x", "Bearer x"]), Some(String::new()), "two fields are no token");
+    }
+}

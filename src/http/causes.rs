@@ -1,0 +1,101 @@
+//! Errors of other modules as problems.
+
+use std::io::ErrorKind;
+
+use serde_json::json;
+
+use super::problem::{Code, Problem};
+use crate::domains::DomainError;
+use crate::store::StoreError;
+use crate::tokens::{TokenError, TokenFileError};
+use crate::webhook::{Busy, TestError};
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        let (code, detail) = match &error {
+            StoreError::Full => (Code::StorageFull, "the disk of the service is full"),
+            StoreError::Failed(_) | StoreError::WriterEnded | StoreError::OutcomeUnknown => {
+                (Code::StoreUnavailable, "the store failed; try again")
+            }
+            StoreError::Stopping => (Code::StoreUnavailable, "the service is stopping"),
+            StoreError::Damaged { .. } => (Code::EmailDamaged, "the message is damaged on the disk of the service"),
+            StoreError::TooLarge { .. } | StoreError::MailboxFull => {
+                (Code::Internal, "the service has a defect; the log says more")
+            }
+        };
+        let mut problem = Self::new(code, detail);
+        if error != StoreError::Stopping {
+            problem = problem.with_log_detail(true, &error);
+        }
+        if code == Code::StoreUnavailable { problem.with_retry_after(10) } else { problem }
+    }
+}
+
+impl From<TestError> for Problem {
+    fn from(error: TestError) -> Self {
+        match error {
+            TestError::Full => {
+                let detail = "too many tests of webhooks are in progress; try again";
+                Self::new(Code::WebhookBusy, detail).with_retry_after(5)
+            }
+            TestError::Busy(Busy { wait }) => {
+                let detail = "the address of this webhook was called too often; try again";
+                let seconds = wait.as_millis().div_ceil(1000).try_into().unwrap_or(u32::MAX);
+                Self::new(Code::WebhookBusy, detail).with_retry_after(seconds)
+            }
+            TestError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<TokenError> for Problem {
+    fn from(error: TokenError) -> Self {
+        match &error {
+            TokenError::NameTaken => {
+                Self::new(Code::TokenNameTaken, "there is a token with this name; revoke it first")
+            }
+            TokenError::TooMany => Self::new(Code::TooManyTokens, format!("{error}; revoke one")),
+            TokenError::File(TokenFileError::Io { error, .. }) if error.kind() == ErrorKind::StorageFull => {
+                Self::new(Code::StorageFull, "the disk of the service is full")
+            }
+            TokenError::File(_) => Self::new(Code::StoreUnavailable, "the tokens could not be written; try again")
+                .with_log_detail(true, &error)
+                .with_retry_after(10),
+        }
+    }
+}
+
+impl From<DomainError> for Problem {
+    fn from(error: DomainError) -> Self {
+        match error {
+            DomainError::MxHostUnset => {
+                Self::new(Code::MxHostUnset, "the service has no mx-host set, so no domain can be checked")
+            }
+            DomainError::MxMismatch(report) => Self::new(Code::MxMismatch, report.message)
+                .with_member("expected", json!(report.expected))
+                .with_member("found", json!(report.found)),
+            DomainError::Dns(cause) => Self::new(
+                Code::DnsUnavailable,
+                "DNS gave no answer, so nothing is known about the domain; try again later",
+            )
+            .with_retry_after(60)
+            .with_log_detail(false, &format_args!("DNS gave no answer: {cause}")),
+            DomainError::Busy => {
+                let detail = "too many checks of domains are in progress, so DNS was not asked; try again";
+                Self::new(Code::DnsBusy, detail).with_retry_after(5)
+            }
+            DomainError::TooMany => {
+                Self::new(Code::TooManyDomains, "the service's limit max-domains of registered domains is reached")
+            }
+            DomainError::TooManyOfClient(limit) => {
+                Self::new(Code::TooManyDomainsForClient, format!("your limit of {limit} registered domains is reached"))
+            }
+            DomainError::Fixed => Self::new(
+                Code::DomainFixed,
+                "the domain is fixed in the settings of the service and can be changed only there",
+            ),
+            DomainError::NotRegistered => Self::new(Code::NotFound, "the domain is not registered"),
+            DomainError::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The fields of Emails that a caller chose with the parameter `fields`.
+
+use serde::Serialize;
+use serde::ser::SerializeMap;
+
+use super::problem::{Code, Problem};
+use super::query::Query;
+use crate::mime::Content;
+use crate::model::StoredEmail;
+
+/// A field of an Email in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Field {
+    Id,
+    Recipient,
+    From,
+    Subject,
+    Message,
+    ReceivedAt,
+    Size,
+    ExpiresAt,
+    AttachmentCount,
+}
+
+/// In the order of an answer.
+const FIELDS: [(&str, Field); 9] = [
+    ("id", Field::Id),
+    ("recipient", Field::Recipient),
+    ("from", Field::From),
+    ("subject", Field::Subject),
+    ("message", Field::Message),
+    ("receivedAt", Field::ReceivedAt),
+    ("size", Field::Size),
+    ("expiresAt", Field::ExpiresAt),
+    ("attachmentCount", Field::AttachmentCount),
+];
+
+/// The chosen fields, in the order of [`FIELDS`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Fields(Vec<(&'static str, Field)>);
+
+impl Fields {
+    /// The fields that a query names; `None` if it names none.
+    pub(super) fn of(query: &Query) -> Result<Option<Self>, Problem> {
+        let Some(text) = query.get("fields")? else { return Ok(None) };
+        let names: Vec<&str> = text.split(',').collect();
+        if let Some(unknown) = names.iter().find(|name| FIELDS.iter().all(|(known, _)| known != *name)) {
+            let known = FIELDS.map(|(name, _)| name).join(", ");
+            return Err(Problem::new(Code::FieldsInvalid, format!("'{unknown}' is no field; the fields are {known}")));
+        }
+        Ok(Some(Self(FIELDS.into_iter().filter(|(name, _)| names.contains(name)).collect())))
+    }
+
+    /// The JSON of an Email; `None` only if its envelope lacks it.
+    pub(super) fn render(&self, email: &StoredEmail, content: &Content) -> Option<Vec<u8>> {
+        let chosen = Chosen { fields: self, recipient: &email.recipient()?.address, email, content };
+        serde_json::to_vec(&chosen).ok()
+    }
+}
+
+struct Chosen<'a> {
+    fields: &'a Fields,
+    recipient: &'a str,
+    email: &'a StoredEmail,
+    content: &'a Content,
+}
+
+impl Serialize for Chosen<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { fields: Fields(fields), recipient, email, content } = self;
+        let listed = &email.listed;
+        let mut map = serializer.serialize_map(Some(fields.len()))?;
+        for (name, field) in fields {
+            match field {
+                Field::Id => map.serialize_entry(name, &listed.id),
+                Field::Recipient => map.serialize_entry(name, recipient),
+                Field::From => {
+                    map.serialize_entry(name, content.from.as_deref().unwrap_or(&email.envelope.reverse_path))
+                }
+                Field::Subject => map.serialize_entry(name, &content.subject),
+                Field::Message => map.serialize_entry(name, &content.message),
+                Field::ReceivedAt => map.serialize_entry(name, &listed.received_at.to_interface()),
+                Field::Size => map.serialize_entry(name, &listed.size_octets),
+                Field::ExpiresAt => map.serialize_entry(name, &listed.expires_at.to_interface()),
+                Field::AttachmentCount => map.serialize_entry(name, &content.attachments.len()),
+            }?;
+        }
+        map.end()
+    }
+}

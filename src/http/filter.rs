@@ -1,0 +1,69 @@
+//! The filters of a mailbox's Emails, in the query of a request.
+
+use super::problem::{Code, Problem};
+use super::query::Query;
+use crate::mime::Content;
+use crate::model::{Listed, StoredEmail, Timestamp};
+
+/// What an Email must be like. Without any condition every Email passes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Filter {
+    /// Texts in lower case that the sender and the subject contain.
+    from: Option<String>,
+    subject: Option<String>,
+    /// The first moment of receipt, and the first one after the last.
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+    has_attachment: bool,
+}
+
+impl Filter {
+    /// The conditions of a query.
+    pub(super) fn of(query: &Query) -> Result<Self, Problem> {
+        let text = |name: &str| Ok::<_, Problem>(query.get(name)?.map(str::to_lowercase));
+        let has_attachment = match query.get("has")? {
+            None => false,
+            Some("attachment") => true,
+            Some(_) => return Err(Problem::new(Code::FilterInvalid, "'has' must be 'attachment'")),
+        };
+        Ok(Self {
+            from: text("from")?,
+            subject: text("subject")?,
+            since: time(query, "since")?,
+            until: time(query, "until")?,
+            has_attachment,
+        })
+    }
+
+    /// Whether there is any condition.
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether an Email must be parsed to know if it passes.
+    pub(super) fn needs_content(&self) -> bool {
+        self.from.is_some() || self.subject.is_some() || self.has_attachment
+    }
+
+    /// Whether an Email may pass, as far as its time of receipt says.
+    pub(super) fn admits(&self, listed: &Listed) -> bool {
+        self.since.is_none_or(|since| listed.received_at >= since)
+            && self.until.is_none_or(|until| listed.received_at < until)
+    }
+
+    /// Whether the content of an Email passes.
+    pub(super) fn passes(&self, email: &StoredEmail, content: &Content) -> bool {
+        let contains = |text: &str, part: &Option<String>| {
+            part.as_ref().is_none_or(|part| text.to_lowercase().contains(part.as_str()))
+        };
+        contains(content.from.as_deref().unwrap_or(&email.envelope.reverse_path), &self.from)
+            && contains(&content.subject, &self.subject)
+            && (!self.has_attachment || !content.attachments.is_empty())
+    }
+}
+
+fn time(query: &Query, name: &str) -> Result<Option<Timestamp>, Problem> {
+    let Some(text) = query.get(name)? else { return Ok(None) };
+    let detail = || format!("'{name}' must be a time such as '2026-01-31 12:00:00' in UTC, or 2026-01-31T12:00:00Z");
+    Timestamp::from_text(text).map(Some).ok_or_else(|| Problem::new(Code::TimeInvalid, detail()))
+}

@@ -1,0 +1,170 @@
+//! The client behind reverse proxies: `X-Forwarded-For`, and `Forwarded` of RFC 7239.
+//!
+//! Each proxy appends the address that it was called from. Whatever is left of what a trusted proxy appended may be forged,
+//! so the fields are read from the right, and only as far as the proxies are trusted.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::http::{HeaderMap, HeaderName, header};
+use ipnet::IpNet;
+
+const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// The proxies whose fields are believed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TrustedProxies(Vec<IpNet>);
+
+impl TrustedProxies {
+    pub(super) fn new(networks: &[IpNet]) -> Self {
+        Self(networks.to_vec())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The client of a request that `peer` sent. It is the peer unless that is a trusted proxy.
+    ///
+    /// A proxy that writes one of the fields usually passes the other one on as it came. So if both are there, they must
+    /// name the same client; else the request is the proxy's own.
+    pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let peer = peer.to_canonical();
+        if !self.trusts(peer) {
+            return peer;
+        }
+        let of_field = |name: HeaderName, node: fn(&str) -> Option<IpAddr>| {
+            headers.contains_key(&name).then(|| self.nearest(peer, elements(headers, name).map(|text| node(text?))))
+        };
+        match (of_field(X_FORWARDED_FOR, address), of_field(header::FORWARDED, forwarded_for)) {
+            (Some(one), Some(other)) if one != other => peer,
+            (Some(client), _) | (None, Some(client)) => client,
+            (None, None) => peer,
+        }
+    }
+
+    /// The first address from the right that is not a trusted proxy. Where an element names no address or none is left, it
+    /// is the proxy that was reached last.
+    fn nearest(&self, peer: IpAddr, from_right: impl Iterator<Item = Option<IpAddr>>) -> IpAddr {
+        let mut nearest = peer;
+        for address in from_right.map_while(|address| address) {
+            nearest = address;
+            if !self.trusts(address) {
+                break;
+            }
+        }
+        nearest
+    }
+
+    fn trusts(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|network| network.contains(&address))
+    }
+}
+
+/// Whether a request has a field that names clients.
+pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {
+    headers.contains_key(X_FORWARDED_FOR) || headers.contains_key(header::FORWARDED)
+}
+
+/// The elements of a field from the right; `None` for one that is no text.
+///
+/// No node has a comma, so each element of a proxy begins at one. Quotes that a client left open before it mean nothing.
+fn elements(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = Option<&str>> {
+    let values = headers.get_all(name).into_iter().rev();
+    let elements = values.flat_map(|value| value.as_bytes().rsplit(|octet| *octet == b','));
+    elements.map(|element| std::str::from_utf8(element).ok().map(str::trim)).filter(|element| *element != Some(""))
+}
+
+/// The address of the only `for` of an element of `Forwarded`.
+fn forwarded_for(element: &str) -> Option<IpAddr> {
+    let pairs = element.split(';').filter_map(|pair| pair.split_once('='));
+    let mut nodes = pairs.filter(|(name, _)| name.trim().eq_ignore_ascii_case("for")).map(|(_, node)| node.trim());
+    let (node, None) = (nodes.next()?, nodes.next()) else { return None };
+    let quoted = node.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    address(quoted.unwrap_or(node))
+}
+
+/// An IP address, with or without a port; an IPv6 address may have brackets.
+fn address(node: &str) -> Option<IpAddr> {
+    let bare = node.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(node);
+    let address = bare.parse().ok().or_else(|| node.parse::<SocketAddr>().ok().map(|with_port| with_port.ip()));
+    address.as_ref().map(IpAddr::to_canonical)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    const CLIENT: &str = "192.0.2.1";
+
+    fn client(fields: &[(&'static str, &str)]) -> String {
+        client_of("10.0.0.1", fields)
+    }
+
+    fn client_of(peer: &str, fields: &[(&'static str, &str)]) -> String {
+        let networks = ["10.0.0.0/24", "fd00::/8"].map(|network| network.parse().expect("a network"));
+        let mut headers = HeaderMap::new();
+        for (name, value) in fields {
+            headers.append(*name, HeaderValue::from_bytes(value.as_bytes()).expect("a value"));
+        }
+        TrustedProxies::new(&networks).client(peer.parse().expect("an address"), &headers).to_string()
+    }
+
+    #[test]
+    fn only_what_trusted_proxies_appended_counts() {
+        for (field, wanted) in [
+            ("192.0.2.1", CLIENT),
+            ("6.6.6.6, 192.0.2.1", CLIENT),
+            ("6.6.6.6,192.0.2.1 , 10.0.0.2,10.0.0.3", CLIENT),
+            ("6.6.6.6, 192.0.2.1:51234", CLIENT),
+            ("6.6.6.6, ::ffff:192.0.2.1", CLIENT),
+            ("2001:db8::1, fd00::7", "2001:db8::1"),
+            ("[2001:db8::1]:443", "2001:db8::1"),
+            ("[2001:db8::1]", "2001:db8::1"),
+            ("10.0.0.9, 10.0.0.2", "10.0.0.9"),
+            ("192.0.2.1, , ", CLIENT),
+            // What is no address ends the reading at the proxy that wrote it.
+            ("192.0.2.1, unknown", "10.0.0.1"),
+            ("192.0.2.1, unknown, 10.0.0.2", "10.0.0.2"),
+            ("192.0.2.1, 1.2.3", "10.0.0.1"),
+            ("", "10.0.0.1"),
+            ("192.0.2.1, ü", "10.0.0.1"),
+        ] {
+            assert_eq!(client(&[("x-forwarded-for", field)]), wanted, "{field}");
+            assert_eq!(client_of("198.51.100.1", &[("x-forwarded-for", field)]), "198.51.100.1", "{field}");
+        }
+        assert_eq!(client(&[("x-forwarded-for", "6.6.6.6"), ("x-forwarded-for", "192.0.2.1")]), CLIENT);
+        assert_eq!(client(&[]), "10.0.0.1");
+        assert_eq!(client_of("::ffff:10.0.0.1", &[("x-forwarded-for", CLIENT)]), CLIENT);
+    }
+
+    #[test]
+    fn forwarded_is_read_the_same_way() {
+        for (field, wanted) in [
+            ("for=192.0.2.1", CLIENT),
+            ("For=\"192.0.2.1:4711\";proto=http;by=203.0.113.43", CLIENT),
+            ("proto=https; for=192.0.2.1", CLIENT),
+            ("for=6.6.6.6, for=192.0.2.1, for=10.0.0.2", CLIENT),
+            ("for=\"[2001:db8::17]:4711\"", "2001:db8::17"),
+            ("for=\", for=192.0.2.1", CLIENT),
+            ("for=6.6.6.6;x=\", for=192.0.2.1", CLIENT),
+            ("for=192.0.2.1;for=6.6.6.6", "10.0.0.1"),
+            ("for=192.0.2.1, for=_hidden", "10.0.0.1"),
+            ("for=192.0.2.1, for=unknown", "10.0.0.1"),
+            ("for=192.0.2.1, proto=https", "10.0.0.1"),
+            ("192.0.2.1", "10.0.0.1"),
+        ] {
+            assert_eq!(client(&[("forwarded", field)]), wanted, "{field}");
+        }
+    }
+
+    #[test]
+    fn fields_that_contradict_each_other_name_nobody() {
+        let both = |one, other| client(&[("x-forwarded-for", one), ("forwarded", other)]);
+        assert_eq!(both("192.0.2.1", "for=192.0.2.1"), CLIENT);
+        assert_eq!(both("192.0.2.1", "for=6.6.6.6"), "10.0.0.1");
+        assert_eq!(both("6.6.6.6", "for=192.0.2.1"), "10.0.0.1");
+        assert_eq!(both("192.0.2.1", ""), "10.0.0.1");
+    }
+}

@@ -1,0 +1,189 @@
+//! The body of a list: Emails as JSON, written in pieces as the client takes them.
+
+use std::io;
+use std::sync::Arc;
+use std::vec;
+
+use axum::body::{Body, Bytes};
+use futures_util::stream;
+use serde::Serialize;
+
+use super::Api;
+use super::fields::Fields;
+use super::memory::{Asker, Room};
+use super::problem::Problem;
+use super::rendered::load_to_list;
+use crate::model::Listed;
+use crate::reader;
+use crate::store::{Store, StoreError};
+
+/// Messages of this many octets together are read in one go, and their JSON is sent in one piece.
+///
+/// A larger message is read alone, so that a page of large messages never sits in memory as a whole.
+const BATCH_OCTETS: u64 = 256 * 1024;
+/// Room for the end of the body, in octets.
+const FOOT_OCTETS: usize = 160;
+
+/// The beginning of the body.
+const BEGINNING: &[u8] = b"{\"emails\":[";
+
+/// The members of the answer after the Emails. Those that are `None` are left out.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Foot {
+    /// Readable Emails in the mailbox. With a filter, those that passed it among the scanned ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) total: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) page: Option<u64>,
+    pub(super) limit: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pages: Option<u64>,
+    /// With a filter, how many Emails it looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) scanned: Option<usize>,
+    /// With a filter, whether it looked at all Emails, from the cursor on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) complete: Option<bool>,
+    /// With a cursor, that of the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) next_cursor: Option<String>,
+}
+
+impl Foot {
+    /// The end of a page that is known by its number.
+    pub(super) fn of_page(total: u64, page: u64, limit: u64) -> Self {
+        let pages = Some(total.div_ceil(limit));
+        Self { total: Some(total), page: Some(page), limit, pages, ..Self::default() }
+    }
+
+    /// Writes the end of the body: the end of the list, and the other members of the object.
+    fn write(&self, json: &mut Vec<u8>) -> Result<(), Problem> {
+        let members = serde_json::to_string(self).map_err(|_| Problem::internal())?;
+        json.extend_from_slice(b"],");
+        json.extend_from_slice(members.trim_start_matches('{').as_bytes());
+        Ok(())
+    }
+}
+
+/// The body of the answer, and how much of it was written.
+pub(super) struct Page {
+    api: Arc<Api>,
+    asker: Asker,
+    unread: vec::IntoIter<Listed>,
+    /// The fields of each Email; `None` for the six of the interface.
+    fields: Option<Fields>,
+    foot: Foot,
+    /// Whether an Email was written.
+    has_emails: bool,
+    /// Whether the foot was written.
+    is_ended: bool,
+}
+
+impl Page {
+    /// The body of an answer with these Emails. Its first piece is written before this returns.
+    ///
+    /// An Email that is removed meanwhile is left out. A damaged Email is left out too and logged, so that the others stay
+    /// readable. If the store fails before the first octet, the answer is an error. After that, the body breaks off, and
+    /// clients see that it is incomplete.
+    pub(super) async fn write(
+        api: Arc<Api>,
+        asker: Asker,
+        emails: Vec<Listed>,
+        fields: Option<Fields>,
+        foot: Foot,
+    ) -> Result<Body, Problem> {
+        let unread = emails.into_iter();
+        let mut page = Self { api, asker, unread, fields, foot, has_emails: false, is_ended: false };
+        let first = page.next(BEGINNING.to_vec()).await?;
+        Ok(if page.is_ended { first.into() } else { page.body(first) })
+    }
+
+    /// The rest of the body after `first`, a batch at a time as the client takes it.
+    fn body(self, first: Bytes) -> Body {
+        Body::from_stream(stream::try_unfold((Some(first), self), |(first, mut page)| async {
+            let chunk = match first {
+                Some(first) => first,
+                None if page.is_ended => return Ok(None),
+                None => page.next(Vec::new()).await.map_err(|problem| {
+                    tracing::error!(code = problem.code().row().1, "a list of Emails ended early");
+                    io::Error::other("the list ended early")
+                })?,
+            };
+            Ok::<_, io::Error>(Some((chunk, (None, page))))
+        }))
+    }
+
+    /// The next piece of the body after `json`: Emails, and the foot after the last one.
+    async fn next(&mut self, mut json: Vec<u8>) -> Result<Bytes, Problem> {
+        while let Some(batch) = self.next_batch() {
+            let (emails, room) = self.render(batch).await?;
+            // Each is followed by a comma, or by the members of the foot.
+            json.reserve(emails.iter().map(|email| email.len() + 1).sum::<usize>() + FOOT_OCTETS);
+            for email in &emails {
+                if self.has_emails {
+                    json.push(b',');
+                }
+                json.extend_from_slice(email);
+                self.has_emails = true;
+            }
+            let is_last = self.unread.as_slice().is_empty();
+            if is_last {
+                self.end(&mut json)?;
+            }
+            // A batch of which nothing is left must not end the body's stream.
+            if is_last || !emails.is_empty() {
+                return Ok(room.hold(json));
+            }
+        }
+        self.end(&mut json)?;
+        Ok(json.into())
+    }
+
+    fn end(&mut self, json: &mut Vec<u8>) -> Result<(), Problem> {
+        self.is_ended = true;
+        self.foot.write(json)
+    }
+
+    /// The JSON of each Email that is still there, and the room that it takes. Only Emails that were not rendered lately
+    /// need a thread of the reader.
+    async fn render(&self, batch: Vec<Listed>) -> Result<(Vec<Bytes>, Room), Problem> {
+        let Api { rendered, memory, reader, store, .. } = &*self.api;
+        let known = batch.iter().map(|listed| rendered.get(listed).filter(|_| self.fields.is_none()));
+        if let Some(emails) = known.collect::<Option<Vec<Bytes>>>() {
+            let room = memory.reserve(&self.asker, emails.iter().map(|email| email.len() as u64 + 1).sum()).await?;
+            return Ok((emails, room));
+        }
+        let room = memory.reserve_rendered(&self.asker, &batch).await?;
+        let (store, rendered, fields) = (Arc::clone(store), rendered.clone(), self.fields.clone());
+        let reading = async move {
+            let mut emails = Vec::with_capacity(batch.len());
+            for listed in &batch {
+                emails.extend(match &fields {
+                    None => rendered.read(&*store, listed).await?,
+                    Some(fields) => chosen(&*store, listed, fields).await?,
+                });
+            }
+            Ok::<_, StoreError>((emails, room))
+        };
+        Ok(reader.run(reading).await?)
+    }
+
+    /// The next Emails that are read in one go.
+    fn next_batch(&mut self) -> Option<Vec<Listed>> {
+        let mut octets = 0;
+        let fits = |listed: &&Listed| {
+            let is_first = octets == 0;
+            octets += listed.size_octets.max(1);
+            is_first || octets <= BATCH_OCTETS
+        };
+        let number = self.unread.as_slice().iter().take_while(fits).count();
+        Some(self.unread.by_ref().take(number).collect()).filter(|batch: &Vec<_>| !batch.is_empty())
+    }
+}
+
+/// The chosen fields of an Email as JSON. `None` if it was removed meanwhile, or is damaged.
+async fn chosen(store: &dyn Store, listed: &Listed, fields: &Fields) -> Result<Option<Bytes>, StoreError> {
+    let Some(email) = load_to_list(store, listed).await? else { return Ok(None) };
+    Ok(fields.render(&email, &reader::parse(&email.raw)).map(Bytes::from))
+}

@@ -1,0 +1,236 @@
+//! The tokens that the administrator gives out to remote callers.
+//!
+//! They are in memory, and in a file of the data directory that a change replaces as a whole. Both have only hashes. The
+//! process that holds the data directory makes all changes, so memory and file always agree.
+//!
+//! ```text
+//! mod   creates, lists, revokes and checks tokens     secret   makes a token, hashes and compares     file   the file
+//! ```
+
+mod file;
+mod secret;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+
+use crate::model::{Scope, Secret, Timestamp, TokenHash, TokenName, TokenRecord};
+
+use file::TokenFile;
+pub use file::TokenFileError;
+
+/// The most tokens at a time, including expired ones.
+const TOKENS_MAX: usize = 1_000;
+
+/// Every token that is valid or has been.
+#[derive(Debug)]
+pub struct Tokens {
+    file: TokenFile,
+    records: ArcSwap<Vec<TokenRecord>>,
+    /// Held during a change of file and memory.
+    changes: Mutex<()>,
+    /// The token of the environment.
+    admin: Option<TokenHash>,
+}
+
+/// A token to create.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewToken {
+    /// Its name.
+    pub name: TokenName,
+    /// What its bearer may do.
+    pub scope: Scope,
+    /// When it expires; `None` for never.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A new token. Its text cannot be shown again.
+#[derive(Clone, Debug)]
+pub struct CreatedToken {
+    /// What is kept of it.
+    pub record: TokenRecord,
+    /// The token itself.
+    pub secret: Secret,
+}
+
+/// Why a token was not created or revoked.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    /// Another token has the name.
+    #[error("there is a token with this name")]
+    NameTaken,
+    /// The limit of tokens is reached.
+    #[error("the limit of {TOKENS_MAX} tokens is reached")]
+    TooMany,
+    /// The file could not be written.
+    #[error(transparent)]
+    File(#[from] TokenFileError),
+}
+
+impl Tokens {
+    /// The tokens of a data directory, and `admin`, a further token with the scope `admin`.
+    ///
+    /// A missing file means that there are none. The directory is used again at the first change.
+    pub fn open(data_dir: &Path, admin: Option<&Secret>) -> Result<Arc<Self>, TokenFileError> {
+        let file = TokenFile::in_directory(data_dir);
+        let records = ArcSwap::from_pointee(file.read()?);
+        let admin = admin.map(|token| secret::hash(token.expose()));
+        Ok(Arc::new(Self { file, records, changes: Mutex::default(), admin }))
+    }
+
+    /// Creates a token at `now`. It is durable and valid on return.
+    ///
+    /// A token of the same name that has expired is replaced.
+    pub async fn create(self: &Arc<Self>, new: NewToken, now: Timestamp) -> Result<CreatedToken, TokenError> {
+        self.change(move |records| {
+            records.retain(|record| record.name != new.name || !record.is_expired(now));
+            if records.iter().any(|record| record.name == new.name) {
+                return Err(TokenError::NameTaken);
+            }
+            if records.len() >= TOKENS_MAX {
+                return Err(TokenError::TooMany);
+            }
+            let secret = secret::fresh();
+            let NewToken { name, scope, expires_at } = new;
+            let record = TokenRecord { name, scope, created_at: now, expires_at, hash: secret::hash(secret.expose()) };
+            records.push(record.clone());
+            Ok(CreatedToken { record, secret })
+        })
+        .await
+    }
+
+    /// Every token in the order of creation, including expired ones.
+    pub fn list(&self) -> Arc<Vec<TokenRecord>> {
+        self.records.load_full()
+    }
+
+    /// Revokes the token with this name, or else the one with this id. `None` if there is no such token.
+    ///
+    /// The token is invalid on return, also after a crash.
+    pub async fn revoke(self: &Arc<Self>, which: String) -> Result<Option<TokenRecord>, TokenError> {
+        self.change(move |records| {
+            let by_name = records.iter().position(|record| record.name.to_string() == which);
+            let found = by_name.or_else(|| records.iter().position(|record| record.id() == which));
+            Ok(found.map(|at| records.remove(at)))
+        })
+        .await
+    }
+
+    /// The scope of a presented token that is valid at `now`.
+    ///
+    /// The time that this takes does not depend on how much of the token is right.
+    pub fn scope(&self, presented: &str, now: Timestamp) -> Option<Scope> {
+        let presented = secret::hash(presented);
+        let mut found = None;
+        for record in self.records.load().iter() {
+            if secret::is_equal(&presented, &record.hash) && !record.is_expired(now) {
+                found = Some(record.scope);
+            }
+        }
+        let is_admin = self.admin.is_some_and(|admin| secret::is_equal(&presented, &admin));
+        if is_admin { Some(Scope::Admin) } else { found }
+    }
+
+    /// Changes the file and then memory. The change runs to its end even if the caller is dropped.
+    async fn change<T: Send + 'static>(
+        self: &Arc<Self>,
+        change: impl FnOnce(&mut Vec<TokenRecord>) -> Result<T, TokenError> + Send + 'static,
+    ) -> Result<T, TokenError> {
+        let tokens = Arc::clone(self);
+        let changed = tokio::task::spawn_blocking(move || {
+            let _alone = tokens.changes.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = tokens.records.load_full();
+            let mut records = Vec::clone(&before);
+            let result = change(&mut records)?;
+            if records != *before {
+                tokens.file.write(&records)?;
+                tokens.records.store(Arc::new(records));
+            }
+            Ok(result)
+        });
+        changed.await.map_err(|error| self.file.failed(std::io::Error::other(error)))?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_000);
+
+    fn new(name: &str) -> NewToken {
+        NewToken { name: name.parse().expect("name"), scope: Scope::Read, expires_at: None }
+    }
+
+    #[tokio::test]
+    async fn a_token_outlives_the_process_and_only_its_hash_is_in_the_file() {
+        let dir = tempfile::tempdir().expect("directory");
+        let tokens = Tokens::open(dir.path(), None).expect("open");
+        let created = tokens.create(new("ci"), NOW).await.expect("created");
+        let token = created.secret.expose();
+        assert!(token.starts_with("tm_") && token.len() == 46, "{token}");
+        assert_eq!(tokens.scope(token, NOW), Some(Scope::Read));
+        assert_eq!(tokens.scope(&token[..45], NOW), None);
+        assert_eq!(tokens.scope("", NOW), None);
+
+        let path = dir.path().join("tokens");
+        assert_eq!(std::fs::metadata(&path).expect("file").permissions().mode() & 0o777, 0o600);
+        assert!(!std::fs::read_to_string(&path).expect("text").contains(&token[3..]));
+        let again = Tokens::open(dir.path(), None).expect("open");
+        assert_eq!(again.scope(token, NOW), Some(Scope::Read));
+        assert_eq!(again.list(), tokens.list());
+    }
+
+    #[tokio::test]
+    async fn a_revoked_token_is_invalid_at_once_and_after_a_restart() {
+        let dir = tempfile::tempdir().expect("directory");
+        let tokens = Tokens::open(dir.path(), None).expect("open");
+        let first = tokens.create(new("first"), NOW).await.expect("created");
+        let second = tokens.create(new("second"), NOW).await.expect("created");
+        assert_eq!(tokens.revoke("first".to_owned()).await.expect("revoked"), Some(first.record.clone()));
+        assert_eq!(tokens.revoke("first".to_owned()).await.expect("revoked"), None);
+        assert_eq!(tokens.scope(first.secret.expose(), NOW), None);
+        assert_eq!(tokens.scope(second.secret.expose(), NOW), Some(Scope::Read));
+        tokens.revoke(second.record.id()).await.expect("revoked").expect("by its id");
+        let again = Tokens::open(dir.path(), None).expect("open");
+        assert!(again.list().is_empty());
+    }
+
+    #[tokio::test]
+    async fn names_are_unique_among_valid_tokens_and_the_number_is_limited() {
+        let dir = tempfile::tempdir().expect("directory");
+        let tokens = Tokens::open(dir.path(), None).expect("open");
+        let expires_at = Some(NOW.plus(std::time::Duration::from_secs(1)));
+        let short = tokens.create(NewToken { expires_at, ..new("ci") }, NOW).await.expect("created");
+        assert!(matches!(tokens.create(new("ci"), NOW).await, Err(TokenError::NameTaken)));
+        let later = NOW.plus(std::time::Duration::from_secs(1));
+        assert_eq!(tokens.scope(short.secret.expose(), NOW), Some(Scope::Read));
+        assert_eq!(tokens.scope(short.secret.expose(), later), None);
+        tokens.create(new("ci"), later).await.expect("the expired one is replaced");
+        let record = tokens.list()[0].clone();
+        let named = |number| TokenRecord { name: format!("t{number}").parse().expect("name"), ..record.clone() };
+        tokens.records.store(Arc::new((0..TOKENS_MAX).map(named).collect()));
+        assert!(matches!(tokens.create(new("one-more"), NOW).await, Err(TokenError::TooMany)));
+    }
+
+    #[tokio::test]
+    async fn a_token_that_is_not_on_disk_is_not_valid() {
+        let dir = tempfile::tempdir().expect("directory");
+        let gone = dir.path().join("gone");
+        let tokens = Tokens::open(&gone, None).expect("open");
+        assert!(matches!(tokens.create(new("ci"), NOW).await, Err(TokenError::File(_))));
+        assert!(tokens.list().is_empty());
+    }
+
+    #[test]
+    fn the_token_of_the_environment_has_the_scope_admin() {
+        let dir = tempfile::tempdir().expect("directory");
+        let admin = Secret::new("a".repeat(32));
+        let tokens = Tokens::open(dir.path(), admin.as_ref()).expect("open");
+        assert_eq!(tokens.scope(&"a".repeat(32), NOW), Some(Scope::Admin));
+        assert_eq!(tokens.scope(&"a".repeat(31), NOW), None);
+    }
+}

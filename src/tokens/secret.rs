@@ -1,0 +1,43 @@
+//! Making, hashing and comparing tokens.
+
+use aws_lc_rs::constant_time;
+use aws_lc_rs::digest::{SHA256, digest};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use crate::model::{Secret, TokenHash};
+
+/// What every token begins with, so that people and scanners for leaked secrets recognize it.
+const PREFIX: &str = "tm_";
+
+/// A new token: the prefix, and 256 random bits in base64url.
+pub(super) fn fresh() -> Secret {
+    let random: [u8; 32] = rand::random();
+    Secret::new(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random))).expect("a text that is not empty")
+}
+
+/// The hash of a token. A fast hash is enough, since nobody can try 2^256 tokens.
+pub(super) fn hash(token: &str) -> TokenHash {
+    let mut octets = [0; 32];
+    octets.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
+    TokenHash(octets)
+}
+
+/// Whether two hashes are equal, in a time that does not depend on where they differ.
+pub(super) fn is_equal(one: &TokenHash, other: &TokenHash) -> bool {
+    constant_time::verify_slices_are_equal(&one.0, &other.0).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_distinct_and_hashed_by_sha_256() {
+        assert_ne!(fresh(), fresh());
+        // FIPS 180-2, appendix B.1.
+        assert_eq!(hash("abc").0[..8], [0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea]);
+        assert!(is_equal(&hash("abc"), &hash("abc")));
+        assert!(!is_equal(&hash("abc"), &hash("abd")));
+    }
+}

@@ -1,0 +1,129 @@
+//! Rate limits: what is counted for whom, and what an answer says about it. The clock stands still unless it is moved.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{Request, header};
+use tempmail::config::Config;
+use tempmail::http::Peer;
+
+use super::{Answer, TestApi};
+
+const INBOX: &str = "/api/mail/messages?to=a@example.test";
+
+fn limited(per_minute: u32) -> TestApi {
+    TestApi::with(|config| config.http.rate_limit = Some(per_minute))
+}
+
+fn request(client: &str, method: &str, target: &str) -> axum::http::request::Builder {
+    let client: IpAddr = client.parse().expect("an address");
+    let request = Request::builder().method(method).uri(target).extension(Peer(SocketAddr::new(client, 50_000)));
+    request.header(header::HOST, "localhost").header(header::CONTENT_TYPE, "application/json")
+}
+
+async fn from(api: &TestApi, client: &str, method: &str, target: &str) -> Answer {
+    api.send(request(client, method, target).body(Body::from("{}")).expect("request")).await
+}
+
+/// How many of the requests of a client are not refused for a rate limit.
+async fn passed(api: &TestApi, client: &str, method: &str, target: &str, requests: usize) -> usize {
+    let mut passed = 0;
+    for _ in 0..requests {
+        passed += usize::from(from(api, client, method, target).await.status != 429);
+    }
+    passed
+}
+
+#[tokio::test]
+async fn a_minutes_quota_passes_and_the_next_request_waits() {
+    let api = TestApi::new();
+    assert_eq!(passed(&api, "192.0.2.1", "GET", INBOX, 10_000).await, 10_000);
+    let refused = from(&api, "192.0.2.1", "GET", INBOX).await;
+    assert_eq!((refused.status.as_u16(), refused.problem().as_str()), (429, "rate_limited"));
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    assert_eq!(refused.header("ratelimit"), Some("\"requests\";r=0;t=1"));
+    api.clock.advance(Duration::from_secs(1));
+    // A second brings the 60th part of a minute's quota.
+    assert_eq!(passed(&api, "192.0.2.1", "GET", INBOX, 1_000).await, 166);
+}
+
+#[tokio::test]
+async fn every_counted_answer_says_what_is_left_and_pages_may_read_it() {
+    let api = limited(3);
+    for (method, target, status, left) in [
+        ("GET", INBOX, 200, "\"requests\";r=2;t=20"),
+        ("OPTIONS", INBOX, 204, "\"requests\";r=1;t=40"),
+        ("GET", "/no-such", 404, "\"requests\";r=0;t=60"),
+        ("GET", INBOX, 429, "\"requests\";r=0;t=20"),
+    ] {
+        let request = request("192.0.2.1", method, target).header("origin", "http://localhost:3000");
+        let answer = api.send(request.body(Body::empty()).expect("request")).await;
+        assert_eq!((answer.status.as_u16(), answer.header("ratelimit")), (status, Some(left)), "{method} {target}");
+        assert_eq!(answer.header("ratelimit-policy"), Some("\"requests\";q=3;w=60"));
+        let exposed = answer.header("access-control-expose-headers");
+        assert_eq!(
+            exposed,
+            Some("Accept-Ranges, Content-Disposition, Content-Range, ETag, RateLimit, RateLimit-Policy, Retry-After")
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_client_is_an_ipv4_address_or_an_ipv6_64() {
+    let api = limited(2);
+    assert_eq!(passed(&api, "192.0.2.1", "GET", INBOX, 3).await, 2);
+    assert_eq!(passed(&api, "::ffff:192.0.2.1", "GET", INBOX, 3).await, 0);
+    assert_eq!(passed(&api, "192.0.2.2", "GET", INBOX, 3).await, 2);
+    assert_eq!(passed(&api, "2001:db8::1", "GET", INBOX, 2).await, 2);
+    assert_eq!(passed(&api, "2001:db8::2", "GET", INBOX, 3).await, 0);
+    assert_eq!(passed(&api, "2001:db8:0:1::1", "GET", INBOX, 3).await, 2);
+    assert_eq!(passed(&api, "127.0.0.1", "GET", INBOX, 3).await, 2, "loopback is counted");
+}
+
+#[tokio::test]
+async fn health_and_the_administrator_are_not_counted() {
+    let api = limited(1);
+    assert_eq!(passed(&api, "192.0.2.1", "GET", INBOX, 2).await, 1);
+    for target in ["/healthz", "/readyz"] {
+        let answer = from(&api, "192.0.2.1", "GET", target).await;
+        assert_eq!((answer.status.as_u16(), answer.header("ratelimit")), (200, None), "{target}");
+    }
+    for _ in 0..3 {
+        let answer = api.administrator("GET", INBOX, "").await;
+        assert_eq!((answer.status.as_u16(), answer.header("ratelimit")), (200, None));
+    }
+}
+
+#[tokio::test]
+async fn dear_requests_have_smaller_limits_of_their_own() {
+    for (method, target, quota) in [
+        ("POST", "/api/domains", 30),
+        ("GET", "/api/domains/check-dns?domain=example.org", 60),
+        ("HEAD", "/api/domains/check-dns?domain=example.org", 60),
+        ("POST", "/api/webhooks", 60),
+    ] {
+        let api = TestApi::new();
+        assert_eq!(passed(&api, "192.0.2.1", method, target, quota + 3).await, quota, "{method} {target}");
+        let refused = from(&api, "192.0.2.1", method, target).await;
+        let left = refused.header("ratelimit").expect("what is left");
+        assert!(left.starts_with("\"requests\";r=99") && left.contains(";r=0;t="), "{left}");
+        assert_eq!(passed(&api, "192.0.2.1", "GET", INBOX, 9).await, 9, "{method} {target}");
+        assert_eq!(passed(&api, "192.0.2.2", method, target, 9).await, 9, "{method} {target}");
+        let wait = refused.header("retry-after").and_then(|text| text.parse().ok()).expect("seconds");
+        api.clock.advance(Duration::from_secs(wait));
+        assert_ne!(from(&api, "192.0.2.1", method, target).await.status, 429, "{method} {target}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_rate_limit_only_registrations_of_webhooks_are_limited() {
+    let api = TestApi::with(|config: &mut Config| {
+        config.http.rate_limit = None;
+        config.webhooks.registrations_per_minute = 5;
+    });
+    assert_eq!(passed(&api, "192.0.2.1", "GET", INBOX, 20_000).await, 20_000);
+    assert_eq!(passed(&api, "192.0.2.1", "POST", "/api/domains", 100).await, 100);
+    assert_eq!(passed(&api, "192.0.2.1", "POST", "/api/webhooks", 9).await, 5);
+    assert_eq!(from(&api, "192.0.2.1", "GET", INBOX).await.header("ratelimit"), None);
+}
