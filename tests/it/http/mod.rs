@@ -17,6 +17,7 @@ mod metrics;
 mod problems;
 mod proxied;
 mod rate_limits;
+mod scripts;
 mod server;
 mod view;
 mod webhooks;
