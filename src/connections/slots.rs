@@ -1,5 +1,6 @@
 //! Connection slots: how many connections there may be in all, and which one is evicted when all slots are taken.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
 use std::ops::Deref;
@@ -14,6 +15,8 @@ use crate::model::Client;
 
 /// The most connections that wait for a slot when all are taken. Each of them has a socket open.
 pub const WAITING_MAX: usize = 64;
+/// How many of them one client may have, so that the flood of one client leaves places for others.
+const WAITING_OF_CLIENT_MAX: usize = 16;
 /// How long a connection waits for the evicted one to close.
 pub(crate) const FREED_WITHIN: Duration = Duration::from_secs(2);
 /// The most connections that one eviction compares; the next eviction goes on behind them. So an eviction costs the
@@ -40,7 +43,7 @@ pub trait Occupant: Send + Sync + 'static {
 pub struct Slots<O: Occupant> {
     max: usize,
     free: Arc<Semaphore>,
-    waiting: Arc<Semaphore>,
+    waiting: Mutex<Waiting>,
     rules: O::Rules,
     taken: Mutex<Taken<O>>,
 }
@@ -58,7 +61,15 @@ pub enum SlotRequest<O: Occupant> {
 #[derive(Debug)]
 pub struct WaitingForSlot<O: Occupant> {
     slots: Arc<Slots<O>>,
-    _permit: OwnedSemaphorePermit,
+    client: Option<Client>,
+}
+
+/// The connections that wait for a slot.
+#[derive(Debug, Default)]
+struct Waiting {
+    all: usize,
+    /// Those of each client that is known.
+    of_clients: HashMap<Client, usize>,
 }
 
 /// The connections that have a slot and are not evicted.
@@ -90,8 +101,8 @@ impl<O: Occupant> Slots<O> {
     pub fn new(max: usize, rules: O::Rules) -> Self {
         let max = max.min(Semaphore::MAX_PERMITS);
         let taken = Taken { connections: BTreeMap::new(), next_number: 0, compare_from: 0 };
-        let (free, waiting) = (Arc::new(Semaphore::new(max)), Arc::new(Semaphore::new(WAITING_MAX)));
-        Self { max, free, waiting, rules, taken: Mutex::new(taken) }
+        let free = Arc::new(Semaphore::new(max));
+        Self { max, free, waiting: Mutex::default(), rules, taken: Mutex::new(taken) }
     }
 
     /// What all occupants share.
@@ -104,13 +115,17 @@ impl<O: Occupant> Slots<O> {
         self.free.available_permits() * 4 < self.max
     }
 
-    /// Requests a slot; `None` if there is none and enough other connections wait for one.
-    pub fn request(self: &Arc<Self>, now: Duration) -> Option<SlotRequest<O>> {
+    /// Requests a slot for `client`, where it is known. `None` if there is none, and enough other connections wait for one,
+    /// or enough of the client's own.
+    pub fn request(self: &Arc<Self>, client: Option<Client>, now: Duration) -> Option<SlotRequest<O>> {
         if let Ok(permit) = Arc::clone(&self.free).try_acquire_owned() {
             return Some(SlotRequest::Granted(self.take(permit, now)));
         }
-        let permit = Arc::clone(&self.waiting).try_acquire_owned().ok()?;
-        Some(SlotRequest::Waiting(WaitingForSlot { slots: Arc::clone(self), _permit: permit }))
+        self.waiting().add(client).then(|| SlotRequest::Waiting(WaitingForSlot { slots: Arc::clone(self), client }))
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn take(self: &Arc<Self>, permit: OwnedSemaphorePermit, now: Duration) -> Slot<O> {
@@ -125,6 +140,40 @@ impl<O: Occupant> Slots<O> {
 
     fn taken(&self) -> MutexGuard<'_, Taken<O>> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    /// Counts a connection. `false` if there is no place for it.
+    fn add(&mut self, client: Option<Client>) -> bool {
+        if self.all >= WAITING_MAX {
+            return false;
+        }
+        if let Some(client) = client {
+            let of_client = self.of_clients.entry(client).or_default();
+            if *of_client >= WAITING_OF_CLIENT_MAX {
+                return false;
+            }
+            *of_client += 1;
+        }
+        self.all += 1;
+        true
+    }
+
+    fn remove(&mut self, client: Option<Client>) {
+        self.all -= 1;
+        if let Some(Entry::Occupied(mut of_client)) = client.map(|client| self.of_clients.entry(client)) {
+            *of_client.get_mut() -= 1;
+            if *of_client.get() == 0 {
+                of_client.remove();
+            }
+        }
+    }
+}
+
+impl<O: Occupant> Drop for WaitingForSlot<O> {
+    fn drop(&mut self) {
+        self.slots.waiting().remove(self.client);
     }
 }
 
@@ -240,7 +289,7 @@ mod tests {
     /// Slots, all of them taken by connections of these clients that may be evicted since these times.
     fn taken(of: &[(u8, Option<u64>)]) -> (Arc<Slots<Fake>>, Vec<Slot<Fake>>) {
         let slots = Arc::new(Slots::<Fake>::new(of.len(), ()));
-        let take = |(number, since): &(u8, Option<u64>)| match slots.request(Duration::ZERO) {
+        let take = |(number, since): &(u8, Option<u64>)| match slots.request(None, Duration::ZERO) {
             Some(SlotRequest::Granted(slot)) => {
                 slot.client.set(client(*number)).expect("once");
                 *slot.since.lock().expect("since") = since.map(Duration::from_secs);
@@ -255,7 +304,9 @@ mod tests {
     /// The place of the connection that is evicted for a newcomer.
     fn evicted_for(newcomer: u8, of: &[(u8, Option<u64>)]) -> Option<usize> {
         let (slots, taken) = taken(of);
-        let Some(SlotRequest::Waiting(waiting)) = slots.request(Duration::ZERO) else { panic!("all slots are taken") };
+        let Some(SlotRequest::Waiting(waiting)) = slots.request(None, Duration::ZERO) else {
+            panic!("all slots are taken")
+        };
         let begun = pin!(waiting.evict(Some(client(newcomer)), &SystemClock));
         let begun = begun.poll(&mut Context::from_waker(Waker::noop()));
         let is_evicted =
@@ -284,5 +335,21 @@ mod tests {
     async fn a_client_takes_no_slot_of_one_that_holds_fewer() {
         assert_eq!(evicted_for(2, &[(1, Some(1)), (2, None), (2, None)]), None);
         assert_eq!(evicted_for(2, &[(1, Some(1)), (2, None)]), Some(0));
+    }
+
+    #[tokio::test]
+    async fn one_client_leaves_places_for_others_that_wait() {
+        let (slots, _taken) = taken(&[(1, None)]);
+        let wait = |number: u8| slots.request(Some(client(number)), Duration::ZERO);
+        let waiting: Vec<_> = (0..WAITING_OF_CLIENT_MAX).map(|_| wait(2).expect("a place")).collect();
+        assert!(wait(2).is_none());
+        let other = wait(3).expect("a place for another client");
+        drop(waiting);
+        assert!(wait(2).is_some(), "the places are free again");
+        drop(other);
+        assert!(slots.waiting().of_clients.is_empty() && slots.waiting().all == 0);
+        let unknown: Vec<_> = (0..WAITING_MAX).map(|_| slots.request(None, Duration::ZERO)).collect();
+        assert!(unknown.iter().all(Option::is_some), "clients behind a proxy are not known yet");
+        assert!(wait(3).is_none());
     }
 }

@@ -55,12 +55,13 @@ impl<S: AsFd + AsyncRead + Unpin> Incoming<S> {
             Some(peer) if server.limits.is_proxy(peer.ip()) => None,
             Some(peer) => Some(connect(&stream, peer.ip(), server)?),
         };
-        let Some(slot) = server.slots.request(server.clock.boot()) else {
+        let client = peer.filter(|_| of_client.is_some()).map(|peer| Client::of(peer.ip()));
+        let Some(slot) = server.slots.request(client, server.clock.boot()) else {
             refuse(&stream, all_taken(), server);
             return None;
         };
-        if let (SlotRequest::Granted(slot), Some(peer), Some(_)) = (&slot, peer, &of_client) {
-            slot.identify(Client::of(peer.ip()));
+        if let (SlotRequest::Granted(slot), Some(client)) = (&slot, client) {
+            slot.identify(client);
         }
         Some(Self { stream, peer, of_client, slot })
     }

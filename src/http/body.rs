@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::problem::{Code, Problem};
 
 /// The longest body in octets.
-const BODY_OCTETS_MAX: usize = 64 * 1024;
+const BODY_OCTETS_MAX: u64 = 64 * 1024;
 
 /// How long a body may take, in the extensions of a request. The default is [`BodyTimeout::default`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,9 +68,7 @@ impl<S: Sync> FromRequest<S> for JsonObject {
                 "the body must be JSON with 'Content-Type: application/json'",
             ));
         }
-        let BodyTimeout(timeout) = request.extensions().get().copied().unwrap_or_default();
-        let read = tokio::time::timeout(timeout, read(request.into_body())).await;
-        let octets = read.map_err(|_| Problem::new(Code::BodyTimeout, "the body did not arrive in time"))??;
+        let octets = read_body(request, BODY_OCTETS_MAX).await?;
         match serde_json::from_slice(&octets) {
             Ok(Value::Object(object)) => Ok(Self(object)),
             Ok(_) => Err(Problem::new(Code::JsonInvalid, "the body must be a JSON object")),
@@ -79,11 +77,18 @@ impl<S: Sync> FromRequest<S> for JsonObject {
     }
 }
 
-async fn read(body: Body) -> Result<axum::body::Bytes, Problem> {
-    match Limited::new(body, BODY_OCTETS_MAX).collect().await {
+/// Reads the body of a request in time, if it has at most `octets_max`.
+pub(super) async fn read_body(request: Request, octets_max: u64) -> Result<Bytes, Problem> {
+    let BodyTimeout(timeout) = request.extensions().get().copied().unwrap_or_default();
+    let read = tokio::time::timeout(timeout, read(request.into_body(), octets_max)).await;
+    read.map_err(|_| Problem::new(Code::BodyTimeout, "the body did not arrive in time"))?
+}
+
+async fn read(body: Body, octets_max: u64) -> Result<Bytes, Problem> {
+    match Limited::new(body, usize::try_from(octets_max).unwrap_or(usize::MAX)).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => {
-            Err(Problem::new(Code::BodyTooLarge, format!("the body is longer than {BODY_OCTETS_MAX} octets")))
+            Err(Problem::new(Code::BodyTooLarge, format!("the body is longer than {octets_max} octets")))
         }
         Err(_) => Err(Problem::new(Code::BodyIncomplete, "the connection broke before the body was complete")),
     }

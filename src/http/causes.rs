@@ -19,9 +19,8 @@ impl From<StoreError> for Problem {
             }
             StoreError::Stopping => (Code::StoreUnavailable, "the service is stopping"),
             StoreError::Damaged { .. } => (Code::EmailDamaged, "the message is damaged on the disk of the service"),
-            StoreError::TooLarge { .. } | StoreError::MailboxFull => {
-                (Code::Internal, "the service has a defect; the log says more")
-            }
+            StoreError::MailboxFull => (Code::MailboxFull, "a mailbox or its domain has as much mail as it may have"),
+            StoreError::TooLarge { .. } => (Code::Internal, "the service has a defect; the log says more"),
         };
         let mut problem = Self::new(code, detail);
         if error != StoreError::Stopping {

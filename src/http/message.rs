@@ -14,8 +14,8 @@ use super::memory::Asker;
 use super::principal::Principal;
 use super::problem::{Code, Problem};
 use super::query;
-use crate::mime::{Attachment, Content};
-use crate::model::{EmailId, Envelope, StoredEmail};
+use crate::mime::{Attachment, Content, Head, NamedAddress};
+use crate::model::{EmailId, Envelope, StoredEmail, Timestamp};
 use crate::reader;
 
 /// The six fields of an Email in a list, and further details.
@@ -25,12 +25,32 @@ struct MessageJson<'a> {
     #[serde(flatten)]
     email: EmailJson<'a>,
     body_text: &'a str,
+    header: HeadJson<'a>,
     headers: Vec<HeaderJson<'a>>,
     attachments: Vec<AttachmentJson<'a>>,
     /// The size as received, in octets.
     size: u64,
     expires_at: String,
     envelope: EnvelopeJson<'a>,
+}
+
+/// Who wrote the message to whom, and when.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct HeadJson<'a> {
+    from: Vec<NamedAddressJson<'a>>,
+    to: Vec<NamedAddressJson<'a>>,
+    cc: Vec<NamedAddressJson<'a>>,
+    reply_to: Vec<NamedAddressJson<'a>>,
+    message_id: &'a str,
+    /// Empty if there is none that can be read.
+    date: String,
+}
+
+#[derive(Serialize)]
+struct NamedAddressJson<'a> {
+    name: &'a str,
+    address: &'a str,
 }
 
 #[derive(Serialize)]
@@ -101,12 +121,29 @@ impl<'a> MessageJson<'a> {
         Some(Self {
             email: EmailJson::of(email, content)?,
             body_text: &content.body_text,
+            header: HeadJson::of(&content.head),
             headers: content.headers.iter().map(|(name, value)| HeaderJson { name, value }).collect(),
             attachments: content.attachments.iter().map(AttachmentJson::of).collect(),
             size: email.listed.size_octets,
             expires_at: email.listed.expires_at.to_interface(),
             envelope: EnvelopeJson::of(&email.envelope),
         })
+    }
+}
+
+impl<'a> HeadJson<'a> {
+    fn of(head: &'a Head) -> Self {
+        let named = |all: &'a [NamedAddress]| {
+            all.iter().map(|NamedAddress { name, address }| NamedAddressJson { name, address }).collect()
+        };
+        Self {
+            from: named(&head.from),
+            to: named(&head.to),
+            cc: named(&head.cc),
+            reply_to: named(&head.reply_to),
+            message_id: &head.message_id,
+            date: head.date.map(Timestamp::to_interface).unwrap_or_default(),
+        }
     }
 }
 

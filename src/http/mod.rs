@@ -12,6 +12,7 @@
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! authentication   the tokens of requests         access  what is closed to callers without one
 //! messages, page, message, raw, view, attachment, delete, domains, webhooks, health, root, admin   one file per resource
+//! submission   messages that the administrator puts into inboxes
 //! filter, search, fields   which Emails of a mailbox to list, and what of them
 //! email     an Email as JSON     problem, causes   errors, their codes and statuses
 //! etag      whether a caller has an answer already              rendered   Emails that were listed lately
@@ -58,6 +59,7 @@ mod safe_html;
 mod search;
 mod server;
 mod stream;
+mod submission;
 mod view;
 mod webhooks;
 
@@ -138,7 +140,7 @@ pub fn router(mut api: Api) -> Router {
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(metrics::show))
-        .route("/api/mail/messages", get(messages::list))
+        .route("/api/mail/messages", get(messages::list).post(submission::submit))
         .route("/api/mail/messages/{id}", get(message::show))
         .route("/api/mail/messages/{id}/raw", get(raw::show))
         .route("/api/mail/messages/{id}/html", get(view::html))

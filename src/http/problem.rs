@@ -126,6 +126,8 @@ pub enum Code {
     TooManyWebhooksForClient,
     /// The limit of all webhooks is reached.
     TooManyWebhooks,
+    /// A mailbox or its domain has as much mail as it may have.
+    MailboxFull,
     /// Another token has the name.
     TokenNameTaken,
     /// The limit of tokens is reached.
@@ -219,6 +221,7 @@ impl Code {
             Self::TooManyWebhooksForRecipient => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks_for_recipient"),
             Self::TooManyWebhooksForClient => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks_for_client"),
             Self::TooManyWebhooks => (S::UNPROCESSABLE_ENTITY, "too_many_webhooks"),
+            Self::MailboxFull => (S::UNPROCESSABLE_ENTITY, "mailbox_full"),
             Self::TokenNameTaken => (S::CONFLICT, "token_name_taken"),
             Self::TooManyTokens => (S::UNPROCESSABLE_ENTITY, "too_many_tokens"),
             Self::RateLimited => (S::TOO_MANY_REQUESTS, "rate_limited"),

@@ -21,6 +21,12 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Json<Value> {
             "delete": public.delete.to_string(),
             "read": public.read.to_string(),
         },
+        "limits": {
+            "messageOctets": api.config.mail.message_octets_max,
+            "retentionSeconds": api.config.mail.retention.as_secs(),
+            "pageSize": api.config.http.page_size_max,
+            "requestsPerMinute": api.config.http.rate_limit,
+        },
         "endpoints": {
             "inbox": "GET /api/mail/messages?to=ADDRESS",
             "message": "GET /api/mail/messages/ID",

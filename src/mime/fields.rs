@@ -3,12 +3,14 @@
 //! A line ends with LF, with or without a CR before it. Some programs send mail with bare LF, and SMTP accepts it as
 //! content.
 
+use mail_parser::DateTime;
 use mail_parser::parsers::MessageStream;
 use memchr::memmem;
 
-use super::charset;
+use super::head::NamedAddress;
 use super::limits::{FIELD_OCTETS_MAX, HEADER_SECTION_OCTETS_MAX};
-use super::sender;
+use super::{addresses, charset};
+use crate::model::Timestamp;
 
 /// A line without its end, with the positions of its start and of the next line.
 #[derive(Clone, Copy, Debug)]
@@ -120,9 +122,25 @@ impl Field<'_> {
         }
     }
 
+    /// The mailboxes in the value: the decoded display name, and the address.
+    pub(super) fn mailboxes(&self) -> Vec<NamedAddress> {
+        let value = self.unfolded(FIELD_OCTETS_MAX);
+        let mailboxes = addresses::mailboxes(&charset::decode(&value, None)).into_iter();
+        let named =
+            mailboxes.map(|(name, address)| NamedAddress { name: visible(&decode_words(name.as_bytes())), address });
+        named.collect()
+    }
+
+    /// The point in time in the value (RFC 5322 section 3.3); `None` if there is none.
+    pub(super) fn date(&self) -> Option<Timestamp> {
+        let value = terminated(self.unfolded(FIELD_OCTETS_MAX));
+        let date = MessageStream::new(&value).parse_date().into_datetime().filter(DateTime::is_valid)?;
+        Some(Timestamp::from_millis(date.to_timestamp().checked_mul(1000)?))
+    }
+
     /// The first address in the value; `None` if there is none.
     pub(super) fn address(&self) -> Option<String> {
-        sender::first_address(&charset::decode(&self.unfolded(FIELD_OCTETS_MAX), None))
+        addresses::first_address(&charset::decode(&self.unfolded(FIELD_OCTETS_MAX), None))
     }
 }
 

@@ -3,7 +3,8 @@
 //! ```text
 //! structure   the parts of a message, and its body    limits    how much of a message is parsed
 //! fields, part   the header fields of a message, and of a part
-//! sender      the first address of From               encoding, charset   octets to text
+//! addresses   the mailboxes in a field                encoding, charset   octets to text
+//! head        who wrote a message to whom, and when
 //! html        HTML to text, and text to HTML          attachment   the list of attachments
 //! ```
 //!
@@ -13,14 +14,15 @@
 //! The crate mail-parser reads fields, charsets and base64. Its parser of whole messages is not used, since nested
 //! messages overflow its stack.
 
+mod addresses;
 mod attachment;
 mod charset;
 mod encoding;
 mod fields;
+mod head;
 mod html;
 pub mod limits;
 mod part;
-mod sender;
 mod structure;
 
 use std::borrow::Cow;
@@ -29,6 +31,7 @@ use fields::{Field, Section};
 use structure::{Leaf, Structure};
 
 pub use attachment::{Attachment, safe_filename};
+pub use head::{Head, NamedAddress};
 pub use html::from_text;
 
 /// The parsed content of a message.
@@ -44,6 +47,8 @@ pub struct Content {
     /// The body as plain text with LF at line ends; empty if there is none. Text is rendered from HTML if there is no
     /// plain text.
     pub body_text: String,
+    /// Who wrote the message to whom, and when.
+    pub head: Head,
     /// The header fields in their order, decoded, each on one line.
     pub headers: Vec<(String, String)>,
     /// The parts that are not the body.
@@ -58,6 +63,7 @@ pub fn parse(raw: &[u8]) -> Content {
     Content {
         message: message(leaves, html),
         body_text: joined(text.iter().map(|&index| as_text(&leaves[index]))),
+        head: Head::of(&section),
         headers: headers(&section),
         attachments: structure.attachments().map(|(index, leaf)| Attachment::of(leaf, index)).collect(),
         ..identity(&section)
@@ -81,7 +87,7 @@ pub fn parse_for_list(raw: &[u8]) -> Content {
 /// Parses only the header section of `raw`. The rest of the [`Content`] is empty.
 pub(crate) fn parse_headers(raw: &[u8]) -> Content {
     let section = Section::read(raw, 0, |_| false);
-    Content { headers: headers(&section), ..identity(&section) }
+    Content { head: Head::of(&section), headers: headers(&section), ..identity(&section) }
 }
 
 /// The sender and the subject.

@@ -20,6 +20,8 @@ pub enum Greeting {
     Ehlo,
     /// LHLO, for LMTP (RFC 2033).
     Lhlo,
+    /// None: the message came over HTTP.
+    Http,
 }
 
 /// The protocol of one message (RFC 5321 section 4.4).
@@ -46,10 +48,11 @@ impl Protocol {
         Self { greeting, is_utf8: false, is_authenticated: false, tls: None }
     }
 
-    /// The name in IANA's registry (RFC 3848, RFC 6531 section 4.3). After HELO there is only one name.
+    /// The name in IANA's registry (RFC 3848, RFC 6531 section 4.3), or `HTTP`. After HELO there is only one name.
     pub const fn as_str(&self) -> &'static str {
         match (self.greeting, self.is_utf8, self.tls.is_some(), self.is_authenticated) {
             (Greeting::Helo, ..) => "SMTP",
+            (Greeting::Http, ..) => "HTTP",
             (Greeting::Ehlo, false, false, false) => "ESMTP",
             (Greeting::Ehlo, false, false, true) => "ESMTPA",
             (Greeting::Ehlo, false, true, false) => "ESMTPS",

@@ -16,7 +16,7 @@ use super::stream::Stream;
 use super::{Dialect, Receiver, Service, timeout};
 use crate::connections::proxy::SourceAddress;
 use crate::connections::{ClientConnection, Exceeded, HeaderError, read_header};
-use crate::model::TlsSession;
+use crate::model::{Client, TlsSession};
 
 /// A connection that has just been accepted.
 pub(super) struct Incoming {
@@ -63,7 +63,9 @@ impl Incoming {
         } else {
             Some(connect(&stream, peer, receiver).map_err(refused).ok()?)
         };
-        let slot = receiver.slots.request(receiver.clock.boot()).ok_or(Limit::Connections).map_err(refused).ok()?;
+        let client = of_client.is_some().then(|| Client::of(peer));
+        let slot = receiver.slots.request(client, receiver.clock.boot());
+        let slot = slot.ok_or(Limit::Connections).map_err(refused).ok()?;
         Some(Self { stream, peer, service, of_client, slot })
     }
 

@@ -89,7 +89,7 @@ mod tests {
     /// Slots, all of them taken: the first at 0 s, the others a second after each other.
     fn taken(max: usize) -> (Arc<Slots>, Vec<Slot>) {
         let slots = Arc::new(Slots::new(max, TIMEOUTS));
-        let take = |at| match slots.request(seconds(at)) {
+        let take = |at| match slots.request(None, seconds(at)) {
             Some(SlotRequest::Granted(slot)) => slot,
             other => panic!("{other:?}"),
         };
@@ -99,7 +99,9 @@ mod tests {
 
     /// Requests the slot of another connection; the wait for it.
     fn waiting(slots: &Arc<Slots>, at: u64) -> impl Future<Output = Option<Slot>> + use<> {
-        let Some(SlotRequest::Waiting(waiting)) = slots.request(seconds(at)) else { panic!("all slots are taken") };
+        let Some(SlotRequest::Waiting(waiting)) = slots.request(None, seconds(at)) else {
+            panic!("all slots are taken")
+        };
         async move { waiting.evict(None, &At(at)).await }
     }
 
@@ -154,7 +156,7 @@ mod tests {
         let (got, ()) = tokio::join!(waiting(&slots, 9), async {
             slot.evicted().await;
             drop(slot);
-            assert!(matches!(slots.request(seconds(9)), Some(SlotRequest::Waiting(_))));
+            assert!(matches!(slots.request(None, seconds(9)), Some(SlotRequest::Waiting(_))));
         });
         assert!(got.is_some());
     }
@@ -162,9 +164,9 @@ mod tests {
     #[test]
     fn a_bounded_number_waits_and_a_request_alone_evicts_no_connection() {
         let (slots, taken) = taken(1);
-        let waiting: Vec<_> = (0..WAITING_MAX).map(|_| slots.request(seconds(9))).collect();
+        let waiting: Vec<_> = (0..WAITING_MAX).map(|_| slots.request(None, seconds(9))).collect();
         assert!(waiting.iter().all(|request| matches!(request, Some(SlotRequest::Waiting(_)))));
-        assert!(slots.request(seconds(9)).is_none());
+        assert!(slots.request(None, seconds(9)).is_none());
         assert!(!is_evicted(&taken[0]));
     }
 

@@ -37,9 +37,9 @@ pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
         .route("/tokens", get(tokens::list).post(tokens::create).delete(tokens::revoke))
         .route("/backup", get(backup::show))
         .fallback(super::unknown_path)
-        .layer(middleware::from_fn(administrator_only));
+        .layer(middleware::from_fn(check));
     // The nested router does not handle its own path with a slash at the end.
-    let slash = any(super::unknown_path).layer(middleware::from_fn(administrator_only));
+    let slash = any(super::unknown_path).layer(middleware::from_fn(check));
     Router::new().nest("/api/admin", below).route("/api/admin/", slash)
 }
 
@@ -54,14 +54,18 @@ fn webhook_routes(revision: Revision) -> Router<Arc<Api>> {
     }
 }
 
-async fn administrator_only(principal: Principal, request: Request, next: Next) -> Response {
-    if principal != Principal::Public {
-        return next.run(request).await;
+async fn check(principal: Principal, request: Request, next: Next) -> Response {
+    match principal {
+        Principal::Public => administrator_only().into_response(),
+        _ => next.run(request).await,
     }
+}
+
+/// The problem of a caller from the public on a path of the administrator.
+pub(super) fn administrator_only() -> Problem {
     Problem::new(
         Code::Unauthorized,
         "this path is for the administrator only; send a token, or use the command tempmail on the machine of the service",
     )
     .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
-    .into_response()
 }

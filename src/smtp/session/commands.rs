@@ -43,7 +43,7 @@ impl Session<'_> {
         self.client_name = Some(ClientName { name, greeting });
         match greeting {
             Greeting::Helo => Reply::helo(&self.settings.hostname),
-            Greeting::Ehlo | Greeting::Lhlo => {
+            Greeting::Ehlo | Greeting::Lhlo | Greeting::Http => {
                 Reply::ehlo(&self.settings.hostname, self.settings.message_octets_max, self.dialect, self.tls.is_some())
             }
         }

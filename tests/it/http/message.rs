@@ -27,6 +27,14 @@ async fn a_message_shows_all_that_is_known() {
             "message": "text &amp; more",
             "receivedAt": "2023-11-14 22:13:20",
             "bodyText": "text & more",
+            "header": {
+                "from": [{ "name": "", "address": "bob@sender.test" }],
+                "to": [{ "name": "", "address": "ann@example.test" }],
+                "cc": [],
+                "replyTo": [],
+                "messageId": "",
+                "date": "",
+            },
             "headers": [
                 { "name": "From", "value": "bob@sender.test" },
                 { "name": "To", "value": "ann@example.test" },

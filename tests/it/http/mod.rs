@@ -19,6 +19,7 @@ mod proxied;
 mod rate_limits;
 mod scripts;
 mod server;
+mod submission;
 mod view;
 mod webhooks;
 

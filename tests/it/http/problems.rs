@@ -34,7 +34,8 @@ async fn unknown_paths_are_404() {
 async fn other_methods_are_405_with_those_allowed() {
     let api = TestApi::new();
     for (method, target, allow) in [
-        ("POST", "/api/mail/messages?to=a@example.test", "GET,HEAD"),
+        ("PUT", "/api/mail/messages?to=a@example.test", "GET,HEAD,POST"),
+        ("POST", "/api/mail/messages/018bcfe5-6800-7759-acba-48a6df3d9aeb/raw", "GET,HEAD"),
         ("GET", "/api/mail/delete", "DELETE"),
         ("DELETE", "/api/domains", "GET,HEAD,POST"),
         ("PATCH", "/", "GET,HEAD"),

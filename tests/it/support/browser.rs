@@ -1,4 +1,4 @@
-//! A headless Chromium, driven through chromedriver (W3C WebDriver).
+//! A headless Chromium, driven through chromedriver by the `WebDriver` protocol of the W3C.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -47,7 +47,8 @@ impl Browser {
         let mut browser = Self { driver, http: http::client(), session, _home: home };
         let capabilities = json!({ "capabilities": { "alwaysMatch": { "goog:chromeOptions": options } } });
         let created = browser.command(Method::POST, "", capabilities).await;
-        browser.session += &format!("/{}", created["sessionId"].as_str().expect("a session"));
+        browser.session.push('/');
+        browser.session.push_str(created["sessionId"].as_str().expect("a session"));
         Some(browser)
     }
 

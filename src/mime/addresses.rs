@@ -1,4 +1,4 @@
-//! The first address in a field of addresses (RFC 5322 section 3.4, with its obsolete forms), as written there.
+//! The mailboxes in a field of addresses (RFC 5322 section 3.4, with its obsolete forms), as written there.
 //!
 //! The parser of addresses in mail-parser is not used. It drops a quoted local part without brackets, and keeps source
 //! routes and spaces.
@@ -8,6 +8,31 @@ pub(super) fn first_address(value: &str) -> Option<String> {
     // A quote or parenthesis that is never closed counts as a plain character.
     let candidates = candidates(value, true).or_else(|| candidates(value, false))?;
     candidates.iter().find_map(|candidate| addr_spec(candidate.inside.as_ref().unwrap_or(&candidate.outside)))
+}
+
+/// The mailboxes with an address: the display name, empty if there is none, and the `local-part@domain`.
+pub(super) fn mailboxes(value: &str) -> Vec<(String, String)> {
+    let candidates = candidates(value, true).or_else(|| candidates(value, false)).unwrap_or_default();
+    let mailboxes = candidates.iter().filter_map(|Candidate { outside, inside, .. }| match inside {
+        Some(inside) => Some((phrase(outside), addr_spec(inside)?)),
+        None => Some((String::new(), addr_spec(outside)?)),
+    });
+    mailboxes.collect()
+}
+
+/// A display name without the quotes of its quoted strings, and with single spaces.
+fn phrase(text: &str) -> String {
+    let mut phrase = String::with_capacity(text.len());
+    let mut quotes = Quotes::default();
+    for c in text.chars() {
+        let is_escape = c == '\\' && quotes.is_quoted && !quotes.is_escaped;
+        let is_quote = c == '"' && !quotes.is_escaped;
+        quotes.is_outside(c);
+        if !is_escape && !is_quote {
+            phrase.push(c);
+        }
+    }
+    phrase.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The text of one mailbox, without comments and with whole quoted strings.
@@ -188,11 +213,34 @@ mod tests {
         }
     }
 
+    #[test]
+    fn each_mailbox_has_its_name() {
+        for (value, expected) in [
+            ("ann@example.test", vec![("", "ann@example.test")]),
+            ("Ann <ann@example.test>, bob@example.test", vec![("Ann", "ann@example.test"), ("", "bob@example.test")]),
+            (
+                "\"B, \\\"Ann\\\"\"  Lee <ann@example.test>,<bob@example.test>",
+                vec![("B, \"Ann\" Lee", "ann@example.test"), ("", "bob@example.test")],
+            ),
+            (
+                "Team: Ann <ann@example.test>, bob@example.test;",
+                vec![("Ann", "ann@example.test"), ("", "bob@example.test")],
+            ),
+            ("undisclosed-recipients:;", vec![]),
+            ("Nobody, Ann (x) <ann@example.test>", vec![("Ann", "ann@example.test")]),
+            ("", vec![]),
+        ] {
+            let expected: Vec<_> = expected.into_iter().map(|(n, a)| (n.to_owned(), a.to_owned())).collect();
+            assert_eq!(mailboxes(value), expected, "{value}");
+        }
+    }
+
     proptest! {
         #[test]
         fn any_value_gives_an_address_on_one_line_or_none(value in "[a@\"\\\\()<>,;:.\\[ \r\n\\PC]{0,40}") {
             if let Some(address) = first_address(&value) {
                 prop_assert!(is_addr_spec(&address), "{}", address);
+                prop_assert!(!mailboxes(&value).is_empty(), "the first address is that of a mailbox");
             }
         }
     }
