@@ -13,10 +13,10 @@ use std::collections::HashMap;
 use ammonia::{Builder, UrlRelative};
 use url::Url;
 
+use bounds::DEPTH_MAX;
+
 /// The longest HTML that is shown, in octets.
 const HTML_OCTETS_MAX: usize = 1024 * 1024;
-/// The deepest nesting that is shown. Browsers stop at about 500.
-const DEPTH_MAX: usize = 256;
 
 /// Elements that are kept. None of them has content that a parser reads otherwise than as HTML, except for `style`.
 const ELEMENTS: &str = "a abbr acronym address article aside b bdi bdo big blockquote br caption center cite code col \
