@@ -3,7 +3,7 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve inbox read delete send_test status man completions; domain/ webhook/ token/ db/ with a file per verb
+//! serve inbox read delete import send_test status man completions; domain/ webhook/ token/ db/ with a file per verb
 //! globals   flags of every command     context   what a command is given    domain_hint, html   helpers of one command each
 //! help      the tree of commands       guide     `tempmail help`            markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
@@ -20,6 +20,7 @@ mod globals;
 mod guide;
 mod help;
 mod html;
+mod import;
 mod inbox;
 mod man;
 mod markdown;
@@ -63,6 +64,7 @@ enum Command {
     Read(read::Read),
     Delete(delete::Delete),
     SendTest(send_test::SendTest),
+    Import(import::Import),
     Domain(domain::Domain),
     Webhook(webhook::Webhook),
     Token(token::Token),
@@ -125,6 +127,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Read(read) => read.run(cx).await,
         Command::Delete(delete) => delete.run(cx).await,
         Command::SendTest(send_test) => send_test.run(cx).await,
+        Command::Import(import) => import.run(cx).await,
         Command::Domain(domain) => domain.run(cx).await,
         Command::Webhook(webhook) => webhook.run(cx).await,
         Command::Token(token) => token.run(cx).await,

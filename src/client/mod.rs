@@ -39,7 +39,7 @@ pub use arrivals::Arrivals;
 pub use backup::{Backup, DbStats};
 pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, socket_path};
 pub use domain::{AddedDomain, Domain, MxCheck, NewDomain, Round};
-pub use email::{Attachment, Email, EmailDetail, EmailPage, Header, MailFilter};
+pub use email::{Attachment, Email, EmailDetail, EmailPage, Header, ImportedEmail, MailFilter};
 pub use local::{Assembly, LocalRouter, OpenRouter, OpenRouterError};
 pub use mail::{AllQuery, MailboxEntry, MailboxesPage, NewestEmail, NewestPage};
 pub use offline::{BackupCounts, CheckReport, Compacted, Finding, OfflineStore, ProgressCallback, Salvaged};
@@ -50,7 +50,7 @@ pub use token::{NewToken, TokenEntry};
 pub use transport::{Transport, Wire};
 pub use webhook::{AddedWebhook, NewWebhook, Replay, Replayed, Webhook, WebhookDelivery, WebhookFilter};
 
-use transport::{ApiRequest, ApiResponse};
+use transport::{ApiBody, ApiRequest, ApiResponse};
 
 /// The largest answer that holds mail: a page of messages comes with their bodies.
 const MAIL_OCTETS_MAX: usize = 256 * 1024 * 1024;
@@ -134,6 +134,28 @@ impl Client {
         Ok(self.ask(request).await?.body)
     }
 
+    /// Puts a message into the inboxes of these addresses, without SMTP. `from` is the sender of the envelope.
+    pub async fn import(
+        &self,
+        to: &[Address],
+        from: Option<&Address>,
+        raw: bytes::Bytes,
+    ) -> Result<Vec<ImportedEmail>, ClientError> {
+        #[derive(Deserialize)]
+        struct Imported {
+            emails: Vec<ImportedEmail>,
+        }
+        let to = to.iter().map(|address| ("to", Some(address.to_string())));
+        let path = query(&to.chain([("from", from.map(Address::to_string))]).collect::<Vec<_>>());
+        let request = ApiRequest {
+            method: Method::POST,
+            path: format!("/api/mail/messages{path}"),
+            body: Some(ApiBody::Message(raw)),
+            octets_max: OCTETS_MAX,
+        };
+        Ok(self.read::<Imported>(&self.ask(request).await?)?.emails)
+    }
+
     /// Deletes the Emails of an address; how many there were.
     pub async fn delete_all(&self, to: &Address) -> Result<u64, ClientError> {
         self.delete(format!("/api/mail/delete{}", query(&[("to", Some(to.to_string()))]))).await
@@ -208,8 +230,12 @@ impl Client {
     }
 
     async fn post_domain(&self, path: &str, body: Value) -> Result<AddedDomain, ClientError> {
-        let request =
-            ApiRequest { method: Method::POST, path: path.to_owned(), body: Some(body), octets_max: OCTETS_MAX };
+        let request = ApiRequest {
+            method: Method::POST,
+            path: path.to_owned(),
+            body: Some(ApiBody::Json(body)),
+            octets_max: OCTETS_MAX,
+        };
         let answer = self.ask(request).await?;
         Ok(AddedDomain { domain: self.read(&answer)?, is_new: answer.status == 201 })
     }

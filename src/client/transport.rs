@@ -31,9 +31,27 @@ pub(super) struct ApiRequest {
     pub(super) method: Method,
     /// Path and query below the base address, percent-encoded, with a leading `/`.
     pub(super) path: String,
-    pub(super) body: Option<Value>,
+    pub(super) body: Option<ApiBody>,
     /// The largest response that is read.
     pub(super) octets_max: usize,
+}
+
+/// The body of a request.
+#[derive(Debug)]
+pub(super) enum ApiBody {
+    Json(Value),
+    /// A message (RFC 5322).
+    Message(Bytes),
+}
+
+impl ApiBody {
+    /// The content type, and the octets.
+    fn into_parts(self) -> (&'static str, Bytes) {
+        match self {
+            Self::Json(value) => ("application/json", value.to_string().into()),
+            Self::Message(raw) => ("message/rfc822", raw),
+        }
+    }
 }
 
 /// A response.
@@ -156,8 +174,8 @@ impl Wire {
         if let Some(token) = &self.token {
             builder = builder.header(AUTHORIZATION, token.header());
         }
-        if let Some(body) = &request.body {
-            builder = builder.json(body);
+        if let Some((content_type, octets)) = request.body.map(ApiBody::into_parts) {
+            builder = builder.header(CONTENT_TYPE, content_type).body(octets);
         }
         builder.send().await.map_err(|error| self.failed(&error))
     }
@@ -223,10 +241,10 @@ async fn open_in_process(
 
 async fn ask_router(router: &Router, shown: &str, request: ApiRequest) -> Result<Response<Body>, ClientError> {
     let mut builder = Request::builder().method(request.method).uri(request.path).header(HOST, "localhost");
-    let body = match request.body {
-        Some(value) => {
-            builder = builder.header(CONTENT_TYPE, "application/json");
-            Body::from(value.to_string())
+    let body = match request.body.map(ApiBody::into_parts) {
+        Some((content_type, octets)) => {
+            builder = builder.header(CONTENT_TYPE, content_type);
+            Body::from(octets)
         }
         None => Body::empty(),
     };

@@ -5,6 +5,7 @@ mod db;
 mod delete;
 mod domain;
 mod generated;
+mod import;
 mod inbox;
 mod listen;
 mod rate_limit;

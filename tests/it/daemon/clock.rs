@@ -17,17 +17,17 @@ const DAY: Duration = Duration::from_hours(24);
 /// The pause of removals after a start and after a step of the clock.
 const PAUSE: Duration = Duration::from_mins(10);
 
-/// A daemon without webhooks and domains, in which only the expiry worker reads the monotonic clock.
+/// A daemon without webhooks and domains.
 async fn server() -> TestServer {
     TestServer::of_revision(Revision::One, |_| {}).await
 }
 
 /// Waits until the expiry worker has run once.
 pub(super) async fn let_expiry_work(server: &TestServer) {
-    let looks = server.clock.looks();
-    until("the worker looks at the clock twice", async || {
+    let sleeps = server.clock.sleeps();
+    until("the worker sleeps twice", async || {
         server.clock.wake();
-        server.clock.looks() >= looks + 2
+        server.clock.sleeps() >= sleeps + 2
     })
     .await;
 }
@@ -35,7 +35,7 @@ pub(super) async fn let_expiry_work(server: &TestServer) {
 /// The same once the pause after the start is over.
 async fn settled() -> TestServer {
     let server = server().await;
-    until("the worker looks at the clock", async || server.clock.looks() > 0).await;
+    until("the worker sleeps", async || server.clock.sleeps() > 0).await;
     server.clock.advance(PAUSE);
     let_expiry_work(&server).await;
     server

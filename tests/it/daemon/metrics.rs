@@ -91,6 +91,7 @@ async fn mail_and_refusals_are_counted() {
     let after = Exposition::until(server.http(), "the session has ended", |exposition| {
         exposition.value("tempmail_smtp_sessions_ended_total", &ended) > 0
             && exposition.value("tempmail_smtp_connections", &[]) == 0
+            && exposition.value("tempmail_store_queued_changes", &[]) == 0
     })
     .await;
     assert!(after.follows(&before));

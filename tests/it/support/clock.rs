@@ -22,13 +22,15 @@ struct Times {
     boot: Duration,
     boots: u64,
     looks: u64,
+    sleeps: u64,
     panics: bool,
 }
 
 impl SetClock {
     /// A clock that shows `at`.
     pub(crate) fn at(at: Timestamp) -> Self {
-        let times = Times { now: at, boot: at.since(Timestamp::from_millis(0)), boots: 1, looks: 0, panics: false };
+        let times =
+            Times { now: at, boot: at.since(Timestamp::from_millis(0)), boots: 1, looks: 0, sleeps: 0, panics: false };
         Self { times: Mutex::new(times), ticks_since: None, woken: Notify::new() }
     }
 
@@ -78,7 +80,12 @@ impl SetClock {
         times.boots += 1;
     }
 
-    /// How often the monotonic clock was read, which shows that a worker has run.
+    /// How often the worker of expiry has slept on this clock. Nobody else does.
+    pub(crate) fn sleeps(&self) -> u64 {
+        self.times.lock().expect("clock").sleeps
+    }
+
+    /// How often the monotonic clock was read.
     pub(crate) fn looks(&self) -> u64 {
         self.times.lock().expect("clock").looks
     }
@@ -104,6 +111,7 @@ impl Clock for SetClock {
     }
 
     fn sleep(&self, time: Duration) -> BoxFuture<'_, ()> {
+        self.times.lock().expect("clock").sleeps += 1;
         let woken = self.woken.notified();
         Box::pin(async move {
             let _ = tokio::time::timeout(time, woken).await;
