@@ -171,6 +171,9 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             break
         }
         'tempmail;read' {
+            [CompletionResult]::new('--attachment', '--attachment', [CompletionResultType]::ParameterName, 'The octets of the attachment with this number, which `read` shows before its name')
+            [CompletionResult]::new('-O', '-O ', [CompletionResultType]::ParameterName, 'Where to write the attachment, instead of to standard output; a directory takes it under its own name')
+            [CompletionResult]::new('--file', '--file', [CompletionResultType]::ParameterName, 'Where to write the attachment, instead of to standard output; a directory takes it under its own name')
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
             [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]')
             [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')

@@ -997,12 +997,24 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__read)
-            opts="-o -q -v -h --latest --html --raw --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-O -o -q -v -h --latest --html --raw --attachment --file --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --attachment)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -O)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --server)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -165,6 +165,9 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tempmail;read'= {
+            cand --attachment 'The octets of the attachment with this number, which `read` shows before its name'
+            cand -O 'Where to write the attachment, instead of to standard output; a directory takes it under its own name'
+            cand --file 'Where to write the attachment, instead of to standard output; a directory takes it under its own name'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'

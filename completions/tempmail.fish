@@ -170,6 +170,8 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -s q -l quiet -
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l attachment -d 'The octets of the attachment with this number, which `read` shows before its name' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -s O -l file -d 'Where to write the attachment, instead of to standard output; a directory takes it under its own name' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F

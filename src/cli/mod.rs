@@ -9,6 +9,7 @@
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
 
+mod attachment;
 mod completions;
 mod context;
 mod db;

@@ -1,9 +1,11 @@
 //! `tempmail read`: one mail for people.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::Context;
+use super::attachment;
 use super::html;
 use super::output::{self, Format, Row as _, Style, time, visible};
 use crate::client::{Attachment, Client, EmailDetail};
@@ -25,6 +27,7 @@ Examples:
   tempmail read hello@example.test --latest
   tempmail read hello@example.test --latest --html > mail.html
   tempmail read hello@example.test --latest --raw > mail.eml
+  tempmail read hello@example.test --latest --attachment 0 -O invoice.pdf
   tempmail read hello@example.test --latest --json | jq -r .bodyText")]
 pub(super) struct Read {
     /// The id of a mail, or an address together with --latest
@@ -42,6 +45,16 @@ pub(super) struct Read {
     /// The message as received, and nothing else
     #[arg(long)]
     raw: bool,
+
+    /// The octets of the attachment with this number, which `read` shows before its name
+    #[arg(long, value_name = "N", conflicts_with_all = ["raw", "html"])]
+    attachment: Option<u64>,
+
+    /// Where to write the attachment, instead of to standard output; a directory takes it under its own name
+    ///
+    /// A file that is there already is replaced only with --yes.
+    #[arg(short = 'O', long, value_name = "FILE", requires = "attachment")]
+    file: Option<PathBuf>,
 }
 
 /// Which mail is meant: an address has an `@`, an id has none.
@@ -69,19 +82,24 @@ impl Read {
             (Wanted::Id(_), true) => return Err(Error::usage("--latest goes with an address, not with an id")),
             _ => {}
         }
-        if (self.html || self.raw) && cx.style.format.is_some() {
-            return Err(Error::usage("--html and --raw have a form of their own").hint("leave --output and --json out"));
+        if (self.html || self.raw || self.attachment.is_some()) && cx.style.format.is_some() {
+            return Err(Error::usage("--html, --raw and --attachment have a form of their own")
+                .hint("leave --output and --json out; -O FILE names a file for an attachment"));
         }
         let client = cx.client().await?;
         let id = self.id(client).await?;
+        if let Some(index) = self.attachment {
+            attachment::save(cx, client, id, index, self.file).await?;
+            return Ok(Exit::Ok);
+        }
         if self.raw {
             let raw = client.raw(id).await?;
-            cx.print(plain(&raw, cx.style).as_ref())?;
+            cx.print(visible::octets(&raw, cx.style.is_terminal))?;
             return Ok(Exit::Ok);
         }
         let detail = client.email(id).await?;
         if self.html {
-            cx.print(plain(detail.email.message.as_bytes(), cx.style).as_ref())?;
+            cx.print(visible::octets(detail.email.message.as_bytes(), cx.style.is_terminal))?;
             return Ok(Exit::Ok);
         }
         cx.print(match cx.style.of_document() {
@@ -105,18 +123,6 @@ impl Read {
         })?;
         newest.id().parse().map_err(|error| Error::new(Exit::Unavailable, error))
     }
-}
-
-/// Octets as they are in a pipe, and with nothing that steers it on a terminal.
-fn plain(octets: &[u8], style: Style) -> Cow<'_, [u8]> {
-    if !style.is_terminal {
-        return Cow::Borrowed(octets);
-    }
-    let mut text = visible::block(&String::from_utf8_lossy(octets)).into_owned();
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    Cow::Owned(text.into_bytes())
 }
 
 /// The mail for people: header fields that matter, text, attachments.
@@ -197,12 +203,6 @@ mod tests {
     #[test]
     fn html_is_rendered_when_there_is_no_text() {
         assert!(page(&detail("<p>Hello <b>you</b></p>", " \n"), PIPE).contains("\nHello"));
-    }
-
-    #[test]
-    fn octets_reach_a_pipe_as_they_are() {
-        assert_eq!(*plain(b"a\x1b\xff\r\n", PIPE), *b"a\x1b\xff\r\n");
-        assert_eq!(*plain(b"a\x1b\xff\r\nb", TERMINAL), *"a\u{241b}\u{fffd}\nb\n".as_bytes());
     }
 
     #[test]

@@ -121,10 +121,17 @@ impl Client {
 
     /// One message as received, with the trace fields that delivery adds.
     pub async fn raw(&self, id: EmailId) -> Result<bytes::Bytes, ClientError> {
-        let path = format!("/api/mail/messages/{id}/raw");
-        let answer =
-            self.ask(ApiRequest { method: Method::GET, path, body: None, octets_max: MAIL_OCTETS_MAX }).await?;
-        Ok(answer.body)
+        self.octets(format!("/api/mail/messages/{id}/raw")).await
+    }
+
+    /// The octets of one attachment.
+    pub async fn attachment(&self, id: EmailId, index: u64) -> Result<bytes::Bytes, ClientError> {
+        self.octets(format!("/api/mail/messages/{id}/attachments/{index}")).await
+    }
+
+    async fn octets(&self, path: String) -> Result<bytes::Bytes, ClientError> {
+        let request = ApiRequest { method: Method::GET, path, body: None, octets_max: MAIL_OCTETS_MAX };
+        Ok(self.ask(request).await?.body)
     }
 
     /// Puts a message into the inboxes of these addresses, without SMTP. `from` is the sender of the envelope.

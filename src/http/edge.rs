@@ -37,7 +37,8 @@ pub(super) const COMMON_FIELDS: [(HeaderName, &str); 4] = [
 ];
 
 /// The fields of an answer that pages of other origins may read beside those that they always may.
-const EXPOSED: &str = "ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
+const EXPOSED: &str =
+    "Accept-Ranges, Content-Disposition, Content-Range, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
 
 /// The permitted hosts and origins of requests over TCP, the rate limits, and the counters of requests.
 pub(super) struct Edge {
@@ -171,7 +172,10 @@ fn options() -> Response {
 
 /// Adds the header fields of every answer, and those for the page that asked.
 fn finish(headers: &mut HeaderMap, grant: Option<Grant>) {
-    headers.extend(COMMON_FIELDS.map(|(name, value)| (name, HeaderValue::from_static(value))));
+    for (name, value) in COMMON_FIELDS {
+        // A page of mail has a policy of its own.
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
     let Some(grant) = grant else { return };
     if let Some(origin) = grant.allow_origin {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);

@@ -38,6 +38,11 @@ impl ETag {
             .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == self.0)
     }
 
+    /// Whether the field If-Range permits a range of what has this tag (RFC 9110 section 13.1.5).
+    pub(super) fn permits_range(&self, headers: &HeaderMap) -> bool {
+        headers.get(header::IF_RANGE).is_none_or(|value| value.as_bytes() == self.0.as_bytes())
+    }
+
     /// The answer to a caller that has it.
     pub(super) fn not_modified(&self) -> Response {
         (StatusCode::NOT_MODIFIED, [self.field()]).into_response()

@@ -223,6 +223,11 @@ impl Room {
         }
     }
 
+    /// Whether there is room for so many octets.
+    pub(super) fn fits(&self, octets: usize) -> bool {
+        units(octets as u64) as usize <= self.of_all.num_permits()
+    }
+
     /// Octets that keep this room until they are sent or dropped, and no more of it than they need.
     pub(super) fn hold(mut self, octets: impl AsRef<[u8]> + Send + 'static) -> Bytes {
         self.shrink_to(octets.as_ref().len() as u64);

@@ -105,10 +105,15 @@ pub(super) async fn show(
     Ok((fields, json).into_response())
 }
 
-/// The id in the path. A path that is not UTF-8 has no valid id.
+/// The id in the path.
 pub(super) fn id(path: Result<Path<String>, PathRejection>) -> Result<EmailId, Problem> {
+    query::id(&text(path)?)
+}
+
+/// What a path has in the place of its names. A path that is not UTF-8 has no valid id.
+pub(super) fn text<T>(path: Result<Path<T>, PathRejection>) -> Result<T, Problem> {
     let Path(text) = path.map_err(|_| Problem::new(Code::IdInvalid, "the id in the path is not valid"))?;
-    query::id(&text)
+    Ok(text)
 }
 
 impl<'a> MessageJson<'a> {

@@ -12,7 +12,7 @@
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! authentication   the tokens of requests         access  what is closed to callers without one
-//! messages, page, message, raw, delete, domains, webhooks, health, root, admin   one file per resource
+//! messages, page, message, raw, view, attachment, delete, domains, webhooks, health, root, admin   one file per resource
 //! submission   messages that the administrator puts into inboxes
 //! filter, search, fields   which Emails of a mailbox to list, and what of them
 //! email     an Email as JSON     problem, causes   errors, their codes and statuses
@@ -20,6 +20,7 @@
 //! rate_limit   the rate limits of a client         forwarded  the client behind reverse proxies
 //! memory    memory for answers with mail     access_log  the ids of requests, and a line for each
 //! openapi   the description of the interface       docs      the same as a page
+//! safe_html  HTML of strangers, made safe to show     octets     answers with ranges
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
@@ -28,6 +29,7 @@ mod access;
 mod access_log;
 mod activity;
 mod admin;
+mod attachment;
 mod authentication;
 mod body;
 mod causes;
@@ -47,6 +49,7 @@ mod memory;
 mod message;
 mod messages;
 mod metrics;
+mod octets;
 mod openapi;
 mod origin;
 mod page;
@@ -57,11 +60,13 @@ mod rate_limit;
 mod raw;
 mod rendered;
 mod root;
+mod safe_html;
 mod search;
 mod server;
 mod stream;
 mod submission;
 mod version;
+mod view;
 mod webhooks;
 
 use std::sync::Arc;
@@ -146,6 +151,9 @@ pub fn router(mut api: Api) -> Router {
         .route("/api/mail/messages", get(messages::list).post(submission::submit))
         .route("/api/mail/messages/{id}", get(message::show))
         .route("/api/mail/messages/{id}/raw", get(raw::show))
+        .route("/api/mail/messages/{id}/html", get(view::html))
+        .route("/api/mail/messages/{id}/text", get(view::text))
+        .route("/api/mail/messages/{id}/attachments/{index}", get(attachment::show))
         .route("/api/mail/delete", axum::routing::delete(delete::delete))
         .route("/api/domains", get(domains::list).post(domains::register))
         .route("/api/domains/active", get(domains::active))

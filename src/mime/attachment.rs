@@ -14,28 +14,39 @@ pub struct Attachment {
     pub content_type: String,
     /// The length after decoding.
     pub size_octets: u64,
+    /// The id by which the HTML of the mail names it (RFC 2392); `None` if it has none.
+    pub content_id: Option<String>,
 }
 
 impl Attachment {
     pub(super) fn of(leaf: &Leaf<'_>, index: usize) -> Self {
         let content_type = leaf.part.content_type.clone();
-        let filename = leaf.part.filename.as_deref().map(sanitized).filter(|name| !name.is_empty());
+        let filename = leaf.part.filename.as_deref().map(safe_filename).filter(|name| !name.is_empty());
         Self {
             index,
             filename: filename.unwrap_or_else(|| format!("attachment-{index}{}", extension(&content_type))),
             content_type,
             size_octets: leaf.part.encoding.decode(leaf.octets).len() as u64,
+            content_id: leaf.part.content_id.clone(),
         }
     }
 }
 
-/// Replaces characters of a name that could make it a path, hide its end, or break a line. The result may be empty.
-fn sanitized(name: &str) -> String {
+/// The name of a file, from a name that a stranger chose: at most [`FILENAME_OCTETS_MAX`] octets, possibly none.
+///
+/// Replaces characters of a name that could make it a path, hide its end, or break a line.
+pub fn safe_filename(name: &str) -> String {
     let replaced: String = name
         .chars()
         .map(|c| match c {
-            // The last three ranges change the direction of text, which could show `txt.exe` as `exe.txt`.
-            '/' | '\\' | ':' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '_',
+            // All but the first three change the direction of text, which could show `txt.exe` as `exe.txt`, or break a line.
+            '/'
+            | '\\'
+            | ':'
+            | '\u{61c}'
+            | '\u{200e}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' => '_',
             c if c.is_control() => '_',
             c => c,
         })
@@ -74,12 +85,13 @@ mod tests {
             ("C:\\boot.ini", "C__boot.ini"),
             ("a\r\nb\0", "a__b_"),
             ("txt.\u{202e}exe", "txt._exe"),
+            ("txt.\u{61c}\u{2028}exe", "txt.__exe"),
             ("...", ""),
             (" . ", ""),
             ("grün.txt", "grün.txt"),
         ] {
-            assert_eq!(sanitized(name), expected, "{name:?}");
+            assert_eq!(safe_filename(name), expected, "{name:?}");
         }
-        assert_eq!(sanitized(&"ü".repeat(200)).len(), 254);
+        assert_eq!(safe_filename(&"ü".repeat(200)).len(), 254);
     }
 }

@@ -40,7 +40,7 @@ const PARAGRAPHS: [&str; 7] = ["h1", "h2", "h3", "h4", "h5", "h6", "p"];
 const REFERENCE_OCTETS_MAX: usize = 33;
 
 /// Converts plain text to HTML. Markup is escaped, and line ends become `<br>`.
-pub(super) fn from_text(text: &str) -> String {
+pub fn from_text(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 8);
     let mut rest = text;
     while let Some(position) = next_escaped(rest.as_bytes()) {

@@ -30,8 +30,9 @@ use std::borrow::Cow;
 use fields::{Field, Section};
 use structure::{Leaf, Structure};
 
-pub use attachment::Attachment;
+pub use attachment::{Attachment, safe_filename};
 pub use head::{Head, NamedAddress};
+pub use html::from_text;
 
 /// The parsed content of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,20 +58,23 @@ pub struct Content {
 /// Parses the message `raw`.
 pub fn parse(raw: &[u8]) -> Content {
     let section = Section::read(raw, 0, |_| false);
-    let Structure { leaves, html, text } = structure::read(raw, &section);
-    let mut is_body = vec![false; leaves.len()];
-    for &index in html.iter().chain(&text) {
-        is_body[index] = true;
-    }
-    let attachments = leaves.iter().zip(is_body).filter(|(_, is_body)| !is_body).map(|(leaf, _)| leaf);
+    let structure = structure::read(raw, &section);
+    let Structure { leaves, html, text } = &structure;
     Content {
-        message: message(&leaves, &html),
+        message: message(leaves, html),
         body_text: joined(text.iter().map(|&index| as_text(&leaves[index]))),
         head: Head::of(&section),
         headers: headers(&section),
-        attachments: attachments.enumerate().map(|(index, leaf)| Attachment::of(leaf, index)).collect(),
+        attachments: structure.attachments().map(|(index, leaf)| Attachment::of(leaf, index)).collect(),
         ..identity(&section)
     }
+}
+
+/// One attachment of `raw` with its decoded octets; `None` if there is none with this index.
+pub fn attachment(raw: &[u8], index: usize) -> Option<(Attachment, Cow<'_, [u8]>)> {
+    let structure = structure::read(raw, &Section::read(raw, 0, |_| false));
+    let (_, leaf) = structure.attachments().nth(index)?;
+    Some((Attachment::of(leaf, index), leaf.part.encoding.decode(leaf.octets)))
 }
 
 /// What a list shows of `raw`: [`Content::from`], [`Content::subject`] and [`Content::message`]. The rest is empty.

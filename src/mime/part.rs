@@ -4,7 +4,7 @@ use mail_parser::parsers::MessageStream;
 use mail_parser::{ContentType, HeaderValue};
 
 use super::encoding::Encoding;
-use super::fields::{Section, terminated};
+use super::fields::{Field, Section, terminated};
 use super::limits::{BOUNDARY_OCTETS_MAX, CONTENT_TYPE_OCTETS_MAX, PART_FIELD_OCTETS_MAX};
 
 /// The kind of a multipart (RFC 2046 section 5.1, RFC 2387). Other kinds count as `mixed`.
@@ -30,6 +30,8 @@ pub(super) struct Part {
     pub(super) is_attachment: bool,
     /// The attribute `filename` or `name`, as written.
     pub(super) filename: Option<String>,
+    /// The field Content-ID without its angle brackets (RFC 2392).
+    pub(super) content_id: Option<String>,
 }
 
 impl Part {
@@ -58,6 +60,7 @@ impl Part {
             is_attachment: disposition.as_ref().is_some_and(|value| value.ctype().eq_ignore_ascii_case("attachment")),
             filename: attribute(&disposition, "filename").or_else(|| attribute(&content_type, "name")),
             content_type: name,
+            content_id: section.first("content-id").and_then(content_id),
         }
     }
 
@@ -70,6 +73,7 @@ impl Part {
             encoding: Encoding::Identity,
             is_attachment: false,
             filename: None,
+            content_id: None,
         }
     }
 
@@ -91,6 +95,12 @@ impl Part {
             _ => None,
         }
     }
+}
+
+fn content_id(field: &Field<'_>) -> Option<String> {
+    let value = field.unfolded(PART_FIELD_OCTETS_MAX);
+    let id = str::from_utf8(&value).ok()?;
+    Some(id.strip_prefix('<')?.strip_suffix('>')?.to_owned())
 }
 
 /// Parses a field of the form `value; attribute=value`.
@@ -133,6 +143,7 @@ mod tests {
         let part = part(
             "Content-Type: Text/HTML; charset=\"ISO-8859-1\"; name=a.html\r\n\
              Content-Transfer-Encoding: Quoted-Printable\r\n\
+             Content-ID: <image.1@x.test>\r\n\
              Content-Disposition: ATTACHMENT;\r\n filename*=utf-8''gr%C3%BCn.html",
         );
         assert_eq!(part.content_type, "text/html");
@@ -141,6 +152,7 @@ mod tests {
         assert_eq!(part.encoding, Encoding::QuotedPrintable);
         assert!(part.is_attachment);
         assert_eq!(part.filename.as_deref(), Some("grün.html"));
+        assert_eq!(part.content_id.as_deref(), Some("image.1@x.test"));
     }
 
     #[test]

@@ -25,6 +25,17 @@ pub(super) struct Structure<'a> {
     pub(super) text: Vec<usize>,
 }
 
+impl<'a> Structure<'a> {
+    /// The leaves outside the body, each with its position among them.
+    pub(super) fn attachments(&self) -> impl Iterator<Item = (usize, &Leaf<'a>)> {
+        let mut is_body = vec![false; self.leaves.len()];
+        for &index in self.html.iter().chain(&self.text) {
+            is_body[index] = true;
+        }
+        self.leaves.iter().zip(is_body).filter(|(_, is_body)| !is_body).map(|(leaf, _)| leaf).enumerate()
+    }
+}
+
 /// A multipart whose end has not been read.
 #[derive(Debug)]
 struct Frame {

@@ -20,6 +20,18 @@ pub fn block(text: &str) -> Cow<'_, str> {
     made_visible(text, |c| matches!(c, '\n' | '\t'))
 }
 
+/// Octets as they are in a pipe, and as text that does not steer it on a terminal.
+pub fn octets(octets: &[u8], is_terminal: bool) -> Cow<'_, [u8]> {
+    if !is_terminal {
+        return Cow::Borrowed(octets);
+    }
+    let mut text = block(&String::from_utf8_lossy(octets)).into_owned();
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Cow::Owned(text.into_bytes())
+}
+
 fn made_visible(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.chars().any(|c| is_steering(c) && !is_kept(c)) {
         return Cow::Borrowed(text);
@@ -88,6 +100,12 @@ mod tests {
     fn a_block_keeps_its_lines() {
         assert_eq!(block("a\r\n\tb\rc\u{1b}\n"), "a\n\tb␍c␛\n");
         assert_eq!(block("a\n"), "a\n");
+    }
+
+    #[test]
+    fn octets_reach_a_pipe_as_they_are() {
+        assert_eq!(*octets(b"a\x1b\xff\r\n", false), *b"a\x1b\xff\r\n");
+        assert_eq!(*octets(b"a\x1b\xff\r\nb", true), *"a\u{241b}\u{fffd}\nb\n".as_bytes());
     }
 
     #[test]

@@ -42,6 +42,39 @@ fn html_and_raw_are_given_as_they_are() {
 }
 
 #[test]
+fn an_attachment_goes_into_a_pipe_or_a_file_and_replaces_none() {
+    let service = service();
+    let id = id_of(2);
+    let piped = super::tempmail().args(["--server", &service.url(), "read", &id, "--attachment", "0"]).output();
+    assert_eq!(piped.expect("run").stdout, b"%PDF\0\xff");
+
+    let dir = tempfile::tempdir().expect("directory");
+    let (whole, named) = (dir.path().to_str().expect("path"), dir.path().join("a.pdf"));
+    let args = ["read", &id, "--attachment", "0", "-O", whole];
+    let outcome = service.run(&args);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""), "{}", outcome.stderr);
+    assert_eq!(std::fs::read(&named).expect("the file"), b"%PDF\0\xff");
+
+    std::fs::write(&named, "mine, and longer").expect("write");
+    let refused = service.run(&args);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("--yes"), "{}", refused.stderr);
+    assert_eq!(std::fs::read(&named).expect("the file"), b"mine, and longer");
+    assert_eq!(service.run(&[&args[..], &["--yes"]].concat()).code, Some(0));
+    assert_eq!(std::fs::read(&named).expect("the file"), b"%PDF\0\xff");
+}
+
+#[test]
+fn an_attachment_never_leaves_the_directory() {
+    let service = service();
+    service.contents().emails[0]["attachments"][0]["filename"] = json!("../../b\u{1b}.pdf");
+    let dir = tempfile::tempdir().expect("directory");
+    let outcome = service.run(&["read", &id_of(2), "--attachment", "0", "-O", dir.path().to_str().expect("path")]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    assert!(dir.path().join("_.._b_.pdf").is_file(), "{}", outcome.stderr);
+}
+
+#[test]
 fn json_has_every_field() {
     let outcome = service().run(&["read", TO, "--latest", "--json"]);
     let detail: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
@@ -51,7 +84,11 @@ fn json_has_every_field() {
 #[test]
 fn what_is_not_there_is_exit_code_3() {
     let service = service();
-    for args in [&["read", &id_of(9)][..], &["read", "nobody@example.test", "--latest"]] {
+    for args in [
+        &["read", &id_of(2), "--attachment", "1"][..],
+        &["read", &id_of(9)],
+        &["read", "nobody@example.test", "--latest"],
+    ] {
         let outcome = service.run(args);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(3), ""), "{args:?}: {}", outcome.stderr);
     }
@@ -66,6 +103,10 @@ fn an_address_needs_latest_and_an_id_must_not_have_it() {
     assert!(address.stderr.contains("--latest"), "{}", address.stderr);
     assert_eq!(service.run(&["read", &id, "--latest"]).code, Some(2));
     assert_eq!(service.run(&["read", &id, "--raw", "--html"]).code, Some(2));
-    assert_eq!(service.run(&["read", &id, "--raw", "--json"]).code, Some(2));
+    for args in
+        [&["--raw", "--json"][..], &["--attachment", "0", "--raw"], &["--attachment", "0", "--json"], &["-O", "x"]]
+    {
+        assert_eq!(service.run(&[&["read", &id], args].concat()).code, Some(2), "{args:?}");
+    }
     assert!(service.contents().requests.is_empty());
 }

@@ -82,14 +82,15 @@ async fn one_recipient_never_learns_of_another() {
 async fn unknown_and_invalid_ids_get_different_errors() {
     let api = TestApi::new();
     let id = api.receive(&["ann@example.test"], "").await[0];
-    for tail in ["", "/raw"] {
+    for tail in ["", "/raw", "/html", "/text", "/attachments/0"] {
         for bad in ["1", "%ff", "0190b6a57c3e7d2f8a4b1c5d9e0f2a3b", "..%2f..%2fetc"] {
             let answer = api.get(&format!("/api/mail/messages/{bad}{tail}")).await;
             assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (400, "id_invalid"), "{bad}");
         }
         let unknown = api.get(&format!("/api/mail/messages/0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b{tail}")).await;
         assert_eq!((unknown.status.as_u16(), unknown.problem().as_str()), (404, "not_found"));
-        assert_eq!(api.get(&format!("/api/mail/messages/{}{tail}", id.to_string().to_uppercase())).await.status, 200);
+        let status = api.get(&format!("/api/mail/messages/{}{tail}", id.to_string().to_uppercase())).await.status;
+        assert_eq!(status, if tail == "/attachments/0" { 404 } else { 200 });
     }
     api.clock.advance(Duration::from_hours(2));
     assert_eq!(api.get(&format!("/api/mail/messages/{id}")).await.problem(), "not_found", "it has expired");
@@ -98,8 +99,9 @@ async fn unknown_and_invalid_ids_get_different_errors() {
 #[tokio::test]
 async fn an_id_opens_no_role_address() {
     let api = TestApi::new();
-    let id = api.receive(&["postmaster@example.com"], "").await[0];
-    for target in [format!("/api/mail/messages/{id}"), format!("/api/mail/messages/{id}/raw")] {
+    let id = api.receive(&["postmaster@example.com"], "Content-Type: image/png\r\n\r\nx").await[0];
+    for tail in ["", "/raw", "/html", "/text", "/attachments/0"] {
+        let target = format!("/api/mail/messages/{id}{tail}");
         assert_eq!(api.get(&target).await.problem(), "role_address");
         assert_eq!(api.administrator("GET", &target, "").await.status, 200);
     }
@@ -124,6 +126,9 @@ async fn head_works_where_get_does() {
         "/healthz".to_owned(),
         format!("/api/mail/messages/{id}"),
         format!("/api/mail/messages/{id}/raw"),
+        format!("/api/mail/messages/{id}/html"),
+        format!("/api/mail/messages/{id}/text"),
+        format!("/api/mail/messages/{id}/attachments/0"),
     ] {
         let (head, get) = (api.call("HEAD", &target).await, api.get(&target).await);
         assert_eq!((head.status, head.body.len()), (get.status, 0), "{target}");

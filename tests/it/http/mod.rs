@@ -2,6 +2,7 @@
 
 mod admin;
 mod all_mail;
+mod attachments;
 mod browsers;
 mod closed;
 mod delete;
@@ -19,8 +20,10 @@ mod openapi;
 mod problems;
 mod proxied;
 mod rate_limits;
+mod scripts;
 mod server;
 mod submission;
+mod view;
 mod webhooks;
 
 use std::net::{IpAddr, SocketAddr};
@@ -173,6 +176,10 @@ impl TestApi {
     /// A request as a local process makes it: over TCP, to a loopback host.
     async fn call(&self, method: &str, target: &str) -> Answer {
         self.send(public(method, target).body(Body::empty()).expect("request")).await
+    }
+
+    async fn get_with(&self, target: &str, name: &str, value: &str) -> Answer {
+        self.send(public("GET", target).header(name, value).body(Body::empty()).expect("request")).await
     }
 
     async fn get(&self, target: &str) -> Answer {

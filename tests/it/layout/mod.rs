@@ -125,6 +125,11 @@ const RULES: &[Rule] = &[
     Rule { name: "hickory has its home in dns", files: &["", "!dns/"], forbidden: &["hickory*"] },
     Rule { name: "reqwest has its home in client", files: &["", "!client/"], forbidden: &["reqwest"] },
     Rule { name: "comfy-table has its home in cli/output", files: &["", "!cli/output/"], forbidden: &["comfy_table"] },
+    Rule {
+        name: "ammonia, html5ever and cssparser have their home in http/safe_html",
+        files: &["", "!http/safe_html/"],
+        forbidden: &["ammonia", "html5ever", "cssparser"],
+    },
     Rule { name: "html2text has its home in cli", files: &["", "!cli/"], forbidden: &["html2text"] },
     Rule {
         name: "pulldown-cmark has its home in cli/markdown",
@@ -265,6 +270,7 @@ fn each_rule_notices_what_it_forbids() {
         ("store/journal/mod.rs", "use redb::Database;"),
         ("mime/mod.rs", "use smtp_proto as smtp;"),
         ("http/raw.rs", "mail_parser::MessageParser::default()"),
+        ("http/view.rs", "ammonia::clean(html)"),
         ("domains/verifier.rs", "use hickory_resolver::TokioResolver;"),
         ("dns/resolver.rs", "reqwest::get(url)"),
         ("cli/inbox.rs", "use comfy_table::Table;"),

@@ -1,6 +1,7 @@
 //! What the tests share.
 
 pub mod binary;
+pub mod browser;
 pub mod certificates;
 pub mod clock;
 pub mod counting_disk;

@@ -1,0 +1,90 @@
+//! `tempmail read --attachment`: the octets of one attachment, to standard output or into a file.
+
+use std::fs::OpenOptions;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use super::Context;
+use super::output::visible;
+use crate::client::Client;
+use crate::error::{Error, Exit};
+use crate::mime::safe_filename;
+use crate::model::EmailId;
+
+/// Writes attachment `index` of a mail into `file`, into the directory `file` under its own name, or to standard output.
+pub(super) async fn save(
+    cx: &Context,
+    client: &Client,
+    id: EmailId,
+    index: u64,
+    file: Option<PathBuf>,
+) -> Result<(), Error> {
+    let octets = client.attachment(id, index).await?;
+    let Some(mut file) = file else {
+        if is_for_a_file(&octets, cx.style.is_terminal) {
+            return Err(
+                Error::usage("the attachment is no text for a terminal").hint("give -O FILE, or pipe it somewhere")
+            );
+        }
+        return cx.print(visible::octets(&octets, cx.style.is_terminal));
+    };
+    if file.is_dir() {
+        let detail = client.email(id).await?;
+        let named = detail.attachments.iter().find(|attachment| attachment.index == index);
+        file.push(name(named.map_or("", |attachment| &attachment.filename), index));
+    }
+    write(&file, &octets, cx.globals.yes).map_err(|error| failure(&file, &error))?;
+    cx.hint(&format!("wrote {} octets to {}", octets.len(), file.display()));
+    Ok(())
+}
+
+fn is_for_a_file(octets: &[u8], is_terminal: bool) -> bool {
+    is_terminal && (octets.contains(&0) || str::from_utf8(octets).is_err())
+}
+
+/// A name that leads nowhere else, whatever the server says.
+fn name(filename: &str, index: u64) -> String {
+    let safe = safe_filename(filename);
+    if safe.is_empty() { format!("attachment-{index}") } else { safe }
+}
+
+fn write(file: &Path, octets: &[u8], may_replace: bool) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    if may_replace {
+        options.create(true).truncate(true);
+    } else {
+        options.create_new(true);
+    }
+    options.open(file)?.write_all(octets)
+}
+
+fn failure(file: &Path, error: &io::Error) -> Error {
+    let file = file.display();
+    if error.kind() == ErrorKind::AlreadyExists {
+        return Error::usage(format!("{file} is there already")).hint("name another file, or replace it with --yes");
+    }
+    Error::new(Exit::Failure, format!("{file}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn octets_that_are_no_text_are_kept_from_a_terminal() {
+        for (octets, expected) in [(&b"a\xc3\xbc\x1b"[..], false), (b"a\xff", true), (b"a\0", true)] {
+            assert_eq!(is_for_a_file(octets, true), expected);
+            assert!(!is_for_a_file(octets, false));
+        }
+    }
+
+    #[test]
+    fn a_name_stays_in_its_directory() {
+        for (filename, expected) in
+            [("../a", "_a"), ("/etc/passwd", "_etc_passwd"), ("..", "attachment-3"), ("", "attachment-3")]
+        {
+            assert_eq!(name(filename, 3), expected);
+        }
+    }
+}

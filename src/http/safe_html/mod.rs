@@ -1,0 +1,231 @@
+//! HTML of strangers, made safe to show in a browser.
+//!
+//! The crate ammonia keeps what [`ELEMENTS`] and [`ATTRIBUTES`] list, and nothing else. [`bounds`] counts beforehand what
+//! its tree would need, and [`css`] removes what loads anything. No script is left, nothing that sends a request except
+//! images, and no image of another machine unless the reader wants it.
+
+mod bounds;
+mod css;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use ammonia::{Builder, UrlRelative};
+use url::Url;
+
+use bounds::DEPTH_MAX;
+
+/// The longest HTML that is shown, in octets.
+const HTML_OCTETS_MAX: usize = 1024 * 1024;
+
+/// Elements that are kept. None of them has content that a parser reads otherwise than as HTML, except for `style`.
+const ELEMENTS: &str = "a abbr acronym address article aside b bdi bdo big blockquote br caption center cite code col \
+    colgroup dd del details dfn div dl dt em figcaption figure font footer h1 h2 h3 h4 h5 h6 header hgroup hr i img ins \
+    kbd li main mark nav ol p pre q rp rt ruby s samp section small span strike strong style sub summary sup table tbody \
+    td tfoot th thead time tr tt u ul var wbr";
+/// Elements that are removed with their content, because it is no text for readers.
+const REMOVED: &str = "script title template noscript noembed noframes iframe object applet embed xmp plaintext textarea \
+    select svg math audio video";
+/// Attributes that are kept on every element.
+const ATTRIBUTES: &str = "align alt bgcolor border cellpadding cellspacing class color colspan dir face height hspace id \
+    lang noshade nowrap rowspan size span start style summary title type valign value vspace width";
+/// Schemes of links that are kept.
+const LINK_SCHEMES: [&str; 4] = ["http", "https", "mailto", "tel"];
+/// The start of an image within an address, for each type that browsers show and that cannot hold a script.
+const EMBEDDED_IMAGES: [&str; 4] =
+    ["data:image/png;base64,", "data:image/jpeg;base64,", "data:image/gif;base64,", "data:image/webp;base64,"];
+
+/// Where the images of a mail come from.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Images {
+    /// The addresses of the mail's own images by their Content-ID.
+    pub(super) by_content_id: HashMap<String, String>,
+    /// Whether images may come from other machines.
+    pub(super) is_remote_permitted: bool,
+}
+
+/// The safe form of `html`, as the content of a body. `None` if it exceeds a bound.
+///
+/// `is_late` is asked again and again. Once it is true, the time for this is over.
+pub(super) fn sanitized(html: &str, images: Images, is_late: impl Fn() -> bool) -> Option<String> {
+    if html.len() > HTML_OCTETS_MAX || !bounds::permit(html, is_late) {
+        return None;
+    }
+    let clean = filter_sheets(&builder(images).clean(html).to_string());
+    is_shallow(&clean).then_some(clean)
+}
+
+fn builder(images: Images) -> Builder<'static> {
+    let mut builder = Builder::empty();
+    builder
+        .tags(ELEMENTS.split_whitespace().collect())
+        .clean_content_tags(REMOVED.split_whitespace().collect())
+        .generic_attributes(ATTRIBUTES.split_whitespace().collect())
+        .add_tag_attributes("a", ["href"])
+        .add_tag_attributes("img", ["src"])
+        .add_tag_attributes("style", ["media"])
+        .url_schemes(LINK_SCHEMES.into_iter().chain(["cid", "data"]).collect())
+        .url_relative(UrlRelative::PassThrough)
+        .link_rel(Some("noopener noreferrer nofollow"))
+        .set_tag_attribute_value("a", "target", "_blank")
+        .attribute_filter(move |element, attribute, value| match (element, attribute) {
+            (_, "href") => is_link(value).then_some(Cow::Borrowed(value)),
+            (_, "src") => images.source(value),
+            (_, "style") => Some(css::filtered(value).into()),
+            _ => Some(value.into()),
+        });
+    builder
+}
+
+fn is_link(target: &str) -> bool {
+    Url::parse(target).is_ok_and(|url| LINK_SCHEMES.contains(&url.scheme()))
+}
+
+impl Images {
+    /// What becomes of the address of an image. `None` removes it.
+    fn source<'a>(&self, address: &'a str) -> Option<Cow<'a, str>> {
+        let trimmed = address.trim();
+        if let Some((scheme, id)) = trimmed.split_once(':')
+            && scheme.eq_ignore_ascii_case("cid")
+        {
+            return self.by_content_id.get(id).cloned().map(Cow::Owned);
+        }
+        let is_embedded = EMBEDDED_IMAGES
+            .iter()
+            .any(|start| trimmed.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start)));
+        let is_remote = || Url::parse(trimmed).is_ok_and(|url| ["http", "https"].contains(&url.scheme()));
+        (is_embedded || self.is_remote_permitted && is_remote()).then_some(Cow::Borrowed(address))
+    }
+}
+
+/// Filters the style sheets in HTML that ammonia wrote. There `<style` is only ever the start of that element.
+fn filter_sheets(html: &str) -> String {
+    const END: &str = "</style>";
+    let mut filtered = String::with_capacity(html.len());
+    let mut rest = html;
+    while let Some(start) = rest.find("<style") {
+        let content = rest[start..].find('>').map_or(rest.len(), |end| start + end + 1);
+        let end = rest[content..].find(END).map_or(rest.len(), |end| content + end);
+        filtered.push_str(&rest[..content]);
+        filtered.push_str(&css::filtered(&rest[content..end]));
+        filtered.push_str(END);
+        rest = rest.get(end + END.len()..).unwrap_or_default();
+    }
+    filtered + rest
+}
+
+/// Whether the elements of HTML that ammonia wrote are nested at most [`DEPTH_MAX`] deep.
+fn is_shallow(html: &str) -> bool {
+    const VOID: [&str; 5] = ["br", "col", "hr", "img", "wbr"];
+    let mut depth = 0_usize;
+    for tag in html.split('<').skip(1) {
+        if tag.starts_with('/') {
+            depth = depth.saturating_sub(1);
+        } else if !VOID.iter().any(|name| tag.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', '>']))) {
+            depth += 1;
+        }
+        if depth > DEPTH_MAX {
+            return false;
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn safe(html: &str) -> String {
+        sanitized(html, Images::default(), || false).expect("within the bounds")
+    }
+
+    fn with_remote(html: &str) -> String {
+        let images = Images { is_remote_permitted: true, ..Images::default() };
+        sanitized(html, images, || false).expect("within the bounds")
+    }
+
+    #[test]
+    fn what_readers_need_is_kept() {
+        for html in [
+            "<p align=\"center\" style=\"color:red;\">a &amp; b</p>",
+            "<table width=\"600\" bgcolor=\"#fff\"><tbody><tr><td colspan=\"2\">x</td></tr></tbody></table>",
+            "<font color=\"red\" size=\"2\">x</font><center>y</center>",
+            "<img src=\"data:image/png;base64,aGk=\" alt=\"x\" width=\"1\">",
+        ] {
+            assert_eq!(safe(html), html);
+        }
+        assert_eq!(safe("<html><head><title>t</title></head><body bgcolor=red>x</body></html>"), "x");
+    }
+
+    #[test]
+    fn links_open_elsewhere_and_lead_only_to_pages_mail_and_telephones() {
+        assert_eq!(
+            safe("<a href=\"https://x.test/?a=1&amp;b\" target=_top rel=opener ping=//y>x</a>"),
+            "<a href=\"https://x.test/?a=1&amp;b\" target=\"_blank\" rel=\"noopener noreferrer nofollow\">x</a>"
+        );
+        for target in
+            ["javascript:x", " java\nscript:x", "data:text/html,x", "vbscript:x", "/api/mail", "//x.test", "#a"]
+        {
+            let html = safe(&format!("<a href=\"{target}\">x</a>"));
+            assert!(!html.contains("href"), "{html}");
+        }
+    }
+
+    #[test]
+    fn an_image_comes_from_the_mail_or_not_at_all() {
+        let images = || Images {
+            by_content_id: [("a@b".to_owned(), "attachments/0".to_owned())].into(),
+            is_remote_permitted: false,
+        };
+        let shown = |html: &str| sanitized(html, images(), || false).expect("within the bounds");
+        assert_eq!(shown("<img src=\"CID:a@b\">"), "<img src=\"attachments/0\">");
+        for address in [
+            "cid:c@d",
+            "http://x.test/a.png",
+            "//x.test/a",
+            "/healthz",
+            "attachments/0",
+            "data:image/svg+xml;base64,aGk=",
+            "data:text/html,x",
+            "javascript:x",
+        ] {
+            assert_eq!(shown(&format!("<img src=\"{address}\">")), "<img>", "{address}");
+        }
+        assert_eq!(with_remote("<img src=\"HTTP://x.test/a\">"), "<img src=\"HTTP://x.test/a\">");
+        assert_eq!(with_remote("<img src=\"//x.test/a\" srcset=\"http://x.test/b 2x\">"), "<img>");
+        assert_eq!(with_remote("<table background=\"http://x.test/a\"></table>"), "<table></table>");
+    }
+
+    #[test]
+    fn style_sheets_are_kept_without_what_they_load() {
+        assert_eq!(
+            safe("<style type=\"text/css\">a{color:red}</style><style>b{}</style>x"),
+            "<style type=\"text/css\">a{color:red}</style><style>b{}</style>x"
+        );
+        let html = with_remote(
+            "<style>@import 'http://x.test';p{background:url(http://x.test/a)}</style>\
+             <p style=\"background:URL('http://x.test/b')\">x</p><svg><style><img src=x onerror=y></style></svg>",
+        );
+        assert!(!html.contains("x.test/") && !html.contains("import") && !html.contains("svg"), "{html}");
+        let broken = safe("<style>a{content:'\\3c/style>\\3cscript>'}</style>");
+        assert!(!broken.contains("<script"), "{broken}");
+        assert_eq!(broken.matches("</style>").count(), 1, "{broken}");
+    }
+
+    #[test]
+    fn html_beyond_a_bound_is_not_shown() {
+        let names: Vec<_> = (0..=bounds::ATTRIBUTES_MAX).map(|number| format!("a{number}")).collect();
+        let attributes = format!("<p {}>", names.join(" "));
+        for html in [
+            "x".repeat(HTML_OCTETS_MAX + 1),
+            "<div>".repeat(DEPTH_MAX + 1),
+            "<p>".repeat(bounds::NODES_MAX + 1),
+            attributes,
+        ] {
+            assert_eq!(sanitized(&html, Images::default(), || false), None, "{}", &html[..20]);
+        }
+        assert_eq!(sanitized("x", Images::default(), || true), None);
+        let deep = format!("{}x", "<div>".repeat(DEPTH_MAX));
+        assert!(sanitized(&deep, Images::default(), || false).is_some());
+    }
+}

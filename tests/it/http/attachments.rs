@@ -1,0 +1,105 @@
+//! `GET /api/mail/messages/{id}/attachments/{index}`, and ranges of it and of the raw form.
+
+use tempmail::model::EmailId;
+
+use super::TestApi;
+
+/// A mail with one attachment, whose fields are `fields` and whose content is `hello`.
+async fn receive(api: &TestApi, fields: &str) -> EmailId {
+    let raw = format!(
+        "Content-Type: multipart/mixed; boundary=m\r\n\r\n--m\r\n\r\ntext\r\n--m\r\n{fields}\r\n\
+         Content-Transfer-Encoding: base64\r\n\r\naGVsbG8=\r\n--m--\r\n"
+    );
+    api.receive(&["ann@example.test"], &raw).await[0]
+}
+
+async fn target(api: &TestApi, fields: &str) -> String {
+    format!("/api/mail/messages/{}/attachments/0", receive(api, fields).await)
+}
+
+#[tokio::test]
+async fn an_attachment_is_saved_and_never_shown() {
+    let api = TestApi::new();
+    for (fields, content_type, disposition) in [
+        ("Content-Type: application/pdf; name=a.pdf", "application/pdf", "attachment; filename=\"a.pdf\""),
+        ("Content-Type: IMAGE/PNG", "image/png", "attachment; filename=\"attachment-0.png\""),
+        ("Content-Type: image/svg+xml; name=a.svg", "application/octet-stream", "attachment; filename=\"a.svg\""),
+        (
+            "Content-Type: text/html\r\nContent-Disposition: attachment; filename=\"../a.html\"",
+            "application/octet-stream",
+            "attachment; filename=\"_a.html\"",
+        ),
+        (
+            "Content-Type: text/javascript\r\nContent-Disposition: inline; filename*=utf-8''gr%C3%BCn%0D%0Ax.js",
+            "application/octet-stream",
+            "attachment; filename=\"gr_n__x.js\"; filename*=UTF-8''gr%C3%BCn__x.js",
+        ),
+    ] {
+        let answer = api.get(&target(&api, fields).await).await;
+        assert_eq!((answer.status.as_u16(), &*answer.body), (200, &b"hello"[..]));
+        assert_eq!(answer.header("content-type"), Some(content_type));
+        assert_eq!(answer.header("content-disposition"), Some(disposition));
+        assert_eq!(answer.header("content-length"), Some("5"));
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+    }
+}
+
+#[tokio::test]
+async fn an_index_without_an_attachment_is_not_found() {
+    let api = TestApi::new();
+    let id = receive(&api, "Content-Type: image/png").await;
+    for index in ["1", "-1", "x", "99999999999999999999999999", "0%00", "..%2f0"] {
+        let answer = api.get(&format!("/api/mail/messages/{id}/attachments/{index}")).await;
+        assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (404, "not_found"), "{index}");
+    }
+    assert_eq!(api.get(&format!("/api/mail/messages/{id}/attachments/%ff")).await.problem(), "id_invalid");
+    assert_eq!(api.get("/api/mail/messages/1/attachments/0").await.problem(), "id_invalid");
+}
+
+#[tokio::test]
+async fn a_range_is_a_part_and_only_of_what_the_caller_knows() {
+    let api = TestApi::new();
+    let attachment = target(&api, "Content-Type: image/png").await;
+    let raw = attachment.replace("attachments/0", "raw");
+    for target in [attachment, raw] {
+        let whole = api.get(&target).await;
+        let (all, length) = (&whole.body, whole.body.len());
+        assert_eq!(whole.header("accept-ranges"), Some("bytes"));
+        for (range, first, end) in [("bytes=1-3", 1, 4), ("bytes=2-", 2, length), ("bytes=-2", length - 2, length)] {
+            let part = api.get_with(&target, "range", range).await;
+            assert_eq!((part.status.as_u16(), &part.body), (206, &all.slice(first..end)));
+            let shown = format!("bytes {first}-{}/{length}", end - 1);
+            assert_eq!(part.header("content-range"), Some(shown.as_str()));
+            assert_eq!(part.header("content-length"), Some((end - first).to_string().as_str()));
+        }
+        for ignored in ["bytes=0-0,2-3", "bytes=3-1", "octets=0-1"] {
+            let answer = api.get_with(&target, "range", ignored).await;
+            assert_eq!((answer.status.as_u16(), answer.body.len()), (200, length), "{ignored}");
+        }
+        let behind = api.get_with(&target, "range", &format!("bytes={length}-")).await;
+        assert_eq!((behind.status.as_u16(), behind.problem().as_str()), (416, "range_not_satisfiable"));
+        assert_eq!(behind.header("content-range"), Some(format!("bytes */{length}").as_str()));
+    }
+}
+
+#[tokio::test]
+async fn a_tag_says_whether_the_caller_has_it() {
+    let api = TestApi::new();
+    let attachment = target(&api, "Content-Type: image/png").await;
+    let raw = attachment.replace("attachments/0", "raw");
+    let tag_of = async |target: &str| api.get(target).await.header("etag").expect("a tag").to_owned();
+    assert_ne!(tag_of(&attachment).await, tag_of(&raw).await);
+    for target in [attachment, raw] {
+        let tag = tag_of(&target).await;
+        let known = api.get_with(&target, "if-none-match", &tag).await;
+        assert_eq!((known.status.as_u16(), known.body.len()), (304, 0));
+        for (if_range, status) in [(tag.as_str(), 206), ("\"other\"", 200), (&format!("W/{tag}"), 200)] {
+            let request = super::public("GET", &target).header("range", "bytes=0-1").header("if-range", if_range);
+            let answer = api.send(request.body(axum::body::Body::empty()).expect("request")).await;
+            assert_eq!(answer.status, status, "{if_range}");
+        }
+        let request = super::public("HEAD", &target).header("range", "bytes=0-1");
+        let head = api.send(request.body(axum::body::Body::empty()).expect("request")).await;
+        assert_eq!((head.status.as_u16(), head.body.len()), (200, 0));
+    }
+}

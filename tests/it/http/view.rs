@@ -1,0 +1,105 @@
+//! `GET /api/mail/messages/{id}/html` and `/text`.
+
+use super::TestApi;
+
+const POLICY: &str = "sandbox; default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'";
+
+fn of_html(html: &str) -> String {
+    format!("Content-Type: text/html; charset=utf-8\r\n\r\n{html}")
+}
+
+/// What is in the body of the page.
+async fn body(api: &TestApi, raw: &str, query: &str) -> String {
+    let id = api.receive(&["ann@example.test"], raw).await[0];
+    let answer = api.get(&format!("/api/mail/messages/{id}/html{query}")).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let page = String::from_utf8(answer.body.to_vec()).expect("UTF-8");
+    let body = page.split_once("<body>\n").expect("a body").1;
+    body.strip_suffix("\n</body></html>\n").expect("its end").to_owned()
+}
+
+#[tokio::test]
+async fn a_page_of_mail_is_sandboxed() {
+    let api = TestApi::new();
+    let id = api.receive(&["ann@example.test"], &of_html("<p>x</p>")).await[0];
+    let target = format!("/api/mail/messages/{id}/html");
+    let answer = api.get(&target).await;
+    for (name, value) in [
+        ("content-type", "text/html; charset=utf-8"),
+        ("content-security-policy", POLICY),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cache-control", "no-store"),
+    ] {
+        assert_eq!(answer.header(name), Some(value));
+        assert_eq!(answer.headers.get_all(name).iter().count(), 1);
+    }
+    let remote = api.get(&format!("{target}?remote=1")).await;
+    let policy = POLICY.replace("data:", "data: http: https:");
+    assert_eq!(remote.header("content-security-policy"), Some(policy.as_str()));
+    let general = "default-src 'none'; frame-ancestors 'none'; sandbox";
+    for other in
+        [format!("{target}?remote=yes"), format!("/api/mail/messages/{id}"), format!("/api/mail/messages/{id}/text")]
+    {
+        assert_eq!(api.get(&other).await.header("content-security-policy"), Some(general), "{other}");
+    }
+    assert_eq!(api.get(&format!("{target}?remote=yes")).await.problem(), "boolean_invalid");
+}
+
+#[tokio::test]
+async fn html_is_shown_without_scripts_and_without_what_is_remote() {
+    let api = TestApi::new();
+    let raw =
+        of_html("<b onclick=x>b</b><script>y</script><img src=http://x.test/a.png alt=i><a href=https://x.test>l</a>");
+    let link = "<a href=\"https://x.test\" target=\"_blank\" rel=\"noopener noreferrer nofollow\">l</a>";
+    assert_eq!(body(&api, &raw, "").await, format!("<b>b</b><img alt=\"i\">{link}"));
+    assert_eq!(body(&api, &raw, "?remote=0").await, format!("<b>b</b><img alt=\"i\">{link}"));
+    let with_remote = format!("<b>b</b><img src=\"http://x.test/a.png\" alt=\"i\">{link}");
+    assert_eq!(body(&api, &raw, "?remote=1").await, with_remote);
+}
+
+#[tokio::test]
+async fn a_text_mail_is_shown_as_text() {
+    let api = TestApi::new();
+    assert_eq!(body(&api, "\r\n<b>1</b>\r\n& 2", "").await, "&lt;b&gt;1&lt;/b&gt;<br>\n&amp; 2");
+    assert_eq!(body(&api, "Content-Type: image/png\r\n\r\nx", "").await, "");
+}
+
+#[tokio::test]
+async fn html_beyond_the_bounds_is_shown_as_its_text() {
+    let api = TestApi::new();
+    for html in [
+        format!("{}<b>deep</b>", "<div>".repeat(1_000)),
+        format!("<b {}>deep</b>", "a=1 ".repeat(3) + &(0..200).map(|n| format!("a{n} ")).collect::<Vec<_>>().concat()),
+        format!("{}deep", "<p>".repeat(30_000)),
+    ] {
+        assert_eq!(body(&api, &of_html(&html), "").await, "deep", "{}", &html[..20]);
+    }
+}
+
+#[tokio::test]
+async fn an_image_of_the_mail_comes_from_its_attachments() {
+    let api = TestApi::new();
+    let raw = "Content-Type: multipart/related; boundary=r\r\n\r\n--r\r\nContent-Type: text/html\r\n\r\n\
+               <img src=\"cid:logo@x\"><img src=\"cid:other@x\">\r\n--r\r\nContent-Type: image/gif\r\n\r\nx\r\n--r\r\n\
+               Content-Type: image/png\r\nContent-ID: <logo@x>\r\nContent-Disposition: inline\r\n\r\npng\r\n--r--";
+    let id = api.receive(&["ann@example.test"], raw).await[0];
+    assert_eq!(body(&api, raw, "").await, "<img src=\"attachments/1\"><img>");
+    let image = api.get(&format!("/api/mail/messages/{id}/attachments/1")).await;
+    assert_eq!((image.header("content-type"), &*image.body), (Some("image/png"), &b"png"[..]));
+}
+
+#[tokio::test]
+async fn the_text_is_that_of_the_mail_or_that_of_its_html() {
+    let api = TestApi::new();
+    for (raw, expected) in [
+        ("\r\n<b>1</b>\r\n2", "<b>1</b>\n2"),
+        (&of_html("<p>one</p><p>gr\u{fc}n</p><script>x</script>"), "one\n\ngr\u{fc}n"),
+        ("Content-Type: image/png\r\n\r\nx", ""),
+    ] {
+        let id = api.receive(&["ann@example.test"], raw).await[0];
+        let answer = api.get(&format!("/api/mail/messages/{id}/text")).await;
+        assert_eq!(answer.header("content-type"), Some("text/plain; charset=utf-8"));
+        assert_eq!(String::from_utf8_lossy(&answer.body), expected);
+    }
+}

@@ -1,0 +1,97 @@
+//! A headless Chromium, driven through chromedriver by the `WebDriver` protocol of the W3C.
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+
+use reqwest::{Client, Method};
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{http, programs};
+
+/// A browser with one tab. It reaches this machine by address alone, and nothing else. It ends when this is dropped.
+pub(crate) struct Browser {
+    driver: Child,
+    http: Client,
+    session: String,
+    _home: TempDir,
+}
+
+impl Browser {
+    /// Starts it. `None` if the test is skipped.
+    pub(crate) async fn start(test: &str) -> Option<Self> {
+        let chromium = programs::find("chromium", test)?;
+        let mut driver = Command::new(programs::find("chromedriver", test)?);
+        let home = tempfile::tempdir().expect("directory");
+        driver.arg("--port=0").env("HOME", home.path()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
+        let mut driver = driver.spawn().expect("chromedriver");
+        let port = port(&mut driver);
+        let arguments = [
+            "--headless=new".to_owned(),
+            "--no-sandbox".to_owned(),
+            "--disable-dev-shm-usage".to_owned(),
+            "--disable-background-networking".to_owned(),
+            "--disable-component-update".to_owned(),
+            "--no-first-run".to_owned(),
+            // Otherwise each sandboxed page gets a process of its own, which takes most of the time.
+            "--disable-site-isolation-trials".to_owned(),
+            "--disable-features=IsolateSandboxedIframes,SpareRendererForSitePerProcess".to_owned(),
+            "--renderer-process-limit=1".to_owned(),
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1".to_owned(),
+            format!("--user-data-dir={}", home.path().display()),
+        ];
+        let options = json!({ "binary": chromium, "args": arguments });
+        let session = format!("http://127.0.0.1:{port}/session");
+        let mut browser = Self { driver, http: http::client(), session, _home: home };
+        let capabilities = json!({ "capabilities": { "alwaysMatch": { "goog:chromeOptions": options } } });
+        let created = browser.command(Method::POST, "", capabilities).await;
+        browser.session.push('/');
+        browser.session.push_str(created["sessionId"].as_str().expect("a session"));
+        Some(browser)
+    }
+
+    /// Opens a page and waits until it has loaded.
+    pub(crate) async fn open(&self, url: &str) {
+        self.command(Method::POST, "/url", json!({ "url": url })).await;
+    }
+
+    /// The title of the page.
+    pub(crate) async fn title(&self) -> String {
+        self.command(Method::GET, "/title", Value::Null).await.as_str().expect("a title").to_owned()
+    }
+
+    /// The address of the page. A download has none.
+    pub(crate) async fn url(&self) -> String {
+        self.command(Method::GET, "/url", Value::Null).await.as_str().expect("an address").to_owned()
+    }
+
+    async fn command(&self, method: Method, path: &str, body: Value) -> Value {
+        let mut request = self.http.request(method, format!("{}{path}", self.session));
+        if !body.is_null() {
+            request = request.json(&body);
+        }
+        let answer: Value = request.send().await.expect("an answer").json().await.expect("JSON");
+        let value = answer["value"].clone();
+        assert!(value.get("error").is_none(), "{path} {body}: {value}");
+        value
+    }
+}
+
+/// The port that chromedriver names when it is ready.
+fn port(driver: &mut Child) -> u16 {
+    let stdout = driver.stdout.take().expect("stdout");
+    let ready = |line: &str| line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok();
+    let mut lines = BufReader::new(stdout).lines().map(|line| line.expect("a line"));
+    lines.find_map(|line| ready(&line)).expect("the port of chromedriver")
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // With the driver goes the browser, which is in its group.
+        let group = Pid::from_child(&self.driver);
+        let _ = kill_process_group(group, Signal::KILL);
+        let _ = self.driver.wait();
+    }
+}
