@@ -1,7 +1,7 @@
 //! Reading and deleting the mail of an address.
 
 use super::operation::Operation;
-use super::schema::{address, reference, text, uuid, with, word};
+use super::schema::{address, count, reference, text, uuid, with, word};
 use super::{page_number, page_size};
 use crate::http::problem::Code;
 
@@ -53,6 +53,35 @@ pub(super) fn operations() -> Vec<Operation> {
             .closable()
             .id_in_path(uuid("The id of the Email."))
             .answer(200, "The message.", "message/rfc822", super::octets())
+            .has_ranges()
+            .has_etag()
+            .fails(READING),
+        Operation::get("/api/mail/messages/{id}/html", "getHtml", "Read one mail in a browser")
+            .about(
+                "The HTML body, or the text as HTML, made safe: no script runs, and nothing is loaded from elsewhere. \
+                 HTML that exceeds a bound is shown as its text.",
+            )
+            .closable()
+            .id_in_path(uuid("The id of the Email."))
+            .takes("remote", word("Whether images from elsewhere are loaded.", &["0", "1", "false", "true"]))
+            .answer(200, "The page.", "text/html", super::octets())
+            .fails(READING)
+            .fails(&[Code::BooleanInvalid]),
+        Operation::get("/api/mail/messages/{id}/text", "getText", "Read the text of one mail")
+            .closable()
+            .id_in_path(uuid("The id of the Email."))
+            .answer(200, "The text.", "text/plain", super::octets())
+            .fails(READING),
+        Operation::get("/api/mail/messages/{id}/attachments/{index}", "getAttachment", "Save an attachment")
+            .about(
+                "Its type is that of the mail if browsers run nothing in it, and `application/octet-stream` otherwise.",
+            )
+            .closable()
+            .id_in_path(uuid("The id of the Email."))
+            .also_in_path("index", count("The `index` of the attachment."))
+            .answer(200, "The octets.", "*/*", super::octets())
+            .has_ranges()
+            .has_etag()
             .fails(READING),
         filtered(delete),
     ]

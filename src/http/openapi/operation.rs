@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::schema::reference;
+use super::schema::{reference, text};
 use crate::http::problem::{self, Code};
 
 /// Who may use an operation.
@@ -132,6 +132,24 @@ impl Operation {
         for (_, answer) in self.answers.range_mut(200..300) {
             answer["headers"]["ETag"] = json!({ "$ref": "#/components/headers/ETag" });
         }
+        self
+    }
+
+    /// The field Range, and the answers 206 and 416. The answer 200 is set already.
+    pub(super) fn has_ranges(mut self) -> Self {
+        let range = text("One range of octets.", "bytes=0-1023");
+        self.parameters.push(json!({ "name": "Range", "in": "header", "schema": range }));
+        if let Some(whole) = self.answers.get(&200) {
+            let mut part = whole.clone();
+            part["description"] = json!("The range.");
+            self.answers.insert(206, part);
+        }
+        self.fails(&[Code::RangeNotSatisfiable])
+    }
+
+    /// A further parameter of the path.
+    pub(super) fn also_in_path(mut self, name: &str, schema: Value) -> Self {
+        self.parameters.push(json!({ "name": name, "in": "path", "required": true, "schema": schema }));
         self
     }
 

@@ -90,6 +90,7 @@ fn status() -> Value {
             ("smtpsListen", texts("The addresses of SMTP with TLS from the first octet.")),
             ("lmtpListen", texts("The addresses of LMTP.")),
             ("httpListen", texts("The addresses of HTTP.")),
+            ("httpsListen", texts("The addresses of HTTPS.")),
             ("tls", or_null(reference("Certificate"))),
             ("dataDir", text("The directory of the data.", "/var/lib/tempmail")),
             ("hostname", text("The name in SMTP.", "mail.example.org")),
