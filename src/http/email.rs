@@ -61,7 +61,9 @@ impl Api {
     ) -> Result<(StoredEmail, Room), Problem> {
         let listed = self.find(id).await?;
         let room = self.memory.reserve(asker, listed.size_octets).await?;
-        Ok((reader::load(Arc::clone(self).load(principal, listed)).await?, room))
+        let email = Arc::clone(self).load(principal, listed);
+        // The loading ends even if the caller goes away, so the room belongs to it.
+        reader::load(async move { Ok((email.await?, room)) }).await
     }
 
     /// Reads the Email with this id, if `principal` may. `render` gets it on a thread of the reader, with room for its JSON.

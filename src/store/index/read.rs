@@ -97,7 +97,7 @@ impl View {
         Ok(Some(MailboxPage { emails, total, version }))
     }
 
-    /// Lists the newest Emails with sequence numbers below `before`, at most `limit`.
+    /// Lists the newest Emails with sequence numbers below `before`, at most `limit`, among [`ROWS_AT_ONCE`] rows.
     pub(crate) fn list_before(
         &self,
         mailbox: &Mailbox,
@@ -108,7 +108,8 @@ impl View {
         let hash = mailbox_hash(&self.hash_key, mailbox);
         let table = self.transaction.open_table(MAIL)?;
         let mut emails = Vec::with_capacity(limit.min(1024));
-        for row in table.range::<&MailKey>(&mail_key(hash, 1)..&mail_key(hash, before.max(1)))?.rev() {
+        let rows = table.range::<&MailKey>(&mail_key(hash, 1)..&mail_key(hash, before.max(1)))?.rev();
+        for row in rows.take(ROWS_AT_ONCE) {
             let (key, row) = row?;
             let row = decode_mail(row.value())?;
             if row.expires_at > now {
