@@ -2,6 +2,7 @@
 
 use super::{damage, send, serve_with};
 use crate::support::binary::{local, local_with};
+use crate::support::until::until;
 
 const TO: &str = "a@example.test";
 
@@ -41,5 +42,5 @@ async fn no_command_shortens_the_life_of_mail() {
     }
     // The service does, as its settings require.
     serve_with(dir.path(), &["--retention", "1s"]).stop();
-    assert_eq!(local(dir.path(), &["read", TO, "--latest"]).code, Some(3));
+    until("the mail has expired", async || local(dir.path(), &["read", TO, "--latest"]).code == Some(3)).await;
 }
