@@ -19,7 +19,8 @@ use crate::mime::{self, Content};
 /// The most readings in the queue. The caller of one more waits.
 const QUEUE_MAX: usize = 32;
 
-/// How far the threads step back behind those that receive mail: three processor shares of ten (nice(2)).
+/// How far the threads step back behind those that receive mail (nice(2)). Where both want a whole processor, Linux gives
+/// the threads of readers about a quarter of it.
 const NICENESS: i32 = 5;
 
 type Job = Box<dyn FnOnce() + Send>;

@@ -7,7 +7,7 @@
 //! ```text
 //! settings   structs, defaults, table    setting   one entry of it     args, file   flags and TOML to values
 //! load       which source wins          check     values that depend on each other or contradict
-//! value, parse   text to values         error     what can be wrong    paths        default places
+//! value, parse, words   text to values  error     what can be wrong    paths        default places
 //! endpoint   where LMTP listens
 //! ```
 
@@ -22,6 +22,7 @@ mod paths;
 mod setting;
 mod settings;
 pub mod value;
+mod words;
 
 use std::fmt;
 use std::path::PathBuf;

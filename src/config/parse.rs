@@ -1,4 +1,4 @@
-//! Values of settings that are names, addresses or words.
+//! Values of settings that are names, addresses or paths.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -7,9 +7,9 @@ use std::time::Duration;
 use ipnet::{IpNet, Ipv4Net};
 use url::Url;
 
+use super::Endpoint;
 use super::value::{self, ValueError};
-use super::{AccessLog, Endpoint, LogFormat, Revision, SmtpAuth};
-use crate::model::{Address, DomainName, DomainPattern, LocalPartPattern, RoleAddresses, Subaddressing, WhenFull};
+use crate::model::{Address, DomainName, DomainPattern, LocalPartPattern, RoleAddresses};
 
 /// The port of DNS (RFC 1035 section 4.2).
 const DNS_PORT: u16 = 53;
@@ -77,14 +77,6 @@ pub(super) fn refused_sender(text: &str) -> Result<DomainPattern, ValueError> {
 
 pub(super) fn local_part_pattern(text: &str) -> Result<LocalPartPattern, ValueError> {
     text.parse().map_err(|reason| ValueError::invalid(text, &reason, "a pattern such as 'test-*' or 'user??'"))
-}
-
-pub(super) fn when_full(text: &str) -> Result<WhenFull, ValueError> {
-    match text {
-        "reject" => Ok(WhenFull::Reject),
-        "drop-oldest" => Ok(WhenFull::DropOldest),
-        _ => Err(ValueError::malformed(text, "reject or drop-oldest")),
-    }
 }
 
 /// `IP`, `IP:PORT`, `[IPv6]` or `[IPv6]:PORT`.
@@ -197,22 +189,6 @@ pub(super) fn data_dir(text: &str) -> Result<PathBuf, ValueError> {
     Ok(Path::new(text).to_owned())
 }
 
-pub(super) fn revision(text: &str) -> Result<Revision, ValueError> {
-    match text {
-        "1" => Ok(Revision::One),
-        "2" => Ok(Revision::Two),
-        _ => Err(ValueError::malformed(text, "1 or 2")),
-    }
-}
-
-pub(super) fn subaddressing(text: &str) -> Result<Subaddressing, ValueError> {
-    match text {
-        "keep" => Ok(Subaddressing::Keep),
-        "strip" => Ok(Subaddressing::Strip),
-        _ => Err(ValueError::malformed(text, "keep or strip")),
-    }
-}
-
 pub(super) fn rate_limit(text: &str) -> Result<Option<u32>, ValueError> {
     match text {
         "off" => Ok(None),
@@ -220,31 +196,6 @@ pub(super) fn rate_limit(text: &str) -> Result<Option<u32>, ValueError> {
             Err(ValueError::malformed(text, "a number of requests per minute, or off"))
         }
         _ => value::number(text, 1..=10_000_000).map(Some),
-    }
-}
-
-pub(super) fn smtp_auth(text: &str) -> Result<SmtpAuth, ValueError> {
-    match text {
-        "off" => Ok(SmtpAuth::Off),
-        "accept-any" => Ok(SmtpAuth::AcceptAny),
-        _ => Err(ValueError::malformed(text, "off or accept-any")),
-    }
-}
-
-pub(super) fn access_log(text: &str) -> Result<AccessLog, ValueError> {
-    match text {
-        "off" => Ok(AccessLog::Off),
-        "masked" => Ok(AccessLog::Masked),
-        "full" => Ok(AccessLog::Full),
-        _ => Err(ValueError::malformed(text, "off, masked or full")),
-    }
-}
-
-pub(super) fn log_format(text: &str) -> Result<LogFormat, ValueError> {
-    match text {
-        "text" => Ok(LogFormat::Text),
-        "json" => Ok(LogFormat::Json),
-        _ => Err(ValueError::malformed(text, "text or json")),
     }
 }
 
@@ -378,8 +329,6 @@ mod tests {
         }
         assert_eq!(local_part_pattern("Test-*?").map(|pattern| pattern.to_string()).as_deref(), Ok("test-*?"));
         assert!(local_part_pattern("a@b").is_err());
-        assert_eq!((when_full("reject"), when_full("drop-oldest")), (Ok(WhenFull::Reject), Ok(WhenFull::DropOldest)));
-        assert!(when_full("drop").is_err());
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The middleware of every request. It finds the client behind proxies, checks host and origin, counts it for the rate limits, logs failures and panics,
-//! and sets common header fields.
+//! The middleware of every request. It finds the client behind proxies, and checks host and origin. It counts the request
+//! for the rate limits, logs failures and panics, and sets common header fields.
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;

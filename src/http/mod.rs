@@ -14,7 +14,7 @@
 //! authentication   the tokens of requests         access  what is closed to callers without one
 //! messages, page, message, raw, view, attachment, delete, domains, webhooks, health, root, admin   one file per resource
 //! submission   messages that the administrator puts into inboxes
-//! filter, search, fields   which Emails of a mailbox to list, and what of them
+//! filter, search, fields   which Emails of a mailbox to list, and what of them; batch   how many to read in one go
 //! email     an Email as JSON     problem, causes   errors, their codes and statuses
 //! etag      whether a caller has an answer already              rendered   Emails that were listed lately
 //! rate_limit   the rate limits of a client         forwarded  the client behind reverse proxies
@@ -31,6 +31,7 @@ mod activity;
 mod admin;
 mod attachment;
 mod authentication;
+mod batch;
 mod body;
 mod causes;
 mod connection;

@@ -9,6 +9,7 @@ use futures_util::stream;
 use serde::Serialize;
 
 use super::Api;
+use super::batch;
 use super::fields::Fields;
 use super::memory::{Asker, Room};
 use super::problem::Problem;
@@ -17,10 +18,6 @@ use crate::model::Listed;
 use crate::reader;
 use crate::store::{Store, StoreError};
 
-/// Messages of this many octets together are read in one go, and their JSON is sent in one piece.
-///
-/// A larger message is read alone, so that a page of large messages never sits in memory as a whole.
-const BATCH_OCTETS: u64 = 256 * 1024;
 /// Room for the end of the body, in octets.
 const FOOT_OCTETS: usize = 160;
 
@@ -171,14 +168,8 @@ impl Page {
 
     /// The next Emails that are read in one go.
     fn next_batch(&mut self) -> Option<Vec<Listed>> {
-        let mut octets = 0;
-        let fits = |listed: &&Listed| {
-            let is_first = octets == 0;
-            octets += listed.size_octets.max(1);
-            is_first || octets <= BATCH_OCTETS
-        };
-        let number = self.unread.as_slice().iter().take_while(fits).count();
-        Some(self.unread.by_ref().take(number).collect()).filter(|batch: &Vec<_>| !batch.is_empty())
+        let length = batch::length(self.unread.as_slice(), |listed| listed.size_octets)?;
+        Some(self.unread.by_ref().take(length).collect())
     }
 }
 

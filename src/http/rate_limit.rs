@@ -61,7 +61,8 @@ impl RateLimits {
         }
     }
 
-    /// Counts a request. The administrator and checks of health have no limit.
+    /// Counts a request. The local socket and checks of health have no limit. The bearer of a token has those of its client,
+    /// since a token is read only after this.
     pub(super) fn count(&self, request: &Request) -> Quotas {
         let mut quotas = Quotas::default();
         let Requester::At(client) = Requester::of(request.extensions()) else { return quotas };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Api;
+use super::batch;
 use super::filter::Filter;
 use super::memory::Asker;
 use super::problem::Problem;
@@ -15,8 +16,6 @@ use crate::store::StoreError;
 pub(super) const EMAILS_MAX: usize = 1000;
 /// The most octets of messages that one search parses. It always parses the first message.
 const OCTETS_MAX: u64 = 16 * 1024 * 1024;
-/// Messages of this many octets together are parsed in one go.
-const BATCH_OCTETS: u64 = 256 * 1024;
 
 /// The Emails that a search found.
 #[derive(Debug, Default)]
@@ -45,8 +44,8 @@ impl Api {
         let is_all = rows.len() < rows_max;
         let (mut found, mut octets) = (Found::default(), 0);
         let mut unread = rows.into_iter();
-        while let Some(batch) = take_batch(unread.as_slice(), filter) {
-            let batch: Vec<Listed> = unread.by_ref().take(batch).collect();
+        while let Some(length) = batch::length(unread.as_slice(), |listed| cost(listed, filter)) {
+            let batch: Vec<Listed> = unread.by_ref().take(length).collect();
             let last = batch.last().map(|listed| listed.sequence);
             found.scanned += batch.len();
             octets += batch.iter().map(|listed| cost(listed, filter)).sum::<u64>();
@@ -90,17 +89,6 @@ impl Api {
         };
         Ok(self.reader.run(reading).await?)
     }
-}
-
-/// How many of the first rows are looked at in one go; `None` without rows.
-fn take_batch(rows: &[Listed], filter: &Filter) -> Option<usize> {
-    let mut octets = 0;
-    let fits = |listed: &&Listed| {
-        octets += cost(listed, filter);
-        octets <= BATCH_OCTETS
-    };
-    let fitting = rows.iter().take_while(fits).count();
-    (!rows.is_empty()).then_some(fitting.max(1))
 }
 
 /// The octets that must be parsed to know whether an Email passes.

@@ -5,9 +5,10 @@ use std::net::SocketAddr;
 use ipnet::IpNet;
 
 use super::{both_loopbacks, each, one, or_none, texts};
-use crate::config::parse::{access_log, allowed_host, listen_address, listen_addresses, network, origins, rate_limit};
+use crate::config::parse::{allowed_host, listen_address, listen_addresses, network, origins, rate_limit};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value;
+use crate::config::words::access_log;
 use crate::config::{AccessLog, Revision};
 
 /// What the HTTP interface is set to.

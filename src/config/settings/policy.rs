@@ -1,9 +1,10 @@
 //! Settings of the mail that a public instance refuses. By default it refuses none.
 
 use super::{each, one, texts};
-use crate::config::parse::{local_part_pattern, network, refused_sender, when_full};
+use crate::config::parse::{local_part_pattern, network, refused_sender};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value;
+use crate::config::words::when_full;
 use crate::model::WhenFull;
 
 /// In the order in which help lists them.

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use super::{DAY, KB, MB, SECOND, one, or_none};
-use crate::config::parse::{data_dir, log_format, revision, roles, subaddressing};
+use crate::config::parse::{data_dir, roles};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_duration, show_size};
+use crate::config::words::{log_format, revision, subaddressing};
 use crate::config::{LogFormat, Revision};
 use crate::model::{Caps, RoleAddresses, Subaddressing};
 

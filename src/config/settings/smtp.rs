@@ -6,9 +6,10 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use super::{GB, KB, MB, both_loopbacks, each, one, texts};
-use crate::config::parse::{domain_name, endpoint, file_mode, listen_address, listen_addresses, network, smtp_auth};
+use crate::config::parse::{domain_name, endpoint, file_mode, listen_address, listen_addresses, network};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_size};
+use crate::config::words::smtp_auth;
 use crate::config::{Endpoint, SmtpAuth};
 use crate::model::{DomainName, DomainPattern, LocalPartPattern};
 

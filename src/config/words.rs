@@ -1,0 +1,65 @@
+//! Values of settings that are one of a few words.
+
+use super::value::ValueError;
+use super::{AccessLog, LogFormat, Revision, SmtpAuth};
+use crate::model::{Subaddressing, WhenFull};
+
+pub(super) fn when_full(text: &str) -> Result<WhenFull, ValueError> {
+    match text {
+        "reject" => Ok(WhenFull::Reject),
+        "drop-oldest" => Ok(WhenFull::DropOldest),
+        _ => Err(ValueError::malformed(text, "reject or drop-oldest")),
+    }
+}
+
+pub(super) fn revision(text: &str) -> Result<Revision, ValueError> {
+    match text {
+        "1" => Ok(Revision::One),
+        "2" => Ok(Revision::Two),
+        _ => Err(ValueError::malformed(text, "1 or 2")),
+    }
+}
+
+pub(super) fn subaddressing(text: &str) -> Result<Subaddressing, ValueError> {
+    match text {
+        "keep" => Ok(Subaddressing::Keep),
+        "strip" => Ok(Subaddressing::Strip),
+        _ => Err(ValueError::malformed(text, "keep or strip")),
+    }
+}
+
+pub(super) fn smtp_auth(text: &str) -> Result<SmtpAuth, ValueError> {
+    match text {
+        "off" => Ok(SmtpAuth::Off),
+        "accept-any" => Ok(SmtpAuth::AcceptAny),
+        _ => Err(ValueError::malformed(text, "off or accept-any")),
+    }
+}
+
+pub(super) fn access_log(text: &str) -> Result<AccessLog, ValueError> {
+    match text {
+        "off" => Ok(AccessLog::Off),
+        "masked" => Ok(AccessLog::Masked),
+        "full" => Ok(AccessLog::Full),
+        _ => Err(ValueError::malformed(text, "off, masked or full")),
+    }
+}
+
+pub(super) fn log_format(text: &str) -> Result<LogFormat, ValueError> {
+    match text {
+        "text" => Ok(LogFormat::Text),
+        "json" => Ok(LogFormat::Json),
+        _ => Err(ValueError::malformed(text, "text or json")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_words_are_values() {
+        assert_eq!((when_full("reject"), when_full("drop-oldest")), (Ok(WhenFull::Reject), Ok(WhenFull::DropOldest)));
+        assert!(when_full("drop").is_err());
+    }
+}
