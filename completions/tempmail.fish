@@ -92,7 +92,8 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l page-size-de
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l page-size-max -d 'Maximum messages on a page, 1 to 300, with revision 1 at most 100 [default: 100]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-allowed-hosts -d 'Host name or address, without port, that HTTP answers for beside loopback [default: any, but only loopback while HTTP listens on loopback only]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-allowed-origins -d 'Origin whose web pages may read answers, such as https://app.example; \'*\' for any, \'none\' for no other [default: any, but only loopback ones while HTTP listens on loopback only]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l trusted-proxies -d 'Network of reverse proxies, whose X-Forwarded-For or Forwarded names the client of a request [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l trusted-proxies -d 'Network of reverse proxies, whose X-Forwarded-For names the client of a request [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l forwarded-field -d 'Header field in which the trusted proxies name the client; they must set it in each request [default: x-forwarded-for]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l rate-limit -d 'HTTP requests per minute of one client (IPv4 address or IPv6 /64), 1 to 10000000, or \'off\' [default: 10000; revision 1: off]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l access-log -d 'Log line for each HTTP request, with the client\'s /24 or /48 (masked) or its address (full) [default: off]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-connections -d 'Maximum HTTP connections at once, 1 to 100000 [default: 1000]' -r

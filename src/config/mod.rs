@@ -106,6 +106,25 @@ impl fmt::Display for PublicAccess {
     }
 }
 
+/// The header field in which trusted proxies name the client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ForwardedField {
+    /// `X-Forwarded-For`.
+    #[default]
+    XForwardedFor,
+    /// `Forwarded` of RFC 7239.
+    Forwarded,
+}
+
+impl fmt::Display for ForwardedField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::XForwardedFor => "x-forwarded-for",
+            Self::Forwarded => "forwarded",
+        })
+    }
+}
+
 /// Whether each HTTP request has a line in the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AccessLog {

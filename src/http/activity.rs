@@ -2,6 +2,7 @@
 //!
 //! A peer keeps the server waiting while it owes a request, a part of a body, or the reading of an answer.
 
+use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, ready};
@@ -66,6 +67,12 @@ pub(super) struct Recorder {
     clock: Arc<dyn Clock>,
 }
 
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder").field("activity", &self.activity).finish_non_exhaustive()
+    }
+}
+
 impl Recorder {
     pub(super) fn new(activity: &Arc<Activity>, clock: &Arc<dyn Clock>) -> Self {
         Self { activity: Arc::clone(activity), clock: Arc::clone(clock) }
@@ -87,6 +94,12 @@ impl Recorder {
             _ if state.answering > 0 => None,
             _ => now(),
         };
+    }
+
+    /// Records, until the guard is dropped, that the peer keeps the server waiting: it has yet to read other answers.
+    pub(super) fn held_up(&self) -> HeldUp {
+        self.moved(true);
+        HeldUp(self.clone())
     }
 
     /// A request's body whose octets are recorded.
@@ -122,6 +135,15 @@ impl Recorder {
     /// The time of day.
     pub(super) fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+}
+
+/// A request that cannot go on before the peer has read other answers.
+pub(super) struct HeldUp(Recorder);
+
+impl Drop for HeldUp {
+    fn drop(&mut self) {
+        self.0.moved(false);
     }
 }
 

@@ -19,7 +19,7 @@ use crate::config::PublicConfig;
 use crate::model::{self, Scope};
 use crate::tokens::Tokens;
 
-/// The most wrong tokens of a client in a minute. A client with more gets 429 for every token.
+/// The most wrong tokens of a client in a minute. A client with more gets 429 for wrong ones.
 const WRONG_PER_MINUTE: u32 = 30;
 
 /// Finds out who sent a request.
@@ -36,16 +36,19 @@ impl Authentication {
         Arc::new(Self { tokens, clock, wrong, public })
     }
 
-    /// The principal of a request with a token; `None` without a token.
-    fn identify(&self, request: &Request) -> Result<Option<Principal>, Problem> {
-        let Some(token) = token(request.headers()) else { return Ok(None) };
-        let Requester::At(client) = Requester::of(request.extensions()) else { return Ok(None) };
-        self.wrong.check(client, self.clock.boot())?;
-        match self.tokens.scope(token, self.clock.now()) {
-            Some(Scope::Admin) => Ok(Some(Principal::Administrator)),
-            Some(Scope::Read) => Ok(Some(Principal::Reader)),
-            None => Err(self.refuse(client)),
-        }
+    /// Sets the principal of a request with a valid token. The problem is that its token is not valid.
+    ///
+    /// A valid token is never refused because of wrong ones: strangers may share the client's address.
+    pub(super) fn identify(&self, request: &mut Request) -> Result<(), Problem> {
+        let Some(token) = token(request.headers()) else { return Ok(()) };
+        let Requester::At(client) = Requester::of(request.extensions()) else { return Ok(()) };
+        let principal = match self.tokens.scope(token, self.clock.now()) {
+            Some(Scope::Admin) => Principal::Administrator,
+            Some(Scope::Read) => Principal::Reader,
+            None => return Err(self.refuse(client)),
+        };
+        request.extensions_mut().insert(principal);
+        Ok(())
     }
 
     /// Refuses what the principal of a request may not do, whatever the request says beyond its method and route.
@@ -63,8 +66,9 @@ impl Authentication {
     }
 
     fn refuse(&self, client: model::Client) -> Problem {
-        // Another request of the client may have been counted since the check.
-        let _ = self.wrong.take(client, self.clock.boot());
+        if let Err(problem) = self.wrong.count(client, self.clock.boot()) {
+            return problem;
+        }
         Problem::new(Code::TokenInvalid, "the token is wrong, has expired, or was revoked")
             .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""))
     }
@@ -83,15 +87,8 @@ fn token(headers: &HeaderMap) -> Option<&str> {
     Some(str::from_utf8(token.trim_ascii()).ok().filter(|_| is_only).unwrap_or_default())
 }
 
-/// Sets the principal of a request, and refuses what it may not do whatever the path is.
-pub(super) async fn pass(State(auth): State<Arc<Authentication>>, mut request: Request, next: Next) -> Response {
-    match auth.identify(&request) {
-        Ok(None) => {}
-        Ok(Some(principal)) => {
-            request.extensions_mut().insert(principal);
-        }
-        Err(problem) => return problem.into_response(),
-    }
+/// Refuses what the principal of a request may not do whatever the path is.
+pub(super) async fn pass(State(auth): State<Arc<Authentication>>, request: Request, next: Next) -> Response {
     match auth.permit(&request) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),

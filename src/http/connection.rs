@@ -10,16 +10,17 @@ use axum::http::{Extensions, Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_io_timeout::TimeoutWriter;
+use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use super::accept::Accepted;
 use super::activity::{AnswerBody, Recorder};
 use super::body::BodyTimeout;
 use super::edge::Peer;
-use super::memory::Connection;
+use super::exchange::{Exchange, Streams};
 use super::principal::Principal;
 use super::server::Server;
 use super::stream::Stream;
@@ -56,8 +57,8 @@ where
         extensions.insert(Principal::Administrator);
     }
     extensions.insert(BodyTimeout(server.limits.body_timeout));
-    let Connection(out_of_room) = extensions.get_or_insert_default::<Connection>().clone();
-    let handler = Handler { router: server.router.clone(), recorder, extensions };
+    let aborted = CancellationToken::new();
+    let handler = Handler { router: server.router.clone(), recorder, aborted: aborted.clone(), extensions };
     // hyper limits only the time of a request's head. A client that never reads would hold its connection and its
     // answer for ever.
     let mut stream = TimeoutWriter::new(stream);
@@ -71,7 +72,7 @@ where
     tokio::select! {
         biased;
         () = slot.evicted() => tracing::debug!("an HTTP connection was evicted"),
-        () = out_of_room.cancelled() => {}
+        () = aborted.cancelled() => tracing::debug!("an HTTP connection was closed for others who wait for its memory"),
         () = serving => {}
     }
 }
@@ -110,7 +111,7 @@ where
 {
     let recorder = handler.recorder.clone();
     let (idle_max, stalled_max) = (server.limits.head_timeout, server.limits.write_timeout);
-    let connection = http2::Builder::new(TokioExecutor::new())
+    let connection = http2::Builder::new(Streams)
         .timer(TokioTimer::new())
         .max_concurrent_streams(STREAMS_MAX)
         .max_header_list_size(HEAD_OCTETS_MAX)
@@ -146,6 +147,8 @@ fn ended(result: hyper::Result<()>) {
 struct Handler {
     router: Router,
     recorder: Recorder,
+    /// Ends the connection.
+    aborted: CancellationToken,
     extensions: Extensions,
 }
 
@@ -159,7 +162,12 @@ impl Handler {
         let answering = self.recorder.requested(piece_octets_max);
         let mut request = request.map(|body| Body::new(self.recorder.request(body)));
         request.extensions_mut().extend(self.extensions.clone());
-        let answer = self.router.clone().oneshot(request);
-        async move { answer.await.map(|answer| answer.map(|body| answering.body(body))) }
+        let (router, recorder, aborted) = (self.router.clone(), self.recorder.clone(), self.aborted.clone());
+        async move {
+            // This runs in the task of the stream, over HTTP/2.
+            request.extensions_mut().insert(Exchange::new(&aborted, &recorder));
+            let answer = router.oneshot(request).await;
+            answer.map(|answer| answer.map(|body| answering.body(body)))
+        }
     }
 }

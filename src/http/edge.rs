@@ -1,5 +1,5 @@
-//! The middleware of every request. It finds the client behind proxies, and checks host and origin. It counts the request
-//! for the rate limits, logs failures and panics, and sets common header fields.
+//! The middleware of every request. It finds the client behind proxies and the bearer of a token, and checks host and
+//! origin. It counts the request for the rate limits, logs failures and panics, and sets common header fields.
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -14,6 +14,7 @@ use futures_util::FutureExt;
 use tracing::Instrument;
 
 use super::access_log::{Line, REQUEST_ID, RequestId};
+use super::authentication::Authentication;
 use super::forwarded::{TrustedProxies, is_forwarded};
 use super::host::{AllowedHosts, authority};
 use super::metrics::Requests;
@@ -46,13 +47,19 @@ pub(super) struct Edge {
     origins: AllowedOrigins,
     proxies: TrustedProxies,
     has_warned_of_proxy: AtomicBool,
+    authentication: Arc<Authentication>,
     rate_limits: RateLimits,
     requests: Arc<Requests>,
     access_log: AccessLog,
 }
 
 impl Edge {
-    pub(super) fn new(config: &Config, rate_limits: RateLimits, requests: Arc<Requests>) -> Arc<Self> {
+    pub(super) fn new(
+        config: &Config,
+        authentication: Arc<Authentication>,
+        rate_limits: RateLimits,
+        requests: Arc<Requests>,
+    ) -> Arc<Self> {
         let is_local = config.http.is_local();
         let hosts = AllowedHosts::new(&config.http.allowed_hosts, is_local);
         let origins = match &config.http.allowed_origins {
@@ -61,10 +68,19 @@ impl Edge {
             None if is_local => AllowedOrigins::Loopback,
             None => AllowedOrigins::Any,
         };
-        let proxies = TrustedProxies::new(&config.http.trusted_proxies);
+        let proxies = TrustedProxies::new(&config.http.trusted_proxies, config.http.forwarded_field);
         let has_warned_of_proxy = AtomicBool::new(false);
         let access_log = config.http.access_log;
-        Arc::new(Self { hosts, origins, proxies, has_warned_of_proxy, rate_limits, requests, access_log })
+        Arc::new(Self {
+            hosts,
+            origins,
+            proxies,
+            has_warned_of_proxy,
+            authentication,
+            rate_limits,
+            requests,
+            access_log,
+        })
     }
 
     /// Replaces the peer by the client that a trusted proxy names.
@@ -111,9 +127,10 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
     let line = Line::begin(edge.access_log, id, &request, in_flight.route());
     let is_head = request.method() == Method::HEAD;
     let is_options = request.method() == Method::OPTIONS;
+    let identified = edge.authentication.identify(&mut request);
     let mut quotas = edge.rate_limits.count(&request);
     let (grant, refusal) = match edge.admit(&request) {
-        Ok(grant) => (grant, quotas.refusal.take()),
+        Ok(grant) => (grant, quotas.refusal.take().or(identified.err().filter(|_| !is_options))),
         Err(problem) => (None, quotas.refusal.take().or(Some(problem))),
     };
     let mut response = match refusal {

@@ -8,38 +8,39 @@ use std::net::{IpAddr, SocketAddr};
 use axum::http::{HeaderMap, HeaderName, header};
 use ipnet::IpNet;
 
+use crate::config::ForwardedField;
+
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The proxies whose fields are believed.
+/// The proxies that name clients, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TrustedProxies(Vec<IpNet>);
+pub(super) struct TrustedProxies {
+    networks: Vec<IpNet>,
+    field: ForwardedField,
+}
 
 impl TrustedProxies {
-    pub(super) fn new(networks: &[IpNet]) -> Self {
-        Self(networks.to_vec())
+    pub(super) fn new(networks: &[IpNet], field: ForwardedField) -> Self {
+        Self { networks: networks.to_vec(), field }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    pub(super) const fn is_empty(&self) -> bool {
+        self.networks.is_empty()
     }
 
     /// The client of a request that `peer` sent. It is the peer unless that is a trusted proxy.
     ///
-    /// A proxy that writes one of the fields usually passes the other one on as it came. So if both are there, they must
-    /// name the same client; else the request is the proxy's own.
+    /// A proxy usually passes on what it does not write. So only the field that the proxies write counts.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let peer = peer.to_canonical();
+        let (name, node): (_, fn(&str) -> Option<IpAddr>) = match self.field {
+            ForwardedField::XForwardedFor => (X_FORWARDED_FOR, address),
+            ForwardedField::Forwarded => (header::FORWARDED, forwarded_for),
+        };
         if !self.trusts(peer) {
             return peer;
         }
-        let of_field = |name: HeaderName, node: fn(&str) -> Option<IpAddr>| {
-            headers.contains_key(&name).then(|| self.nearest(peer, elements(headers, name).map(|text| node(text?))))
-        };
-        match (of_field(X_FORWARDED_FOR, address), of_field(header::FORWARDED, forwarded_for)) {
-            (Some(one), Some(other)) if one != other => peer,
-            (Some(client), _) | (None, Some(client)) => client,
-            (None, None) => peer,
-        }
+        self.nearest(peer, elements(headers, name).map(|text| node(text?)))
     }
 
     /// The first address from the right that is not a trusted proxy. Where an element names no address or none is left, it
@@ -56,7 +57,7 @@ impl TrustedProxies {
     }
 
     fn trusts(&self, address: IpAddr) -> bool {
-        self.0.iter().any(|network| network.contains(&address))
+        self.networks.iter().any(|network| network.contains(&address))
     }
 }
 
@@ -103,12 +104,16 @@ mod tests {
     }
 
     fn client_of(peer: &str, fields: &[(&'static str, &str)]) -> String {
+        client_by(ForwardedField::XForwardedFor, peer, fields)
+    }
+
+    fn client_by(field: ForwardedField, peer: &str, fields: &[(&'static str, &str)]) -> String {
         let networks = ["10.0.0.0/24", "fd00::/8"].map(|network| network.parse().expect("a network"));
         let mut headers = HeaderMap::new();
         for (name, value) in fields {
             headers.append(*name, HeaderValue::from_bytes(value.as_bytes()).expect("a value"));
         }
-        TrustedProxies::new(&networks).client(peer.parse().expect("an address"), &headers).to_string()
+        TrustedProxies::new(&networks, field).client(peer.parse().expect("an address"), &headers).to_string()
     }
 
     #[test]
@@ -155,16 +160,17 @@ mod tests {
             ("for=192.0.2.1, proto=https", "10.0.0.1"),
             ("192.0.2.1", "10.0.0.1"),
         ] {
-            assert_eq!(client(&[("forwarded", field)]), wanted, "{field}");
+            let client = client_by(ForwardedField::Forwarded, "10.0.0.1", &[("forwarded", field)]);
+            assert_eq!(client, wanted, "{field}");
         }
     }
 
     #[test]
-    fn fields_that_contradict_each_other_name_nobody() {
-        let both = |one, other| client(&[("x-forwarded-for", one), ("forwarded", other)]);
-        assert_eq!(both("192.0.2.1", "for=192.0.2.1"), CLIENT);
-        assert_eq!(both("192.0.2.1", "for=6.6.6.6"), "10.0.0.1");
-        assert_eq!(both("6.6.6.6", "for=192.0.2.1"), "10.0.0.1");
-        assert_eq!(both("192.0.2.1", ""), "10.0.0.1");
+    fn a_field_that_the_proxies_do_not_write_means_nothing() {
+        let fields = [("x-forwarded-for", "192.0.2.1"), ("forwarded", "for=6.6.6.6")];
+        assert_eq!(client(&fields), CLIENT);
+        assert_eq!(client_by(ForwardedField::Forwarded, "10.0.0.1", &fields), "6.6.6.6");
+        assert_eq!(client(&[("forwarded", "for=6.6.6.6")]), "10.0.0.1");
+        assert_eq!(client_by(ForwardedField::Forwarded, "10.0.0.1", &[("x-forwarded-for", "6.6.6.6")]), "10.0.0.1");
     }
 }

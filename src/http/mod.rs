@@ -8,7 +8,7 @@
 //! server    listeners and limits      accept    from a connection to its first request
 //! connection  serves one connection   stream    what it writes, and refusals of heads that cannot be read
 //! version   HTTP/1.1 or HTTP/2 in the clear
-//! activity  since when the peer of a connection has kept the server waiting
+//! activity  since when the peer of a connection has kept the server waiting     exchange  one request and its answer
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! authentication   the tokens of requests         access  what is closed to callers without one
@@ -41,6 +41,7 @@ mod domains;
 mod edge;
 mod email;
 mod etag;
+mod exchange;
 mod fields;
 mod filter;
 mod forwarded;
@@ -139,8 +140,8 @@ pub fn router(mut api: Api) -> Router {
     let requests = Arc::<Requests>::default();
     api.metrics.push(MetricSource { name: "http", counts: requests.clone() });
     let rate_limits = RateLimits::new(&api.config, Arc::clone(&api.clock));
-    let edge = edge::Edge::new(&api.config, rate_limits, requests);
     let auth = Authentication::new(Arc::clone(&api.tokens), Arc::clone(&api.clock), api.config.public);
+    let edge = edge::Edge::new(&api.config, Arc::clone(&auth), rate_limits, requests);
     let revision = api.config.revision;
     Router::new()
         .route("/", get(root::show))

@@ -35,7 +35,7 @@ impl<S: Sync> FromRequestParts<S> for Principal {
 /// The client that limits count a request for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Requester {
-    /// The administrator, or the bearer of a token that was read already. Neither has limits of its own.
+    /// The administrator, or the bearer of a valid token. Neither has limits of its own.
     Administrator,
     /// A client by its address. Clients without a known address count as one.
     At(model::Client),

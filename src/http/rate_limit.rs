@@ -61,8 +61,7 @@ impl RateLimits {
         }
     }
 
-    /// Counts a request. The local socket and checks of health have no limit. The bearer of a token has those of its client,
-    /// since a token is read only after this.
+    /// Counts a request. The local socket, the bearers of valid tokens, and checks of health have no limit.
     pub(super) fn count(&self, request: &Request) -> Quotas {
         let mut quotas = Quotas::default();
         let Requester::At(client) = Requester::of(request.extensions()) else { return quotas };
@@ -145,11 +144,9 @@ impl RateLimit {
         Self { name, what, per_minute: per_minute.max(1), table: Mutex::new(table) }
     }
 
-    /// Refuses what [`take`](Self::take) would refuse at `now`, and counts nothing.
-    pub(super) fn check(&self, client: Client, now: Duration) -> Result<(), Problem> {
-        let table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
-        let until = table.taken_until.get(&client).copied().unwrap_or_default();
-        self.next(until, nanos(now)).map(|_| ()).map_err(|wait| self.exceeded(wait))
+    /// Counts a request at `now`. The problem is that none is permitted.
+    pub(super) fn count(&self, client: Client, now: Duration) -> Result<(), Problem> {
+        self.take(client, now).map(|_| ()).map_err(|wait| self.exceeded(wait))
     }
 
     /// The time until which the quota is used up after one more request, or the time until one is permitted.

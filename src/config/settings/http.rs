@@ -8,8 +8,8 @@ use super::{both_loopbacks, each, one, or_none, texts};
 use crate::config::parse::{allowed_host, listen_address, listen_addresses, network, origins, rate_limit};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value;
-use crate::config::words::access_log;
-use crate::config::{AccessLog, Revision};
+use crate::config::words::{access_log, forwarded_field};
+use crate::config::{AccessLog, ForwardedField, Revision};
 
 /// What the HTTP interface is set to.
 #[derive(Clone, Debug)]
@@ -30,8 +30,10 @@ pub struct HttpConfig {
     /// Origins whose pages may read answers, as browsers send them, or `*` for any; `None`: any where HTTP listens beyond
     /// loopback, else loopback ones.
     pub allowed_origins: Option<Vec<String>>,
-    /// Networks of reverse proxies whose `X-Forwarded-For` and `Forwarded` name the client.
+    /// Networks of reverse proxies that name the client.
     pub trusted_proxies: Vec<IpNet>,
+    /// The field in which they do.
+    pub forwarded_field: ForwardedField,
     /// Requests per minute and client address; `None`: unlimited.
     pub rate_limit: Option<u32>,
     /// Whether each request has a line in the log.
@@ -54,6 +56,7 @@ impl HttpConfig {
             allowed_hosts: Vec::new(),
             allowed_origins: None,
             trusted_proxies: Vec::new(),
+            forwarded_field: ForwardedField::default(),
             rate_limit: match revision {
                 Revision::One => None,
                 Revision::Two => Some(10_000),
@@ -126,9 +129,17 @@ pub(super) const SETTINGS: &[Setting] = &[
         "trusted-proxies",
         Shape::Several,
         "CIDR",
-        "Network of reverse proxies, whose X-Forwarded-For or Forwarded names the client of a request",
+        "Network of reverse proxies, whose X-Forwarded-For names the client of a request",
         |c, v| each(v, network).map(|all| c.http.trusted_proxies = all),
         |c| texts(&c.http.trusted_proxies),
+    ),
+    Setting::new(
+        "forwarded-field",
+        Shape::One,
+        "x-forwarded-for|forwarded",
+        "Header field in which the trusted proxies name the client; they must set it in each request",
+        |c, v| one(v, forwarded_field).map(|field| c.http.forwarded_field = field),
+        |c| vec![c.http.forwarded_field.to_string()],
     ),
     Setting::new(
         "rate-limit",

@@ -19,7 +19,7 @@ const OTHER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
 const NEVER: Duration = Duration::from_hours(1);
 const HEALTH: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-fn patient(connections_max: usize) -> HttpLimits {
+pub(super) fn patient(connections_max: usize) -> HttpLimits {
     HttpLimits {
         connections_max,
         connections_per_client_max: 1_000,
@@ -30,14 +30,14 @@ fn patient(connections_max: usize) -> HttpLimits {
     }
 }
 
-async fn from(client: Ipv4Addr, server: SocketAddr) -> TcpStream {
+pub(super) async fn from(client: Ipv4Addr, server: SocketAddr) -> TcpStream {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.bind(SocketAddr::from((client, 0))).expect("bind");
     socket.connect(server).await.expect("connect")
 }
 
 /// Sends a request, whose answer must be 200.
-async fn healthy(stream: &mut TcpStream) {
+pub(super) async fn healthy(stream: &mut TcpStream) {
     stream.write_all(HEALTH).await.expect("write");
     read_until(stream, "HTTP/1.1 200", 1).await;
 }

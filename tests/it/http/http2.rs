@@ -24,7 +24,7 @@ use super::server::{Server, endless, limits, read_to_end, serve};
 const SHORT: Duration = Duration::from_millis(50);
 
 /// A connection, and a task that ends with it.
-async fn connect(server: &Server) -> (SendRequest<Body>, JoinHandle<()>) {
+pub(super) async fn connect(server: &Server) -> (SendRequest<Body>, JoinHandle<()>) {
     let stream = TokioIo::new(server.connect().await);
     let (sender, connection) = http2::handshake(TokioExecutor::new(), stream).await.expect("a handshake");
     // How a server ends a connection is no matter here.
@@ -32,7 +32,7 @@ async fn connect(server: &Server) -> (SendRequest<Body>, JoinHandle<()>) {
     (sender, task)
 }
 
-fn request(path: &str) -> Request<Body> {
+pub(super) fn request(path: &str) -> Request<Body> {
     Request::get(format!("http://localhost{path}")).body(Body::empty()).expect("a request")
 }
 

@@ -22,6 +22,7 @@ mod proxied;
 mod rate_limits;
 mod scripts;
 mod server;
+mod slow_readers;
 mod submission;
 mod view;
 mod webhooks;
@@ -121,7 +122,7 @@ impl TestApi {
     fn with_test(configure: impl FnOnce(&mut Config), webhook_test: Arc<dyn WebhookTest>) -> Self {
         let mut config = Config::of_revision(Revision::Two, "/nowhere".into());
         configure(&mut config);
-        let store = Arc::new(FaultyStore::open());
+        let store = Arc::new(FaultyStore::taking(config.mail.message_octets_max));
         let outbox = store.embedded();
         let guard = Guard::new(GuardSettings { allow: config.webhooks.allow.clone(), ..GuardSettings::default() });
         let domains = Arc::new(FixedDomains::default());

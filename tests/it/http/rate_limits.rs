@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Request, header};
+use tempmail::clock::Clock;
 use tempmail::config::Config;
 use tempmail::http::Peer;
+use tempmail::model::Scope;
+use tempmail::tokens::NewToken;
 
 use super::{Answer, TestApi};
 
@@ -95,6 +98,19 @@ async fn health_and_the_administrator_are_not_counted() {
     for _ in 0..3 {
         let answer = api.administrator("GET", INBOX, "").await;
         assert_eq!((answer.status.as_u16(), answer.header("ratelimit")), (200, None));
+    }
+}
+
+#[tokio::test]
+async fn the_bearer_of_a_valid_token_is_not_counted_and_strangers_at_its_address_are() {
+    let api = limited(1);
+    let new = NewToken { name: "client".parse().expect("a name"), scope: Scope::Read, expires_at: None };
+    let created = api.tokens.create(new, api.clock.now()).await.expect("a token");
+    let token = created.secret.expose();
+    assert_eq!(passed(&api, "192.0.2.1", "GET", INBOX, 2).await, 1);
+    for (token, status) in [(token, 200), ("tm_guess", 429), (token, 200)] {
+        let request = request("192.0.2.1", "GET", INBOX).header(header::AUTHORIZATION, format!("Bearer {token}"));
+        assert_eq!(api.send(request.body(Body::empty()).expect("request")).await.status.as_u16(), status);
     }
 }
 

@@ -55,14 +55,24 @@ impl FaultyStore {
         Self::made(RecordingDisk::default(), caps).opened()
     }
 
+    /// A store whose gate is open, for messages of up to `octets`.
+    pub(crate) fn taking(octets: u64) -> Self {
+        Self::of_size(RecordingDisk::default(), Caps::default(), octets).opened()
+    }
+
     fn opened(self) -> Self {
         self.let_through(1_000_000);
         self
     }
 
     fn made(disk: RecordingDisk, caps: Caps) -> Self {
+        Self::of_size(disk, caps, 0)
+    }
+
+    fn of_size(disk: RecordingDisk, caps: Caps, octets: u64) -> Self {
         let config = Config::of_revision(Revision::Two, PathBuf::from("unused"));
         let options = StoreOptions { segment_octets: 1 << 20, caps, ..StoreOptions::from_config(&config) };
+        let options = options.taking(octets);
         Self {
             store: Arc::new(EmbeddedStore::open_on(Arc::new(disk), &options).expect("an empty disk")),
             gate: Semaphore::new(0),
