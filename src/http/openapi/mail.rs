@@ -64,13 +64,13 @@ pub(super) fn operations() -> Vec<Operation> {
             .closable()
             .id_in_path(uuid("The id of the Email."))
             .takes("remote", word("Whether images from elsewhere are loaded.", &["0", "1", "false", "true"]))
-            .answer(200, "The page.", "text/html", super::octets())
+            .answer(200, "The page.", "text/html", super::plain_text())
             .fails(READING)
             .fails(&[Code::BooleanInvalid]),
         Operation::get("/api/mail/messages/{id}/text", "getText", "Read the text of one mail")
             .closable()
             .id_in_path(uuid("The id of the Email."))
-            .answer(200, "The text.", "text/plain", super::octets())
+            .answer(200, "The text.", "text/plain", super::plain_text())
             .fails(READING),
         Operation::get("/api/mail/messages/{id}/attachments/{index}", "getAttachment", "Save an attachment")
             .about(

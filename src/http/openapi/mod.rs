@@ -133,6 +133,11 @@ fn page_size() -> Value {
     json!({ "type": "integer", "minimum": 1, "description": limit })
 }
 
+/// The schema of a body of text.
+fn plain_text() -> Value {
+    json!({ "type": "string" })
+}
+
 /// Octets of a media type of their own.
 fn octets() -> Value {
     json!({ "type": "string", "format": "binary" })

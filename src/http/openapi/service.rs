@@ -17,7 +17,7 @@ pub(super) fn operations() -> Vec<Operation> {
             200,
             "The page.",
             "text/html; charset=utf-8",
-            json!({ "type": "string" }),
+            super::plain_text(),
         ),
         Operation::get("/openapi.json", "getOpenApi", "Get this description").json(
             200,
@@ -32,7 +32,7 @@ pub(super) fn operations() -> Vec<Operation> {
             200,
             "The metrics.",
             "text/plain; version=0.0.4; charset=utf-8",
-            json!({ "type": "string" }),
+            super::plain_text(),
         ),
     ]
 }
