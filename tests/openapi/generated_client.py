@@ -74,9 +74,11 @@ def main():
         try:
             daemon.fill()
             generate = [installed("openapi-python-client"), "generate", "--meta", "none", "--output-path", "client"]
-            # It lists the types of content that it leaves out, such as messages.
             generate += ["--url", f"http://{daemon.http}/openapi.json"]
-            subprocess.run(generate, cwd=directory, check=True, stdout=subprocess.DEVNULL)
+            # It has much to say about types of content that it leaves out, such as messages.
+            generated = subprocess.run(generate, cwd=directory, capture_output=True, text=True)
+            if generated.returncode != 0:
+                sys.exit(generated.stdout + generated.stderr)
             python = [ENVIRONMENT / "bin" / "python", pathlib.Path(__file__).resolve()]
             status = subprocess.run([*python, "--use", daemon.http, daemon.token], cwd=directory).returncode
         finally:

@@ -9,6 +9,7 @@ mod clock;
 mod domains;
 mod full;
 mod hostile;
+mod hostile_http;
 mod hostile_mail;
 mod https;
 mod kill;
