@@ -83,6 +83,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --tls-handshake-timeout 'How long a TLS handshake may take, 100ms to 5m [default: 10s]'
             cand --http-listen 'Address that HTTP listens on; port 0 lets the system choose [default: 127.0.0.1:8080,[::1]:8080]'
             cand --https-listen 'Address that HTTP with TLS from the first octet listens on; needs a certificate [default: none]'
+            cand --metrics-listen 'Address of /metrics, /healthz and /readyz alone; with it, no other listener has /metrics [default: none]'
             cand --page-size-default 'Messages on a page if the request has no limit, 1 to 300, at most page-size-max [default: 20]'
             cand --page-size-max 'Maximum messages on a page, 1 to 300, with revision 1 at most 100 [default: 100]'
             cand --http-allowed-hosts 'Host name or address, without port, that HTTP answers for beside loopback [default: any, but only loopback while HTTP listens on loopback only]'

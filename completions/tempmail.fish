@@ -88,6 +88,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-self-sig
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-handshake-timeout -d 'How long a TLS handshake may take, 100ms to 5m [default: 10s]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-listen -d 'Address that HTTP listens on; port 0 lets the system choose [default: 127.0.0.1:8080,[::1]:8080]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l https-listen -d 'Address that HTTP with TLS from the first octet listens on; needs a certificate [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l metrics-listen -d 'Address of /metrics, /healthz and /readyz alone; with it, no other listener has /metrics [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l page-size-default -d 'Messages on a page if the request has no limit, 1 to 300, at most page-size-max [default: 20]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l page-size-max -d 'Maximum messages on a page, 1 to 300, with revision 1 at most 100 [default: 100]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-allowed-hosts -d 'Host name or address, without port, that HTTP answers for beside loopback [default: any, but only loopback while HTTP listens on loopback only]' -r

@@ -38,6 +38,9 @@ pub struct Status {
     /// Socket addresses of HTTP with TLS from the first octet.
     #[serde(default)]
     pub https_listen: Vec<String>,
+    /// Socket addresses of metrics alone.
+    #[serde(default)]
+    pub metrics_listen: Vec<String>,
     /// The certificate in use, in the server's own fields; `None` without one.
     #[serde(default)]
     pub tls: Option<Map<String, Value>>,

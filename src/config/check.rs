@@ -108,6 +108,7 @@ fn tcp_addresses(config: &Config) -> impl Iterator<Item = (&'static str, SocketA
         ("smtps-listen", &config.smtp.smtps_listen),
         ("http-listen", &config.http.listen),
         ("https-listen", &config.http.https_listen),
+        ("metrics-listen", &config.http.metrics_listen),
     ];
     let of_lmtp = lmtp_addresses(config).map(|address| ("lmtp-listen", address));
     lists.into_iter().flat_map(|(key, list)| list.iter().map(move |address| (key, *address))).chain(of_lmtp)

@@ -30,6 +30,8 @@ pub struct Assembled {
     pub event_sender: Arc<EventSender>,
     /// The HTTP interface. Without a principal in a request's extensions the caller is the public.
     pub router: Router,
+    /// Metrics and health alone.
+    pub metrics_router: Router,
 }
 
 /// Puts the parts together. `status` is what only a running daemon knows.
@@ -75,7 +77,7 @@ pub async fn assemble(
         metrics.push(source("smtp", daemon.smtp.clone()));
         metrics.push(source("panics", Arc::new(daemon.panics.clone())));
     }
-    let router = http::router(Api {
+    let api = Api {
         config: Arc::clone(&config),
         store: Arc::clone(&store) as Arc<dyn Store>,
         outbox: store as Arc<dyn Outbox>,
@@ -90,8 +92,9 @@ pub async fn assemble(
         clock,
         status: status.map(Arc::new),
         metrics,
-    });
-    Ok(Assembled { config, registry, event_sender, router })
+    };
+    let (router, metrics_router) = http::routers(api);
+    Ok(Assembled { config, registry, event_sender, router, metrics_router })
 }
 
 /// What webhooks may be sent to: nothing that is ours, at the addresses we listen on and those that lead to us.

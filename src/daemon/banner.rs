@@ -18,6 +18,7 @@ pub struct Banner {
     lmtp: Vec<Endpoint>,
     http: Vec<SocketAddr>,
     https: Vec<SocketAddr>,
+    metrics: Vec<SocketAddr>,
     tls: Option<String>,
     data_dir: PathBuf,
     domains: Vec<String>,
@@ -42,6 +43,7 @@ impl Banner {
             lmtp: listeners.lmtp_endpoints(),
             http: listeners.http_addresses(),
             https: listeners.https_addresses(),
+            metrics: listeners.metrics_addresses(),
             tls: tls.map(|keeper| shown(&keeper.certificate())),
             data_dir: config.data_dir.clone(),
             domains: config.domains.fixed.iter().map(ToString::to_string).collect(),
@@ -65,6 +67,7 @@ impl Banner {
             lmtp = list(&self.lmtp),
             http = list(&self.http),
             https = list(&self.https),
+            metrics = list(&self.metrics),
             tls = self.tls.as_deref().unwrap_or_default(),
             data_dir = %self.data_dir.display(),
             domains = list(&self.domains),
@@ -107,6 +110,9 @@ impl fmt::Display for Banner {
         writeln!(f, "  HTTP       {}", list(&urls))?;
         if !self.https.is_empty() {
             writeln!(f, "  HTTPS      {}", list(&self.https))?;
+        }
+        if !self.metrics.is_empty() {
+            writeln!(f, "  Metrics    {}", list(&self.metrics))?;
         }
         writeln!(f, "  data       {}", self.data_dir.display())?;
         writeln!(f, "  mail       kept for {}, at most {} each", self.retention, self.message_size)?;

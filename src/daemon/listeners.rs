@@ -62,6 +62,7 @@ pub struct Listeners {
     lmtp: Vec<LmtpListener>,
     http: Vec<TcpListener>,
     https: Vec<TcpListener>,
+    metrics: Vec<TcpListener>,
 }
 
 /// LMTP's are of two kinds.
@@ -76,6 +77,7 @@ enum LmtpListener {
 pub(super) struct Running {
     pub(super) mail: Vec<ServiceListener>,
     pub(super) http: Vec<HttpListener>,
+    pub(super) metrics: Vec<HttpListener>,
     pub(super) files: Vec<SocketFile>,
 }
 
@@ -90,6 +92,7 @@ impl Listeners {
             lmtp: bind_lmtp(config, handed.lmtp)?,
             http: bind_all(&config.http.listen, config.http.listen_is_default, handed.http)?,
             https: bind_all(&config.http.https_listen, false, handed.https)?,
+            metrics: bind_all(&config.http.metrics_listen, false, Vec::new())?,
         };
         // The settings were looked at before; what was handed over may be anywhere.
         match listeners.exposed(config).into_iter().next() {
@@ -136,9 +139,14 @@ impl Listeners {
         addresses(&self.https)
     }
 
+    /// Where metrics alone are.
+    pub fn metrics_addresses(&self) -> Vec<SocketAddr> {
+        addresses(&self.metrics)
+    }
+
     /// Hands the sockets to the runtime. `tls` is for HTTPS.
     pub(super) fn run(self, tls: Option<&Keeper>) -> Result<Running, DaemonError> {
-        let mut running = Running { mail: Vec::new(), http: Vec::new(), files: Vec::new() };
+        let mut running = Running { mail: Vec::new(), http: Vec::new(), metrics: Vec::new(), files: Vec::new() };
         for (service, listeners) in [(Service::Smtp, self.smtp), (Service::Smtps, self.smtps)] {
             for listener in listeners {
                 let listener = Listener::Tcp(tokio::net::TcpListener::from_std(listener)?);
@@ -161,6 +169,9 @@ impl Listeners {
                 let listener = tokio::net::TcpListener::from_std(listener)?;
                 running.http.push(HttpListener { listener, tls: tls.clone() });
             }
+        }
+        for listener in self.metrics {
+            running.metrics.push(tokio::net::TcpListener::from_std(listener)?.into());
         }
         Ok(running)
     }

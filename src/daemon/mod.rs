@@ -146,6 +146,7 @@ impl Daemon {
             lmtp_listen: listeners.lmtp_endpoints(),
             http_listen: listeners.http_addresses(),
             https_listen: listeners.https_addresses(),
+            metrics_listen: listeners.metrics_addresses(),
             tls: tls.clone(),
             panics,
             smtp: counters.clone(),
@@ -177,18 +178,23 @@ impl Daemon {
     /// the error.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
         let Self { assembled, listeners, tls, controls, clock, store, supervisor, counters } = self;
-        let Assembled { config, registry, event_sender, router } = assembled;
+        let Assembled { config, registry, event_sender, router, metrics_router } = assembled;
         let settings = SmtpSettings::from_config(&config);
         let receiver = Receiver::new(settings, store.clone(), registry.table(), Arc::clone(&clock));
         let receiver = Arc::new(receiver.with_tls(tls.clone()).counting(counters));
         let limits = HttpLimits::from_config(&config);
-        let Running { mail, http, files: mut socket_files } = listeners.run(tls.as_deref())?;
+        let Running { mail, http, metrics, files: mut socket_files } = listeners.run(tls.as_deref())?;
         let watch = ClockWatch::begin(&*store, &*clock, &config.data_dir).await;
         // The workers stop at once; mail and requests that are in progress still need the store.
         let mut tasks = Tasks::default();
         tasks.spawn("SMTP", smtp::serve(mail, receiver, shutdown.clone()));
         tasks
             .spawn("HTTP", http::serve_tcp(http, router.clone(), limits.clone(), Arc::clone(&clock), shutdown.clone()));
+        if !metrics.is_empty() {
+            let serving =
+                http::serve_tcp(metrics, metrics_router, limits.clone(), Arc::clone(&clock), shutdown.clone());
+            tasks.spawn("metrics", serving);
+        }
         for control in controls {
             let (listener, file) = control.into_parts()?;
             socket_files.push(file);

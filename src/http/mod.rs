@@ -136,20 +136,37 @@ pub struct Api {
 ///
 /// It reads a [`Principal`] and a [`Peer`] from a request's extensions. A caller without a [`Principal`] and without a
 /// token is the public. The rules for hosts and origins apply only to requests with a [`Peer`].
-pub fn router(mut api: Api) -> Router {
+pub fn router(api: Api) -> Router {
+    routers(api).0
+}
+
+/// The interface as a service, and metrics and health alone, for listeners that only an operator reaches.
+pub fn routers(mut api: Api) -> (Router, Router) {
     let requests = Arc::<Requests>::default();
     api.metrics.push(MetricSource { name: "http", counts: requests.clone() });
     let rate_limits = RateLimits::new(&api.config, Arc::clone(&api.clock));
     let auth = Authentication::new(Arc::clone(&api.tokens), Arc::clone(&api.clock), api.config.public);
     let edge = edge::Edge::new(&api.config, Arc::clone(&auth), rate_limits, requests);
+    let api = Arc::new(api);
+    let interface = routes(&api)
+        .with_state(Arc::clone(&api))
+        .layer(middleware::from_fn_with_state(auth, authentication::pass))
+        .layer(middleware::from_fn_with_state(edge, edge::pass));
+    let metrics = health_routes().route("/metrics", get(metrics::show)).fallback(unknown_path).with_state(api);
+    (interface, metrics)
+}
+
+fn routes(api: &Api) -> Router<Arc<Api>> {
     let revision = api.config.revision;
-    Router::new()
+    let metrics = match api.config.http.metrics_listen.as_slice() {
+        [] => Router::new().route("/metrics", get(metrics::show)),
+        // They have a listener of their own, so that strangers do not see them.
+        _ => Router::new(),
+    };
+    health_routes()
         .route("/", get(root::show))
         .route("/docs", get(docs::show))
         .route("/openapi.json", get(openapi::show))
-        .route("/healthz", get(health::alive))
-        .route("/readyz", get(health::ready))
-        .route("/metrics", get(metrics::show))
         .route("/api/mail/messages", get(messages::list).post(submission::submit))
         .route("/api/mail/messages/{id}", get(message::show))
         .route("/api/mail/messages/{id}/raw", get(raw::show))
@@ -160,12 +177,14 @@ pub fn router(mut api: Api) -> Router {
         .route("/api/domains", get(domains::list).post(domains::register))
         .route("/api/domains/active", get(domains::active))
         .route("/api/domains/check-dns", get(domains::check_dns))
+        .merge(metrics)
         .merge(webhook_routes(revision))
         .merge(admin::routes(revision))
         .fallback(unknown_path)
-        .with_state(Arc::new(api))
-        .layer(middleware::from_fn_with_state(auth, authentication::pass))
-        .layer(middleware::from_fn_with_state(edge, edge::pass))
+}
+
+fn health_routes() -> Router<Arc<Api>> {
+    Router::new().route("/healthz", get(health::alive)).route("/readyz", get(health::ready))
 }
 
 /// The routes of webhooks. Revision 1 has none.

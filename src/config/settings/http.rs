@@ -18,6 +18,8 @@ pub struct HttpConfig {
     pub listen: Vec<SocketAddr>,
     /// Where HTTP with TLS from the first octet listens.
     pub https_listen: Vec<SocketAddr>,
+    /// Where only metrics and health are. No other listener has metrics then.
+    pub metrics_listen: Vec<SocketAddr>,
     /// No source named `listen`: an IPv6 address in it may be left out on a host without IPv6.
     pub listen_is_default: bool,
     /// Page size when a request asks for none.
@@ -50,6 +52,7 @@ impl HttpConfig {
         Self {
             listen: both_loopbacks(8080),
             https_listen: Vec::new(),
+            metrics_listen: Vec::new(),
             listen_is_default: true,
             page_size_default: 20,
             page_size_max: 100,
@@ -90,6 +93,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Address that HTTP with TLS from the first octet listens on; needs a certificate",
         |c, v| each(v, listen_address).map(|all| c.http.https_listen = all),
         |c| texts(&c.http.https_listen),
+    ),
+    Setting::new(
+        "metrics-listen",
+        Shape::Several,
+        "IP:PORT",
+        "Address of /metrics, /healthz and /readyz alone; with it, no other listener has /metrics",
+        |c, v| each(v, listen_address).map(|all| c.http.metrics_listen = all),
+        |c| texts(&c.http.metrics_listen),
     ),
     Setting::new(
         "page-size-default",

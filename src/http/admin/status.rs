@@ -33,6 +33,8 @@ pub struct DaemonStatus {
     pub http_listen: Vec<SocketAddr>,
     /// The addresses of the HTTP listeners with TLS from the first octet, with their actual ports.
     pub https_listen: Vec<SocketAddr>,
+    /// The addresses of the listeners for metrics alone, with their actual ports.
+    pub metrics_listen: Vec<SocketAddr>,
     /// The certificate, if there is one.
     pub tls: Option<Arc<Keeper>>,
     /// The panics of the daemon's process.
@@ -48,7 +50,8 @@ impl DaemonStatus {
             Endpoint::Tcp(address) => Some(*address),
             Endpoint::Unix(_) => None,
         });
-        let lists = [&self.smtp_listen[..], &self.smtps_listen, &self.http_listen, &self.https_listen];
+        let lists =
+            [&self.smtp_listen[..], &self.smtps_listen, &self.http_listen, &self.https_listen, &self.metrics_listen];
         lists.concat().into_iter().chain(of_lmtp).collect()
     }
 }
@@ -66,6 +69,7 @@ pub(super) struct StatusJson {
     lmtp_listen: Vec<String>,
     http_listen: Vec<SocketAddr>,
     https_listen: Vec<SocketAddr>,
+    metrics_listen: Vec<SocketAddr>,
     /// The certificate; null without one.
     tls: Option<TlsJson>,
     data_dir: PathBuf,
@@ -154,6 +158,7 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>
         tls: daemon.and_then(|daemon| daemon.tls.as_deref()).map(|keeper| TlsJson::of(keeper, api.clock.now())),
         http_listen: daemon.map(|daemon| daemon.http_listen.clone()).unwrap_or_default(),
         https_listen: daemon.map(|daemon| daemon.https_listen.clone()).unwrap_or_default(),
+        metrics_listen: daemon.map(|daemon| daemon.metrics_listen.clone()).unwrap_or_default(),
         data_dir: config.data_dir.clone(),
         hostname: config.smtp.hostname.clone(),
         mx_hosts: config.domains.mx_hosts.clone(),

@@ -1,6 +1,7 @@
 //! `/metrics` of a daemon: it shows the daemon's work, and the cause if no mail is accepted.
 
 use std::io::ErrorKind;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -15,6 +16,7 @@ use tempmail::model::{Caps, Timestamp, WhenFull};
 use tempmail::store::{EmbeddedStore, Store, StoreOptions};
 use tower::ServiceExt;
 
+use crate::support::binary::Binary;
 use crate::support::clock::SetClock;
 use crate::support::exposition::Exposition;
 use crate::support::faulty_disk::{FaultyDisk, Operation};
@@ -337,4 +339,19 @@ async fn a_panic_is_counted_by_its_module() {
     std::thread::spawn(|| panic!("on purpose")).join().expect_err("a panic");
     Exposition::until(server.http(), "the panic is counted", |it| it.value(name, &[("module", "elsewhere")]) > 0).await;
     server.stop().await;
+}
+
+#[tokio::test]
+async fn metrics_on_an_address_of_their_own_are_nowhere_else() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Binary::serve(dir.path(), &["--metrics-listen", "127.0.0.1:0"]);
+    let shown: Value = serde_json::from_str(&daemon.tempmail(&["status", "--json"]).stdout).expect("JSON");
+    let own: SocketAddr = shown["metricsListen"][0].as_str().and_then(|text| text.parse().ok()).expect("an address");
+    let statuses = async |at, path| http::get(at, path).await.0;
+    for (path, on_own, elsewhere) in
+        [("/metrics", 200, 404), ("/healthz", 200, 200), ("/readyz", 200, 200), ("/api/domains", 404, 200)]
+    {
+        assert_eq!((statuses(own, path).await, statuses(daemon.http, path).await), (on_own, elsewhere), "{path}");
+    }
+    daemon.stop();
 }

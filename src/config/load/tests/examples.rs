@@ -7,7 +7,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "revision" => &["1"],
         "smtp-listen" => &["127.0.0.1:2526", "[::1]:2526"],
         "http-listen" => &["0.0.0.0:80"],
-        "https-listen" => &["127.0.0.1:4430", "[::1]:4430"],
+        "https-listen" | "metrics-listen" => &["127.0.0.1:4430", "[::1]:4430"],
         "smtps-listen" => &["127.0.0.1:4650", "[::1]:4650"],
         "lmtp-listen" => &["127.0.0.1:24", "/run/tempmail/lmtp"],
         "lmtp-socket-mode" => &["600"],

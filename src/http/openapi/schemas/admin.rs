@@ -91,6 +91,7 @@ fn status() -> Value {
             ("lmtpListen", texts("The addresses of LMTP.")),
             ("httpListen", texts("The addresses of HTTP.")),
             ("httpsListen", texts("The addresses of HTTPS.")),
+            ("metricsListen", texts("The addresses of metrics alone.")),
             ("tls", or_null(reference("Certificate"))),
             ("dataDir", text("The directory of the data.", "/var/lib/tempmail")),
             ("hostname", text("The name in SMTP.", "mail.example.org")),
