@@ -43,6 +43,7 @@ complete -c tempmail -n "__fish_tempmail_needs_command" -l yes -d 'Do not ask be
 complete -c tempmail -n "__fish_tempmail_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_needs_command" -s V -l version -d 'Print version'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "serve" -d 'Run the service: receive mail over SMTP and answer over HTTP'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "new" -d 'Make an address that nobody can guess'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "inbox" -d 'List the mail of an address, or of all addresses, newest first'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "read" -d 'Show one mail'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "delete" -d 'Delete mail: all of an address, or single mails by id'
@@ -146,6 +147,25 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -s q -l quiet -
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l domain -d 'The domain, which must be active' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l prefix -d 'What the address begins with, before a hyphen and 17 random characters' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand new" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand new" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand new" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand new" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l domain -d 'Only those of this domain' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l page -d 'Which page, from 1' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l limit -d 'Mails per page; the service has a default and a maximum' -r

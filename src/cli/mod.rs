@@ -3,7 +3,7 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve inbox read delete import send_test status man completions; domain/ webhook/ token/ db/ with a file per verb
+//! serve new inbox read delete import send_test status man completions; domain/ webhook/ token/ db/ with a file per verb
 //! globals   flags of every command     context   what a command is given    domain_hint, html   helpers of one command each
 //! help      the tree of commands       guide     `tempmail help`            markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
@@ -24,6 +24,7 @@ mod import;
 mod inbox;
 mod man;
 mod markdown;
+mod new;
 pub mod output;
 mod read;
 mod send_test;
@@ -60,6 +61,7 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Serve(serve::Serve),
+    New(new::New),
     Inbox(inbox::Inbox),
     Read(read::Read),
     Delete(delete::Delete),
@@ -126,6 +128,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Inbox(inbox) => inbox.run(cx).await,
         Command::Read(read) => read.run(cx).await,
         Command::Delete(delete) => delete.run(cx).await,
+        Command::New(new) => new.run(cx).await,
         Command::SendTest(send_test) => send_test.run(cx).await,
         Command::Import(import) => import.run(cx).await,
         Command::Domain(domain) => domain.run(cx).await,

@@ -53,6 +53,17 @@ pub struct AddedDomain {
     pub is_new: bool,
 }
 
+/// An address that nobody can guess.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FreshAddress {
+    /// The address.
+    pub address: String,
+    /// Its domain.
+    pub domain: String,
+    /// The pattern of the settings that covers the domain; `None` if it has a name of its own.
+    pub pattern: Option<String>,
+}
+
 /// What a check of a domain's MX found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MxCheck {

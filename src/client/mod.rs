@@ -38,7 +38,7 @@ use crate::model::{Address, DomainName, EmailId};
 pub use arrivals::Arrivals;
 pub use backup::{Backup, DbStats};
 pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, socket_path};
-pub use domain::{AddedDomain, Domain, MxCheck, NewDomain, Round};
+pub use domain::{AddedDomain, Domain, FreshAddress, MxCheck, NewDomain, Round};
 pub use email::{Attachment, Email, EmailDetail, EmailPage, Header, ImportedEmail, MailFilter};
 pub use local::{Assembly, LocalRouter, OpenRouter, OpenRouterError};
 pub use mail::{AllQuery, MailboxEntry, MailboxesPage, NewestEmail, NewestPage};
@@ -174,6 +174,17 @@ impl Client {
     /// The names of the active domains. Wildcards are no names and are not among them.
     pub async fn active_domains(&self) -> Result<Vec<String>, ClientError> {
         self.get("/api/domains/active".to_owned(), OCTETS_MAX).await
+    }
+
+    /// An address that nobody can guess, on this domain or on one that the server chooses.
+    pub async fn random_address(
+        &self,
+        domain: Option<&DomainName>,
+        prefix: Option<&str>,
+    ) -> Result<FreshAddress, ClientError> {
+        let domain = domain.map(ToString::to_string);
+        let query = query(&[("domain", domain), ("prefix", prefix.map(str::to_owned))]);
+        self.get(format!("/api/addresses/random{query}"), OCTETS_MAX).await
     }
 
     /// Registers a domain whose MX points at the service.

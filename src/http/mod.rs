@@ -12,7 +12,7 @@
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! authentication   the tokens of requests         access  what is closed to callers without one
-//! messages, page, message, raw, view, attachment, delete, domains, webhooks, health, root, admin   one file per resource
+//! messages, page, message, raw, view, attachment, delete, addresses, domains, webhooks, health, root, admin   one file per resource
 //! submission   messages that the administrator puts into inboxes
 //! filter, search, fields   which Emails of a mailbox to list, and what of them; batch   how many to read in one go
 //! email     an Email as JSON     problem, causes   errors, their codes and statuses
@@ -28,6 +28,7 @@ mod accept;
 mod access;
 mod access_log;
 mod activity;
+mod addresses;
 mod admin;
 mod attachment;
 mod authentication;
@@ -174,6 +175,7 @@ fn routes(api: &Api) -> Router<Arc<Api>> {
         .route("/api/mail/messages/{id}/text", get(view::text))
         .route("/api/mail/messages/{id}/attachments/{index}", get(attachment::show))
         .route("/api/mail/delete", axum::routing::delete(delete::delete))
+        .route("/api/addresses/random", get(addresses::random))
         .route("/api/domains", get(domains::list).post(domains::register))
         .route("/api/domains/active", get(domains::active))
         .route("/api/domains/check-dns", get(domains::check_dns))

@@ -49,6 +49,8 @@ macro_rules! codes {
 codes! {
     /// A parameter is not an address.
     AddressInvalid = BAD_REQUEST "address_invalid",
+    /// A parameter is not the beginning of a local part, or the service takes no mail for such addresses.
+    PrefixInvalid = BAD_REQUEST "prefix_invalid",
     /// An id is not a UUID.
     IdInvalid = BAD_REQUEST "id_invalid",
     /// `page` is not a whole number of at least 1.

@@ -37,6 +37,7 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Json<Value> {
             "text": "GET /api/mail/messages/ID/text",
             "attachment": "GET /api/mail/messages/ID/attachments/INDEX",
             "delete": "DELETE /api/mail/delete?to=ADDRESS or ?id=ID",
+            "newAddress": "GET /api/addresses/random",
             "domains": "GET /api/domains",
             "activeDomains": "GET /api/domains/active",
             "addDomain": "POST /api/domains",

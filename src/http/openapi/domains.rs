@@ -1,7 +1,7 @@
 //! Domains, for everybody.
 
 use super::operation::Operation;
-use super::schema::{domain, list, reference};
+use super::schema::{domain, list, reference, text, with};
 use crate::http::problem::Code;
 
 /// What a question to DNS can fail with.
@@ -36,6 +36,12 @@ pub(super) fn operations() -> Vec<Operation> {
             "The names, sorted.",
             list("The names.", domain("A name.")),
         ),
+        Operation::get("/api/addresses/random", "getRandomAddress", "Make an address that nobody can guess")
+            .about("It is on one of the administrator's domains if there is one. Nothing is created or stored.")
+            .takes("domain", domain("The domain, which must be active."))
+            .takes("prefix", with(text("What the address begins with.", "signup"), "maxLength", 32))
+            .json(200, "The address.", reference("FreshAddress"))
+            .fails(&[Code::DomainInvalid, Code::DomainUnknown, Code::PrefixInvalid, Code::StoreUnavailable]),
         Operation::get("/api/domains/check-dns", "checkDns", "Check whether a domain's MX record points here")
             .needs("domain", domain("The domain."))
             .json(200, "What was found and what is expected.", reference("MxReport"))

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::http::openapi::schema::{Member, count, domain, flag, object, or_null, text, texts, time, with, word};
+use crate::http::openapi::schema::{
+    Member, address, count, domain, flag, object, or_null, text, texts, time, with, word,
+};
 
 pub(super) fn schemas() -> Vec<Member> {
     let check = ("skipDnsCheck", or_null(flag("Pin the domain: its records are never checked.")));
@@ -14,6 +16,7 @@ pub(super) fn schemas() -> Vec<Member> {
             "NewAdminDomain",
             object("The registration of a domain by the administrator.", [name()], owner().into_iter().chain([check])),
         ),
+        ("FreshAddress", fresh_address()),
         ("MxReport", mx_report()),
         ("Round", round()),
     ]
@@ -52,6 +55,16 @@ fn owner() -> Vec<Member> {
     let owner = with(text("The owner.", "Ann"), "pattern", pattern);
     let email = with(text("The owner's address.", "ann@example.org"), "maxLength", 1024);
     vec![("owner", or_null(with(with(owner, "minLength", 1), "maxLength", 256))), ("email", or_null(email))]
+}
+
+fn fresh_address() -> Value {
+    let pattern = text("The pattern of the settings that covers the domain; null if it has a name of its own.", "*");
+    let address = address("The address: 17 random characters, behind the prefix and a hyphen.");
+    object(
+        "A fresh address.",
+        [("address", address), ("domain", domain("Its domain.")), ("pattern", or_null(pattern))],
+        [],
+    )
 }
 
 fn mx_report() -> Value {
