@@ -93,6 +93,7 @@ async fn the_status_says_what_runs_here() {
             "lmtpListen": [],
             "httpListen": [],
             "httpsListen": [],
+            "metricsListen": [],
             "dataDir": "/nowhere",
             "hostname": "localhost",
             "mxHosts": ["mx.example.test"],
