@@ -19,6 +19,7 @@ use super::punching::Punching;
 use super::queue::{Job, Queue, Signal, WriterCommand, answer, answer_all, gather};
 use super::recovery::{Backoff, OPENING_RETRY_MAX, SAVING_RETRY_MAX};
 use super::state::StoreState;
+use crate::events::{Event, Topic};
 use crate::store::change::{Change, ChangeResult};
 use crate::store::index::{Applied, IndexError, SegmentUsage};
 use crate::store::journal::{AppendError, Group, Journal, RecordPlace, group_room};
@@ -52,6 +53,7 @@ pub(super) fn start(
         compact_at: None,
         compacted_at: None,
         drop_warnings: DropWarnings::default(),
+        unpublished: None,
     };
     let thread = std::thread::Builder::new()
         .name("store-writer".into())
@@ -107,6 +109,8 @@ pub(super) struct Writer {
     /// When the last compaction was tried.
     pub(super) compacted_at: Option<Instant>,
     pub(super) drop_warnings: DropWarnings,
+    /// What happened to Emails in the last group, as [`Applied::events`] has it.
+    pub(super) unpublished: Option<Vec<(Topic, Event)>>,
 }
 
 impl Writer {
@@ -218,6 +222,7 @@ impl Writer {
                 for (job, result) in jobs.into_iter().zip(results) {
                     answer(job, Ok(result));
                 }
+                self.state.publish(self.unpublished.take());
             }
             Err(AppendError::NoRoom(cause)) => self.commit_freeing(jobs, &cause),
             Err(AppendError::Failed(error)) => answer_all(jobs, &error),
@@ -259,6 +264,7 @@ impl Writer {
 
     pub(super) fn apply_once(&self, changes: &[&Change], places: &[RecordPlace]) -> Result<Applied, IndexError> {
         let index = self.state.index().ok_or(IndexError::Corrupt("the index is not open"))?;
-        index.apply(changes.iter().copied().zip(places.iter().copied()), self.journal.position())
+        let is_watched = self.state.hub().is_watched();
+        index.apply(changes.iter().copied().zip(places.iter().copied()), self.journal.position(), is_watched)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::events::{Event, Topic};
 use crate::model::WebhookId;
 use crate::store::change::ChangeResult;
 
@@ -12,6 +13,8 @@ pub(crate) struct Applied {
     pub(crate) results: Vec<ChangeResult>,
     /// The counts of all changes together.
     pub(crate) counts: GroupCounts,
+    /// What happened to Emails. `None` if nobody watched, or too much happened.
+    pub(crate) events: Option<Vec<(Topic, Event)>>,
 }
 
 /// The counts of one group. A replayed group is not counted again.

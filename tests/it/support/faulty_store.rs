@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use tempmail::config::{Config, Revision};
+use tempmail::events::Subscription;
 use tempmail::model::{Caps, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 use tempmail::store::{
-    BackupStream, DetailedStats, EmbeddedStore, Expired, MailboxPage, NewestPage, NewestQuery, PageRequest,
-    Registration, Store, StoreError, StoreOptions, StoreStats,
+    BackupStream, DetailedStats, EmailsAfter, EmbeddedStore, Expired, MailboxPage, NewestPage, NewestQuery,
+    PageRequest, Registration, Store, StoreError, StoreOptions, StoreStats,
 };
 use tokio::sync::{Semaphore, watch};
 
@@ -176,6 +177,21 @@ impl Store for FaultyStore {
     ) -> Result<Vec<Listed>, StoreError> {
         self.working()?;
         self.store.list_before(mailbox, before, limit, now).await
+    }
+
+    async fn list_after(
+        &self,
+        mailbox: &Mailbox,
+        after: u64,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<EmailsAfter, StoreError> {
+        self.working()?;
+        self.store.list_after(mailbox, after, limit, now).await
+    }
+
+    fn subscribe(&self, mailbox: Option<&Mailbox>, events_max: usize) -> Subscription {
+        self.store.subscribe(mailbox, events_max)
     }
 
     async fn newest(&self, query: NewestQuery, now: Timestamp) -> Result<NewestPage, StoreError> {
