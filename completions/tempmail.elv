@@ -92,6 +92,8 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --access-log 'Log line for each HTTP request, with the client''s /24 or /48 (masked) or its address (full) [default: off]'
             cand --max-http-connections 'Maximum HTTP connections at once, 1 to 100000 [default: 1000]'
             cand --max-http-connections-per-client 'Maximum HTTP connections at once of one client (IPv4 address or IPv6 /64), 1 to 100000 [default: 250]'
+            cand --max-http-waiting 'Maximum HTTP requests at once that wait for mail, beside max-http-connections, 1 to 100000 [default: 10000]'
+            cand --max-http-waiting-per-client 'Maximum HTTP requests at once that wait for mail, of one client (IPv4 address or IPv6 /64), 1 to 100000 [default: 100]'
             cand --public-domains 'Who may register domains over HTTP: anybody (open), or callers with a token; off says that to others [default: open]'
             cand --public-webhooks 'Who may register, list and delete webhooks over HTTP [default: open]'
             cand --public-delete 'Who may delete mail over HTTP [default: open]'

@@ -97,6 +97,8 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l rate-limit -
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l access-log -d 'Log line for each HTTP request, with the client\'s /24 or /48 (masked) or its address (full) [default: off]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-connections -d 'Maximum HTTP connections at once, 1 to 100000 [default: 1000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-connections-per-client -d 'Maximum HTTP connections at once of one client (IPv4 address or IPv6 /64), 1 to 100000 [default: 250]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-waiting -d 'Maximum HTTP requests at once that wait for mail, beside max-http-connections, 1 to 100000 [default: 10000]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-waiting-per-client -d 'Maximum HTTP requests at once that wait for mail, of one client (IPv4 address or IPv6 /64), 1 to 100000 [default: 100]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l public-domains -d 'Who may register domains over HTTP: anybody (open), or callers with a token; off says that to others [default: open]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l public-webhooks -d 'Who may register, list and delete webhooks over HTTP [default: open]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l public-delete -d 'Who may delete mail over HTTP [default: open]' -r

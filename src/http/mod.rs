@@ -8,11 +8,13 @@
 //! server    listeners and limits      accept    from a connection to its first request
 //! connection  serves one connection   stream    what it writes, and refusals of heads that cannot be read
 //! version   HTTP/1.1 or HTTP/2 in the clear
+//! berth     the slot of a connection, which it leaves while all of its requests wait for mail
 //! activity  since when the peer of a connection has kept the server waiting
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! authentication   the tokens of requests         access  what is closed to callers without one
 //! messages, page, message, raw, view, attachment, delete, domains, webhooks, health, root, admin   one file per resource
+//! wait      requests that wait for mail, in places of their own (waiting)
 //! submission   messages that the administrator puts into inboxes
 //! filter, search, fields   which Emails of a mailbox to list, and what of them; batch   how many to read in one go
 //! email     an Email as JSON     problem, causes   errors, their codes and statuses
@@ -32,6 +34,7 @@ mod admin;
 mod attachment;
 mod authentication;
 mod batch;
+mod berth;
 mod body;
 mod causes;
 mod connection;
@@ -68,6 +71,8 @@ mod stream;
 mod submission;
 mod version;
 mod view;
+mod wait;
+mod waiting;
 mod webhooks;
 
 use std::sync::Arc;
@@ -96,6 +101,7 @@ pub use principal::Principal;
 pub use problem::{Code, Problem};
 pub use rendered::RenderedEmails;
 pub use server::{HttpLimits, HttpListener, serve_tcp, serve_unix};
+pub use waiting::WaitingPlaces;
 pub use webhooks::WebhookTest;
 
 /// The parts of the program that the handlers use.
@@ -119,6 +125,8 @@ pub struct Api {
     pub reader: Reader,
     /// Memory for answers with mail.
     pub memory: AnswerMemory,
+    /// Places of requests that wait for mail.
+    pub waiting: WaitingPlaces,
     /// Emails that were listed lately.
     pub rendered: RenderedEmails,
     /// The source of entity tags.
@@ -138,6 +146,7 @@ pub struct Api {
 pub fn router(mut api: Api) -> Router {
     let requests = Arc::<Requests>::default();
     api.metrics.push(MetricSource { name: "http", counts: requests.clone() });
+    api.metrics.push(MetricSource { name: "waiting", counts: Arc::new(api.waiting.clone()) });
     let rate_limits = RateLimits::new(&api.config, Arc::clone(&api.clock));
     let edge = edge::Edge::new(&api.config, rate_limits, requests);
     let auth = Authentication::new(Arc::clone(&api.tokens), Arc::clone(&api.clock), api.config.public);
@@ -151,6 +160,7 @@ pub fn router(mut api: Api) -> Router {
         .route("/metrics", get(metrics::show))
         .route("/api/mail/messages", get(messages::list).post(submission::submit))
         .route("/api/mail/messages/{id}", get(message::show))
+        .route("/api/mail/wait", get(wait::wait))
         .route("/api/mail/messages/{id}/raw", get(raw::show))
         .route("/api/mail/messages/{id}/html", get(view::html))
         .route("/api/mail/messages/{id}/text", get(view::text))

@@ -169,6 +169,12 @@ impl Operation {
         self.answer(status, description, "application/json", schema)
     }
 
+    /// An answer without a body.
+    pub(super) fn empty(mut self, status: u16, description: &str) -> Self {
+        self.answers.insert(status, json!({ "description": description }));
+        self
+    }
+
     /// An answer with a body of a media type.
     pub(super) fn answer(mut self, status: u16, description: &str, media_type: &str, schema: Value) -> Self {
         let headers = json!({

@@ -11,10 +11,10 @@ use tokio_util::sync::CancellationToken;
 use super::counters::Counters;
 use super::open::Opened;
 use super::queue::{Signal, WriterCommand};
-use crate::events::{Event, Hub, Subscription, Topic};
+use crate::events::{Hub, Subscription, Topic};
 use crate::model::{Mailbox, Timestamp};
 use crate::store::change::{Change, ChangeResult};
-use crate::store::index::{HashKey, Index, IndexError, View, topic};
+use crate::store::index::{GroupEvents, HashKey, Index, IndexError, View, topic};
 use crate::store::journal::{Segments, SpareView};
 use crate::store::{OutboxVersion, StoreError, StoreOptions, StoreStats};
 
@@ -88,7 +88,7 @@ impl StoreState {
     }
 
     /// Tells subscribers what happened to Emails in a group that every new view shows.
-    pub(super) fn publish(&self, events: Option<Vec<(Topic, Event)>>) {
+    pub(super) fn publish(&self, events: GroupEvents) {
         match events {
             Some(events) => events.iter().for_each(|(topic, event)| self.hub.publish(*topic, event)),
             // Nobody watched when the group was applied, or too much happened.

@@ -19,9 +19,8 @@ use super::punching::Punching;
 use super::queue::{Job, Queue, Signal, WriterCommand, answer, answer_all, gather};
 use super::recovery::{Backoff, OPENING_RETRY_MAX, SAVING_RETRY_MAX};
 use super::state::StoreState;
-use crate::events::{Event, Topic};
 use crate::store::change::{Change, ChangeResult};
-use crate::store::index::{Applied, IndexError, SegmentUsage};
+use crate::store::index::{Applied, GroupEvents, IndexError, SegmentUsage};
 use crate::store::journal::{AppendError, Group, Journal, RecordPlace, group_room};
 use crate::store::{OpenError, StoreError};
 
@@ -109,8 +108,8 @@ pub(super) struct Writer {
     /// When the last compaction was tried.
     pub(super) compacted_at: Option<Instant>,
     pub(super) drop_warnings: DropWarnings,
-    /// What happened to Emails in the last group, as [`Applied::events`] has it.
-    pub(super) unpublished: Option<Vec<(Topic, Event)>>,
+    /// What happened to Emails in the last group.
+    pub(super) unpublished: GroupEvents,
 }
 
 impl Writer {

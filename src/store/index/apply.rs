@@ -6,7 +6,7 @@ use std::ops::RangeBounds;
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
-use super::applied::GroupCounts;
+use super::applied::{GroupCounts, GroupEvents};
 use super::domain_counts::DomainCountRows;
 use super::happenings::Happenings;
 use super::keys::{HashKey, MailKey, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of};
@@ -17,7 +17,7 @@ use super::refcounts::{RefCount, RefCounts};
 use super::rows::{EventRow, HeadRow, IndexState, MailRow, decode_head, decode_mail};
 use super::segment_usage::SegmentUsages;
 use super::tables::{DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, IDS, MAIL, META, META_STATE, PUNCHES};
-use crate::events::{Event, Happening, Topic};
+use crate::events::Happening;
 use crate::model::{EmailId, Envelope, Mailbox, Timestamp};
 use crate::store::OutboxLimits;
 use crate::store::change::{Change, ChangeResult};
@@ -94,10 +94,7 @@ impl<'t> Apply<'t> {
     }
 
     /// Writes the collected rows of the group and the new position. Returns the group's counts and events.
-    pub(super) fn finish(
-        mut self,
-        position: Position,
-    ) -> Result<(GroupCounts, Option<Vec<(Topic, Event)>>), IndexError> {
+    pub(super) fn finish(mut self, position: Position) -> Result<(GroupCounts, GroupEvents), IndexError> {
         if position.group != self.state.position().group + 1 {
             return Err(IndexError::Corrupt("it lacks the groups before"));
         }

@@ -1,5 +1,6 @@
 //! What happened to Emails in a group, for the subscribers of the store.
 
+use super::applied::GroupEvents;
 use super::keys::{HashKey, MailKey, mailbox_hash};
 use super::rows::MailRow;
 use crate::events::{Event, Happening, Topic};
@@ -14,7 +15,7 @@ pub(crate) fn topic(secret: &HashKey, mailbox: &Mailbox) -> Topic {
 }
 
 /// The events of a group; `None` if nobody watches, or there are too many.
-pub(super) struct Happenings(Option<Vec<(Topic, Event)>>);
+pub(super) struct Happenings(GroupEvents);
 
 impl Happenings {
     pub(super) fn new(is_watched: bool) -> Self {
@@ -32,7 +33,7 @@ impl Happenings {
         events.push((Topic::new(mailbox), Event { happening, email: row.listed(key) }));
     }
 
-    pub(super) fn into_events(self) -> Option<Vec<(Topic, Event)>> {
+    pub(super) fn into_events(self) -> GroupEvents {
         self.0
     }
 }

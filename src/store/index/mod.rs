@@ -62,7 +62,7 @@ use std::time::Duration;
 
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
-pub(crate) use applied::{Applied, GroupCounts};
+pub(crate) use applied::{Applied, GroupCounts, GroupEvents};
 use apply::Apply;
 pub(crate) use audit::Audit;
 use backend::{Backend, Gate, Gated};

@@ -24,6 +24,8 @@ mod scripts;
 mod server;
 mod submission;
 mod view;
+mod wait;
+mod waiting;
 mod webhooks;
 
 use std::net::{IpAddr, SocketAddr};
@@ -39,7 +41,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
-use tempmail::http::{AnswerMemory, Api, ETags, Peer, Principal, RenderedEmails, WebhookTest, router};
+use tempmail::http::{AnswerMemory, Api, ETags, Peer, Principal, RenderedEmails, WaitingPlaces, WebhookTest, router};
 use tempmail::model::{
     Address, AttemptRecord, Delivery, EmailId, Envelope, Protocol, Subaddressing, Timestamp, WebhookRecord,
 };
@@ -137,6 +139,7 @@ impl TestApi {
             tokens: Arc::clone(&tokens),
             reader: Reader::start(1).expect("a thread"),
             memory: AnswerMemory::new(config.mail.message_octets_max),
+            waiting: WaitingPlaces::new(&config),
             config: Arc::new(config),
             rendered: RenderedEmails::default(),
             etags: ETags::default(),
