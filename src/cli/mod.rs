@@ -30,6 +30,7 @@ mod send_test;
 mod serve;
 mod status;
 mod token;
+mod wait;
 mod webhook;
 
 use std::collections::BTreeMap;
@@ -62,6 +63,7 @@ enum Command {
     Serve(serve::Serve),
     Inbox(inbox::Inbox),
     Read(read::Read),
+    Wait(wait::Wait),
     Delete(delete::Delete),
     SendTest(send_test::SendTest),
     Import(import::Import),
@@ -125,6 +127,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Serve(serve) => serve.run(Inherited::default(), cx).await,
         Command::Inbox(inbox) => inbox.run(cx).await,
         Command::Read(read) => read.run(cx).await,
+        Command::Wait(wait) => wait.run(cx).await,
         Command::Delete(delete) => delete.run(cx).await,
         Command::SendTest(send_test) => send_test.run(cx).await,
         Command::Import(import) => import.run(cx).await,

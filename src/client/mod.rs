@@ -5,12 +5,14 @@
 //!
 //! ```text
 //! choice     which transport          transport   TCP, the daemon's socket, or a router in this process (`local`)
-//! email, mail, domain, webhook, token, status, backup   the operations by noun      arrivals   mail as it arrives
+//! email, mail, domain, webhook, token, status, backup   the operations by noun      arrivals, wait   mail as it arrives
+//! backoff    pauses before a service that could not answer is asked again
 //! server     address and token        problem     what can go wrong
 //! offline    work on a store without a daemon       smtp   hands a test mail to a receiver
 //! ```
 
 mod arrivals;
+mod backoff;
 mod backup;
 mod choice;
 mod domain;
@@ -24,6 +26,7 @@ pub mod smtp;
 mod status;
 mod token;
 mod transport;
+mod wait;
 mod webhook;
 
 use std::fmt::Write as _;
@@ -48,6 +51,7 @@ pub use server::{ServerUrl, ServerUrlError, Token};
 pub use status::{DomainCounts, Status};
 pub use token::{NewToken, TokenEntry};
 pub use transport::{Transport, Wire};
+pub use wait::WaitQuery;
 pub use webhook::{AddedWebhook, NewWebhook, Replay, Replayed, Webhook, WebhookDelivery, WebhookFilter};
 
 use transport::{ApiBody, ApiRequest, ApiResponse};

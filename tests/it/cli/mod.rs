@@ -13,6 +13,7 @@ mod read;
 mod send_test;
 mod service;
 mod status;
+mod wait;
 mod webhook;
 
 use std::process::Output;
