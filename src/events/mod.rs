@@ -4,6 +4,7 @@
 //! mod            what happened to an Email, and which mailbox it is about
 //! hub            passes events from a store to its subscriptions
 //! subscription   the events of one mailbox, or of all
+//! position       where a subscriber is, as a text that survives a restart
 //! ```
 //!
 //! An event is a hint and never the truth: a subscriber looks at the store after it has subscribed, and again when it
@@ -12,11 +13,13 @@
 //! learns that it missed events.
 
 mod hub;
+mod position;
 mod subscription;
 
 use crate::model::Listed;
 
 pub use hub::Hub;
+pub use position::{Position, PositionError};
 pub use subscription::{Hint, Subscription};
 
 /// What a subscription is about: a mailbox, as a store names it, or all mailboxes.

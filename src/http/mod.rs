@@ -14,7 +14,7 @@
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! authentication   the tokens of requests         access  what is closed to callers without one
 //! messages, page, message, raw, view, attachment, delete, domains, webhooks, health, root, admin   one file per resource
-//! wait      requests that wait for mail, in places of their own (waiting)
+//! wait, events   requests that wait for mail, once or for ever, in places of their own (waiting)
 //! submission   messages that the administrator puts into inboxes
 //! filter, search, fields   which Emails of a mailbox to list, and what of them; batch   how many to read in one go
 //! email     an Email as JSON     problem, causes   errors, their codes and statuses
@@ -44,6 +44,7 @@ mod domains;
 mod edge;
 mod email;
 mod etag;
+mod events;
 mod fields;
 mod filter;
 mod forwarded;
@@ -161,6 +162,7 @@ pub fn router(mut api: Api) -> Router {
         .route("/api/mail/messages", get(messages::list).post(submission::submit))
         .route("/api/mail/messages/{id}", get(message::show))
         .route("/api/mail/wait", get(wait::wait))
+        .route("/api/mail/stream", get(events::stream))
         .route("/api/mail/messages/{id}/raw", get(raw::show))
         .route("/api/mail/messages/{id}/html", get(view::html))
         .route("/api/mail/messages/{id}/text", get(view::text))

@@ -50,7 +50,7 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
 use crate::config::{Config, Revision};
-use crate::events::Subscription;
+use crate::events::{Position, Subscription};
 use crate::model::{Caps, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
 use backup::BackupItem;
@@ -236,6 +236,9 @@ pub trait Store: Send + Sync + 'static {
     /// The subscriber may be late by `events_max` events before it misses any. A store that may have lost an event of
     /// another node tells its subscribers now and then that they missed one.
     fn subscribe(&self, mailbox: Option<&Mailbox>, events_max: usize) -> Subscription;
+
+    /// The position in the events of a mailbox, or of all, behind every Email that is readable now.
+    async fn position(&self, mailbox: Option<&Mailbox>) -> Result<Position, StoreError>;
 
     /// Lists the newest Emails of all mailboxes as of `now`. Examines a bounded number of rows, however much is stored.
     async fn newest(&self, query: NewestQuery, now: Timestamp) -> Result<NewestPage, StoreError>;

@@ -46,6 +46,7 @@ pub(super) fn operations() -> Vec<Operation> {
         filtered(list),
         submission(),
         wait(),
+        stream(),
         Operation::get("/api/mail/messages/{id}", "getMessage", "Read one mail with all its details")
             .closable()
             .id_in_path(uuid("The id of the Email."))
@@ -111,6 +112,25 @@ fn wait() -> Operation {
         .empty(204, "No mail passed in time.")
         .fails(READING)
         .fails(&[Code::AddressInvalid, Code::TimeInvalid, Code::TimeoutInvalid, Code::FilterInvalid, Code::IdInvalid])
+        .fails(WAITING)
+}
+
+/// A stream of events.
+fn stream() -> Operation {
+    let last = "The `id` of the last event, of a client that comes back and cannot send the field Last-Event-ID.";
+    let events = text("Events by the HTML standard, section 9.2.", "");
+    Operation::get("/api/mail/stream", "streamEvents", "Follow the mail of an address, or of all")
+        .about(
+            "Events are `email.received` (the fields of an Email in a list, without `message` and `attachmentCount`), \
+             `email.deleted` and `email.expired` (`id` and `recipient`), and `reset`: then events were missed, and the \
+             list must be read again. Without `to` the stream is the administrator's, and that of a token.",
+        )
+        .closable()
+        .takes("to", address("The address."))
+        .takes("lastEventId", text(last, "5f2c1a90-1b"))
+        .takes_field("Last-Event-ID", text("The `id` of the last event, of a client that comes back.", "5f2c1a90-1b"))
+        .answer(200, "The events.", "text/event-stream", events)
+        .fails(&[Code::AddressInvalid, Code::Unauthorized, Code::RoleAddress, Code::StoreUnavailable])
         .fails(WAITING)
 }
 

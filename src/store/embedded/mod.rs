@@ -46,7 +46,7 @@ use super::{
     BackupStream, Compacted, DetailedStats, EmailsAfter, Expired, IndexError, MailboxPage, NewestPage, NewestQuery,
     OpenError, PageRequest, Registration, Store, StoreError, StoreOptions, StoreStats,
 };
-use crate::events::Subscription;
+use crate::events::{Position, Subscription};
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
 /// The most Emails that one change of [`Store::delete_all`] removes.
@@ -217,6 +217,14 @@ impl Store for EmbeddedStore {
 
     fn subscribe(&self, mailbox: Option<&Mailbox>, events_max: usize) -> Subscription {
         self.state.subscribe(mailbox, events_max)
+    }
+
+    async fn position(&self, mailbox: Option<&Mailbox>) -> Result<Position, StoreError> {
+        let (sequence, _) = match self.state.index() {
+            Some(index) => self.state.ask(&index, View::last_sequence)?,
+            None => self.read(View::last_sequence).await?,
+        };
+        Ok(Position { tag: self.state.tag(mailbox), sequence })
     }
 
     async fn newest(&self, query: NewestQuery, now: Timestamp) -> Result<NewestPage, StoreError> {

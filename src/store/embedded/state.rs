@@ -14,7 +14,7 @@ use super::queue::{Signal, WriterCommand};
 use crate::events::{Hub, Subscription, Topic};
 use crate::model::{Mailbox, Timestamp};
 use crate::store::change::{Change, ChangeResult};
-use crate::store::index::{GroupEvents, HashKey, Index, IndexError, View, topic};
+use crate::store::index::{GroupEvents, HashKey, Index, IndexError, View, tag, topic};
 use crate::store::journal::{Segments, SpareView};
 use crate::store::{OutboxVersion, StoreError, StoreOptions, StoreStats};
 
@@ -85,6 +85,11 @@ impl StoreState {
     pub(super) fn subscribe(&self, mailbox: Option<&Mailbox>, events_max: usize) -> Subscription {
         let topic = mailbox.map_or(Topic::ALL, |mailbox| topic(&self.hash_key, mailbox));
         self.hub.subscribe(topic, events_max)
+    }
+
+    /// The tag of positions in the events of a mailbox, or of all.
+    pub(super) fn tag(&self, mailbox: Option<&Mailbox>) -> u32 {
+        tag(&self.hash_key, mailbox)
     }
 
     /// Tells subscribers what happened to Emails in a group that every new view shows.

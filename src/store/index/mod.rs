@@ -71,7 +71,7 @@ pub(crate) use compaction::AT_START_OCTETS_MAX;
 pub use compaction::Compacted;
 use domain_counts::DomainCountRows;
 pub(crate) use error::IndexError;
-pub(crate) use happenings::topic;
+pub(crate) use happenings::{tag, topic};
 pub(crate) use keys::HashKey;
 pub(crate) use outbox_reads::Due;
 use overlay::Overlay;

@@ -7,6 +7,7 @@ mod browsers;
 mod closed;
 mod delete;
 mod domains;
+mod events;
 mod fairness;
 mod filters;
 mod heads;

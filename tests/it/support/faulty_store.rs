@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use tempmail::config::{Config, Revision};
-use tempmail::events::Subscription;
+use tempmail::events::{Position, Subscription};
 use tempmail::model::{Caps, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 use tempmail::store::{
     BackupStream, DetailedStats, EmailsAfter, EmbeddedStore, Expired, MailboxPage, NewestPage, NewestQuery,
@@ -218,6 +218,11 @@ impl Store for FaultyStore {
 
     fn subscribe(&self, mailbox: Option<&Mailbox>, events_max: usize) -> Subscription {
         self.store.subscribe(mailbox, events_max)
+    }
+
+    async fn position(&self, mailbox: Option<&Mailbox>) -> Result<Position, StoreError> {
+        self.working()?;
+        self.store.position(mailbox).await
     }
 
     async fn newest(&self, query: NewestQuery, now: Timestamp) -> Result<NewestPage, StoreError> {
