@@ -58,6 +58,9 @@ _tempmail() {
             tempmail,wait)
                 cmd="tempmail__subcmd__wait"
                 ;;
+            tempmail,watch)
+                cmd="tempmail__subcmd__watch"
+                ;;
             tempmail,webhook)
                 cmd="tempmail__subcmd__webhook"
                 ;;
@@ -146,7 +149,7 @@ _tempmail() {
 
     case "${cmd}" in
         tempmail)
-            opts="-o -q -v -h -V --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help --version serve inbox read wait delete send-test import domain webhook token db status completions man help"
+            opts="-o -q -v -h -V --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help --version serve inbox read wait watch delete send-test import domain webhook token db status completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -884,7 +887,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__inbox)
-            opts="-o -q -v -h --mailboxes --domain --page --limit --from --subject --since --until --has --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --mailboxes --domain --page --limit --watch --from --subject --since --until --has --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1682,6 +1685,48 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "attachment" -- "${cur}"))
                     return 0
                     ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tempmail__subcmd__watch)
+            opts="-o -q -v -h --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --server)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -9,7 +9,7 @@ use super::Cli;
 /// The commands by what they are for; every command is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Service", &["serve", "status", "token", "db"]),
-    ("Mail", &["inbox", "read", "wait", "delete", "send-test", "import"]),
+    ("Mail", &["inbox", "read", "wait", "watch", "delete", "send-test", "import"]),
     ("Domains", &["domain"]),
     ("Webhooks", &["webhook"]),
     ("Shell", &["completions", "man", "help"]),

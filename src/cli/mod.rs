@@ -31,6 +31,7 @@ mod serve;
 mod status;
 mod token;
 mod wait;
+mod watch;
 mod webhook;
 
 use std::collections::BTreeMap;
@@ -64,6 +65,7 @@ enum Command {
     Inbox(inbox::Inbox),
     Read(read::Read),
     Wait(wait::Wait),
+    Watch(watch::Watch),
     Delete(delete::Delete),
     SendTest(send_test::SendTest),
     Import(import::Import),
@@ -128,6 +130,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Inbox(inbox) => inbox.run(cx).await,
         Command::Read(read) => read.run(cx).await,
         Command::Wait(wait) => wait.run(cx).await,
+        Command::Watch(watch) => watch.run(cx).await,
         Command::Delete(delete) => delete.run(cx).await,
         Command::SendTest(send_test) => send_test.run(cx).await,
         Command::Import(import) => import.run(cx).await,

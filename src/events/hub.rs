@@ -23,6 +23,10 @@ pub struct Hub {
 /// In the order of their topics, so that those of one mailbox are together.
 type Shard = BTreeMap<(Topic, u64), Arc<Buffer>>;
 
+/// A moment between subscriptions.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment(u64);
+
 impl Default for Hub {
     fn default() -> Self {
         Self {
@@ -41,15 +45,14 @@ impl Hub {
         let buffer = Arc::new(Buffer::new(events_max));
         self.shard(topic).insert((topic, number), Arc::clone(&buffer));
         self.subscriptions.fetch_add(1, Ordering::Relaxed);
-        // A store shows a change and then reads the counter. A subscriber adds to the counter and then reads the store.
+        // A store shows a change and then asks for the moment. A subscriber gets its number and then reads the store.
         // With a fence between the two steps of each, at least one of them sees the other.
         fence(Ordering::SeqCst);
         Subscription::new(Arc::clone(self), topic, number, buffer)
     }
 
-    /// Whether anybody subscribes. A change that was made visible before the call is seen by every later subscriber.
+    /// Whether anybody subscribes.
     pub fn is_watched(&self) -> bool {
-        fence(Ordering::SeqCst);
         self.subscriptions.load(Ordering::Relaxed) > 0
     }
 
@@ -62,10 +65,17 @@ impl Hub {
         }
     }
 
-    /// Tells all subscribers that they missed events.
-    pub fn miss_all(&self) {
+    /// The moment between the subscriptions so far and later ones. What was made visible before the call, later ones see.
+    pub fn moment(&self) -> Moment {
+        fence(Ordering::SeqCst);
+        Moment(self.next_number.load(Ordering::Relaxed))
+    }
+
+    /// Tells all that subscribed before a moment that they missed events.
+    pub fn miss_before(&self, Moment(end): Moment) {
         for shard in &self.shards {
-            locked(shard).values().for_each(|buffer| buffer.miss());
+            let shard = locked(shard);
+            shard.iter().filter(|((_, number), _)| *number < end).for_each(|(_, buffer)| buffer.miss());
         }
     }
 
@@ -137,7 +147,10 @@ mod tests {
         assert_eq!([now(&mut waiter), now(&mut waiter)], [Some(Hint::Missed), None]);
         hub.publish(ANN, &event(4));
         assert_eq!(now(&mut late), Some(Hint::Event(event(4))));
-        hub.miss_all();
+        let before = hub.moment();
+        let mut later = hub.subscribe(ANN, 0);
+        hub.miss_before(before);
+        assert_eq!(now(&mut later), None);
         assert_eq!([now(&mut late), now(&mut waiter)], [Some(Hint::Missed), Some(Hint::Missed)]);
     }
 

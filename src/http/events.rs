@@ -205,13 +205,12 @@ impl Feed {
 
     /// The event of an Email that is gone.
     async fn removed(&self, name: &str, listed: &Listed) -> Result<Option<Bytes>, Problem> {
-        let recipient = match &self.mailbox {
-            Some(mailbox) => mailbox.to_string(),
+        let recipient = if let Some(mailbox) = &self.mailbox {
+            mailbox.to_string()
+        } else {
             // For a short time its record is still there.
-            None => {
-                let address = self.read(listed.clone(), |email| email.recipient().map(|it| it.address.clone()));
-                address.await?.unwrap_or_default()
-            }
+            let address = self.read(listed.clone(), |email| email.recipient().map(|it| it.address.clone()));
+            address.await?.unwrap_or_default()
         };
         let data = json!({ "id": listed.id, "recipient": recipient });
         Ok(Some(format!("event: {name}\ndata: {data}\n\n").into()))

@@ -91,7 +91,7 @@ impl Writer {
     fn counted(&mut self, applied: Applied) -> Vec<ChangeResult> {
         self.state.counters().add(&applied.counts);
         drop_warnings::warn(self.drop_warnings.add(&applied.counts.events_dropped, Instant::now()));
-        self.unpublished = applied.events;
+        self.unpublished = (applied.events, Some(self.state.hub().moment()));
         applied.results
     }
 

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::counters::Counters;
 use super::open::Opened;
 use super::queue::{Signal, WriterCommand};
-use crate::events::{Hub, Subscription, Topic};
+use crate::events::{Hub, Moment, Subscription, Topic};
 use crate::model::{Mailbox, Timestamp};
 use crate::store::change::{Change, ChangeResult};
 use crate::store::index::{GroupEvents, HashKey, Index, IndexError, View, tag, topic};
@@ -93,11 +93,11 @@ impl StoreState {
     }
 
     /// Tells subscribers what happened to Emails in a group that every new view shows.
-    pub(super) fn publish(&self, events: GroupEvents) {
+    pub(super) fn publish(&self, events: GroupEvents, visible_at: Option<Moment>) {
         match events {
             Some(events) => events.iter().for_each(|(topic, event)| self.hub.publish(*topic, event)),
             // Nobody watched when the group was applied, or too much happened.
-            None if self.hub.is_watched() => self.hub.miss_all(),
+            None if self.hub.is_watched() => visible_at.into_iter().for_each(|moment| self.hub.miss_before(moment)),
             None => {}
         }
     }
@@ -135,7 +135,7 @@ impl StoreState {
         self.index_failure.store(None);
         self.counters.index_reopened();
         // Nobody has seen the results of the replayed changes, so assume that they outdate the outbox and all else.
-        self.hub.miss_all();
+        self.hub.miss_before(self.hub.moment());
         self.outbox_version.fetch_add(1, Ordering::SeqCst);
         self.outbox_hint.notify_one();
     }

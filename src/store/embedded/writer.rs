@@ -19,6 +19,7 @@ use super::punching::Punching;
 use super::queue::{Job, Queue, Signal, WriterCommand, answer, answer_all, gather};
 use super::recovery::{Backoff, OPENING_RETRY_MAX, SAVING_RETRY_MAX};
 use super::state::StoreState;
+use crate::events::Moment;
 use crate::store::change::{Change, ChangeResult};
 use crate::store::index::{Applied, GroupEvents, IndexError, SegmentUsage};
 use crate::store::journal::{AppendError, Group, Journal, RecordPlace, group_room};
@@ -52,7 +53,7 @@ pub(super) fn start(
         compact_at: None,
         compacted_at: None,
         drop_warnings: DropWarnings::default(),
-        unpublished: None,
+        unpublished: (None, None),
     };
     let thread = std::thread::Builder::new()
         .name("store-writer".into())
@@ -108,8 +109,8 @@ pub(super) struct Writer {
     /// When the last compaction was tried.
     pub(super) compacted_at: Option<Instant>,
     pub(super) drop_warnings: DropWarnings,
-    /// What happened to Emails in the last group.
-    pub(super) unpublished: GroupEvents,
+    /// What happened to Emails in the last group, and when it became visible.
+    pub(super) unpublished: (GroupEvents, Option<Moment>),
 }
 
 impl Writer {
@@ -221,7 +222,8 @@ impl Writer {
                 for (job, result) in jobs.into_iter().zip(results) {
                     answer(job, Ok(result));
                 }
-                self.state.publish(self.unpublished.take());
+                let (events, visible_at) = std::mem::take(&mut self.unpublished);
+                self.state.publish(events, visible_at);
             }
             Err(AppendError::NoRoom(cause)) => self.commit_freeing(jobs, &cause),
             Err(AppendError::Failed(error)) => answer_all(jobs, &error),

@@ -53,7 +53,7 @@ impl Drop for Running {
     }
 }
 
-fn send(daemon: &Binary, subject: &str) {
+pub(super) fn send(daemon: &Binary, subject: &str) {
     let smtp = daemon.smtp;
     let message = format!("From: Ann <ann@sender.test>\r\nSubject: {subject}\r\n\r\ntext of {subject}");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -61,7 +61,7 @@ fn send(daemon: &Binary, subject: &str) {
 }
 
 /// Waits until so many requests wait at the daemon.
-fn until_waiting(daemon: &Binary, expected: usize) {
+pub(super) fn until_waiting(daemon: &Binary, expected: usize) {
     let line = format!("\ntempmail_http_requests_waiting {expected}\n");
     blocking::until("requests wait", || {
         let mut stream = std::net::TcpStream::connect(daemon.http).expect("connect");

@@ -45,7 +45,8 @@ impl Events {
                         _ => panic!("{line}"),
                     }
                 }
-                self.text = rest.to_owned();
+                let rest = rest.to_owned();
+                self.text = rest;
                 return event;
             }
             let piece = timeout(PATIENCE, self.body.next()).await.expect("an event in time");

@@ -276,6 +276,16 @@ pub async fn each_change_of_a_mailbox_gives_its_subscribers_a_hint(store: Arc<dy
     assert_eq!(of_b.next().now_or_never(), None, "nothing happened there");
 }
 
+pub async fn a_subscription_begins_after_the_changes_that_were_answered(store: Arc<dyn Store>) {
+    let to = mailbox("a@example.test");
+    for _ in 0..200 {
+        store.receive(delivery(&["a@example.test"], "before", NOW)).await.expect("receive");
+        let mut subscription = store.subscribe(Some(&to), 9);
+        store.answers().await.expect("answers");
+        assert_eq!(subscription.next().now_or_never(), None);
+    }
+}
+
 /// A module of tests that runs the whole suite on the stores that `$open` makes.
 macro_rules! conformance {
     ($open:path) => {
@@ -292,6 +302,7 @@ macro_rules! conformance {
             a_domain_is_registered_once_changed_and_removed
             what_follows_an_email_is_listed_oldest_first_in_steps
             each_change_of_a_mailbox_gives_its_subscribers_a_hint
+            a_subscription_begins_after_the_changes_that_were_answered
         }
     };
     ($open:path; $($promise:ident)*) => {
