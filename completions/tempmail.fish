@@ -46,6 +46,8 @@ complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "serve" -d 'Run th
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "new" -d 'Make an address that nobody can guess'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "inbox" -d 'List the mail of an address, or of all addresses, newest first'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "read" -d 'Show one mail'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "wait" -d 'Wait for a mail and print it'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "watch" -d 'Print what happens to mail, a line of JSON per event'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "delete" -d 'Delete mail: all of an address, or single mails by id'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "send-test" -d 'Send a test mail through SMTP and look it up in the inbox'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "import" -d 'Put a message from a file into inboxes, without SMTP. For the administrator'
@@ -100,6 +102,8 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l rate-limit -
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l access-log -d 'Log line for each HTTP request, with the client\'s /24 or /48 (masked) or its address (full) [default: off]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-connections -d 'Maximum HTTP connections at once, 1 to 100000 [default: 1000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-connections-per-client -d 'Maximum HTTP connections at once of one client (IPv4 address or IPv6 /64), 1 to 100000 [default: 250]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-waiting -d 'Maximum HTTP requests at once that wait for mail, beside max-http-connections, 1 to 100000 [default: 10000]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-waiting-per-client -d 'Maximum HTTP requests at once that wait for mail, of one client (IPv4 address or IPv6 /64), 1 to 100000 [default: 100]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l public-domains -d 'Who may register domains over HTTP: anybody (open), or callers with a token; off says that to others [default: open]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l public-webhooks -d 'Who may register, list and delete webhooks over HTTP [default: open]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l public-delete -d 'Who may delete mail over HTTP [default: open]' -r
@@ -187,6 +191,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l color -d 'Wh
 always\t'Always'
 never\t'Never'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l mailboxes -d 'The addresses that have mail instead of the mail. For the administrator'
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l watch -d 'Keep the list up to date: on a terminal it is drawn again, in a pipe each mail that arrives is a further line'
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l json -d 'Same as --output json: the fields of the HTTP interface'
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -s q -l quiet -d 'No hints on standard error, only errors'
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
@@ -214,6 +219,45 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand read" -s q -l quiet -d
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l timeout -d 'How long to wait, such as 90s or 5m, at most a day; 0s only looks' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l since -d 'Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l from -d 'Only mail whose sender contains this, in any case' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l subject -d 'Only mail whose subject contains this, in any case' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l has -d 'Only mail that has this' -r -f -a "attachment\t''"
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l id -d 'The id of a mail; several may follow' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F

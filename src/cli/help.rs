@@ -9,7 +9,7 @@ use super::Cli;
 /// The commands by what they are for; every command is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Service", &["serve", "status", "token", "db"]),
-    ("Mail", &["new", "inbox", "read", "delete", "send-test", "import"]),
+    ("Mail", &["new", "inbox", "read", "wait", "watch", "delete", "send-test", "import"]),
     ("Domains", &["domain"]),
     ("Webhooks", &["webhook"]),
     ("Shell", &["completions", "man", "help"]),
@@ -22,11 +22,12 @@ Examples:
   tempmail send-test hello@example.test         send it a mail
   tempmail inbox hello@example.test             list what arrived
   tempmail read hello@example.test --latest     read the newest
+  tempmail wait hello@example.test              wait for one and read it
   tempmail inbox hello@example.test --json | jq -r '.emails[0].subject'
   tempmail --server https://mail.example.org inbox hello@example.org
 
 Guides (tempmail help GUIDE):
-  commands configuration domains smtp http webhooks operations storage performance development
+  commands configuration domains smtp http waiting webhooks operations storage performance development
 
 Exit codes:
   0 done   1 failure   2 bad argument   3 not found   4 not allowed   5 conflict   6 not reachable

@@ -31,6 +31,8 @@ mod send_test;
 mod serve;
 mod status;
 mod token;
+mod wait;
+mod watch;
 mod webhook;
 
 use std::collections::BTreeMap;
@@ -64,6 +66,8 @@ enum Command {
     New(new::New),
     Inbox(inbox::Inbox),
     Read(read::Read),
+    Wait(wait::Wait),
+    Watch(watch::Watch),
     Delete(delete::Delete),
     SendTest(send_test::SendTest),
     Import(import::Import),
@@ -127,6 +131,8 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Serve(serve) => serve.run(Inherited::default(), cx).await,
         Command::Inbox(inbox) => inbox.run(cx).await,
         Command::Read(read) => read.run(cx).await,
+        Command::Wait(wait) => wait.run(cx).await,
+        Command::Watch(watch) => watch.run(cx).await,
         Command::Delete(delete) => delete.run(cx).await,
         Command::New(new) => new.run(cx).await,
         Command::SendTest(send_test) => send_test.run(cx).await,

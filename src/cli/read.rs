@@ -102,12 +102,7 @@ impl Read {
             cx.print(visible::octets(detail.email.message.as_bytes(), cx.style.is_terminal))?;
             return Ok(Exit::Ok);
         }
-        cx.print(match cx.style.of_document() {
-            Format::Table => page(&detail, cx.style),
-            Format::Json => output::json(&detail),
-            Format::Ndjson => output::json_line(&detail),
-            Format::Tsv | Format::Id => output::list(cx.style, std::slice::from_ref(&detail.email), &detail, cx.now()),
-        })?;
+        cx.print(shown(cx, &detail))?;
         Ok(Exit::Ok)
     }
 
@@ -122,6 +117,16 @@ impl Read {
                 .hint(format!("`tempmail send-test {address}` sends one"))
         })?;
         newest.id().parse().map_err(|error| Error::new(Exit::Unavailable, error))
+    }
+}
+
+/// A mail in the form that the flags ask for.
+pub(super) fn shown(cx: &Context, detail: &EmailDetail) -> String {
+    match cx.style.of_document() {
+        Format::Table => page(detail, cx.style),
+        Format::Json => output::json(detail),
+        Format::Ndjson => output::json_line(detail),
+        Format::Tsv | Format::Id => output::list(cx.style, std::slice::from_ref(&detail.email), detail, cx.now()),
     }
 }
 

@@ -5,25 +5,29 @@
 //!
 //! ```text
 //! choice     which transport          transport   TCP, the daemon's socket, or a router in this process (`local`)
-//! email, mail, domain, webhook, token, status, backup   the operations by noun      arrivals   mail as it arrives
+//! email, mail, domain, webhook, token, status, backup   the operations by noun      wait       mail as it arrives
+//! events     what happens to mail, by server-sent events (sse)       backoff    pauses before a service that could not answer is asked again
 //! server     address and token        problem     what can go wrong
 //! offline    work on a store without a daemon       smtp   hands a test mail to a receiver
 //! ```
 
-mod arrivals;
+mod backoff;
 mod backup;
 mod choice;
 mod domain;
 mod email;
+mod events;
 mod local;
 mod mail;
 mod offline;
 mod problem;
 mod server;
 pub mod smtp;
+mod sse;
 mod status;
 mod token;
 mod transport;
+mod wait;
 mod webhook;
 
 use std::fmt::Write as _;
@@ -35,11 +39,12 @@ use serde_json::{Value, json};
 
 use crate::model::{Address, DomainName, EmailId};
 
-pub use arrivals::Arrivals;
+pub use backoff::Backoff;
 pub use backup::{Backup, DbStats};
 pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, socket_path};
 pub use domain::{AddedDomain, Domain, FreshAddress, MxCheck, NewDomain, Round};
 pub use email::{Attachment, Email, EmailDetail, EmailPage, Header, ImportedEmail, MailFilter};
+pub use events::{Events, MailEvent};
 pub use local::{Assembly, LocalRouter, OpenRouter, OpenRouterError};
 pub use mail::{AllQuery, MailboxEntry, MailboxesPage, NewestEmail, NewestPage};
 pub use offline::{BackupCounts, CheckReport, Compacted, Finding, OfflineStore, ProgressCallback, Salvaged};
@@ -48,6 +53,7 @@ pub use server::{ServerUrl, ServerUrlError, Token};
 pub use status::{DomainCounts, Status};
 pub use token::{NewToken, TokenEntry};
 pub use transport::{Transport, Wire};
+pub use wait::WaitQuery;
 pub use webhook::{AddedWebhook, NewWebhook, Replay, Replayed, Webhook, WebhookDelivery, WebhookFilter};
 
 use transport::{ApiBody, ApiRequest, ApiResponse};

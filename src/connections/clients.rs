@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -63,27 +64,50 @@ struct Usage {
 
 /// A connection that counts for its client until this is dropped.
 #[derive(Debug)]
-pub struct ClientConnection(Option<(Arc<Clients>, Client)>);
+pub struct ClientConnection {
+    /// `None` if no limit of a client applies.
+    of: Option<(Arc<Clients>, Client)>,
+    is_counted: AtomicBool,
+}
 
 impl ClientConnection {
     /// A connection that no limit of a client applies to.
     pub const fn unlimited() -> Self {
-        Self(None)
+        Self { of: None, is_counted: AtomicBool::new(false) }
     }
 
     /// The client whose limits apply; `None` if none do.
     pub fn client(&self) -> Option<Client> {
-        self.0.as_ref().map(|(_, client)| *client)
+        self.of.as_ref().map(|(_, client)| *client)
+    }
+
+    /// Stops counting for the client.
+    pub fn leave(&self) {
+        if let Some((clients, client)) = &self.of
+            && self.is_counted.swap(false, Ordering::SeqCst)
+            && let Some(usage) = clients.table().clients.get_mut(client)
+        {
+            usage.connections -= 1;
+        }
+    }
+
+    /// Counts for the client again. `false`: the client has as many connections as it may have.
+    pub fn count_again(&self) -> bool {
+        let Some((clients, client)) = &self.of else { return true };
+        let mut table = clients.table();
+        let usage = table.clients.entry(*client).or_default();
+        if usage.connections >= clients.limits.connections_max {
+            return false;
+        }
+        usage.connections += 1;
+        self.is_counted.store(true, Ordering::SeqCst);
+        true
     }
 }
 
 impl Drop for ClientConnection {
     fn drop(&mut self) {
-        if let Some((clients, client)) = self.0.take()
-            && let Some(usage) = clients.table().clients.get_mut(&client)
-        {
-            usage.connections -= 1;
-        }
+        self.leave();
     }
 }
 
@@ -117,7 +141,7 @@ impl Clients {
             return Err(Exceeded::Connections);
         }
         usage.connections += 1;
-        Ok(ClientConnection(Some((Arc::clone(self), client))))
+        Ok(ClientConnection { of: Some((Arc::clone(self), client)), is_counted: AtomicBool::new(true) })
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {

@@ -93,7 +93,8 @@ pub struct Slot<O: Occupant> {
     slots: Arc<Slots<O>>,
     number: u64,
     occupied: Arc<Occupied<O>>,
-    _permit: OwnedSemaphorePermit,
+    /// `None` while the connection has left its slot.
+    permit: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
 impl<O: Occupant> Slots<O> {
@@ -135,7 +136,7 @@ impl<O: Occupant> Slots<O> {
         taken.next_number += 1;
         taken.connections.insert(number, Arc::clone(&occupied));
         drop(taken);
-        Slot { slots: Arc::clone(self), number, occupied, _permit: permit }
+        Slot { slots: Arc::clone(self), number, occupied, permit: Mutex::new(Some(permit)) }
     }
 
     fn taken(&self) -> MutexGuard<'_, Taken<O>> {
@@ -232,6 +233,24 @@ impl<O: Occupant> Slot<O> {
     /// Waits until the connection is evicted.
     pub async fn evicted(&self) {
         self.occupied.eviction.notified().await;
+    }
+
+    /// Leaves the slot to others, and cannot be evicted until it is taken again.
+    pub fn leave(&self) {
+        self.slots.taken().connections.remove(&self.number);
+        *self.permit() = None;
+    }
+
+    /// Takes a free slot again. `false`: there is none.
+    pub fn take_again(&self) -> bool {
+        let Ok(permit) = Arc::clone(&self.slots.free).try_acquire_owned() else { return false };
+        *self.permit() = Some(permit);
+        self.slots.taken().connections.insert(self.number, Arc::clone(&self.occupied));
+        true
+    }
+
+    fn permit(&self) -> MutexGuard<'_, Option<OwnedSemaphorePermit>> {
+        self.permit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

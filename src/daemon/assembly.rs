@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::dns::{DnsResolver, Resolver};
 use crate::domains::Registry;
-use crate::http::{self, AnswerMemory, Api, DaemonStatus, ETags, MetricSource, RenderedEmails};
+use crate::http::{self, AnswerMemory, Api, DaemonStatus, ETags, MetricSource, RenderedEmails, WaitingPlaces};
 use crate::model::Counts;
 use crate::reader::Reader;
 use crate::store::{EmbeddedStore, Outbox, Store};
@@ -87,6 +87,7 @@ pub async fn assemble(
         tokens: Tokens::open(&config.data_dir, config.admin_token.as_ref())?,
         reader,
         memory: AnswerMemory::new(config.mail.message_octets_max),
+        waiting: WaitingPlaces::new(&config),
         rendered: RenderedEmails::default(),
         etags: ETags::default(),
         clock,

@@ -28,7 +28,7 @@ const RETRY_EVERY: Duration = Duration::from_millis(100);
 
 type SlotRequest = connections::SlotRequest<Arc<Activity>>;
 type WaitingForSlot = connections::WaitingForSlot<Arc<Activity>>;
-type Slot = connections::Slot<Arc<Activity>>;
+pub(super) type Slot = connections::Slot<Arc<Activity>>;
 
 /// A connection that has just been accepted.
 pub(super) struct Incoming<S> {
@@ -193,7 +193,8 @@ fn connect(stream: &impl AsFd, address: IpAddr, is_tls: bool, server: &Server) -
     connected.ok()
 }
 
-fn all_taken() -> Problem {
+/// The refusal of a connection or request for which there is no slot.
+pub(super) fn all_taken() -> Problem {
     let detail = "all connections of the service are taken; try again";
     Problem::new(Code::TooManyConnections, detail).with_retry_after(1)
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 
+use super::berth::InProgress;
 use crate::clock::Clock;
 use crate::connections::Occupant;
 use crate::model::{Client, Timestamp};
@@ -79,10 +80,10 @@ impl Recorder {
     }
 
     /// Records that the head of a request is complete. The answer is given out in pieces of so many octets at most.
-    pub(super) fn requested(&self, piece_octets_max: usize) -> Answering {
+    pub(super) fn requested(&self, piece_octets_max: usize, in_progress: InProgress) -> Answering {
         let mut state = self.activity.state();
         *state = State { answering: state.answering + 1, owes_octets: true, waiting_since: None };
-        Answering { recorder: self.clone(), piece_octets_max }
+        Answering { recorder: self.clone(), piece_octets_max, _in_progress: in_progress }
     }
 
     /// Records whether the peer made way for octets, or sent some, or is to do so.
@@ -151,6 +152,7 @@ impl Drop for HeldUp {
 pub(super) struct Answering {
     recorder: Recorder,
     piece_octets_max: usize,
+    _in_progress: InProgress,
 }
 
 impl Answering {

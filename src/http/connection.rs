@@ -2,11 +2,13 @@
 
 use std::convert::Infallible;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Extensions, Request, Response};
+use axum::response::IntoResponse;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
@@ -16,8 +18,9 @@ use tokio_io_timeout::TimeoutWriter;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use super::accept::Accepted;
+use super::accept::{Accepted, all_taken};
 use super::activity::{AnswerBody, Recorder};
+use super::berth::{Berth, OwnConnection};
 use super::body::BodyTimeout;
 use super::edge::Peer;
 use super::exchange::{Exchange, Streams};
@@ -48,17 +51,20 @@ pub(super) async fn serve<S>(accepted: Accepted<S>, version: Version, server: &S
 where
     S: AsyncRead + AsyncWrite + Send + 'static,
 {
-    let Accepted { stream, peer, slot, of_client: _held } = accepted;
+    let Accepted { stream, peer, slot, of_client } = accepted;
     let recorder = Recorder::new(&slot, &server.clock);
+    let berth = Berth::new(slot, of_client);
     let mut extensions = Extensions::new();
     if let Some(peer) = peer {
         extensions.insert(Peer(peer));
     } else {
         extensions.insert(Principal::Administrator);
     }
+    extensions.insert(OwnConnection { berth: Arc::clone(&berth), stopping: server.shutdown.clone() });
     extensions.insert(BodyTimeout(server.limits.body_timeout));
     let aborted = CancellationToken::new();
-    let handler = Handler { router: server.router.clone(), recorder, aborted: aborted.clone(), extensions };
+    let router = server.router.clone();
+    let handler = Handler { router, recorder, aborted: aborted.clone(), berth: Arc::clone(&berth), extensions };
     // hyper limits only the time of a request's head. A client that never reads would hold its connection and its
     // answer for ever.
     let mut stream = TimeoutWriter::new(stream);
@@ -71,7 +77,7 @@ where
     };
     tokio::select! {
         biased;
-        () = slot.evicted() => tracing::debug!("an HTTP connection was evicted"),
+        () = berth.slot().evicted() => tracing::debug!("an HTTP connection was evicted"),
         () = aborted.cancelled() => tracing::debug!("an HTTP connection was closed for others who wait for its memory"),
         () = serving => {}
     }
@@ -82,6 +88,7 @@ where
     S: AsyncRead + AsyncWrite + Send + 'static,
 {
     let stream = TokioIo::new(Stream::new(Box::pin(stream), handler.recorder.clone()));
+    let berth = Arc::clone(&handler.berth);
     let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(server.limits.head_timeout)
@@ -90,7 +97,7 @@ where
         .serve_connection(stream, service_fn(|request| handler.answer(request, usize::MAX)));
     let result = tokio::select! {
         result = &mut connection => result,
-        () = server.shutdown.cancelled() => {
+        () = last_request(server, &berth) => {
             std::pin::Pin::new(&mut connection).graceful_shutdown();
             (&mut connection).await
         }
@@ -109,7 +116,7 @@ async fn serve_http2<S>(stream: TimeoutWriter<S>, handler: Handler, server: &Ser
 where
     S: AsyncRead + AsyncWrite + Send + 'static,
 {
-    let recorder = handler.recorder.clone();
+    let (recorder, berth) = (handler.recorder.clone(), Arc::clone(&handler.berth));
     let (idle_max, stalled_max) = (server.limits.head_timeout, server.limits.write_timeout);
     let connection = http2::Builder::new(Streams)
         .timer(TokioTimer::new())
@@ -127,13 +134,21 @@ where
     let mut connection = pin!(connection);
     tokio::select! {
         result = &mut connection => return ended(result),
-        () = server.shutdown.cancelled() => {}
+        () = last_request(server, &berth) => {}
         () = recorder.kept_waiting(idle_max, stalled_max) => {}
     }
     connection.as_mut().graceful_shutdown();
     tokio::select! {
         result = &mut connection => ended(result),
         () = recorder.kept_waiting(stalled_max, stalled_max) => tracing::debug!("an HTTP connection stalled"),
+    }
+}
+
+/// Waits until the requests in progress are the last ones: the service stops, or the connection has no slot any more.
+async fn last_request(server: &Server, berth: &Berth) {
+    tokio::select! {
+        () = server.shutdown.cancelled() => {}
+        () = berth.lost() => {}
     }
 }
 
@@ -149,6 +164,7 @@ struct Handler {
     recorder: Recorder,
     /// Ends the connection.
     aborted: CancellationToken,
+    berth: Arc<Berth>,
     extensions: Extensions,
 }
 
@@ -159,15 +175,16 @@ impl Handler {
         request: Request<Incoming>,
         piece_octets_max: usize,
     ) -> impl Future<Output = Result<Response<AnswerBody<Body>>, Infallible>> + Send + use<> {
-        let answering = self.recorder.requested(piece_octets_max);
+        let (in_progress, has_berth) = self.berth.request();
+        let answering = self.recorder.requested(piece_octets_max, in_progress);
         let mut request = request.map(|body| Body::new(self.recorder.request(body)));
         request.extensions_mut().extend(self.extensions.clone());
         let (router, recorder, aborted) = (self.router.clone(), self.recorder.clone(), self.aborted.clone());
         async move {
             // This runs in the task of the stream, over HTTP/2.
             request.extensions_mut().insert(Exchange::new(&aborted, &recorder));
-            let answer = router.oneshot(request).await;
-            answer.map(|answer| answer.map(|body| answering.body(body)))
+            let answer = if has_berth { router.oneshot(request).await? } else { all_taken().into_response() };
+            Ok(answer.map(|body| answering.body(body)))
         }
     }
 }

@@ -56,6 +56,12 @@ impl Fields {
         Ok(Some(Self(FIELDS.into_iter().filter(|(name, _)| names.contains(name)).collect())))
     }
 
+    /// The fields of an Email in an event: those that need no body.
+    pub(super) fn of_events() -> Self {
+        let needs_body = |field: &Field| matches!(field, Field::Message | Field::AttachmentCount);
+        Self(FIELDS.into_iter().filter(|(_, field)| !needs_body(field)).collect())
+    }
+
     /// The JSON of an Email; `None` only if its envelope lacks it.
     pub(super) fn render(&self, email: &StoredEmail, content: &Content) -> Option<Vec<u8>> {
         let chosen = Chosen { fields: self, recipient: &email.recipient()?.address, email, content };

@@ -35,6 +35,11 @@ impl Filter {
         })
     }
 
+    /// The filter, for Emails received at a time or later.
+    pub(super) fn since(self, at: Timestamp) -> Self {
+        Self { since: Some(at), ..self }
+    }
+
     /// Whether there is any condition.
     pub(super) fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -10,7 +11,7 @@ use serde::Serialize;
 
 use super::Api;
 use super::email::EmailJson;
-use super::memory::Asker;
+use super::memory::{Asker, Room};
 use super::principal::Principal;
 use super::problem::{Code, Problem};
 use super::query;
@@ -94,15 +95,20 @@ pub(super) async fn show(
         if is_known {
             return Ok(None);
         }
-        let content = reader::parse(&email.raw);
-        let json = MessageJson::of(&email, &content).ok_or_else(Problem::internal)?;
-        let json = serde_json::to_vec(&json).map_err(|_| Problem::internal())?;
-        // A boxed slice has no spare room at its end.
-        Ok(Some(room.hold(json.into_boxed_slice())))
+        render(&email, room).map(Some)
     });
     let Some(json) = json.await? else { return Ok(etag.not_modified()) };
     let fields = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), etag.field()];
     Ok((fields, json).into_response())
+}
+
+/// The JSON of an Email with all its details.
+pub(super) fn render(email: &StoredEmail, room: Room) -> Result<Bytes, Problem> {
+    let content = reader::parse(&email.raw);
+    let json = MessageJson::of(email, &content).ok_or_else(Problem::internal)?;
+    let json = serde_json::to_vec(&json).map_err(|_| Problem::internal())?;
+    // A boxed slice has no spare room at its end.
+    Ok(room.hold(json.into_boxed_slice()))
 }
 
 /// The id in the path.

@@ -8,11 +8,13 @@
 //! server    listeners and limits      accept    from a connection to its first request
 //! connection  serves one connection   stream    what it writes, and refusals of heads that cannot be read
 //! version   HTTP/1.1 or HTTP/2 in the clear
+//! berth     the slot of a connection, which it leaves while all of its requests wait for mail
 //! activity  since when the peer of a connection has kept the server waiting     exchange  one request and its answer
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! authentication   the tokens of requests         access  what is closed to callers without one
 //! messages, page, message, raw, view, attachment, delete, addresses, domains, webhooks, health, root, admin   one file per resource
+//! wait, events   requests that wait for mail, once or for ever, in places of their own (waiting)
 //! submission   messages that the administrator puts into inboxes
 //! filter, search, fields   which Emails of a mailbox to list, and what of them; batch   how many to read in one go
 //! email     an Email as JSON     problem, causes   errors, their codes and statuses
@@ -33,6 +35,7 @@ mod admin;
 mod attachment;
 mod authentication;
 mod batch;
+mod berth;
 mod body;
 mod causes;
 mod connection;
@@ -42,6 +45,7 @@ mod domains;
 mod edge;
 mod email;
 mod etag;
+mod events;
 mod exchange;
 mod fields;
 mod filter;
@@ -70,6 +74,8 @@ mod stream;
 mod submission;
 mod version;
 mod view;
+mod wait;
+mod waiting;
 mod webhooks;
 
 use std::sync::Arc;
@@ -98,6 +104,7 @@ pub use principal::Principal;
 pub use problem::{Code, Problem};
 pub use rendered::RenderedEmails;
 pub use server::{HttpLimits, HttpListener, serve_tcp, serve_unix};
+pub use waiting::WaitingPlaces;
 pub use webhooks::WebhookTest;
 
 /// The parts of the program that the handlers use.
@@ -121,6 +128,8 @@ pub struct Api {
     pub reader: Reader,
     /// Memory for answers with mail.
     pub memory: AnswerMemory,
+    /// Places of requests that wait for mail.
+    pub waiting: WaitingPlaces,
     /// Emails that were listed lately.
     pub rendered: RenderedEmails,
     /// The source of entity tags.
@@ -145,6 +154,7 @@ pub fn router(api: Api) -> Router {
 pub fn routers(mut api: Api) -> (Router, Router) {
     let requests = Arc::<Requests>::default();
     api.metrics.push(MetricSource { name: "http", counts: requests.clone() });
+    api.metrics.push(MetricSource { name: "waiting", counts: Arc::new(api.waiting.clone()) });
     let rate_limits = RateLimits::new(&api.config, Arc::clone(&api.clock));
     let auth = Authentication::new(Arc::clone(&api.tokens), Arc::clone(&api.clock), api.config.public);
     let edge = edge::Edge::new(&api.config, Arc::clone(&auth), rate_limits, requests);
@@ -170,6 +180,8 @@ fn routes(api: &Api) -> Router<Arc<Api>> {
         .route("/openapi.json", get(openapi::show))
         .route("/api/mail/messages", get(messages::list).post(submission::submit))
         .route("/api/mail/messages/{id}", get(message::show))
+        .route("/api/mail/wait", get(wait::wait))
+        .route("/api/mail/stream", get(events::stream))
         .route("/api/mail/messages/{id}/raw", get(raw::show))
         .route("/api/mail/messages/{id}/html", get(view::html))
         .route("/api/mail/messages/{id}/text", get(view::text))

@@ -83,6 +83,8 @@ codes! {
     SecretInvalid = BAD_REQUEST "secret_invalid",
     /// A text is not a point in time.
     TimeInvalid = BAD_REQUEST "time_invalid",
+    /// `timeout` is not a whole number of seconds.
+    TimeoutInvalid = BAD_REQUEST "timeout_invalid",
     /// A text is not the name of a token.
     NameInvalid = BAD_REQUEST "name_invalid",
     /// A text is not the scope of a token.
@@ -169,6 +171,12 @@ codes! {
     TooManyConnectionsForClient = TOO_MANY_REQUESTS "too_many_connections_for_client",
     /// All connections of the service are taken.
     TooManyConnections = SERVICE_UNAVAILABLE "too_many_connections",
+    /// The client has too many requests that wait for mail.
+    TooManyWaitingForClient = TOO_MANY_REQUESTS "too_many_waiting_for_client",
+    /// All places of requests that wait for mail are taken.
+    TooManyWaiting = SERVICE_UNAVAILABLE "too_many_waiting",
+    /// The service stops.
+    Stopping = SERVICE_UNAVAILABLE "stopping",
     /// The domain is fixed in the settings.
     DomainFixed = CONFLICT "domain_fixed",
     /// No `mx-host` is set.

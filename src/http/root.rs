@@ -31,6 +31,8 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Json<Value> {
             "docs": "GET /docs",
             "openapi": "GET /openapi.json",
             "inbox": "GET /api/mail/messages?to=ADDRESS",
+            "stream": "GET /api/mail/stream?to=ADDRESS",
+            "wait": "GET /api/mail/wait?to=ADDRESS",
             "message": "GET /api/mail/messages/ID",
             "raw": "GET /api/mail/messages/ID/raw",
             "html": "GET /api/mail/messages/ID/html",

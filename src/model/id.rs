@@ -27,6 +27,14 @@ impl EmailId {
         Self(uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
     }
 
+    /// When the Email was received; `None` if the id is no UUID of version 7.
+    pub fn received_at(self) -> Option<Timestamp> {
+        let mut millis = [0; 8];
+        millis[2..].copy_from_slice(&self.octets()[..6]);
+        let millis = i64::from_be_bytes(millis);
+        (self.0.get_version_num() == 7).then_some(Timestamp::from_millis(millis))
+    }
+
     /// The 16 octets of the UUID.
     pub const fn octets(self) -> [u8; 16] {
         self.0.into_bytes()
@@ -73,6 +81,13 @@ mod tests {
         let tails: std::collections::HashSet<[u8; 7]> =
             ids.iter().map(|id| id.octets()[9..].try_into().expect("seven octets")).collect();
         assert_eq!(tails.len(), 1000);
+    }
+
+    #[test]
+    fn an_id_says_when_its_email_was_received() {
+        let at = Timestamp::from_millis(1_700_000_000_123);
+        assert_eq!(EmailId::fresh(at).received_at(), Some(at));
+        assert_eq!(EmailId::from_octets([0x44; 16]).received_at(), None);
     }
 
     #[test]

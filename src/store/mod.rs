@@ -50,6 +50,7 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
 use crate::config::{Config, Revision};
+use crate::events::{Position, Subscription};
 use crate::model::{Caps, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
 use backup::BackupItem;
@@ -82,6 +83,15 @@ pub struct MailboxPage {
     pub total: u64,
     /// The state of the whole mailbox.
     pub version: MailboxVersion,
+}
+
+/// Emails of a mailbox after a sequence number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmailsAfter {
+    /// Oldest first.
+    pub emails: Vec<Listed>,
+    /// Where to go on: after this sequence number. `None` if there are no further Emails.
+    pub next: Option<u64>,
 }
 
 /// The state of a mailbox as of a time.
@@ -211,6 +221,24 @@ pub trait Store: Send + Sync + 'static {
         limit: usize,
         now: Timestamp,
     ) -> Result<Vec<Listed>, StoreError>;
+
+    /// Lists the oldest Emails of a mailbox with sequence numbers above `after`, at most `limit`, among some hundred rows.
+    async fn list_after(
+        &self,
+        mailbox: &Mailbox,
+        after: u64,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<EmailsAfter, StoreError>;
+
+    /// Subscribes to the events of a mailbox, or of all. See [`Subscription`] for what a store owes its subscribers.
+    ///
+    /// The subscriber may be late by `events_max` events before it misses any. A store that may have lost an event of
+    /// another node tells its subscribers now and then that they missed one.
+    fn subscribe(&self, mailbox: Option<&Mailbox>, events_max: usize) -> Subscription;
+
+    /// The position in the events of a mailbox, or of all, behind every Email that is readable now.
+    async fn position(&self, mailbox: Option<&Mailbox>) -> Result<Position, StoreError>;
 
     /// Lists the newest Emails of all mailboxes as of `now`. Examines a bounded number of rows, however much is stored.
     async fn newest(&self, query: NewestQuery, now: Timestamp) -> Result<NewestPage, StoreError>;

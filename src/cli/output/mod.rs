@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::model::Timestamp;
 
 pub use document::document;
-pub use progress::Bar;
+pub use progress::{Bar, Spinner};
 
 /// A form of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

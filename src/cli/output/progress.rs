@@ -1,4 +1,4 @@
-//! A bar on the terminal's standard error for work that takes a while.
+//! A bar or a spinner on the terminal's standard error for what takes a while.
 
 use std::time::Duration;
 
@@ -8,6 +8,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 const SHOW_AFTER: Duration = Duration::from_millis(500);
 /// How often it is drawn at most.
 const DRAWS_PER_SECOND: u8 = 10;
+/// How often a spinner moves.
+const TICK_EVERY: Duration = Duration::from_millis(100);
 
 /// How far some work is, in octets. It goes from the terminal when it is dropped.
 #[derive(Debug)]
@@ -36,6 +38,31 @@ impl Bar {
         }
         self.bar.set_length(all);
         self.bar.set_position(done);
+    }
+}
+
+/// Shows that the program waits. It goes from the terminal when it is dropped.
+#[derive(Debug)]
+pub struct Spinner(ProgressBar);
+
+impl Spinner {
+    /// A spinner that is drawn only if `is_shown`.
+    pub fn new(what: String, is_shown: bool) -> Self {
+        let target =
+            if is_shown { ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND) } else { ProgressDrawTarget::hidden() };
+        let spinner = ProgressBar::with_draw_target(None, target).with_message(what);
+        let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
+        spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        if is_shown {
+            spinner.enable_steady_tick(TICK_EVERY);
+        }
+        Self(spinner)
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
 }
 

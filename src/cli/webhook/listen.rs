@@ -1,6 +1,5 @@
 //! `tempmail webhook listen`: sends events to a receiver on this machine without a registration.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,8 +9,9 @@ use uuid::Uuid;
 use super::super::Context;
 use super::super::domain_hint::hint_unless_served;
 use super::super::output::{self, Format, Style, time, visible};
+use super::super::watch;
 use super::secret;
-use crate::client::{Arrivals, Client, ClientError, EmailDetail, Transport};
+use crate::client::{Backoff, Client, ClientError, EmailDetail, Events};
 use crate::clock::SystemClock;
 use crate::dns::{DnsResolver, ResolverSettings};
 use crate::error::{Error, Exit};
@@ -22,10 +22,6 @@ use crate::webhook::{
 
 /// How long it may take to learn whether the service receives mail for the address.
 const HINT_WITHIN: Duration = Duration::from_secs(2);
-/// How often the inbox is looked at.
-const EVERY: Duration = Duration::from_secs(1);
-/// The longest pause that a service can ask for.
-const PAUSE_MAX: Duration = Duration::from_mins(1);
 
 /// POST mail to a local URL as it arrives, as a webhook would, without registering one
 ///
@@ -102,15 +98,11 @@ impl Listen {
                 .map(Signer::of),
         };
         let client = cx.client().await?;
-        if matches!(client.transport(), Transport::InProcess(_)) {
-            return Err(Error::new(Exit::Unavailable, "no daemon runs that could receive mail")
-                .hint("start `tempmail serve` in another terminal, or ask another service with --server"));
-        }
-        let arrivals = Arrivals::begin(client, self.address.clone()).await?;
+        let events = watch::follow(client, Some(self.address.clone())).await?;
         cx.hint(&format!("mail for {} goes to {}; Ctrl-C ends this", self.address, forwarder.target.url()));
         // No more than a hint, for which mail is not to wait.
         let _ = tokio::time::timeout(HINT_WITHIN, hint_unless_served(cx, client, &self.address)).await;
-        forwarder.follow(cx, client, arrivals).await
+        forwarder.follow(cx, client, events).await
     }
 }
 
@@ -130,52 +122,40 @@ fn caller(cx: &Context, guard: Guard) -> Result<Caller, Error> {
 }
 
 impl Forwarder {
-    /// Forwards what arrives until the process ends. A service that can't answer is asked again.
-    async fn follow(self, cx: &Context, client: &Client, mut arrivals: Arrivals) -> Result<Exit, Error> {
-        let mut waiting = VecDeque::new();
-        let mut is_away = false;
+    /// Forwards what arrives until the process ends.
+    async fn follow(self, cx: &Context, client: &Client, mut events: Events<'_>) -> Result<Exit, Error> {
         loop {
-            let pause = match self.round(cx, client, &mut arrivals, &mut waiting).await? {
-                Ok(()) => {
-                    is_away = false;
-                    EVERY
-                }
-                Err(error) => {
-                    if !is_away {
-                        cx.hint(&format!("{error}; trying again"));
-                    }
-                    is_away = true;
-                    pause_after(&error)
-                }
-            };
-            tokio::time::sleep(pause).await;
+            let event = watch::next(cx, &mut events).await?;
+            match event.event.as_str() {
+                "email.received" => self.forward_by_id(cx, client, event.text("id")).await?,
+                "reset" => cx.hint("too much happened at once: mail that arrived meanwhile is not sent"),
+                _ => {}
+            }
         }
     }
 
-    /// One look at the inbox. The inner error is the service's, after which what waits is kept.
-    async fn round(
-        &self,
-        cx: &Context,
-        client: &Client,
-        arrivals: &mut Arrivals,
-        waiting: &mut VecDeque<String>,
-    ) -> Result<Result<(), ClientError>, Error> {
-        match arrivals.next(client).await {
-            Ok(ids) => waiting.extend(ids),
-            Err(error) => return Ok(Err(error)),
-        }
-        while let Some(id) = waiting.front() {
+    /// Reads a mail and forwards it. A service that can't answer is asked again.
+    async fn forward_by_id(&self, cx: &Context, client: &Client, id: &str) -> Result<(), Error> {
+        let mut backoff = Backoff::default();
+        loop {
             match of_client(client, id).await {
                 Ok(Some(email)) => {
                     let forwarded = self.forward(cx, &email).await;
-                    cx.print(shown(cx.style, &forwarded))?;
+                    return cx.print(shown(cx.style, &forwarded));
                 }
-                Ok(None) => cx.hint(&format!("mail {id} was gone before it could be read")),
-                Err(error) => return Ok(Err(error)),
+                Ok(None) => {
+                    cx.hint(&format!("mail {id} was gone before it could be read"));
+                    return Ok(());
+                }
+                Err(error) if error.may_pass() => {
+                    if backoff.is_first() {
+                        cx.hint(&format!("{error}; trying again"));
+                    }
+                    tokio::time::sleep(backoff.next(&error)).await;
+                }
+                Err(error) => return Err(error.into()),
             }
-            waiting.pop_front();
         }
-        Ok(Ok(()))
     }
 
     async fn forward(&self, cx: &Context, email: &Arrived) -> Forwarded {
@@ -239,11 +219,6 @@ async fn of_client(client: &Client, id: &str) -> Result<Option<Arrived>, ClientE
     }
 }
 
-fn pause_after(error: &ClientError) -> Duration {
-    let asked = error.problem().and_then(|problem| problem.retry_after).map(Duration::from_secs);
-    asked.map_or(EVERY, |pause| pause.clamp(EVERY, PAUSE_MAX))
-}
-
 /// One line, written as soon as it is known.
 fn shown(style: Style, forwarded: &Forwarded) -> String {
     let Forwarded { at, id, status, error, duration_millis, .. } = forwarded;
@@ -272,7 +247,6 @@ fn shown(style: Style, forwarded: &Forwarded) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::Problem;
 
     #[test]
     fn a_line_tells_what_became_of_a_mail() {
@@ -298,11 +272,5 @@ mod tests {
             shown(style(Some(Format::Json)), &refused),
             "{\"at\":\"2023-11-14 22:13:20\",\"id\":\"m\",\"event\":\"e\",\"status\":500,\"error\":\"http_status\",\"durationMillis\":12}\n"
         );
-    }
-
-    #[test]
-    fn a_service_that_asks_for_a_pause_gets_one_within_bounds() {
-        let of = |retry_after| pause_after(&ClientError::Refused(Problem { retry_after, ..Problem::default() }));
-        assert_eq!([of(None), of(Some(0)), of(Some(7)), of(Some(9_999))], [EVERY, EVERY, EVERY * 7, PAUSE_MAX]);
     }
 }

@@ -44,6 +44,10 @@ pub struct HttpConfig {
     pub connections_max: usize,
     /// The most connections at once of one client.
     pub connections_per_client_max: usize,
+    /// The most requests at once that wait for mail, beside the connections.
+    pub waiting_max: usize,
+    /// The most such requests of one client.
+    pub waiting_per_client_max: usize,
 }
 
 impl HttpConfig {
@@ -67,6 +71,8 @@ impl HttpConfig {
             access_log: AccessLog::default(),
             connections_max: 1_000,
             connections_per_client_max: 250,
+            waiting_max: 10_000,
+            waiting_per_client_max: 100,
         }
     }
 
@@ -183,5 +189,21 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Maximum HTTP connections at once of one client (IPv4 address or IPv6 /64), 1 to 100000",
         |c, v| one(v, |t| value::number(t, 1..=100_000)).map(|n| c.http.connections_per_client_max = n),
         |c| vec![c.http.connections_per_client_max.to_string()],
+    ),
+    Setting::new(
+        "max-http-waiting",
+        Shape::One,
+        "N",
+        "Maximum HTTP requests at once that wait for mail, beside max-http-connections, 1 to 100000",
+        |c, v| one(v, |t| value::number(t, 1..=100_000)).map(|n| c.http.waiting_max = n),
+        |c| vec![c.http.waiting_max.to_string()],
+    ),
+    Setting::new(
+        "max-http-waiting-per-client",
+        Shape::One,
+        "N",
+        "Maximum HTTP requests at once that wait for mail, of one client (IPv4 address or IPv6 /64), 1 to 100000",
+        |c, v| one(v, |t| value::number(t, 1..=100_000)).map(|n| c.http.waiting_per_client_max = n),
+        |c| vec![c.http.waiting_per_client_max.to_string()],
     ),
 ];

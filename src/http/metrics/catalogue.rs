@@ -113,6 +113,7 @@ pub(super) const FAMILIES: &[Family] = &[
 
     counter("http", "requests", "tempmail_http_requests_total", &["route", "class"], "HTTP requests answered, by the template of their route and the class of their status."),
     gauge("http", "inFlight", "tempmail_http_requests_in_flight", &[], "HTTP requests that are being answered now."),
+    gauge("waiting", "waiting", "tempmail_http_requests_waiting", &[], "HTTP requests that wait for mail now, as a part of tempmail_http_requests_in_flight."),
 ];
 
 #[cfg(test)]

@@ -8,6 +8,9 @@ use crate::http::problem::Code;
 /// What reading an Email can fail with.
 const READING: &[Code] = &[Code::RoleAddress, Code::EmailDamaged, Code::Busy, Code::StoreUnavailable];
 
+/// What waiting for mail can fail with.
+const WAITING: &[Code] = &[Code::TooManyWaitingForClient, Code::TooManyWaiting, Code::Stopping];
+
 pub(super) fn operations() -> Vec<Operation> {
     let list = Operation::get("/api/mail/messages", "listMessages", "List the mail of an address, newest first")
         .about(
@@ -42,6 +45,8 @@ pub(super) fn operations() -> Vec<Operation> {
     vec![
         filtered(list),
         submission(),
+        wait(),
+        stream(),
         Operation::get("/api/mail/messages/{id}", "getMessage", "Read one mail with all its details")
             .closable()
             .id_in_path(uuid("The id of the Email."))
@@ -85,6 +90,48 @@ pub(super) fn operations() -> Vec<Operation> {
             .fails(READING),
         filtered(delete),
     ]
+}
+
+/// Waiting for mail.
+fn wait() -> Operation {
+    let since = "Only mail received at this time or later, or mail after the Email with this id.";
+    let timeout = "How long to wait, in seconds. A longer time than 300 is taken as 300.";
+    Operation::get("/api/mail/wait", "waitForMessage", "Wait for mail of an address")
+        .about(
+            "Answers at once if mail passes already: with the oldest such Email of the address. Otherwise it answers as \
+             soon as one arrives.",
+        )
+        .closable()
+        .needs("to", address("The address."))
+        .takes("timeout", with(with(count(timeout), "default", 30), "minimum", 0))
+        .takes("since", text(since, "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b"))
+        .takes("from", text("Only mail whose sender's address contains this text, without regard to case.", "shop"))
+        .takes("subject", text("Only mail whose subject contains this text, without regard to case.", "welcome"))
+        .takes("has", word("Only mail that has this.", &["attachment"]))
+        .json(200, "The Email.", reference("Message"))
+        .empty(204, "No mail passed in time.")
+        .fails(READING)
+        .fails(&[Code::AddressInvalid, Code::TimeInvalid, Code::TimeoutInvalid, Code::FilterInvalid, Code::IdInvalid])
+        .fails(WAITING)
+}
+
+/// A stream of events.
+fn stream() -> Operation {
+    let last = "The `id` of the last event, of a client that comes back and cannot send the field Last-Event-ID.";
+    let events = text("Events by the HTML standard, section 9.2.", "");
+    Operation::get("/api/mail/stream", "streamEvents", "Follow the mail of an address, or of all")
+        .about(
+            "Events are `email.received` (the fields of an Email in a list, without `message` and `attachmentCount`), \
+             `email.deleted` and `email.expired` (`id` and `recipient`), and `reset`: then events were missed, and the \
+             list must be read again. Without `to` the stream is the administrator's, and that of a token.",
+        )
+        .closable()
+        .takes("to", address("The address."))
+        .takes("lastEventId", text(last, "5f2c1a90-1b"))
+        .takes_field("Last-Event-ID", text("The `id` of the last event, of a client that comes back.", "5f2c1a90-1b"))
+        .answer(200, "The events.", "text/event-stream", events)
+        .fails(&[Code::AddressInvalid, Code::Unauthorized, Code::RoleAddress, Code::StoreUnavailable])
+        .fails(WAITING)
 }
 
 /// The administrator's way into inboxes.

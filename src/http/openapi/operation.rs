@@ -115,6 +115,12 @@ impl Operation {
         self.query(name, schema, false)
     }
 
+    /// An optional field of the request's header.
+    pub(super) fn takes_field(mut self, name: &str, schema: Value) -> Self {
+        self.parameters.push(json!({ "name": name, "in": "header", "schema": schema }));
+        self
+    }
+
     fn query(mut self, name: &str, mut schema: Value, is_required: bool) -> Self {
         let description = schema.as_object_mut().and_then(|schema| schema.remove("description")).unwrap_or_default();
         let mut parameter = json!({ "name": name, "in": "query", "description": description, "schema": schema });
@@ -138,7 +144,7 @@ impl Operation {
     /// The field Range, and the answers 206 and 416. The answer 200 is set already.
     pub(super) fn has_ranges(mut self) -> Self {
         let range = text("One range of octets.", "bytes=0-1023");
-        self.parameters.push(json!({ "name": "Range", "in": "header", "schema": range }));
+        self = self.takes_field("Range", range);
         if let Some(whole) = self.answers.get(&200) {
             let mut part = whole.clone();
             part["description"] = json!("The range.");
@@ -167,6 +173,12 @@ impl Operation {
     /// An answer with a JSON body.
     pub(super) fn json(self, status: u16, description: &str, schema: Value) -> Self {
         self.answer(status, description, "application/json", schema)
+    }
+
+    /// An answer without a body.
+    pub(super) fn empty(mut self, status: u16, description: &str) -> Self {
+        self.answers.insert(status, json!({ "description": description }));
+        self
     }
 
     /// An answer with a body of a media type.

@@ -58,7 +58,7 @@ impl Loader {
         }
         let (_, places) = self.opened.journal.append(&mut group)?;
         let end = self.opened.journal.position();
-        let applied = self.opened.index.apply(changes.iter().zip(places), end);
+        let applied = self.opened.index.apply(changes.iter().zip(places), end, false);
         applied.map(|_| ()).map_err(|error| error.to_store_error())
     }
 

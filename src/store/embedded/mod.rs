@@ -43,9 +43,10 @@ use super::disk::{self, Directory, Disk};
 use super::index::{View, record_place};
 use super::journal::RecordPlace;
 use super::{
-    BackupStream, Compacted, DetailedStats, Expired, IndexError, MailboxPage, NewestPage, NewestQuery, OpenError,
-    PageRequest, Registration, Store, StoreError, StoreOptions, StoreStats,
+    BackupStream, Compacted, DetailedStats, EmailsAfter, Expired, IndexError, MailboxPage, NewestPage, NewestQuery,
+    OpenError, PageRequest, Registration, Store, StoreError, StoreOptions, StoreStats,
 };
+use crate::events::{Position, Subscription};
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
 /// The most Emails that one change of [`Store::delete_all`] removes.
@@ -197,6 +198,33 @@ impl Store for EmbeddedStore {
     ) -> Result<Vec<Listed>, StoreError> {
         let mailbox = mailbox.clone();
         self.read(move |view| view.list_before(&mailbox, before, limit, now)).await
+    }
+
+    async fn list_after(
+        &self,
+        mailbox: &Mailbox,
+        after: u64,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<EmailsAfter, StoreError> {
+        let mailbox = mailbox.clone();
+        match self.state.index() {
+            // A change of threads would cost more than so few rows.
+            Some(index) => self.state.ask(&index, |view| view.list_after(&mailbox, after, limit, FEW_ROWS, now)),
+            None => self.read(move |view| view.list_after(&mailbox, after, limit, FEW_ROWS, now)).await,
+        }
+    }
+
+    fn subscribe(&self, mailbox: Option<&Mailbox>, events_max: usize) -> Subscription {
+        self.state.subscribe(mailbox, events_max)
+    }
+
+    async fn position(&self, mailbox: Option<&Mailbox>) -> Result<Position, StoreError> {
+        let (sequence, _) = match self.state.index() {
+            Some(index) => self.state.ask(&index, View::last_sequence)?,
+            None => self.read(View::last_sequence).await?,
+        };
+        Ok(Position { tag: self.state.tag(mailbox), sequence })
     }
 
     async fn newest(&self, query: NewestQuery, now: Timestamp) -> Result<NewestPage, StoreError> {

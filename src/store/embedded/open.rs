@@ -103,7 +103,7 @@ fn begin(found: &FoundJournal, index: Index, options: &StoreOptions) -> Result<O
 /// Applies the groups that the index lacks. Returns the end of the journal.
 fn replay(found: &FoundJournal, index: &Index, from: Position) -> Result<Position, OpenError> {
     found.run(from, |records, end| {
-        index.apply(records.iter().map(|record| (&record.change, record.place)), end)?;
+        index.apply(records.iter().map(|record| (&record.change, record.place)), end, false)?;
         Ok(())
     })
 }

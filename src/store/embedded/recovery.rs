@@ -91,6 +91,7 @@ impl Writer {
     fn counted(&mut self, applied: Applied) -> Vec<ChangeResult> {
         self.state.counters().add(&applied.counts);
         drop_warnings::warn(self.drop_warnings.add(&applied.counts.events_dropped, Instant::now()));
+        self.unpublished = (applied.events, Some(self.state.hub().moment()));
         applied.results
     }
 
@@ -162,7 +163,8 @@ impl Writer {
         let caught_up = FoundJournal::open_again(Arc::clone(self.state.segments().disk())).and_then(|found| {
             found.run(position, |records, next| {
                 if position.group < end {
-                    let of_group = index.apply(records.iter().map(|record| (&record.change, record.place)), next)?;
+                    let changes = records.iter().map(|record| (&record.change, record.place));
+                    let of_group = index.apply(changes, next, false)?;
                     if wanted == Some(position.group) {
                         applied = of_group;
                     }

@@ -11,9 +11,10 @@ use tokio_util::sync::CancellationToken;
 use super::counters::Counters;
 use super::open::Opened;
 use super::queue::{Signal, WriterCommand};
+use crate::events::{Hub, Moment, Subscription, Topic};
 use crate::model::{Mailbox, Timestamp};
 use crate::store::change::{Change, ChangeResult};
-use crate::store::index::{Index, IndexError, View};
+use crate::store::index::{GroupEvents, HashKey, Index, IndexError, View, tag, topic};
 use crate::store::journal::{Segments, SpareView};
 use crate::store::{OutboxVersion, StoreError, StoreOptions, StoreStats};
 
@@ -43,6 +44,8 @@ pub(super) struct StoreState {
     /// Grows whenever earlier reads of the outbox may be outdated.
     outbox_version: AtomicU64,
     counters: Arc<Counters>,
+    hash_key: HashKey,
+    hub: Arc<Hub>,
 }
 
 impl StoreState {
@@ -60,6 +63,8 @@ impl StoreState {
             outbox_hint: Arc::default(),
             outbox_version: AtomicU64::new(0),
             counters: Arc::default(),
+            hash_key: opened.index.hash_key,
+            hub: Arc::default(),
         };
         state.measure_index();
         state
@@ -71,6 +76,30 @@ impl StoreState {
 
     pub(super) fn counters(&self) -> &Arc<Counters> {
         &self.counters
+    }
+
+    pub(super) fn hub(&self) -> &Hub {
+        &self.hub
+    }
+
+    pub(super) fn subscribe(&self, mailbox: Option<&Mailbox>, events_max: usize) -> Subscription {
+        let topic = mailbox.map_or(Topic::ALL, |mailbox| topic(&self.hash_key, mailbox));
+        self.hub.subscribe(topic, events_max)
+    }
+
+    /// The tag of positions in the events of a mailbox, or of all.
+    pub(super) fn tag(&self, mailbox: Option<&Mailbox>) -> u32 {
+        tag(&self.hash_key, mailbox)
+    }
+
+    /// Tells subscribers what happened to Emails in a group that every new view shows.
+    pub(super) fn publish(&self, events: GroupEvents, visible_at: Option<Moment>) {
+        match events {
+            Some(events) => events.iter().for_each(|(topic, event)| self.hub.publish(*topic, event)),
+            // Nobody watched when the group was applied, or too much happened.
+            None if self.hub.is_watched() => visible_at.into_iter().for_each(|moment| self.hub.miss_before(moment)),
+            None => {}
+        }
     }
 
     pub(super) fn outbox_hint(&self) -> Arc<Notify> {
@@ -105,7 +134,8 @@ impl StoreState {
         self.give_index_back(index);
         self.index_failure.store(None);
         self.counters.index_reopened();
-        // Nobody has seen the results of the replayed changes, so assume that they outdate the outbox.
+        // Nobody has seen the results of the replayed changes, so assume that they outdate the outbox and all else.
+        self.hub.miss_before(self.hub.moment());
         self.outbox_version.fetch_add(1, Ordering::SeqCst);
         self.outbox_hint.notify_one();
     }

@@ -19,8 +19,9 @@ use super::punching::Punching;
 use super::queue::{Job, Queue, Signal, WriterCommand, answer, answer_all, gather};
 use super::recovery::{Backoff, OPENING_RETRY_MAX, SAVING_RETRY_MAX};
 use super::state::StoreState;
+use crate::events::Moment;
 use crate::store::change::{Change, ChangeResult};
-use crate::store::index::{Applied, IndexError, SegmentUsage};
+use crate::store::index::{Applied, GroupEvents, IndexError, SegmentUsage};
 use crate::store::journal::{AppendError, Group, Journal, RecordPlace, group_room};
 use crate::store::{OpenError, StoreError};
 
@@ -52,6 +53,7 @@ pub(super) fn start(
         compact_at: None,
         compacted_at: None,
         drop_warnings: DropWarnings::default(),
+        unpublished: (None, None),
     };
     let thread = std::thread::Builder::new()
         .name("store-writer".into())
@@ -107,6 +109,8 @@ pub(super) struct Writer {
     /// When the last compaction was tried.
     pub(super) compacted_at: Option<Instant>,
     pub(super) drop_warnings: DropWarnings,
+    /// What happened to Emails in the last group, and when it became visible.
+    pub(super) unpublished: (GroupEvents, Option<Moment>),
 }
 
 impl Writer {
@@ -218,6 +222,8 @@ impl Writer {
                 for (job, result) in jobs.into_iter().zip(results) {
                     answer(job, Ok(result));
                 }
+                let (events, visible_at) = std::mem::take(&mut self.unpublished);
+                self.state.publish(events, visible_at);
             }
             Err(AppendError::NoRoom(cause)) => self.commit_freeing(jobs, &cause),
             Err(AppendError::Failed(error)) => answer_all(jobs, &error),
@@ -259,6 +265,7 @@ impl Writer {
 
     pub(super) fn apply_once(&self, changes: &[&Change], places: &[RecordPlace]) -> Result<Applied, IndexError> {
         let index = self.state.index().ok_or(IndexError::Corrupt("the index is not open"))?;
-        index.apply(changes.iter().copied().zip(places.iter().copied()), self.journal.position())
+        let is_watched = self.state.hub().is_watched();
+        index.apply(changes.iter().copied().zip(places.iter().copied()), self.journal.position(), is_watched)
     }
 }

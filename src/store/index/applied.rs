@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::events::{Event, Topic};
 use crate::model::WebhookId;
 use crate::store::change::ChangeResult;
+
+/// What happened to Emails in a group. `None` if nobody watched, or too much happened.
+pub(crate) type GroupEvents = Option<Vec<(Topic, Event)>>;
 
 /// The result of a group.
 #[derive(Debug, Default)]
@@ -12,6 +16,8 @@ pub(crate) struct Applied {
     pub(crate) results: Vec<ChangeResult>,
     /// The counts of all changes together.
     pub(crate) counts: GroupCounts,
+    /// What happened to Emails.
+    pub(crate) events: GroupEvents,
 }
 
 /// The counts of one group. A replayed group is not counted again.

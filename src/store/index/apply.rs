@@ -6,20 +6,22 @@ use std::ops::RangeBounds;
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
-use super::applied::GroupCounts;
+use super::applied::{GroupCounts, GroupEvents};
 use super::domain_counts::DomainCountRows;
+use super::happenings::Happenings;
 use super::keys::{HashKey, MailKey, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of};
 use super::lazy_table::LazyTable;
 use super::outbox::OutboxTables;
 use super::outbox_limits::ENDS_MAX;
 use super::refcounts::{RefCount, RefCounts};
-use super::rows::{EventRow, HeadRow, IndexState, MailRow, decode_domain, decode_head, decode_mail};
+use super::rows::{EventRow, HeadRow, IndexState, MailRow, decode_head, decode_mail};
 use super::segment_usage::SegmentUsages;
 use super::tables::{DOMAINS, EXPIRY, EXPIRY_ROW_KEYS, IDS, MAIL, META, META_STATE, PUNCHES};
-use crate::model::{DomainRecord, EmailId, Envelope, Mailbox, Timestamp};
+use crate::events::Happening;
+use crate::model::{EmailId, Envelope, Mailbox, Timestamp};
+use crate::store::OutboxLimits;
 use crate::store::change::{Change, ChangeResult};
 use crate::store::journal::{Position, RecordPlace};
-use crate::store::{OutboxLimits, Registration};
 
 /// The tables of one redb transaction. Those that most groups do not use are opened when they are used.
 pub(super) struct Apply<'t> {
@@ -30,7 +32,7 @@ pub(super) struct Apply<'t> {
     pub(super) refcounts: RefCounts<'t>,
     pub(super) segment_usage: SegmentUsages<'t>,
     punches: LazyTable<'t, (u64, u32), (u32, u32)>,
-    domains: LazyTable<'t, &'static str, &'static [u8]>,
+    pub(super) domains: LazyTable<'t, &'static str, &'static [u8]>,
     pub(super) domain_counts: DomainCountRows<'t>,
     pub(super) outbox: OutboxTables<'t>,
     pub(super) hash_key: HashKey,
@@ -42,6 +44,7 @@ pub(super) struct Apply<'t> {
     pub(super) has_dropped: bool,
     pub(super) state: IndexState,
     pub(super) counts: GroupCounts,
+    happenings: Happenings,
     /// The group's new keys of mail, by the second in which they expire.
     expiring: BTreeMap<u64, Vec<MailKey>>,
 }
@@ -58,7 +61,11 @@ pub(super) enum Removal {
 }
 
 impl<'t> Apply<'t> {
-    pub(super) fn begin(transaction: &'t WriteTransaction, hash_key: HashKey) -> Result<Self, IndexError> {
+    pub(super) fn begin(
+        transaction: &'t WriteTransaction,
+        hash_key: HashKey,
+        is_watched: bool,
+    ) -> Result<Self, IndexError> {
         let meta = transaction.open_table(META)?;
         let state = meta
             .get(META_STATE)?
@@ -81,12 +88,13 @@ impl<'t> Apply<'t> {
             has_dropped: false,
             state,
             counts: GroupCounts::default(),
+            happenings: Happenings::new(is_watched),
             expiring: BTreeMap::new(),
         })
     }
 
-    /// Writes the collected rows of the group and the new position. Returns the group's counts.
-    pub(super) fn finish(mut self, position: Position) -> Result<GroupCounts, IndexError> {
+    /// Writes the collected rows of the group and the new position. Returns the group's counts and events.
+    pub(super) fn finish(mut self, position: Position) -> Result<(GroupCounts, GroupEvents), IndexError> {
         if position.group != self.state.position().group + 1 {
             return Err(IndexError::Corrupt("it lacks the groups before"));
         }
@@ -98,7 +106,7 @@ impl<'t> Apply<'t> {
         self.segment_usage.flush()?;
         self.state.set_position(position);
         self.meta.insert(META_STATE, &self.state.encode()?[..])?;
-        Ok(self.counts)
+        Ok((self.counts, self.happenings.into_events()))
     }
 
     pub(super) fn change(&mut self, change: &Change, place: RecordPlace) -> Result<ChangeResult, IndexError> {
@@ -221,6 +229,7 @@ impl<'t> Apply<'t> {
         self.state.emails += 1;
         self.segment_usage.add_email(row.place);
         self.domain_counts.add(domain, row.expires_at);
+        self.happenings.add(Happening::Received, key, row);
         Ok(())
     }
 
@@ -301,11 +310,13 @@ impl<'t> Apply<'t> {
         self.mail.remove(key)?;
         self.ids.remove(&row.id.octets())?;
         self.state.emails = self.state.emails.saturating_sub(1);
-        match removal {
-            Removal::Delete => self.counts.deleted += 1,
-            Removal::Evict => self.counts.evicted += 1,
-            Removal::Expire => self.counts.expired += 1,
-        }
+        let (count, happening) = match removal {
+            Removal::Delete => (&mut self.counts.deleted, Happening::Deleted),
+            Removal::Evict => (&mut self.counts.evicted, Happening::Deleted),
+            Removal::Expire => (&mut self.counts.expired, Happening::Expired),
+        };
+        *count += 1;
+        self.happenings.add(happening, key, row);
         let mut head = self.head(key)?.ok_or(IndexError::Corrupt("a mailbox's head is missing"))?;
         head.emails = head.emails.saturating_sub(1);
         head.octets = head.octets.saturating_sub(u64::from(row.place.content));
@@ -373,28 +384,6 @@ impl<'t> Apply<'t> {
                 self.expiry.insert((second, sequence_of(&keys[0])), keys.as_flattened())?;
             }
         }
-        Ok(())
-    }
-
-    fn register_domain(&mut self, record: &DomainRecord, limit: u64) -> Result<ChangeResult, IndexError> {
-        let taken = match self.domains.get()?.get(record.name.as_str())? {
-            None => None,
-            Some(row) => Some(decode_domain(row.value())?),
-        };
-        let registration = match taken {
-            Some(taken) => Registration::Taken(taken),
-            None if redb::ReadableTableMetadata::len(self.domains.get()?)? >= limit => Registration::Full,
-            None => {
-                self.put_domain(record)?;
-                Registration::Won
-            }
-        };
-        Ok(ChangeResult::Registered(registration))
-    }
-
-    fn put_domain(&mut self, record: &DomainRecord) -> Result<(), IndexError> {
-        let value = postcard::to_stdvec(record).map_err(|_| IndexError::Corrupt("a domain cannot be encoded"))?;
-        self.domains.get_mut()?.insert(record.name.as_str(), &value[..])?;
         Ok(())
     }
 }

@@ -9,9 +9,10 @@
 //! backend, overlay     storage for redb: on a disk, and on a file that is only read
 //! tables, keys, rows   the layout; lazy_table opens a table when it is used
 //! apply                what each change does to mail and domains; caps, restore, retention and relocation are parts of it
+//! happenings           what happened to Emails, for subscribers
 //! segment_usage        what is live in each segment
 //! refcounts            how many Emails and events refer to a message
-//! domain_counts        how many Emails each domain has
+//! domain_rows          the records of domains; domain_counts says how many Emails each has
 //! outbox               what changes do to webhooks: outbox_events, webhook_rows, webhook_sets, delivery_log
 //! outbox_limits        which events are dropped when the outbox is full, by outbox_usage
 //! outbox_replay        ended events that are sent again
@@ -30,7 +31,9 @@ mod caps;
 mod compaction;
 mod delivery_log;
 mod domain_counts;
+mod domain_rows;
 mod error;
+mod happenings;
 mod keys;
 mod lazy_table;
 mod newest;
@@ -59,7 +62,7 @@ use std::time::Duration;
 
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
-pub(crate) use applied::{Applied, GroupCounts};
+pub(crate) use applied::{Applied, GroupCounts, GroupEvents};
 use apply::Apply;
 pub(crate) use audit::Audit;
 use backend::{Backend, Gate, Gated};
@@ -68,6 +71,7 @@ pub(crate) use compaction::AT_START_OCTETS_MAX;
 pub use compaction::Compacted;
 use domain_counts::DomainCountRows;
 pub(crate) use error::IndexError;
+pub(crate) use happenings::{tag, topic};
 pub(crate) use keys::HashKey;
 pub(crate) use outbox_reads::Due;
 use overlay::Overlay;
@@ -98,7 +102,7 @@ const MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
 #[derive(Debug)]
 pub(crate) struct Index {
     database: Database,
-    hash_key: HashKey,
+    pub(crate) hash_key: HashKey,
     has_failed: AtomicBool,
     gate: Arc<Gate>,
 }
@@ -241,20 +245,22 @@ impl Index {
 
     /// Applies a group, all or nothing.
     ///
-    /// Every later view shows it, and the next checkpoint makes it durable. Fails if the index lacks the group before.
+    /// Every later view shows it, and the next checkpoint makes it durable. Fails if the index lacks the group before. The
+    /// events are collected only if somebody watches.
     pub(crate) fn apply<'c>(
         &self,
         changes: impl IntoIterator<Item = (&'c Change, RecordPlace)>,
         end: Position,
+        is_watched: bool,
     ) -> Result<Applied, IndexError> {
         let mut transaction = self.database.begin_write()?;
         transaction.set_durability(Durability::None)?;
-        let mut apply = Apply::begin(&transaction, self.hash_key)?;
+        let mut apply = Apply::begin(&transaction, self.hash_key, is_watched)?;
         let results =
             changes.into_iter().map(|(change, place)| apply.change(change, place)).collect::<Result<_, _>>()?;
-        let counts = apply.finish(end)?;
+        let (counts, events) = apply.finish(end)?;
         transaction.commit()?;
-        Ok(Applied { results, counts })
+        Ok(Applied { results, counts, events })
     }
 
     /// Makes everything applied so far durable, and forgets segments without live messages.

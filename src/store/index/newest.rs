@@ -121,7 +121,7 @@ mod tests {
             .collect();
         let place = RecordPlace { segment: 1, offset: 512, length: 512, content: 9 };
         let end = Position { segment: 1, offset: 1024, group: 2 };
-        index.apply(changes.iter().map(|change| (change, place)), end).expect("applied");
+        index.apply(changes.iter().map(|change| (change, place)), end, false).expect("applied");
 
         let page = |after| {
             let query = NewestQuery { by_mailbox: true, domain: None, after, skip: 0, limit: 10 };

@@ -11,7 +11,7 @@ use super::tables::{
     REFCOUNTS, SEGMENTS, WEBHOOK_SETS, WEBHOOKS,
 };
 use crate::model::{DomainRecord, EmailId, Listed, Mailbox, Timestamp};
-use crate::store::{MailboxPage, PageRequest, StoreStats};
+use crate::store::{EmailsAfter, MailboxPage, PageRequest, StoreStats};
 
 /// The most rows of mail that one read counts or examines, since a reopening of the index waits for readers.
 pub(super) const ROWS_AT_ONCE: usize = 20_000;
@@ -120,6 +120,32 @@ impl View {
             }
         }
         Ok(emails)
+    }
+
+    /// Lists the oldest Emails with sequence numbers above `after`, at most `limit`, among `rows_max` rows.
+    pub(crate) fn list_after(
+        &self,
+        mailbox: &Mailbox,
+        after: u64,
+        limit: usize,
+        rows_max: u64,
+        now: Timestamp,
+    ) -> Result<EmailsAfter, IndexError> {
+        let hash = mailbox_hash(&self.hash_key, mailbox);
+        let table = self.transaction.open_table(MAIL)?;
+        let (mut emails, mut rows, mut last) = (Vec::new(), 0, after);
+        for row in table.range::<&MailKey>(&mail_key(hash, after.saturating_add(1))..=&mail_key(hash, u64::MAX))? {
+            let (key, row) = row?;
+            if rows == rows_max || emails.len() == limit {
+                return Ok(EmailsAfter { emails, next: Some(last) });
+            }
+            (rows, last) = (rows + 1, sequence_of(key.value()));
+            let row = decode_mail(row.value())?;
+            if row.expires_at > now {
+                emails.push(row.listed(key.value()));
+            }
+        }
+        Ok(EmailsAfter { emails, next: None })
     }
 
     pub(crate) fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, IndexError> {

@@ -182,7 +182,7 @@ mod tests {
             };
             let place = RecordPlace { segment: 1, offset: 512 * n, length: 512, content: 9 };
             let end = Position { segment: 1, offset: 512 * (n + 1), group: u64::from(n) + 1 };
-            index.apply([(&change, place)], end).expect("applied");
+            index.apply([(&change, place)], end, false).expect("applied");
         }
         index
     }

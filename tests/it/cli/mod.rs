@@ -14,6 +14,8 @@ mod read;
 mod send_test;
 mod service;
 mod status;
+mod wait;
+mod watch;
 mod webhook;
 
 use std::process::Output;

@@ -7,6 +7,7 @@ mod browsers;
 mod closed;
 mod delete;
 mod domains;
+mod events;
 mod fairness;
 mod filters;
 mod heads;
@@ -25,6 +26,8 @@ mod server;
 mod slow_readers;
 mod submission;
 mod view;
+mod wait;
+mod waiting;
 mod webhooks;
 
 use std::net::{IpAddr, SocketAddr};
@@ -40,7 +43,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
-use tempmail::http::{AnswerMemory, Api, ETags, Peer, Principal, RenderedEmails, WebhookTest, router};
+use tempmail::http::{AnswerMemory, Api, ETags, Peer, Principal, RenderedEmails, WaitingPlaces, WebhookTest, router};
 use tempmail::model::{
     Address, AttemptRecord, Delivery, EmailId, Envelope, Protocol, Subaddressing, Timestamp, WebhookRecord,
 };
@@ -138,6 +141,7 @@ impl TestApi {
             tokens: Arc::clone(&tokens),
             reader: Reader::start(1).expect("a thread"),
             memory: AnswerMemory::new(config.mail.message_octets_max),
+            waiting: WaitingPlaces::new(&config),
             config: Arc::new(config),
             rendered: RenderedEmails::default(),
             etags: ETags::default(),

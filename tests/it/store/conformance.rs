@@ -3,9 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use tempmail::events::{Event, Happening, Hint};
 use tempmail::model::{Client, DomainRecord, DomainStatus, EmailId, Listed, Timestamp};
-use tempmail::store::{PageRequest, Registration, Store};
+use tempmail::store::{EmailsAfter, PageRequest, Registration, Store};
+use tokio::time::timeout;
 
+use super::PATIENCE;
 use crate::support::mail::{delivery, mailbox};
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -222,6 +226,66 @@ pub async fn a_domain_is_registered_once_changed_and_removed(store: Arc<dyn Stor
     assert_eq!(store.domains().await, Ok(vec![changed]));
 }
 
+pub async fn what_follows_an_email_is_listed_oldest_first_in_steps(store: Arc<dyn Store>) {
+    let to = mailbox("a@example.test");
+    for n in 0..5 {
+        let mut sent = delivery(&["a@example.test", "b@example.test"], format!("mail {n}"), NOW);
+        if n == 2 {
+            sent.expires_at = NOW.plus(Duration::from_secs(1));
+        }
+        store.receive(sent).await.expect("receive");
+    }
+    let mut oldest_first = store.list(&to, FIRST_PAGE, NOW).await.expect("list").emails;
+    oldest_first.reverse();
+    let all = store.list_after(&to, 0, 9, NOW).await.expect("list");
+    assert_eq!(all, EmailsAfter { emails: oldest_first.clone(), next: None });
+    let later = NOW.plus(Duration::from_mins(1));
+    let first = store.list_after(&to, oldest_first[0].sequence, 2, later).await.expect("list");
+    assert_eq!(first.emails, [oldest_first[1].clone(), oldest_first[3].clone()], "one has expired");
+    let rest = store.list_after(&to, first.next.expect("one more"), 2, later).await.expect("list");
+    assert_eq!(rest, EmailsAfter { emails: vec![oldest_first[4].clone()], next: None });
+    let end = store.list_after(&to, oldest_first[4].sequence, 2, NOW).await.expect("list");
+    assert_eq!(end, EmailsAfter { emails: Vec::new(), next: None });
+    assert_eq!(store.list_after(&to, u64::MAX, 2, NOW).await.expect("list").emails, []);
+}
+
+pub async fn each_change_of_a_mailbox_gives_its_subscribers_a_hint(store: Arc<dyn Store>) {
+    let (to, other) = (mailbox("a@example.test"), mailbox("b@example.test"));
+    let (mut of_a, mut of_b) = (store.subscribe(Some(&to), 9), store.subscribe(Some(&other), 9));
+    let (mut of_all, mut waiter) = (store.subscribe(None, 9), store.subscribe(Some(&to), 0));
+    let mut short = delivery(&["a@example.test"], "short", NOW);
+    short.expires_at = NOW.plus(Duration::from_secs(1));
+    store.receive(short).await.expect("receive");
+    let expired = newest(&*store, "a@example.test").await;
+    store.receive(delivery(&["A@example.test"], "long", NOW)).await.expect("receive");
+    let deleted = newest(&*store, "a@example.test").await;
+    assert!(store.delete(deleted.id, NOW).await.expect("delete"));
+    assert_eq!(store.expire(NOW.plus(Duration::from_mins(1)), 9).await.expect("expire").removed, 1);
+    let event = |happening, email: &Listed| Hint::Event(Event { happening, email: email.clone() });
+    for subscription in [&mut of_a, &mut of_all] {
+        for expected in [
+            event(Happening::Received, &expired),
+            event(Happening::Received, &deleted),
+            event(Happening::Deleted, &deleted),
+            event(Happening::Expired, &expired),
+        ] {
+            assert_eq!(timeout(PATIENCE, subscription.next()).await, Ok(expected));
+        }
+    }
+    assert_eq!(timeout(PATIENCE, waiter.next()).await, Ok(Hint::Missed));
+    assert_eq!(of_b.next().now_or_never(), None, "nothing happened there");
+}
+
+pub async fn a_subscription_begins_after_the_changes_that_were_answered(store: Arc<dyn Store>) {
+    let to = mailbox("a@example.test");
+    for _ in 0..200 {
+        store.receive(delivery(&["a@example.test"], "before", NOW)).await.expect("receive");
+        let mut subscription = store.subscribe(Some(&to), 9);
+        store.answers().await.expect("answers");
+        assert_eq!(subscription.next().now_or_never(), None);
+    }
+}
+
 /// A module of tests that runs the whole suite on the stores that `$open` makes.
 macro_rules! conformance {
     ($open:path) => {
@@ -236,6 +300,9 @@ macro_rules! conformance {
             a_total_leaves_out_what_has_expired_in_any_order
             expiry_goes_in_bounded_steps
             a_domain_is_registered_once_changed_and_removed
+            what_follows_an_email_is_listed_oldest_first_in_steps
+            each_change_of_a_mailbox_gives_its_subscribers_a_hint
+            a_subscription_begins_after_the_changes_that_were_answered
         }
     };
     ($open:path; $($promise:ident)*) => {

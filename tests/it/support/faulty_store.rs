@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use tempmail::config::{Config, Revision};
+use tempmail::events::{Position, Subscription};
 use tempmail::model::{Caps, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 use tempmail::store::{
-    BackupStream, DetailedStats, EmbeddedStore, Expired, MailboxPage, NewestPage, NewestQuery, PageRequest,
-    Registration, Store, StoreError, StoreOptions, StoreStats,
+    BackupStream, DetailedStats, EmailsAfter, EmbeddedStore, Expired, MailboxPage, NewestPage, NewestQuery,
+    PageRequest, Registration, Store, StoreError, StoreOptions, StoreStats,
 };
 use tokio::sync::{Semaphore, watch};
 
@@ -24,8 +25,17 @@ pub(crate) struct FaultyStore {
     load_faults: Mutex<Vec<(EmailId, Option<StoreError>)>>,
     panics_next: AtomicBool,
     panics_at_load: Mutex<Option<EmailId>>,
+    /// Arrives when the next mailbox is listed after an Email: before the rows are read, or after.
+    at_next_look: Mutex<Option<(Look, Delivery)>>,
     arrived: watch::Sender<usize>,
     stored: Mutex<Vec<Delivery>>,
+}
+
+/// A moment around a look at the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    Before,
+    After,
 }
 
 #[derive(Clone)]
@@ -80,6 +90,7 @@ impl FaultyStore {
             load_faults: Mutex::default(),
             panics_next: AtomicBool::new(false),
             panics_at_load: Mutex::default(),
+            at_next_look: Mutex::default(),
             arrived: watch::Sender::new(0),
             stored: Mutex::default(),
         }
@@ -118,6 +129,19 @@ impl FaultyStore {
     /// `load` of this Email panics.
     pub(crate) fn panic_at_load(&self, id: EmailId) {
         *self.panics_at_load.lock().expect("an id") = Some(id);
+    }
+
+    /// This message arrives while the next waiter looks at the store.
+    pub(crate) fn deliver_at_next_look(&self, moment: Look, delivery: Delivery) {
+        *self.at_next_look.lock().expect("a message") = Some((moment, delivery));
+    }
+
+    async fn deliver_at(&self, moment: Look) -> Result<(), StoreError> {
+        let delivery = self.at_next_look.lock().expect("a message").take_if(|(wanted, _)| *wanted == moment);
+        match delivery {
+            Some((_, delivery)) => self.store.receive(delivery).await,
+            None => Ok(()),
+        }
     }
 
     /// Waits until this many messages have come, stored or not.
@@ -186,6 +210,29 @@ impl Store for FaultyStore {
     ) -> Result<Vec<Listed>, StoreError> {
         self.working()?;
         self.store.list_before(mailbox, before, limit, now).await
+    }
+
+    async fn list_after(
+        &self,
+        mailbox: &Mailbox,
+        after: u64,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<EmailsAfter, StoreError> {
+        self.working()?;
+        self.deliver_at(Look::Before).await?;
+        let listed = self.store.list_after(mailbox, after, limit, now).await;
+        self.deliver_at(Look::After).await?;
+        listed
+    }
+
+    fn subscribe(&self, mailbox: Option<&Mailbox>, events_max: usize) -> Subscription {
+        self.store.subscribe(mailbox, events_max)
+    }
+
+    async fn position(&self, mailbox: Option<&Mailbox>) -> Result<Position, StoreError> {
+        self.working()?;
+        self.store.position(mailbox).await
     }
 
     async fn newest(&self, query: NewestQuery, now: Timestamp) -> Result<NewestPage, StoreError> {

@@ -37,6 +37,8 @@ pub(super) fn example(key: &str) -> Vec<String> {
         | "max-messages-per-domain"
         | "max-http-connections"
         | "max-http-connections-per-client"
+        | "max-http-waiting"
+        | "max-http-waiting-per-client"
         | "max-webhooks"
         | "max-webhooks-per-recipient"
         | "outbox-events"

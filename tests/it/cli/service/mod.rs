@@ -1,5 +1,6 @@
 //! A service in memory that answers as the interface requires, on a TCP port and on a socket in a data directory.
 
+mod stream;
 pub(super) mod webhooks;
 
 use std::collections::HashMap;
@@ -148,6 +149,7 @@ fn router(state: &Shared, is_administrator: bool) -> Router {
         .route("/api/mail/messages/{id}", get(message))
         .route("/api/mail/messages/{id}/raw", get(raw))
         .route("/api/mail/messages/{id}/attachments/{index}", get(attachment))
+        .route("/api/mail/stream", get(stream::stream))
         .route("/api/mail/delete", delete(delete_mail))
         .route("/api/domains", get(domains).post(add_domain))
         .route("/api/domains/active", get(active))

@@ -1,5 +1,7 @@
 //! `tempmail inbox`: the mail of an address, or of all.
 
+mod live;
+
 use super::Context;
 use super::domain_hint::hint_unless_served;
 use super::output::{self, Cell, Row};
@@ -20,6 +22,7 @@ Examples:
   tempmail inbox hello@example.test --subject 'your code' --since 2026-01-31T12:00:00Z
   tempmail inbox hello@example.test -o id | head -n 1
   tempmail inbox hello@example.test --json | jq '.total'
+  tempmail inbox hello@example.test --watch
   tempmail inbox
   tempmail inbox --mailboxes --domain example.test")]
 pub(super) struct Inbox {
@@ -42,6 +45,12 @@ pub(super) struct Inbox {
     /// Mails per page; the service has a default and a maximum
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit: Option<u64>,
+
+    /// Keep the list up to date: on a terminal it is drawn again, in a pipe each mail that arrives is a further line
+    ///
+    /// Ctrl-C ends it.
+    #[arg(long, requires = "address", conflicts_with_all = ["page", "from", "subject", "since", "until", "has"])]
+    watch: bool,
 
     #[command(flatten)]
     filter: FilterFlags,
@@ -82,6 +91,9 @@ impl Inbox {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let client = cx.client().await?;
         let Some(address) = &self.address else { return self.all(cx, client).await };
+        if self.watch {
+            return live::keep(cx, client, address, self.limit).await;
+        }
         let filter = self.filter.into_filter();
         let page = client.search(address, self.page, self.limit, &filter).await?;
         cx.print(output::list(cx.style, &page.emails, &page, cx.now()))?;

@@ -1,0 +1,82 @@
+//! Waiting for mail, across restarts of the service.
+
+use std::time::Duration;
+
+use axum::http::Method;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::backoff::Backoff;
+use super::transport::ApiRequest;
+use super::{Client, ClientError, EmailDetail, MAIL_OCTETS_MAX, query};
+use crate::model::Address;
+
+/// The longest that one request waits. Proxies often cut off a request that has no answer after a minute.
+const REQUEST_MAX: Duration = Duration::from_secs(50);
+
+/// What mail to wait for. The service reads the values.
+#[derive(Clone, Debug)]
+pub struct WaitQuery {
+    /// The address.
+    pub to: Address,
+    /// The first moment of receipt, or the id of the Email before.
+    pub since: Option<String>,
+    /// A part of the sender.
+    pub from: Option<String>,
+    /// A part of the subject.
+    pub subject: Option<String>,
+    /// What it has: `attachment`.
+    pub has: Option<String>,
+}
+
+impl Client {
+    /// The oldest Email that passes, if there is one now.
+    pub async fn waited(&self, wanted: &WaitQuery) -> Result<Option<EmailDetail>, ClientError> {
+        self.wait_once(wanted, Duration::ZERO).await
+    }
+
+    /// Waits until there is an Email that passes. `None` if there is none by `deadline`.
+    ///
+    /// While the service cannot answer it is asked again, more and more seldom; `on_away` learns of the first failure.
+    pub async fn wait(
+        &self,
+        wanted: &WaitQuery,
+        deadline: Instant,
+        mut on_away: impl FnMut(&ClientError),
+    ) -> Result<Option<EmailDetail>, ClientError> {
+        let mut backoff = Backoff::default();
+        while Instant::now() < deadline {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match timeout_at(deadline, self.wait_once(wanted, left.min(REQUEST_MAX))).await {
+                Err(_elapsed) => break,
+                Ok(Ok(Some(email))) => return Ok(Some(email)),
+                Ok(Ok(None)) => backoff = Backoff::default(),
+                Ok(Err(error)) if error.may_pass() => {
+                    if backoff.is_first() {
+                        on_away(&error);
+                    }
+                    sleep(backoff.next(&error).min(deadline.saturating_duration_since(Instant::now()))).await;
+                }
+                Ok(Err(error)) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    async fn wait_once(&self, wanted: &WaitQuery, timeout: Duration) -> Result<Option<EmailDetail>, ClientError> {
+        let WaitQuery { to, since, from, subject, has } = wanted.clone();
+        // The service knows whole seconds. One more than is left lets the caller's own deadline decide.
+        let seconds = timeout.as_millis().div_ceil(1000);
+        let path = query(&[
+            ("to", Some(to.to_string())),
+            ("timeout", Some(seconds.to_string())),
+            ("since", since),
+            ("from", from),
+            ("subject", subject),
+            ("has", has),
+        ]);
+        let path = format!("/api/mail/wait{path}");
+        let request = ApiRequest { method: Method::GET, path, body: None, octets_max: MAIL_OCTETS_MAX };
+        let answer = self.ask(request).await?;
+        if answer.status == 204 { Ok(None) } else { self.read(&answer).map(Some) }
+    }
+}

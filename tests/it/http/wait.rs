@@ -1,0 +1,154 @@
+//! Waiting for mail: which Email is the answer, and that none is missed.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use tempmail::config::PublicAccess;
+use tempmail::model::EmailId;
+use tempmail::store::Store;
+use tokio::time::timeout;
+
+use super::{Answer, NOW, TestApi};
+use crate::support::faulty_store::Look;
+use crate::support::mail::delivery;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+const WAIT: &str = "/api/mail/wait?to=ann@example.test";
+/// A wait that no test outlives.
+const LONG: &str = "/api/mail/wait?to=ann@example.test&timeout=300";
+
+fn mail(subject: &str) -> String {
+    format!("From: shop@example.org\r\nSubject: {subject}\r\n\r\ntext")
+}
+
+async fn soon(answer: impl Future<Output = Answer>) -> Answer {
+    timeout(PATIENCE, answer).await.expect("an answer in time")
+}
+
+fn subject(answer: &Answer) -> String {
+    answer.json()["subject"].as_str().expect("a subject").to_owned()
+}
+
+#[tokio::test]
+async fn mail_that_is_there_is_the_answer_oldest_first_and_as_by_its_id() {
+    let api = TestApi::new();
+    let id = api.receive(&["ann@example.test"], &mail("one")).await[0];
+    api.receive(&["ann@example.test"], &mail("two")).await;
+    let answer = api.get(WAIT).await;
+    let by_id = api.get(&format!("/api/mail/messages/{id}")).await;
+    assert_eq!(answer.json(), by_id.json());
+    assert_eq!(subject(&api.get(&format!("{WAIT}&since={id}")).await), "two");
+}
+
+#[tokio::test]
+async fn nothing_falls_between_the_subscription_and_the_first_look() {
+    for moment in [Look::Before, Look::After] {
+        let api = TestApi::new();
+        api.store.deliver_at_next_look(moment, delivery(&["ann@example.test"], mail("now"), NOW));
+        assert_eq!(subject(&soon(api.get(LONG)).await), "now", "{moment:?}");
+        assert_eq!(subject(&api.get(LONG).await), "now", "it was there before");
+    }
+}
+
+#[tokio::test]
+async fn mail_that_arrives_wakes_those_whose_filter_it_passes() {
+    let api = TestApi::new();
+    let wanted = api.get("/api/mail/wait?to=ann@example.test&timeout=300&subject=code&from=SHOP");
+    let other = api.get("/api/mail/wait?to=bob@example.test&timeout=300");
+    let arrive = async {
+        api.receive(&["ann@example.test"], &mail("welcome")).await;
+        api.receive(&["ann@example.test"], "From: x@example.org\r\nSubject: code\r\n\r\n").await;
+        api.receive(&["ann@example.test"], &mail("your CODE")).await;
+        api.receive(&["bob@example.test"], &mail("for bob")).await;
+    };
+    let (wanted, other, ()) = tokio::join!(soon(wanted), soon(other), arrive);
+    assert_eq!((subject(&wanted), subject(&other)), ("your CODE".to_owned(), "for bob".to_owned()));
+}
+
+#[tokio::test]
+async fn the_time_passes_without_mail() {
+    let api = TestApi::new();
+    api.receive(&["ann@example.test"], &mail("one")).await;
+    for filter in ["timeout=0&subject=two", "timeout=1&subject=two", "timeout=0&since=2033-01-01T00:00:00Z"] {
+        let answer = soon(api.get(&format!("{WAIT}&{filter}"))).await;
+        assert_eq!((answer.status, answer.body.len()), (StatusCode::NO_CONTENT, 0), "{filter}");
+    }
+}
+
+#[tokio::test]
+async fn since_is_a_time_or_an_email_even_one_that_is_gone() {
+    let api = TestApi::new();
+    let mut ids = Vec::new();
+    for number in 0..4 {
+        ids.push(api.receive(&["ann@example.test"], &mail(&number.to_string())).await[0]);
+        api.clock.advance(Duration::from_mins(1));
+    }
+    let since = |since: String| {
+        let api = &api;
+        async move { subject(&api.get(&format!("{WAIT}&since={since}")).await) }
+    };
+    assert_eq!(since(NOW.plus(Duration::from_secs(90)).to_rfc3339()).await, "2");
+    assert_eq!(since(ids[0].to_string()).await, "1");
+    api.administrator("DELETE", &format!("/api/mail/delete?id={}", ids[1]), "").await;
+    assert_eq!(since(ids[1].to_string()).await, "2", "its id has its time");
+    assert_eq!(since(EmailId::fresh(NOW.plus(Duration::from_secs(150))).to_string()).await, "3", "an unknown one too");
+    let none = api.get(&format!("{WAIT}&timeout=0&since={}", ids[3])).await;
+    assert_eq!(none.status, StatusCode::NO_CONTENT);
+}
+
+#[tokio::test]
+async fn steps_pass_over_mail_that_does_not_pass_and_what_has_expired() {
+    let api = TestApi::new();
+    for number in 0..600 {
+        let mut sent = delivery(&["ann@example.test"], mail(&format!("n{number}.")), NOW);
+        sent.expires_at = NOW.plus(Duration::from_mins(if number < 550 { 1 } else { 60 }));
+        api.store.receive(sent).await.expect("store");
+    }
+    api.clock.advance(Duration::from_mins(2));
+    assert_eq!(subject(&api.get(WAIT).await), "n550.");
+    assert_eq!(subject(&api.get(&format!("{WAIT}&subject=n598.")).await), "n598.");
+}
+
+#[tokio::test]
+async fn what_is_no_wait_is_refused() {
+    let api = TestApi::new();
+    for (query, code) in [
+        ("", "parameter_missing"),
+        ("to=nobody", "address_invalid"),
+        ("to=ann@example.test&timeout=", "timeout_invalid"),
+        ("to=ann@example.test&timeout=-1", "timeout_invalid"),
+        ("to=ann@example.test&timeout=30s", "timeout_invalid"),
+        ("to=ann@example.test&since=yesterday", "time_invalid"),
+        ("to=ann@example.test&since=44444444-4444-4444-4444-444444444444", "id_invalid"),
+        ("to=ann@example.test&has=money", "filter_invalid"),
+    ] {
+        let answer = api.get(&format!("/api/mail/wait?{query}")).await;
+        assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (400, code), "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_wait_is_for_those_who_may_read() {
+    let api = TestApi::with(|config| config.public.read = PublicAccess::Token);
+    assert_eq!(api.get(WAIT).await.problem(), "token_required");
+    let api = TestApi::new();
+    let role = "/api/mail/wait?to=abuse@example.com&timeout=0";
+    assert_eq!(api.get(role).await.problem(), "role_address");
+    assert_eq!(api.administrator("GET", role, "").await.status, StatusCode::NO_CONTENT);
+}
+
+#[tokio::test]
+async fn a_wait_counts_once_in_the_rate_limit() {
+    let api = TestApi::with(|config| config.http.rate_limit = Some(2));
+    let wait = soon(api.get(LONG));
+    let arrive = async {
+        for number in 0..5 {
+            api.receive(&["bob@example.test"], &mail(&number.to_string())).await;
+        }
+        api.receive(&["ann@example.test"], &mail("now")).await;
+    };
+    let (answer, ()) = tokio::join!(wait, arrive);
+    assert!(answer.header("ratelimit").is_some_and(|limit| limit.contains("r=1;")), "{answer:?}");
+    assert_eq!(api.get(&format!("{WAIT}&timeout=0")).await.status, StatusCode::OK);
+    assert_eq!(api.get(&format!("{WAIT}&timeout=0")).await.problem(), "rate_limited");
+}
