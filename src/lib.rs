@@ -18,6 +18,7 @@
 //!                          then one redb transaction that makes the group visible: a row and an id per recipient
 //!      -> 250              full: 452 4.3.1, mailbox full: 452 4.2.2, failed: 451 4.3.0, stopping: 421 4.3.2, unknown: no reply
 //! ------------------------------------------------------------------ the sender's part ends here
+//!      -> events           hints to the requests that wait for this mailbox; each then looks at the store
 //!      -> http             reads rows from the index, and reserves memory (http/memory) before it loads mail; cli asks http
 //!      -> reader           loads and parses (mime) on one of a few threads, and only when somebody reads the message
 //!      -> expiry           removes Emails in small steps between the writer's groups

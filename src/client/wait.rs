@@ -64,7 +64,7 @@ impl Client {
 
     async fn wait_once(&self, wanted: &WaitQuery, timeout: Duration) -> Result<Option<EmailDetail>, ClientError> {
         let WaitQuery { to, since, from, subject, has } = wanted.clone();
-        // The service knows whole seconds. One more than is left lets the caller's own deadline decide.
+        // The service knows whole seconds. The deadline of the caller is exact.
         let seconds = timeout.as_millis().div_ceil(1000);
         let path = query(&[
             ("to", Some(to.to_string())),

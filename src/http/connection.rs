@@ -71,7 +71,7 @@ where
     stream.set_timeout(Some(server.limits.write_timeout));
     let serving = async {
         match version {
-            Version::Http1 => serve_http1(stream, handler, server).await,
+            Version::Http1 => Box::pin(serve_http1(stream, handler, server)).await,
             Version::Http2 => Box::pin(serve_http2(stream, handler, server)).await,
         }
     };
@@ -106,7 +106,7 @@ where
     tracing::debug!(%error, "an HTTP connection ended early");
     if error.is_parse() {
         let mut stream = connection.into_parts().io.into_inner();
-        connections::close(&mut stream, &mut [0; 4096], true).await;
+        connections::close(&mut stream, &mut vec![0; 4096], true).await;
     }
 }
 

@@ -170,14 +170,19 @@ impl Server {
         S: AsFd + AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let tls = incoming.tls();
-        let Some(Some(accepted)) = self.shutdown.run_until_cancelled(incoming.prepare(self)).await else { return };
+        // Each step has a box of its own, so that a connection that waits for long is small.
+        let prepared = self.shutdown.run_until_cancelled(Box::pin(incoming.prepare(self))).await;
+        let Some(Some(accepted)) = prepared else { return };
         if let Some(tls) = tls {
             let secured = Box::pin(accepted.secure(tls, self));
             if let Some(Some((version, accepted))) = self.shutdown.run_until_cancelled(secured).await {
-                connection::serve(accepted, version, self).await;
+                Box::pin(connection::serve(accepted, version, self)).await;
             }
-        } else if let Some(Some((version, accepted))) = self.shutdown.run_until_cancelled(accepted.begin(self)).await {
-            connection::serve(accepted, version, self).await;
+        } else {
+            let begun = Box::pin(accepted.begin(self));
+            if let Some(Some((version, accepted))) = self.shutdown.run_until_cancelled(begun).await {
+                Box::pin(connection::serve(accepted, version, self)).await;
+            }
         }
     }
 

@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use tower::ServiceExt;
 
 use super::{NOW, TestApi, public};
+use crate::support::faulty_store::Look;
 use crate::support::mail::delivery;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -129,6 +130,21 @@ async fn a_client_that_comes_back_gets_what_arrived_meanwhile_once() {
     let mut again = open(&api, public("GET", &query).body(Body::empty()).expect("a request")).await;
     again.next().await;
     assert_eq!(again.next_about().await, ("email.received".into(), "one".into()));
+}
+
+#[tokio::test]
+async fn nothing_falls_between_the_subscription_and_the_first_look_or_comes_twice() {
+    for moment in [Look::Before, Look::After] {
+        let api = TestApi::new();
+        let (_, begin) = follow(&api, None).await;
+        api.receive(&["ann@example.test"], &mail("one")).await;
+        api.store.deliver_at_next_look(moment, delivery(&["ann@example.test"], mail("two"), NOW));
+        let (mut events, _) = follow(&api, begin.id.as_deref()).await;
+        api.receive(&["ann@example.test"], &mail("three")).await;
+        for expected in ["one", "two", "three"] {
+            assert_eq!(events.next_about().await, ("email.received".into(), expected.into()), "{moment:?}");
+        }
+    }
 }
 
 #[tokio::test]

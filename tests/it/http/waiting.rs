@@ -7,6 +7,7 @@ use axum::http::Request;
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tempmail::http::HttpLimits;
+use tempmail::store::StoreError;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpSocket, TcpStream};
 
@@ -139,6 +140,20 @@ async fn places_are_bounded_in_all_and_for_each_client() {
         }
         streams.push(stream);
     }
+}
+
+#[tokio::test]
+async fn a_wait_reads_each_mail_once() {
+    let api = TestApi::new();
+    let server = service(&api, 1, 1).await;
+    let first = api.receive(&["ann@example.test"], MAIL).await[0];
+    let mut stream = server.connect().await;
+    ask(&mut stream, &head("/api/mail/wait?to=ann@example.test&timeout=300&subject=code")).await;
+    until_waiting(&api, 1).await;
+    api.store.fail_load(first, Some(StoreError::Failed("on purpose".into())));
+    api.receive(&["ann@example.test"], "Subject: your code\r\n\r\ntext").await;
+    let answer = read_until(&mut stream, "your code", 1).await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
 #[tokio::test]
