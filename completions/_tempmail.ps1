@@ -178,7 +178,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             [CompletionResult]::new('--subject', '--subject', [CompletionResultType]::ParameterName, 'Only mail whose subject contains this, in any case')
             [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Only mail received at this time or later, such as 2026-01-31T12:00:00Z')
             [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'Only mail received before this time')
-            [CompletionResult]::new('--has', '--has', [CompletionResultType]::ParameterName, 'Only mail that has this')
+            [CompletionResult]::new('--has', '--has', [CompletionResultType]::ParameterName, 'Only mail that has this: a file, a one-time code, or a link to verify, sign in, reset or accept')
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
             [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]')
             [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')

@@ -172,7 +172,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --subject 'Only mail whose subject contains this, in any case'
             cand --since 'Only mail received at this time or later, such as 2026-01-31T12:00:00Z'
             cand --until 'Only mail received before this time'
-            cand --has 'Only mail that has this'
+            cand --has 'Only mail that has this: a file, a one-time code, or a link to verify, sign in, reset or accept'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'

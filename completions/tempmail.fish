@@ -177,7 +177,9 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l from -d 'Onl
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l subject -d 'Only mail whose subject contains this, in any case' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l since -d 'Only mail received at this time or later, such as 2026-01-31T12:00:00Z' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l until -d 'Only mail received before this time' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l has -d 'Only mail that has this' -r -f -a "attachment\t''"
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l has -d 'Only mail that has this: a file, a one-time code, or a link to verify, sign in, reset or accept' -r -f -a "attachment\t''
+code\t''
+link\t''"
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F

@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinError, spawn_blocking};
 
-use crate::mime::{self, Content};
+use crate::mime::{self, Content, Findings};
 
 /// The most readings in the queue. The caller of one more waits.
 const QUEUE_MAX: usize = 32;
@@ -106,6 +106,18 @@ pub fn parse_headers(raw: &[u8]) -> Content {
     contained(raw, mime::parse_headers)
 }
 
+/// The codes and links of a parsed message; none if the search for them panics.
+pub fn findings(content: &Content) -> Findings {
+    found(content, mime::findings)
+}
+
+fn found(content: &Content, find: fn(&Content) -> Findings) -> Findings {
+    catch_unwind(AssertUnwindSafe(|| find(content))).unwrap_or_else(|_| {
+        tracing::error!("the search for codes and links in a message panicked; none are shown");
+        Findings::default()
+    })
+}
+
 /// Parses `raw` so that a panic in a decoder costs one message its body, and not a whole list its answer.
 fn contained(raw: &[u8], parse: fn(&[u8]) -> Content) -> Content {
     let attempt = |parse: fn(&[u8]) -> Content| catch_unwind(AssertUnwindSafe(|| parse(raw))).ok();
@@ -128,6 +140,11 @@ mod tests {
     fn a_panic_leaves_the_header_fields() {
         let content = contained(b"Subject: s\r\n\r\nbody", |_| panic!("on purpose"));
         assert_eq!((content.subject.as_str(), content.message.as_str()), ("s", ""));
+    }
+
+    #[test]
+    fn a_panic_of_the_search_leaves_no_findings() {
+        assert_eq!(found(&Content::default(), |_| panic!("on purpose")), Findings::default());
     }
 
     #[tokio::test]

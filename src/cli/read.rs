@@ -130,7 +130,7 @@ pub(super) fn shown(cx: &Context, detail: &EmailDetail) -> String {
     }
 }
 
-/// The mail for people: header fields that matter, text, attachments.
+/// The mail for people: header fields that matter, codes and links, text, attachments.
 fn page(detail: &EmailDetail, style: Style) -> String {
     let email = &detail.email;
     let of_header = |name| {
@@ -146,6 +146,10 @@ fn page(detail: &EmailDetail, style: Style) -> String {
     fields.push(("Expires", time::rfc3339(&detail.expires_at).into()));
     fields.push(("Id", email.id.as_str().into()));
     fields.retain(|(_, value)| !value.is_empty());
+
+    fields.extend(detail.codes.iter().map(|code| ("Code", code.code.as_str().into())));
+    let wanted = detail.links.iter().filter(|link| link.kind != "unsubscribe");
+    fields.extend(wanted.map(|link| ("Link", format!("{} ({})", link.url, link.kind).into())));
 
     let label = |name: &str| style.paint("1", &format!("{name}:"));
     let mut lines: Vec<String> =
@@ -191,6 +195,11 @@ mod tests {
             "subject": "Hi", "message": message, "receivedAt": "2023-11-14 22:13:20", "bodyText": body_text,
             "headers": [{"name": "FROM", "value": "Ann \u{1b}[31m <ann@x.test>"}, {"name": "X-Spam", "value": "no"}],
             "attachments": [{"index": 0, "filename": "a\nb.pdf", "contentType": "application/pdf", "size": 2048}],
+            "codes": [{"code": "482\u{7}913", "kind": "otp", "confidence": 0.9}],
+            "links": [
+                {"url": "https://x.test/v", "kind": "verification", "confidence": 1.0, "text": "Go"},
+                {"url": "https://x.test/u", "kind": "unsubscribe", "confidence": 1.0, "text": ""},
+            ],
             "size": 5000, "expiresAt": "2023-11-15 00:13:20",
         }))
         .expect("detail")
@@ -200,7 +209,8 @@ mod tests {
     fn a_page_has_what_matters() {
         let page = page(&detail("<p>x</p>", "one\r\ntwo\u{1b}c"), TERMINAL);
         let expected = "From: Ann \u{241b}[31m <ann@x.test>\nSubject: Hi\nDelivered-To: hello@example.test\n\
-            Received: 2023-11-14T22:13:20Z\nExpires: 2023-11-15T00:13:20Z\nId: 0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b\n\n\
+            Received: 2023-11-14T22:13:20Z\nExpires: 2023-11-15T00:13:20Z\nId: 0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b\n\
+            Code: 482\u{2407}913\nLink: https://x.test/v (verification)\n\n\
             one\ntwo\u{241b}c\n\nAttachments:\n  0  a\u{240a}b.pdf  application/pdf  2 KB\n";
         assert_eq!(page, expected);
     }

@@ -65,7 +65,7 @@ pub struct MailFilter {
     pub since: Option<String>,
     /// The moment before which it was received.
     pub until: Option<String>,
-    /// What it has: `attachment`.
+    /// What it has: `attachment`, `code` or `link`.
     pub has: Option<String>,
 }
 
@@ -98,6 +98,37 @@ pub struct Attachment {
     pub other: Map<String, Value>,
 }
 
+/// A one-time code in an Email.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OneTimeCode {
+    /// As a person types it.
+    pub code: String,
+    /// What it is for.
+    pub kind: String,
+    /// From 0 to 1.
+    pub confidence: f64,
+    /// Fields of a later server.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// A link in an Email that a reader would press.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// Where it leads.
+    pub url: String,
+    /// What it is for.
+    pub kind: String,
+    /// From 0 to 1.
+    pub confidence: f64,
+    /// What is written on it; may be empty.
+    #[serde(default)]
+    pub text: String,
+    /// Fields of a later server.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
 /// One Email with all that is known of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -114,6 +145,12 @@ pub struct EmailDetail {
     /// In the order of the message.
     #[serde(default)]
     pub attachments: Vec<Attachment>,
+    /// The best first.
+    #[serde(default)]
+    pub codes: Vec<OneTimeCode>,
+    /// The best first.
+    #[serde(default)]
+    pub links: Vec<Link>,
     /// Octets as received.
     #[serde(default)]
     pub size: u64,
@@ -140,7 +177,8 @@ mod tests {
         let given = json!({
             "id": "x", "recipient": "a@b", "from": "", "subject": "s", "message": "m", "receivedAt": "t",
             "bodyText": "b", "headers": [{"name": "To", "value": "x"}], "attachments": [], "size": 5,
-            "expiresAt": "e", "envelope": {"helo": "h"}, "codes": ["1"],
+            "expiresAt": "e", "envelope": {"helo": "h"},
+            "codes": [{"code": "1", "kind": "otp", "confidence": 0.9, "until": "t"}], "links": [],
         });
         let detail: EmailDetail = serde_json::from_value(given.clone()).expect("detail");
         assert_eq!(detail.header("tO"), Some("x"));

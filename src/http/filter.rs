@@ -4,6 +4,7 @@ use super::problem::{Code, Problem};
 use super::query::Query;
 use crate::mime::Content;
 use crate::model::{Listed, StoredEmail, Timestamp};
+use crate::reader;
 
 /// What an Email must be like. Without any condition every Email passes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -14,24 +15,45 @@ pub(super) struct Filter {
     /// The first moment of receipt, and the first one after the last.
     since: Option<Timestamp>,
     until: Option<Timestamp>,
-    has_attachment: bool,
+    has: Option<Has>,
+}
+
+/// What an Email must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Has {
+    Attachment,
+    /// A one-time code.
+    Code,
+    /// A link that the mail was sent for.
+    Link,
+}
+
+/// In the order in which they are described.
+const HAS: [(&str, Has); 3] = [("attachment", Has::Attachment), ("code", Has::Code), ("link", Has::Link)];
+
+/// The values of the parameter `has`.
+pub(super) fn had() -> [&'static str; 3] {
+    HAS.map(|(name, _)| name)
 }
 
 impl Filter {
     /// The conditions of a query.
     pub(super) fn of(query: &Query) -> Result<Self, Problem> {
         let text = |name: &str| Ok::<_, Problem>(query.get(name)?.map(str::to_lowercase));
-        let has_attachment = match query.get("has")? {
-            None => false,
-            Some("attachment") => true,
-            Some(_) => return Err(Problem::new(Code::FilterInvalid, "'has' must be 'attachment'")),
+        let has = match query.get("has")? {
+            None => None,
+            Some(text) => {
+                Some(HAS.into_iter().find(|(name, _)| *name == text).map(|(_, has)| has).ok_or_else(|| {
+                    Problem::new(Code::FilterInvalid, format!("'has' must be one of: {}", had().join(", ")))
+                })?)
+            }
         };
         Ok(Self {
             from: text("from")?,
             subject: text("subject")?,
             since: time(query, "since")?,
             until: time(query, "until")?,
-            has_attachment,
+            has,
         })
     }
 
@@ -47,7 +69,7 @@ impl Filter {
 
     /// Whether an Email must be parsed to know if it passes.
     pub(super) fn needs_content(&self) -> bool {
-        self.from.is_some() || self.subject.is_some() || self.has_attachment
+        self.from.is_some() || self.subject.is_some() || self.has.is_some()
     }
 
     /// Whether an Email may pass, as far as its time of receipt says.
@@ -63,7 +85,17 @@ impl Filter {
         };
         contains(content.from.as_deref().unwrap_or(&email.envelope.reverse_path), &self.from)
             && contains(&content.subject, &self.subject)
-            && (!self.has_attachment || !content.attachments.is_empty())
+            && self.has.is_none_or(|has| has.is_in(content))
+    }
+}
+
+impl Has {
+    fn is_in(self, content: &Content) -> bool {
+        match self {
+            Self::Attachment => !content.attachments.is_empty(),
+            Self::Code => reader::findings(content).code().is_some(),
+            Self::Link => reader::findings(content).link().is_some(),
+        }
     }
 }
 

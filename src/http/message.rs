@@ -11,11 +11,12 @@ use serde::Serialize;
 
 use super::Api;
 use super::email::EmailJson;
+use super::findings::{CodeJson, LinkJson};
 use super::memory::{Asker, Room};
 use super::principal::Principal;
 use super::problem::{Code, Problem};
 use super::query;
-use crate::mime::{Attachment, Content, Head, NamedAddress};
+use crate::mime::{Attachment, Content, Findings, Head, NamedAddress};
 use crate::model::{EmailId, Envelope, StoredEmail, Timestamp};
 use crate::reader;
 
@@ -29,6 +30,8 @@ struct MessageJson<'a> {
     header: HeadJson<'a>,
     headers: Vec<HeaderJson<'a>>,
     attachments: Vec<AttachmentJson<'a>>,
+    codes: Vec<CodeJson<'a>>,
+    links: Vec<LinkJson<'a>>,
     /// The size as received, in octets.
     size: u64,
     expires_at: String,
@@ -105,7 +108,8 @@ pub(super) async fn show(
 /// The JSON of an Email with all its details.
 pub(super) fn render(email: &StoredEmail, room: Room) -> Result<Bytes, Problem> {
     let content = reader::parse(&email.raw);
-    let json = MessageJson::of(email, &content).ok_or_else(Problem::internal)?;
+    let findings = reader::findings(&content);
+    let json = MessageJson::of(email, &content, &findings).ok_or_else(Problem::internal)?;
     let json = serde_json::to_vec(&json).map_err(|_| Problem::internal())?;
     // A boxed slice has no spare room at its end.
     Ok(room.hold(json.into_boxed_slice()))
@@ -123,13 +127,15 @@ pub(super) fn text<T>(path: Result<Path<T>, PathRejection>) -> Result<T, Problem
 }
 
 impl<'a> MessageJson<'a> {
-    fn of(email: &'a StoredEmail, content: &'a Content) -> Option<Self> {
+    fn of(email: &'a StoredEmail, content: &'a Content, findings: &'a Findings) -> Option<Self> {
         Some(Self {
             email: EmailJson::of(email, content)?,
             body_text: &content.body_text,
             header: HeadJson::of(&content.head),
             headers: content.headers.iter().map(|(name, value)| HeaderJson { name, value }).collect(),
             attachments: content.attachments.iter().map(AttachmentJson::of).collect(),
+            codes: findings.codes.iter().map(CodeJson::of).collect(),
+            links: findings.links.iter().map(LinkJson::of).collect(),
             size: email.listed.size_octets,
             expires_at: email.listed.expires_at.to_interface(),
             envelope: EnvelopeJson::of(&email.envelope),

@@ -17,7 +17,7 @@
 //! wait, events   requests that wait for mail, once or for ever, in places of their own (waiting)
 //! submission   messages that the administrator puts into inboxes
 //! filter, search, fields   which Emails of a mailbox to list, and what of them; batch   how many to read in one go
-//! email     an Email as JSON     problem, causes   errors, their codes and statuses
+//! email, findings   an Email as JSON, its codes and links     problem, causes   errors, their codes and statuses
 //! etag      whether a caller has an answer already              rendered   Emails that were listed lately
 //! rate_limit   the rate limits of a client         forwarded  the client behind reverse proxies
 //! memory    memory for answers with mail     access_log  the ids of requests, and a line for each
@@ -49,6 +49,7 @@ mod events;
 mod exchange;
 mod fields;
 mod filter;
+mod findings;
 mod forwarded;
 mod health;
 mod host;

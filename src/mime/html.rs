@@ -1,11 +1,9 @@
 //! Converts HTML to plain text and back, in linear time. It does not make HTML safe to show.
 
-use mail_parser::decoders::html::add_html_token;
+use super::markup::{self, Token, Tokens};
 
-/// Elements whose content is not shown as text.
-const HIDDEN: [&str; 4] = ["script", "style", "title", "template"];
 /// Elements with a line break before and after.
-const BLOCKS: [&str; 27] = [
+pub(super) const BLOCKS: [&str; 27] = [
     "address",
     "article",
     "aside",
@@ -35,9 +33,7 @@ const BLOCKS: [&str; 27] = [
     "html",
 ];
 /// Elements with an empty line before and after them.
-const PARAGRAPHS: [&str; 7] = ["h1", "h2", "h3", "h4", "h5", "h6", "p"];
-/// The longest named character reference of HTML in octets, with `&` and `;`.
-const REFERENCE_OCTETS_MAX: usize = 33;
+pub(super) const PARAGRAPHS: [&str; 7] = ["h1", "h2", "h3", "h4", "h5", "h6", "p"];
 
 /// Converts plain text to HTML. Markup is escaped, and line ends become `<br>`.
 pub fn from_text(text: &str) -> String {
@@ -75,130 +71,33 @@ fn next_escaped(octets: &[u8]) -> Option<usize> {
 /// its text.
 pub(super) fn to_text(html: &str) -> String {
     let mut text = Rendered::default();
-    let mut rest = html;
-    while let Some(position) = rest.find(['<', '&']) {
-        text.push(&rest[..position]);
-        rest = &rest[position..];
-        rest = match rest.as_bytes() {
-            [b'&', ..] => reference(rest, &mut text),
-            [b'<', b'!', b'-', b'-', ..] => rest.find("-->").map_or("", |end| &rest[end + 3..]),
-            [b'<', b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'!' | b'?', ..] => element(rest, &mut text),
-            _ => {
-                text.push("<");
-                &rest[1..]
-            }
-        };
+    for token in Tokens::of(html) {
+        match token {
+            Token::Text(content) => text.push(content),
+            Token::Reference(content) => text.push(&content),
+            Token::Open(name, attributes) => tag(&name, Some(attributes), &mut text),
+            Token::Close(name) => tag(&name, None, &mut text),
+            Token::Hidden(..) => {}
+        }
     }
-    text.push(rest);
     text.finish()
 }
 
-/// Decodes the character reference at the start of `rest`, or a plain ampersand. Returns the text after it.
-fn reference<'a>(rest: &'a str, text: &mut Rendered) -> &'a str {
-    let window = &rest.as_bytes()[..rest.len().min(REFERENCE_OCTETS_MAX)];
-    let is_of_name = |octet: &u8| octet.is_ascii_alphanumeric() || *octet == b'#';
-    let end = 1 + window[1..].iter().take_while(|octet| is_of_name(octet)).count();
-    if end < 2 || window.get(end) != Some(&b';') {
-        text.push("&");
-        return &rest[1..];
-    }
-    let mut decoded = String::new();
-    add_html_token(&mut decoded, &window[..=end], false);
-    text.push(&decoded);
-    &rest[end + 1..]
-}
-
-/// Handles the tag at the start of `rest`, with the content of a hidden element. Returns the text after it.
-fn element<'a>(rest: &'a str, text: &mut Rendered) -> &'a str {
-    let Some(end) = tag_end(rest, &mut text.ignores_quotes) else { return "" };
-    let (tag, rest) = (&rest[1..end], &rest[end + 1..]);
-    let is_closing = tag.starts_with('/');
-    let tag = tag.trim_start_matches('/');
-    let name_end = tag.find(|c: char| c.is_ascii_whitespace() || c == '/').unwrap_or(tag.len());
-    // Every element in the lists has a shorter name.
-    let name = if name_end <= 16 { tag[..name_end].to_ascii_lowercase() } else { String::new() };
-    let name = name.as_str();
-    if HIDDEN.contains(&name) {
-        return if is_closing { rest } else { after_hidden(rest, name) };
-    }
-    match name {
-        "br" => text.line(1),
-        "td" | "th" => text.blank(),
-        "a" if is_closing => text.end_link(),
-        "a" => text.begin_link(attribute(&tag[name_end..], "href")),
+/// Handles a start tag with its attributes, or an end tag.
+fn tag(name: &str, attributes: Option<&str>, text: &mut Rendered) {
+    match (name, attributes) {
+        ("br", _) => text.line(1),
+        ("td" | "th", _) => text.blank(),
+        ("a", None) => text.end_link(),
+        ("a", Some(attributes)) => text.begin_link(markup::attribute(attributes, "href")),
         _ if PARAGRAPHS.contains(&name) => text.at_least_lines(2),
         _ if BLOCKS.contains(&name) => {
             text.at_least_lines(1);
-            if name == "li" && !is_closing {
+            if name == "li" && attributes.is_some() {
                 text.push("- ");
             }
         }
         _ => {}
-    }
-    rest
-}
-
-/// The position of the `>` that ends the tag at the start of `rest`. A `>` in a quoted value is skipped.
-///
-/// Once a quoted value never ends, quotes are ignored in all later tags. Searching for the end of each quote would
-/// take quadratic time.
-fn tag_end(rest: &str, ignores_quotes: &mut bool) -> Option<usize> {
-    if *ignores_quotes {
-        return rest.find('>');
-    }
-    let mut quote = None;
-    let mut previous = b' ';
-    for (position, octet) in rest.bytes().enumerate() {
-        match (quote, octet) {
-            (None, b'>') => return Some(position),
-            (None, b'"' | b'\'') if previous == b'=' => quote = Some(octet),
-            (Some(open), octet) if open == octet => quote = None,
-            _ => {}
-        }
-        if !octet.is_ascii_whitespace() {
-            previous = octet;
-        }
-    }
-    *ignores_quotes = true;
-    rest.find('>')
-}
-
-/// The text after the end tag of a hidden element; empty if there is no end tag.
-fn after_hidden<'a>(rest: &'a str, name: &str) -> &'a str {
-    let mut at = 0;
-    while let Some(position) = rest[at..].find("</") {
-        at += position + 2;
-        let is_end =
-            rest.as_bytes()[at..].get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes()));
-        if is_end {
-            return rest[at..].find('>').map_or("", |end| &rest[at + end + 1..]);
-        }
-    }
-    ""
-}
-
-/// The value of an attribute of a tag.
-fn attribute<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
-    let mut rest = attributes;
-    loop {
-        rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
-        if rest.is_empty() {
-            return None;
-        }
-        let end = rest.find(|c: char| c.is_ascii_whitespace() || c == '=').unwrap_or(rest.len());
-        let found = &rest[..end];
-        let mut value = "";
-        rest = rest[end..].trim_ascii_start();
-        if let Some(after) = rest.strip_prefix('=') {
-            let after = after.trim_ascii_start();
-            (value, rest) = match after.chars().next().filter(|c| matches!(c, '"' | '\'')) {
-                Some(quote) => after[1..].split_once(quote).unwrap_or((&after[1..], "")),
-                None => after.split_at(after.find(|c: char| c.is_ascii_whitespace()).unwrap_or(after.len())),
-            };
-        }
-        if found.eq_ignore_ascii_case(name) {
-            return Some(value);
-        }
     }
 }
 
@@ -211,8 +110,6 @@ struct Rendered {
     lines_due: usize,
     /// The target of the open link, and the position of its text.
     link: Option<(String, usize)>,
-    /// Whether quotes no longer count; see [`tag_end`].
-    ignores_quotes: bool,
 }
 
 impl Rendered {
@@ -264,15 +161,10 @@ impl Rendered {
     }
 }
 
-/// The target of a link with its character references decoded, as a browser decodes them.
+/// The target of a link with its character references decoded, and with single spaces.
 fn to_target(value: &str) -> String {
     let mut target = Rendered::default();
-    let mut rest = value;
-    while let Some(position) = rest.find('&') {
-        target.push(&rest[..position]);
-        rest = reference(&rest[position..], &mut target);
-    }
-    target.push(rest);
+    target.push(&markup::decoded(value));
     target.text
 }
 

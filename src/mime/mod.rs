@@ -4,8 +4,9 @@
 //! structure   the parts of a message, and its body    limits    how much of a message is parsed
 //! fields, part   the header fields of a message, and of a part
 //! addresses   the mailboxes in a field                encoding, charset   octets to text
-//! head        who wrote a message to whom, and when
-//! html        HTML to text, and text to HTML          attachment   the list of attachments
+//! head        who wrote a message to whom, and when   attachment   the list of attachments
+//! html        HTML to text, and text to HTML          markup   HTML as tokens
+//! codes       one-time codes, and links that a reader would press
 //! ```
 //!
 //! Parsing is pure and total: any octets give a [`Content`], in time and memory linear in their number. A [`Content`]
@@ -17,11 +18,13 @@
 mod addresses;
 mod attachment;
 mod charset;
+pub mod codes;
 mod encoding;
 mod fields;
 mod head;
 mod html;
 pub mod limits;
+mod markup;
 mod part;
 mod structure;
 
@@ -31,6 +34,7 @@ use fields::{Field, Section};
 use structure::{Leaf, Structure};
 
 pub use attachment::{Attachment, safe_filename};
+pub use codes::{Findings, findings};
 pub use head::{Head, NamedAddress};
 pub use html::from_text;
 
@@ -47,6 +51,8 @@ pub struct Content {
     /// The body as plain text with LF at line ends; empty if there is none. Text is rendered from HTML if there is no
     /// plain text.
     pub body_text: String,
+    /// Whether the body has plain text of its own, so that `body_text` is not made of the HTML alone.
+    pub has_plain_text: bool,
     /// Who wrote the message to whom, and when.
     pub head: Head,
     /// The header fields in their order, decoded, each on one line.
@@ -63,6 +69,9 @@ pub fn parse(raw: &[u8]) -> Content {
     Content {
         message: message(leaves, html),
         body_text: joined(text.iter().map(|&index| as_text(&leaves[index]))),
+        has_plain_text: text
+            .iter()
+            .any(|&index| leaves[index].part.is_html() == Some(false) && !leaves[index].octets.is_empty()),
         head: Head::of(&section),
         headers: headers(&section),
         attachments: structure.attachments().map(|(index, leaf)| Attachment::of(leaf, index)).collect(),

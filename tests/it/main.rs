@@ -1,6 +1,7 @@
 //! Tests of the whole program over real sockets.
 
 mod cli;
+mod codes;
 mod config;
 mod daemon;
 mod domains;

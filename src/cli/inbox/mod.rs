@@ -75,8 +75,8 @@ struct FilterFlags {
     #[arg(long, requires = "address", value_name = "TIME")]
     until: Option<String>,
 
-    /// Only mail that has this
-    #[arg(long, requires = "address", value_name = "WHAT", value_parser = ["attachment"])]
+    /// Only mail that has this: a file, a one-time code, or a link to verify, sign in, reset or accept
+    #[arg(long, requires = "address", value_name = "WHAT", value_parser = ["attachment", "code", "link"])]
     has: Option<String>,
 }
 

@@ -158,7 +158,10 @@ fn filtered(operation: Operation) -> Operation {
         .takes("subject", text("Only mail whose subject contains this text, without regard to case.", "welcome"))
         .takes("since", time("Only mail received at this time or later."))
         .takes("until", time("Only mail received before this time."))
-        .takes("has", word("Only mail that has this.", &["attachment"]))
+        .takes(
+            "has",
+            word("Only mail that has this. `link` is any but one to unsubscribe.", &crate::http::filter::had()),
+        )
         .fails(&[Code::TimeInvalid, Code::FilterInvalid])
 }
 

@@ -28,6 +28,17 @@ fn the_newest_mail_of_an_address_is_shown_for_people() {
 }
 
 #[test]
+fn codes_and_links_are_shown_above_the_text() {
+    let service = service();
+    service.contents().emails[0]["codes"] = json!([{"code": "482913", "kind": "otp", "confidence": 0.9}]);
+    service.contents().emails[0]["links"] =
+        json!([{"url": "https://x.test/v\u{1b}", "kind": "verification", "confidence": 0.9, "text": "Go"}]);
+    let outcome = service.run(&["read", TO, "--latest"]);
+    let lines = "\nCode: 482913\nLink: https://x.test/v\u{241b} (verification)\n\n";
+    assert!(outcome.stdout.contains(lines), "{}", outcome.stdout);
+}
+
+#[test]
 fn a_mail_with_only_html_is_shown_as_text() {
     let outcome = service().run(&["read", &id_of(1)]);
     assert!(outcome.stdout.ends_with("\n\nHello\n"), "{}", outcome.stdout);

@@ -67,6 +67,26 @@ async fn each_filter_keeps_what_passes_it_and_all_must_pass() {
 }
 
 #[tokio::test]
+async fn mail_with_a_code_or_with_a_link_is_found() {
+    let api = TestApi::new();
+    for (subject, body) in [
+        ("order 482913", "Your order 482913 was shipped. Code of the coupon: SAVE20"),
+        ("code", "Your login code is 482913."),
+        ("link", "Verify your address: https://x.test/verify?t=a1b2c3d4"),
+        ("news", "No more mail: https://x.test/unsubscribe?t=a1b2c3d4"),
+    ] {
+        api.receive(&["ann@example.test"], &format!("Subject: {subject}\r\n\r\n{body}")).await;
+    }
+    for (has, expected) in [("code", "code"), ("link", "link")] {
+        let page = api.get(&format!("{INBOX}&has={has}")).await.json();
+        assert_eq!(subjects(&page), [expected], "{has}");
+    }
+    let answer = api.get(&format!("{INBOX}&has=money")).await;
+    let detail = String::from_utf8_lossy(&answer.body).into_owned();
+    assert!(["attachment", "code", "link"].iter().all(|word| detail.contains(word)), "{detail}");
+}
+
+#[tokio::test]
 async fn what_is_no_filter_is_refused() {
     let api = TestApi::new();
     for (query, code) in [

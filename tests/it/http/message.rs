@@ -42,6 +42,8 @@ async fn a_message_shows_all_that_is_known() {
                 { "name": "Content-Type", "value": "multipart/mixed; boundary=m" },
             ],
             "attachments": [{ "index": 0, "filename": "a.pdf", "contentType": "application/pdf", "size": 5 }],
+            "codes": [],
+            "links": [],
             "size": RAW.len(),
             "expiresAt": "2023-11-15 00:13:20",
             "envelope": {
@@ -65,6 +67,29 @@ async fn raw_is_the_trace_and_then_the_octets() {
     let trace = text.strip_suffix(RAW).expect("the octets as received");
     assert!(trace.starts_with("Return-Path: <bounces@sender.test>\r\nReceived: from client.test ([192.0.2.1])\r\n"));
     assert!(trace.contains("for <ann@example.test>;"));
+}
+
+#[tokio::test]
+async fn a_message_shows_its_codes_and_links() {
+    let api = TestApi::new();
+    let raw = "Subject: Your login code\r\nList-Unsubscribe: <https://x.test/u>\r\nContent-Type: text/html\r\n\r\n\
+               <p>Your login code is</p><h1>482 913</h1><p>or <a href=\"https://x.test/login?t=a1b2c3d4&amp;u=1\">log in</a></p>";
+    let id = api.receive(&["ann@example.test"], raw).await[0];
+    let json = api.get(&format!("/api/mail/messages/{id}")).await.json();
+    assert_eq!(
+        json["codes"],
+        json!([{ "code": "482913", "kind": "otp", "confidence": json["codes"][0]["confidence"] }])
+    );
+    let links = json["links"].as_array().expect("links");
+    assert_eq!(links.len(), 2);
+    assert_eq!(
+        (&links[0]["url"], &links[0]["text"]),
+        (&json!("https://x.test/login?t=a1b2c3d4&u=1"), &json!("log in"))
+    );
+    assert_eq!((&links[0]["kind"], &links[1]["kind"]), (&json!("sign_in"), &json!("unsubscribe")));
+    for finding in [&json["codes"][0], &links[0], &links[1]] {
+        assert!(finding["confidence"].as_f64().is_some_and(|it| (0.5..=1.0).contains(&it)), "{finding}");
+    }
 }
 
 #[tokio::test]

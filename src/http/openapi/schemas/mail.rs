@@ -1,8 +1,11 @@
 //! Emails.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::http::openapi::schema::{Member, count, flag, list, object, or_null, reference, text, time, uuid, whole};
+use crate::http::openapi::schema::{
+    Member, count, flag, list, object, or_null, reference, text, time, uuid, whole, word,
+};
+use crate::mime::codes::{CONFIDENCE_MIN, CodeKind, LinkKind};
 
 pub(super) fn schemas() -> Vec<Member> {
     vec![
@@ -13,6 +16,8 @@ pub(super) fn schemas() -> Vec<Member> {
         ("NamedAddress", named_address()),
         ("Header", header()),
         ("Attachment", attachment()),
+        ("OneTimeCode", code()),
+        ("Link", link()),
         ("Envelope", envelope()),
         (
             "Submitted",
@@ -101,6 +106,14 @@ fn message() -> Value {
         ("header", reference("Head")),
         ("headers", list("The header fields in their order, decoded.", reference("Header"))),
         ("attachments", list("The attachments.", reference("Attachment"))),
+        ("codes", list("One-time codes in the mail, the best first. At most 5.", reference("OneTimeCode"))),
+        (
+            "links",
+            list(
+                "Links that a reader would press, the best first, those to unsubscribe last. At most 10.",
+                reference("Link"),
+            ),
+        ),
         size(),
         expires_at(),
         ("envelope", reference("Envelope")),
@@ -147,6 +160,41 @@ fn attachment() -> Value {
             ("filename", text("Its name as the sender wrote it; may be empty.", "bill.pdf")),
             ("contentType", text("Its media type as the sender wrote it.", "application/pdf")),
             ("size", count("Its decoded size in octets.")),
+        ],
+        [],
+    )
+}
+
+fn confidence() -> Member {
+    let confidence = json!({
+        "type": "number",
+        "minimum": CONFIDENCE_MIN,
+        "maximum": 1,
+        "description": "How likely the finding is right. What is less likely than the minimum is left out.",
+    });
+    ("confidence", confidence)
+}
+
+fn code() -> Value {
+    object(
+        "A one-time code in a mail.",
+        [
+            ("code", text("The code as a person would type it.", "482913")),
+            ("kind", word("What it is for.", &[CodeKind::Otp.as_str()])),
+            confidence(),
+        ],
+        [],
+    )
+}
+
+fn link() -> Value {
+    object(
+        "A link in a mail, or in its field List-Unsubscribe.",
+        [
+            ("url", text("Its address, `http` or `https`.", "https://example.org/verify?token=x")),
+            ("kind", word("What it is for.", &LinkKind::ALL.map(LinkKind::as_str))),
+            confidence(),
+            ("text", text("What is written on it; may be empty.", "Verify email")),
         ],
         [],
     )

@@ -1,0 +1,361 @@
+//! What in a page has the form of a code, whatever it means.
+
+use super::lexicon::is_bounded_letter;
+use super::page::Page;
+
+/// The most candidates of a page.
+const CANDIDATES_MAX: usize = 300;
+/// The fewest and the most digits and letters of a code.
+const SIGNS_MIN: usize = 4;
+const SIGNS_MAX: usize = 8;
+/// The most signs of a code that has letters too.
+const MIXED_SIGNS_MAX: usize = 12;
+/// How far a word around a candidate is looked at, in octets.
+const WORD_OCTETS_MAX: usize = 80;
+
+/// What a code is written with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Digits,
+    /// Capital letters and digits, or groups of them.
+    Mixed,
+    /// Small letters and digits, which many other things have.
+    Small,
+    /// Capital letters alone.
+    Letters,
+}
+
+/// A piece of a page with the form of a code.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// The code as a person would type it.
+    pub(super) code: String,
+    pub(super) form: Form,
+    /// Whether it is written in groups or sign by sign.
+    pub(super) is_grouped: bool,
+}
+
+/// The candidates of a page in their order.
+pub(super) fn candidates(page: &Page) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    let mut runs = Runs { text: &page.text, at: 0 };
+    while let Some(run) = runs.next() {
+        if found.len() == CANDIDATES_MAX {
+            break;
+        }
+        let (candidate, end) = read(&page.text, run);
+        // What belongs to a longer number is not read again from its middle.
+        runs.at = runs.at.max(end);
+        found.extend(candidate.filter(|candidate| stands_free(&page.text, candidate)));
+    }
+    found
+}
+
+/// The runs of letters and digits of ASCII, with their positions.
+struct Runs<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Iterator for Runs<'_> {
+    type Item = (usize, usize);
+
+    fn next(&mut self) -> Option<(usize, usize)> {
+        let octets = self.text.as_bytes();
+        let start = self.at + octets[self.at..].iter().position(u8::is_ascii_alphanumeric)?;
+        self.at = run_end(octets, start);
+        Some((start, self.at))
+    }
+}
+
+fn run_end(octets: &[u8], start: usize) -> usize {
+    start + octets[start..].iter().take_while(|octet| octet.is_ascii_alphanumeric()).count()
+}
+
+/// The runs from `first` on that `separators` join, at most `count_max` and one more.
+fn joined(text: &str, first: (usize, usize), separators: &[u8], count_max: usize) -> Vec<(usize, usize)> {
+    let octets = text.as_bytes();
+    let mut runs = vec![first];
+    while let Some(&(_, end)) = runs.last().filter(|_| runs.len() <= count_max) {
+        let is_joined = octets.get(end).is_some_and(|octet| separators.contains(octet));
+        let start = end + 1;
+        if !is_joined || !octets.get(start).is_some_and(u8::is_ascii_alphanumeric) {
+            break;
+        }
+        runs.push((start, run_end(octets, start)));
+    }
+    runs
+}
+
+/// Reads what begins with a run: the candidate, and where it ends or the next one may begin.
+fn read(text: &str, run: (usize, usize)) -> (Option<Candidate>, usize) {
+    let join = |runs: &[(usize, usize)], glue: &str| {
+        runs.iter().map(|&(start, end)| &text[start..end]).collect::<Vec<_>>().join(glue)
+    };
+    let grouped = |runs: &[(usize, usize)], code: String, form| {
+        let (start, end) = (runs[0].0, runs[runs.len() - 1].1);
+        (Some(Candidate { start, end, code, form, is_grouped: true }), end)
+    };
+    if run.1 - run.0 == 1 {
+        let signs = joined(text, run, b" \t\n", SIGNS_MAX + 1);
+        let is_letter_of_word = |end: usize| text[end..].chars().next().is_some_and(is_bounded_letter);
+        let count = signs.iter().take_while(|(start, end)| end - start == 1 && !is_letter_of_word(*end)).count();
+        if count >= SIGNS_MIN {
+            let code = join(&signs[..count], "");
+            let form = form(&code).filter(|form| count <= SIGNS_MAX && *form != Form::Small);
+            return match form {
+                Some(form) => grouped(&signs[..count], code, form),
+                None => (None, signs[count - 1].1),
+            };
+        }
+    }
+    let parts = joined(text, run, b"-", 4);
+    let end = parts[parts.len() - 1].1;
+    if parts.len() > 1 {
+        return match of_parts(&parts.iter().map(|&(start, end)| &text[start..end]).collect::<Vec<_>>()) {
+            Some(Form::Digits) => grouped(&parts, join(&parts, ""), Form::Digits),
+            Some(form) => grouped(&parts, join(&parts, "-"), form),
+            None => (None, end),
+        };
+    }
+    let is_digits = |&(start, end): &(usize, usize)| text[start..end].bytes().all(|octet| octet.is_ascii_digit());
+    if is_digits(&run) {
+        let mut groups = joined(text, run, b" ", 6);
+        let count = groups.iter().take_while(|group| is_digits(group)).count();
+        groups.truncate(count);
+        if groups.len() > 1 {
+            let end = groups[groups.len() - 1].1;
+            let length = run.1 - run.0;
+            let is_even = groups.iter().all(|(start, end)| end - start == length) && length <= 4;
+            let is_code = is_even && (6..=SIGNS_MAX).contains(&(groups.len() * length));
+            return if is_code { grouped(&groups, join(&groups, ""), Form::Digits) } else { (None, end) };
+        }
+    }
+    let code = &text[run.0..run.1];
+    let form = form(code).filter(|form| {
+        let most = if *form == Form::Mixed { SIGNS_MAX + 2 } else { SIGNS_MAX };
+        (SIGNS_MIN..=most).contains(&code.len())
+    });
+    let candidate =
+        form.map(|form| Candidate { start: run.0, end: run.1, code: code.to_owned(), form, is_grouped: false });
+    (candidate, run.1)
+}
+
+/// The form of parts with hyphens between them, if they have that of a code.
+fn of_parts(parts: &[&str]) -> Option<Form> {
+    let total: usize = parts.iter().map(|part| part.len()).sum();
+    let is_even = parts.iter().all(|part| part.len() == parts[0].len());
+    let whole = parts.concat();
+    if total < SIGNS_MIN {
+        return None;
+    }
+    match form(&whole)? {
+        Form::Digits => (is_even && parts[0].len() >= 3 && total <= SIGNS_MAX + 1).then_some(Form::Digits),
+        // A prefix such as in `G-482913`.
+        Form::Mixed if parts.len() == 2 && parts[0].len() <= 3 && total <= SIGNS_MAX + 2 => {
+            let is_prefix = parts[0].bytes().all(|octet| octet.is_ascii_uppercase());
+            let is_number = parts[1].len() >= SIGNS_MIN && parts[1].bytes().all(|octet| octet.is_ascii_digit());
+            (is_even || is_prefix && is_number).then_some(Form::Mixed)
+        }
+        _ if !is_even || !(3..=6).contains(&parts[0].len()) || total > MIXED_SIGNS_MAX => None,
+        form => Some(form),
+    }
+}
+
+/// The form of letters and digits; `None` for words.
+fn form(signs: &str) -> Option<Form> {
+    let octets = signs.as_bytes();
+    let has = |is: fn(&u8) -> bool| octets.iter().any(is);
+    if octets.iter().all(|octet| *octet == octets[0]) && !octets[0].is_ascii_digit() {
+        return None;
+    }
+    let (digits, small, capital) = (has(u8::is_ascii_digit), has(u8::is_ascii_lowercase), has(u8::is_ascii_uppercase));
+    match (digits, small, capital) {
+        (true, false, false) => Some(Form::Digits),
+        // A mask such as `XXXX4471`.
+        (true, false, true) if signs.starts_with("XX") => None,
+        (true, false, true) => Some(Form::Mixed),
+        (true, true, _) => {
+            let letters = signs.trim_matches(|c: char| c.is_ascii_digit());
+            // `30min` and `page12` are no codes.
+            let is_word = letters.bytes().all(|octet| octet.is_ascii_alphabetic())
+                && (signs.starts_with(letters) || signs.ends_with(letters));
+            (!is_word).then_some(Form::Small)
+        }
+        (false, false, true) => Some(Form::Letters),
+        _ => None,
+    }
+}
+
+/// Whether nothing around a candidate makes it a part of something else, such as a price, a date or an address.
+fn stands_free(text: &str, candidate: &Candidate) -> bool {
+    let mut before = text[..candidate.start].chars().rev();
+    let mut after = text[candidate.end..].chars();
+    let (previous, earlier) = (before.next(), before.next());
+    let (next, later) = (after.next(), after.next());
+    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    let bad_before = match previous {
+        Some('.' | ',' | ':' | '\'') => is_digit(earlier),
+        Some('*') => next != Some('*'),
+        Some('(') => next != Some(')'),
+        Some(
+            '+' | '!' | '/' | '\\' | '=' | '_' | '@' | '%' | '&' | '?' | '~' | '-' | '\u{2022}' | '\u{2026}' | '\u{d7}',
+        ) => true,
+        Some(c) => is_currency(c) || is_bounded_letter(c),
+        None => false,
+    };
+    let bad_after = match next {
+        Some('.' | ',' | ':' | '\'') => later.is_some_and(|c| c.is_ascii_alphanumeric()),
+        Some('%' | '/' | '\\' | '=' | '_' | '@' | '\u{b0}' | '\u{2030}' | '-') => true,
+        Some(c) => is_currency(c) || is_bounded_letter(c) || is_counter(c),
+        None => false,
+    };
+    let is_assigned = previous == Some(' ') && earlier == Some('=');
+    let has_currency = |separator: Option<char>, c: Option<char>| {
+        separator == Some(' ') && c.is_some_and(|c| is_currency(c) || c == '%')
+    };
+    !bad_before
+        && !bad_after
+        && !is_assigned
+        && !has_currency(previous, earlier)
+        && !has_currency(next, later)
+        && !has_unit(text, candidate)
+        && !is_in_address(text, candidate)
+}
+
+fn is_currency(c: char) -> bool {
+    matches!(c, '$' | '\u{a2}'..='\u{a5}' | '\u{20a0}'..='\u{20cf}' | '\u{ffe5}' | '\u{e3f}')
+}
+
+/// A character that makes a number an amount, a year or a count in Chinese, Japanese and Korean.
+fn is_counter(c: char) -> bool {
+    matches!(
+        c,
+        '円' | '元'
+            | '원'
+            | '年'
+            | '년'
+            | '月'
+            | '日'
+            | '点'
+            | '點'
+            | '人'
+            | '명'
+            | '名'
+            | '件'
+            | '건'
+            | '個'
+            | '个'
+            | '万'
+            | '번'
+            | '回'
+            | '次'
+            | '점'
+            | '枚'
+    )
+}
+
+/// Units and currencies that stand before or after a number.
+const UNITS: &str = " eur usd gbp chf jpy pln rub try cny krw inr brl sek nok dkk czk huf ron uah btc eth tl kr zł kč ft \
+    руб грн rs lei euro euros dollars pounds yen px pt mm cm m km mg g kg ml l kb mb gb tb ms s sec seconds min mins \
+    minutes h hrs hours days weeks months years times points pts people users errors words mails items lines steps kcal \
+    mah rpm bit bits bytes punkte puntos points stunden minuten tage jahre personen stück uhr ريال جنيه دولار ";
+
+/// Whether the word before or after a candidate is a unit.
+fn has_unit(text: &str, candidate: &Candidate) -> bool {
+    let is_unit = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        !word.is_empty() && word.len() <= 12 && UNITS.contains(&format!(" {} ", word.to_lowercase()))
+    };
+    let after = &text[candidate.end..text.floor_char_boundary(candidate.end + WORD_OCTETS_MAX)];
+    let before = &text[text.ceil_char_boundary(candidate.start.saturating_sub(WORD_OCTETS_MAX))..candidate.start];
+    let following = after.strip_prefix(' ').and_then(|rest| rest.split([' ', '\n', '\t']).next());
+    // Single letters before a number are names, not units.
+    let preceding = before.strip_suffix(' ').and_then(|rest| rest.rsplit([' ', '\n', '\t']).next());
+    let is_money = |word: &str| word.len() == 3 && word.bytes().all(|octet| octet.is_ascii_uppercase());
+    following.is_some_and(is_unit) || preceding.is_some_and(|word| is_money(word) && is_unit(word))
+}
+
+/// Whether the word around a candidate is a mail address, a path or the address of a page.
+fn is_in_address(text: &str, candidate: &Candidate) -> bool {
+    let before = &text[text.ceil_char_boundary(candidate.start.saturating_sub(WORD_OCTETS_MAX))..candidate.start];
+    let after = &text[candidate.end..text.floor_char_boundary(candidate.end + WORD_OCTETS_MAX)];
+    let is_end = |c: char| c.is_whitespace() || !c.is_ascii();
+    let head = before.rsplit(is_end).next().unwrap_or_default();
+    let tail = after.split(is_end).next().unwrap_or_default();
+    ["://", "@", "www."].iter().any(|mark| head.contains(mark)) || tail.contains('@') || head.contains('/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes(text: &str) -> Vec<String> {
+        candidates(&Page::of_text(text)).into_iter().map(|candidate| candidate.code).collect()
+    }
+
+    #[test]
+    fn codes_are_read_as_a_person_types_them() {
+        for (text, expected) in [
+            ("482913", "482913"),
+            ("482 913", "482913"),
+            ("482-913.", "482913"),
+            ("12 34 56", "123456"),
+            ("1234 5678", "12345678"),
+            ("4 8 2 9 1 3", "482913"),
+            ("4\n8\n2\n9", "4829"),
+            ("G-482913", "G-482913"),
+            ("AB12-CD34", "AB12-CD34"),
+            ("WDJB-MJHT", "WDJB-MJHT"),
+            ("dq7-r4m-k2x", "dq7-r4m-k2x"),
+            ("7XK2Q", "7XK2Q"),
+            ("(482913)", "482913"),
+            ("**482913**", "482913"),
+            ("验证码482913，", "482913"),
+            ("code:482913", "482913"),
+        ] {
+            assert_eq!(codes(text), [expected], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_belongs_to_something_else_is_no_candidate() {
+        for text in [
+            "1,482.50",
+            "€ 4829",
+            "4829 €",
+            "$4829",
+            "EUR 4829",
+            "12:30:1200",
+            "2026-01-31",
+            "31.01.2026",
+            "01/31/2026",
+            "+49 69 7104 9922",
+            "0300 123 4567",
+            "4829 1034 2200 1234",
+            "****4471",
+            "xxxx4471",
+            "XXXX4471",
+            "482913%",
+            "https://x.test/482913",
+            "a482913@x.test",
+            "302-1188422",
+            "1.482.913",
+            "5000 points",
+            "2026年",
+            "4829円",
+            "sign-in",
+            "utf8",
+            "30min",
+            "00340434161094015902",
+            "4829130123",
+            "one-time",
+            "É4829",
+            "#a1b2c3/4829",
+        ] {
+            assert_eq!(codes(text), [""; 0], "{text}");
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! The links that a reader would press, and what they are for.
+
+use url::Url;
+
+use super::lexicon::Hit;
+use super::page::Page;
+use super::score::Read;
+use super::words::Sense;
+use super::{Link, LinkKind, POINTS_SURE, confidence};
+
+/// The longest address of a link, in octets.
+const URL_OCTETS_MAX: usize = 4_096;
+/// The longest text of a link that is shown, in octets.
+const TEXT_OCTETS_MAX: usize = 200;
+/// The most addresses in the text that are looked at.
+const BARE_MAX: usize = 1_000;
+/// How far the words before an address count, in octets.
+const CONTEXT_OCTETS: usize = 300;
+/// How many phrases before or after an address count.
+const CONTEXT_HITS_MAX: usize = 16;
+
+/// The text of the link says its kind, or its address does.
+const TEXT: i32 = 6;
+const ADDRESS: i32 = 5;
+/// The words around an address, or around a text such as `click here`, say it.
+const CONTEXT: i32 = 6;
+const SUBJECT: i32 = 2;
+/// The link is a button, or has a secret in its address.
+const BUTTON: i32 = 1;
+const SECRET: i32 = 3;
+/// Its text says something else.
+const SAYS_OTHERWISE: i32 = -2;
+/// It is about an order, an appointment or something to buy.
+const OTHER: i32 = -6;
+/// A sender names few other links so.
+const UNSUBSCRIBE: i32 = 9;
+/// The field List-Unsubscribe says it.
+const FIELD: i32 = 15;
+
+/// What in addresses says the kind of a link, in lower case.
+const IN_ADDRESSES: [(LinkKind, &[&str]); 5] = [
+    (
+        LinkKind::Unsubscribe,
+        &[
+            "unsub",
+            "optout",
+            "opt-out",
+            "opt_out",
+            "abmeld",
+            "abbestell",
+            "desinscri",
+            "desabonn",
+            "disiscri",
+            "afmeld",
+        ],
+    ),
+    (
+        LinkKind::Reset,
+        &["reset", "passw", "passwort", "recover", "forgot", "restablec", "reimposta", "redefin", "restore"],
+    ),
+    (LinkKind::Invite, &["invit", "/join", "accept"]),
+    (
+        LinkKind::Verification,
+        &[
+            "verif",
+            "confirm",
+            "activat",
+            "validat",
+            "bestaetig",
+            "aktiv",
+            "bevestig",
+            "onay",
+            "potwierdz",
+            "optin",
+            "opt-in",
+        ],
+    ),
+    (LinkKind::SignIn, &["login", "signin", "sign-in", "sign_in", "magic", "log-in", "connexion", "passwordless"]),
+];
+
+/// A link as found, before its kind is known.
+struct Found {
+    url: Url,
+    text: String,
+    start: usize,
+    end: usize,
+    is_button: bool,
+    /// Whether its text is its address, or says nothing.
+    needs_context: bool,
+}
+
+/// The links of a page with their points.
+pub(super) fn links(read: &Read<'_>, subject: &[Hit]) -> Vec<(Link, i32)> {
+    let page = read.page;
+    let mut found: Vec<Found> = page
+        .anchors
+        .iter()
+        .filter_map(|anchor| {
+            let text = page.text.get(anchor.start..anchor.end)?.trim();
+            let hits = hits(read, anchor.start, anchor.end);
+            let is_address = text.starts_with("http://") || text.starts_with("https://") || text.starts_with("www.");
+            let says_press = hits.iter().any(|hit| hit.sense == Sense::Press)
+                && !hits.iter().any(|hit| kind_of(hit.sense).is_some());
+            Some(Found {
+                url: address(&anchor.target)?,
+                text: cut(text, TEXT_OCTETS_MAX).to_owned(),
+                start: anchor.start,
+                end: anchor.end,
+                is_button: anchor.is_button,
+                needs_context: is_address || says_press || text.is_empty(),
+            })
+        })
+        .collect();
+    found.extend(bare(page));
+    found.into_iter().filter_map(|link| link.scored(read, subject)).collect()
+}
+
+/// The links of the field List-Unsubscribe (RFC 2369).
+pub(super) fn of_field(value: &str) -> Vec<(Link, i32)> {
+    let targets = value.split('<').skip(1).filter_map(|rest| rest.split('>').next());
+    let link = |url: Url| {
+        let kind = LinkKind::Unsubscribe;
+        (Link { url: url.into(), kind, confidence: confidence(FIELD), text: String::new() }, FIELD)
+    };
+    targets.take(8).filter_map(address).map(link).collect()
+}
+
+/// The addresses in the text outside anchors.
+fn bare(page: &Page) -> Vec<Found> {
+    let mut found = Vec::new();
+    let mut anchors = page.anchors.iter().peekable();
+    let mut end = 0;
+    for (start, _) in page.lower.match_indices("http").take(BARE_MAX) {
+        while anchors.next_if(|anchor| anchor.end <= start).is_some() {}
+        if start < end || anchors.peek().is_some_and(|anchor| anchor.start <= start) {
+            continue;
+        }
+        let rest = &page.text[start..];
+        let scheme = rest.find("://").filter(|at| *at <= 5);
+        let is_of_address = |octet: u8| octet.is_ascii_graphic() && !b"<>\"`{}|\\^".contains(&octet);
+        let length = rest.bytes().take(URL_OCTETS_MAX + 1).take_while(|octet| is_of_address(*octet)).count();
+        let written = trimmed(&rest[..length]);
+        // What is within an address is read only once.
+        end = start + written.len();
+        let Some(url) = scheme.and_then(|_| address(written)) else { continue };
+        found.push(Found {
+            url,
+            text: String::new(),
+            start,
+            end: start + written.len(),
+            is_button: false,
+            needs_context: true,
+        });
+    }
+    found
+}
+
+/// An address without the marks of the sentence after it.
+fn trimmed(written: &str) -> &str {
+    let mut written = written;
+    loop {
+        let shorter = written.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_']);
+        let shorter = match shorter.as_bytes().last() {
+            Some(b')') if !shorter.contains('(') => &shorter[..shorter.len() - 1],
+            Some(b']') if !shorter.contains('[') => &shorter[..shorter.len() - 1],
+            _ => shorter,
+        };
+        if shorter.len() == written.len() {
+            return written;
+        }
+        written = shorter;
+    }
+}
+
+/// The address that a browser would open; `None` for other schemes, for secrets before the host, and for long ones.
+fn address(target: &str) -> Option<Url> {
+    let target = target.trim();
+    let is_web = ["http://", "https://"]
+        .iter()
+        .any(|scheme| target.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+    if !is_web || target.len() > URL_OCTETS_MAX {
+        return None;
+    }
+    let url = Url::parse(target).ok()?;
+    // A name before the host makes an address look like that of another host.
+    let is_plain = url.username().is_empty() && url.password().is_none() && url.has_host();
+    (is_plain && url.as_str().len() <= URL_OCTETS_MAX).then_some(url)
+}
+
+fn cut(text: &str, octets_max: usize) -> &str {
+    &text[..text.floor_char_boundary(octets_max)]
+}
+
+fn kind_of(sense: Sense) -> Option<LinkKind> {
+    Some(match sense {
+        Sense::Verify => LinkKind::Verification,
+        Sense::SignIn => LinkKind::SignIn,
+        Sense::Reset => LinkKind::Reset,
+        Sense::Invite => LinkKind::Invite,
+        Sense::Unsubscribe => LinkKind::Unsubscribe,
+        _ => return None,
+    })
+}
+
+fn hits<'a>(read: &'a Read<'_>, start: usize, end: usize) -> &'a [Hit] {
+    let from = read.hits.partition_point(|hit| hit.start < start);
+    let to = read.hits.partition_point(|hit| hit.start < end);
+    &read.hits[from..to.max(from)]
+}
+
+/// Whether some hit says the kind.
+fn says(hits: &[Hit], kind: LinkKind) -> bool {
+    hits.iter().any(|hit| kind_of(hit.sense) == Some(kind))
+}
+
+impl Found {
+    /// The link with its most likely kind and its points; `None` if too little speaks for any.
+    fn scored(self, read: &Read<'_>, subject: &[Hit]) -> Option<(Link, i32)> {
+        let own = if self.needs_context { &[][..] } else { hits(read, self.start, self.end) };
+        let context = if self.needs_context { self.context(read) } else { &[] };
+        let path = self.url[url::Position::BeforePath..].to_ascii_lowercase();
+        let has_secret = has_secret(&self.url);
+        let is_other = |hits: &[Hit]| hits.iter().any(|hit| matches!(hit.sense, Sense::Other | Sense::Promotion));
+        let (is_own_other, is_subject_other) = (is_other(own), is_other(subject));
+        let is_context_other = |kind: LinkKind| {
+            let said = context.iter().filter(|hit| kind_of(hit.sense) == Some(kind));
+            said.clone().count() > 0
+                && said.clone().all(|said| {
+                    context
+                        .iter()
+                        .any(|hit| hit.sense == Sense::Other && said.start < hit.start && hit.start <= said.end + 12)
+                })
+        };
+        let mut best: Option<(LinkKind, i32)> = None;
+        for (kind, in_address) in IN_ADDRESSES {
+            let is_in_address = in_address.iter().any(|part| cut(&path, 500).contains(part));
+            let is_said = says(own, kind) || says(context, kind);
+            let mut points = 0;
+            if kind == LinkKind::Unsubscribe {
+                points += if says(own, kind) || is_in_address || self.needs_context && says(context, kind) {
+                    UNSUBSCRIBE
+                } else {
+                    0
+                };
+                points += if is_said && is_in_address { ADDRESS } else { 0 };
+            } else if is_said || is_in_address {
+                points += if says(own, kind) { TEXT } else { 0 };
+                points += if says(context, kind) { CONTEXT } else { 0 };
+                points += if is_in_address { ADDRESS } else { 0 };
+                points += if says(subject, kind) { SUBJECT } else { 0 };
+                points += if self.is_button { BUTTON } else { 0 };
+                points += if has_secret { SECRET } else { 0 };
+                let says_so = says(own, kind);
+                points += if !says_so && !self.needs_context { SAYS_OTHERWISE } else { 0 };
+                points +=
+                    if is_own_other || is_context_other(kind) || is_subject_other && !says_so { OTHER } else { 0 };
+            }
+            // Each newsletter has a link to its login. An address alone, without a secret, is a page for everybody.
+            let is_possible = match kind {
+                LinkKind::SignIn => has_secret,
+                LinkKind::Verification | LinkKind::Reset => has_secret || says(own, kind),
+                LinkKind::Invite | LinkKind::Unsubscribe => true,
+            };
+            if is_possible && points >= super::POINTS_SHOWN && best.is_none_or(|(_, most)| points > most) {
+                best = Some((kind, points));
+            }
+            if best.is_some_and(|(kind, _)| kind == LinkKind::Unsubscribe) {
+                break;
+            }
+        }
+        let (kind, points) = best?;
+        let points = points.min(POINTS_SURE);
+        Some((Link { url: self.url.into(), kind, confidence: confidence(points), text: self.text }, points))
+    }
+
+    /// The phrases that lead to the link: those of its line before it, else of the lines above, else those after it.
+    fn context<'a>(&self, read: &'a Read<'_>) -> &'a [Hit] {
+        let text = &read.page.text;
+        let has_kind = |hits: &[Hit]| hits.iter().any(|hit| kind_of(hit.sense).is_some());
+        let last = |hits: &'a [Hit]| &hits[hits.len().saturating_sub(CONTEXT_HITS_MAX)..];
+        let from = text.ceil_char_boundary(self.start.saturating_sub(CONTEXT_OCTETS));
+        let line_start = text[from..self.start].rfind('\n').map_or(from, |at| from + at + 1);
+        let before = last(hits(read, line_start, self.start));
+        if has_kind(before) {
+            return before;
+        }
+        let to = text.floor_char_boundary(self.end + CONTEXT_OCTETS / 2);
+        let line_end = text[self.end..to].find('\n').map_or(to, |at| self.end + at);
+        let after = hits(read, self.end, line_end);
+        let after = &after[..after.len().min(CONTEXT_HITS_MAX)];
+        if has_kind(after) {
+            return after;
+        }
+        let mut end = line_start;
+        for _ in 0..2 {
+            let above = text[from..end.saturating_sub(1).max(from)].rfind('\n').map_or(from, |at| from + at + 1);
+            let found = last(hits(read, above, end));
+            if has_kind(found) {
+                return found;
+            }
+            end = above;
+        }
+        &[]
+    }
+}
+
+/// Whether a part of the path, the query or the fragment looks like a secret: long, with letters and digits, or a code.
+fn has_secret(url: &Url) -> bool {
+    const SECRET_OCTETS_MIN: usize = 8;
+    const PARTS_MAX: usize = 40;
+    let is_secret = |part: &str| {
+        let letters = part.bytes().filter(u8::is_ascii_alphabetic).count();
+        let digits = part.bytes().filter(u8::is_ascii_digit).count();
+        letters + digits >= SECRET_OCTETS_MIN && letters > 0 && digits > 0
+    };
+    let mut parts = url[url::Position::BeforePath..].split(['/', '?', '&', '=', '#', '.']).take(PARTS_MAX);
+    parts.any(is_secret) || code_in(url).is_some()
+}
+
+/// The code in the address of a link: digits in a parameter that is named for codes.
+pub(super) fn code_in(url: &Url) -> Option<String> {
+    const NAMES: [&str; 10] = [
+        "code",
+        "otp",
+        "pin",
+        "passcode",
+        "verification_code",
+        "verificationcode",
+        "confirmation_code",
+        "login_code",
+        "auth_code",
+        "security_code",
+    ];
+    let parts = [url.query(), url.fragment()];
+    let pairs = parts.into_iter().flatten().flat_map(|part| part.split(['&', '?', ';'])).take(40);
+    let mut named = pairs
+        .filter_map(|pair| pair.split_once('='))
+        .filter(|(name, _)| NAMES.contains(&name.to_ascii_lowercase().as_str()));
+    let is_code = |value: &str| (4..=8).contains(&value.len()) && value.bytes().all(|octet| octet.is_ascii_digit());
+    named.find(|(_, value)| is_code(value)).map(|(_, value)| value.to_owned())
+}

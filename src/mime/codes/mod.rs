@@ -1,0 +1,226 @@
+//! One-time codes and links in a mail: what a person would type or press.
+//!
+//! ```text
+//! page        the text as its reader sees it    style       what is seen, and what stands out
+//! candidate   what has the form of a code       words       the words around codes and links, by language
+//! score       the points of a candidate         lexicon     finds these words
+//! links       links and their kinds
+//! ```
+//!
+//! There is no model behind it. Each observation is worth some points, and the points of all make the confidence. The
+//! search is pure and total. Its time is linear in the octets of the mail that it reads, and these are bounded.
+
+mod candidate;
+mod lexicon;
+mod links;
+mod page;
+mod score;
+mod style;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use url::Url;
+
+use super::Content;
+use lexicon::Lexicon;
+use page::Page;
+use score::{Mail, Read, Scored};
+
+/// The confidence from which a finding is an answer. What is less likely is not reported at all.
+///
+/// A wrong code costs whoever waits for it more than no code.
+pub const CONFIDENCE_MIN: f64 = 0.5;
+/// The most codes of a mail.
+pub const CODES_MAX: usize = 5;
+/// The most links of a mail.
+pub const LINKS_MAX: usize = 10;
+
+/// The points of a finding that is reported, and those of one that is certain.
+const POINTS_SHOWN: i32 = 8;
+const POINTS_SURE: i32 = 16;
+/// The points of a code that is only in the address of a link.
+const POINTS_IN_LINK: i32 = 9;
+
+/// What a code is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeKind {
+    /// A one-time code, to prove who one is.
+    Otp,
+}
+
+impl CodeKind {
+    /// The name in answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Otp => "otp",
+        }
+    }
+}
+
+/// A code that a person would type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Code {
+    /// In ASCII, without the blanks and hyphens of a number in groups; at most 16 octets. Hyphens between letters stay.
+    pub code: String,
+    /// What it is for.
+    pub kind: CodeKind,
+    /// From [`CONFIDENCE_MIN`] to 1, with two decimal places.
+    pub confidence: f64,
+}
+
+/// What a link is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkKind {
+    /// It confirms an address, an account or a subscription.
+    Verification,
+    /// It signs in whoever opens it.
+    SignIn,
+    /// It leads to a new password.
+    Reset,
+    /// It accepts an invitation.
+    Invite,
+    /// It ends a subscription.
+    Unsubscribe,
+}
+
+impl LinkKind {
+    /// All kinds.
+    pub const ALL: [Self; 5] = [Self::Verification, Self::SignIn, Self::Reset, Self::Invite, Self::Unsubscribe];
+
+    /// The name in answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Verification => "verification",
+            Self::SignIn => "sign_in",
+            Self::Reset => "reset",
+            Self::Invite => "invite",
+            Self::Unsubscribe => "unsubscribe",
+        }
+    }
+}
+
+/// A link that a person would press.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// The address that a browser opens, `http` or `https`; at most 4,096 octets of ASCII.
+    pub url: String,
+    /// What it is for.
+    pub kind: LinkKind,
+    /// From [`CONFIDENCE_MIN`] to 1, with two decimal places.
+    pub confidence: f64,
+    /// What is written on it, at most 200 octets; empty if that is its address or nothing.
+    pub text: String,
+}
+
+/// The codes and links of a mail, the best first. Links to unsubscribe come last.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Findings {
+    /// At most [`CODES_MAX`].
+    pub codes: Vec<Code>,
+    /// At most [`LINKS_MAX`], each address once.
+    pub links: Vec<Link>,
+}
+
+impl Findings {
+    /// The best code.
+    pub fn code(&self) -> Option<&Code> {
+        self.codes.first()
+    }
+
+    /// The best link that the mail was sent for, which is none to unsubscribe.
+    pub fn link(&self) -> Option<&Link> {
+        self.links.first().filter(|link| link.kind != LinkKind::Unsubscribe)
+    }
+}
+
+/// The codes and links of a parsed message.
+pub fn findings(content: &Content) -> Findings {
+    search(content).0
+}
+
+/// The findings, and how many steps they took.
+fn search(content: &Content) -> (Findings, usize) {
+    let lexicon = Lexicon::new();
+    let subject = Page::of_line(&content.subject);
+    let html = Page::of_html(without_history(&content.message));
+    let (subject_hits, subject_work) = lexicon.hits(&subject);
+    let (html_hits, html_work) = lexicon.hits(&html);
+    let mut work = subject.work + subject_work + html.work + html_work;
+    let mail = Mail::of(&subject_hits, &html_hits);
+    let (of_subject, more) = Read::of(&subject, &subject_hits).scored(&mail, &[]);
+    work += more;
+    let body = Read::of(&html, &html_hits);
+    let (mut codes, more) = body.scored(&mail, &of_subject);
+    work += more;
+    codes.extend(of_subject.iter().cloned());
+    let mut links = links::links(&body, &subject_hits);
+    if content.has_plain_text && (score::best(codes.clone()).is_empty() || links.is_empty()) {
+        // HTML of images alone often has a text beside it that says more.
+        let text = Page::of_text(without_history(&content.body_text));
+        if text.text != html.text {
+            let (hits, more) = lexicon.hits(&text);
+            work += text.work + more;
+            let read = Read::of(&text, &hits);
+            let (more_codes, more) = read.scored(&Mail::of(&subject_hits, &hits), &of_subject);
+            work += more;
+            codes.extend(more_codes);
+            if links.is_empty() {
+                links = links::links(&read, &subject_hits);
+            }
+        }
+    }
+    let fields = content.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("list-unsubscribe"));
+    links.extend(fields.flat_map(|(_, value)| links::of_field(value)));
+    let links = best_links(links);
+    let mut codes = score::best(codes);
+    if codes.is_empty() {
+        codes.extend(code_in_links(&links));
+    }
+    let code = |it: Scored| Code { code: it.code, kind: CodeKind::Otp, confidence: confidence(it.points) };
+    (Findings { codes: codes.into_iter().map(code).collect(), links }, work)
+}
+
+/// The code in the address of the first link that has one, if there is only this one.
+fn code_in_links(links: &[Link]) -> Option<Scored> {
+    let mut wanted = links.iter().filter(|link| link.kind != LinkKind::Unsubscribe);
+    let code = wanted.find_map(|link| links::code_in(&Url::parse(&link.url).ok()?))?;
+    Some(Scored { code, points: POINTS_IN_LINK })
+}
+
+/// Each address once with its most points, the best first and those to unsubscribe last.
+fn best_links(mut links: Vec<(Link, i32)>) -> Vec<Link> {
+    links.sort_by_key(|(link, points)| (link.kind == LinkKind::Unsubscribe, -points));
+    let mut best: Vec<Link> = Vec::new();
+    for (link, _) in links {
+        if let Some(same) = best.iter_mut().find(|other| other.url == link.url) {
+            if same.text.is_empty() {
+                same.text = link.text;
+            }
+        } else if best.len() < LINKS_MAX {
+            best.push(link);
+        }
+    }
+    best
+}
+
+/// The message before the older message that some programs append.
+fn without_history(body: &str) -> &str {
+    const MARKS: [&str; 6] = [
+        "-----Original Message-----",
+        "----- Original Message -----",
+        "-----Ursprüngliche Nachricht-----",
+        "-----Mensaje original-----",
+        "-----Message d'origine-----",
+        "-----Messaggio originale-----",
+    ];
+    let body = &body[..body.floor_char_boundary(page::OCTETS_MAX)];
+    let end = MARKS.iter().filter_map(|mark| body.find(mark)).min().unwrap_or(body.len());
+    &body[..end]
+}
+
+/// The confidence of a finding with these points.
+fn confidence(points: i32) -> f64 {
+    let share = f64::from(points.clamp(0, POINTS_SURE)) / f64::from(POINTS_SURE);
+    (share * 100.0).round() / 100.0
+}

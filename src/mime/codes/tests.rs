@@ -1,0 +1,177 @@
+use std::fmt::Write as _;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::mime::parse;
+
+fn found(raw: &str) -> Findings {
+    findings(&parse(raw.as_bytes()))
+}
+
+fn codes(raw: &str) -> Vec<String> {
+    found(raw).codes.into_iter().map(|code| code.code).collect()
+}
+
+#[test]
+fn a_code_and_a_link_are_found() {
+    let found = found(
+        "Subject: Your code\r\n\r\nYour verification code is 482913.\r\nOr open https://x.test/verify?t=a1b2c3d4e5\r\n",
+    );
+    assert_eq!(codes_of(&found), ["482913"]);
+    let link = found.link().map(|link| (link.url.as_str(), link.kind));
+    assert_eq!(link, Some(("https://x.test/verify?t=a1b2c3d4e5", LinkKind::Verification)));
+}
+
+fn codes_of(findings: &Findings) -> Vec<&str> {
+    findings.codes.iter().map(|code| code.code.as_str()).collect()
+}
+
+#[test]
+fn more_evidence_gives_more_confidence() {
+    let confidence = |raw: &str| found(raw).code().map_or(0.0, |code| code.confidence);
+    let plain = confidence("Subject: Hello\r\n\r\nUse the login code 482913 today.");
+    let certain = confidence(
+        "Subject: Your login code\r\nContent-Type: text/html\r\n\r\n\
+         <p>Your login code, valid for 10 minutes:</p><h1>482913</h1>",
+    );
+    assert!(CONFIDENCE_MIN <= plain && plain < certain && certain <= 1.0, "{plain} {certain}");
+}
+
+#[test]
+fn a_link_to_unsubscribe_is_no_answer() {
+    let found = found("List-Unsubscribe: <https://x.test/u>\r\nSubject: News\r\n\r\nNothing new.");
+    assert_eq!(found.links.len(), 1);
+    assert_eq!(found.link(), None);
+}
+
+#[test]
+fn lists_and_addresses_are_bounded() {
+    let mut html = String::from("Subject: Verify\r\nContent-Type: text/html\r\n\r\n");
+    for number in 0..100 {
+        let _ = write!(html, "<a href=\"https://x.test/verify?t=a1b2c3d4e5{number}\">Verify email</a> ");
+    }
+    let long = format!("<a href=\"https://x.test/verify?t={}\">Verify email</a>", "a1".repeat(3_000));
+    let links = found(&format!("{html}{long}")).links;
+    assert_eq!(links.len(), LINKS_MAX);
+    assert_eq!(found(&format!("Content-Type: text/html\r\n\r\n{long}")).links, []);
+    let text = format!("Verify {}", "very ".repeat(100));
+    let named = format!("Content-Type: text/html\r\n\r\n<a href=\"https://x.test/verify?t=a1b2c3d4\">{text}</a>");
+    assert!(found(&named).links.iter().all(|link| link.text.len() <= 200));
+}
+
+#[test]
+fn text_made_of_hidden_html_is_not_read() {
+    let hidden =
+        "Subject: Your code\r\nContent-Type: text/html\r\n\r\n<p style=\"display:none\">Your login code is 482913</p>";
+    assert_eq!(codes(hidden), [""; 0]);
+}
+
+/// Bodies that are hard to read, about as long as `octets` says.
+fn hostile(octets: usize) -> Vec<(&'static str, String)> {
+    let repeated = |piece: &str| piece.repeat(octets / piece.len() + 1);
+    vec![
+        ("digits", repeated("1")),
+        ("groups of digits", repeated("123 ")),
+        ("single digits", repeated("1 ")),
+        ("cells of digits", repeated("<td>1")),
+        ("codes", repeated("code 482913 ")),
+        ("labels", repeated("code ")),
+        ("other labels", repeated("order no ")),
+        ("hyphens", repeated("a-")),
+        ("nested elements", repeated("<div style=\"color:#fff\">")),
+        ("unclosed tags", repeated("<b <a ")),
+        ("unclosed quotes", repeated("<a href=\"")),
+        ("end tags", repeated("</p></td>")),
+        ("anchors", repeated("<a href=https://x.test/verify?t=a1b2c3d4>go</a>")),
+        ("anchors in anchors", repeated("<a href=//x>verify order ")),
+        ("addresses", repeated("verify here https://x.test/verify/a1b2c3d4 ")),
+        ("schemes", repeated("https://")),
+        ("looks", repeated("a<b>b</b>")),
+        ("classes", repeated("<i class=\"a b c d e f g h i\">")),
+        ("sheets", repeated("<style>.a{color:red}.b{}@media{</style>")),
+        ("references", repeated("&#49;&amp;")),
+        ("lines", repeated("code\n482913\n")),
+        ("Chinese", repeated("验证码")),
+        ("a long word", repeated("kod")),
+        ("marks", repeated("@a.test #1234\n")),
+    ]
+}
+
+fn work(body: &str) -> usize {
+    let raw = format!("Subject: code\r\nContent-Type: text/html\r\n\r\n{body}");
+    search(&parse(raw.as_bytes())).1
+}
+
+#[test]
+fn four_times_the_octets_take_four_times_the_work() {
+    const OCTETS: usize = 16 * 1024;
+    for ((name, small), (_, large)) in hostile(OCTETS).into_iter().zip(hostile(4 * OCTETS)) {
+        let (once, four) = (work(&small), work(&large));
+        assert!(four <= 5 * once + 10_000, "{name}: {once} and {four} steps");
+        assert!(once <= 60 * OCTETS, "{name}: {once} steps");
+    }
+}
+
+#[test]
+fn what_is_beyond_the_bound_is_not_read() {
+    for (name, body) in hostile(1024 * 1024) {
+        let steps = work(&body);
+        assert!(steps <= 60 * page::OCTETS_MAX, "{name}: {steps} steps");
+    }
+}
+
+/// Prints the time of a mail of 100 KB. Run it with `--release -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn the_time_of_a_long_newsletter() {
+    let mut html = String::from("Subject: Your code\r\nContent-Type: text/html\r\n\r\n");
+    while html.len() < 100 * 1024 {
+        html.push_str(
+            "<table style=\"width:100%;background-color:#fff\"><tr><td class=\"c\" style=\"padding:8px;font-size:14px\">\
+             Order 1204 of 12 May 2026 &amp; more: <a href=\"https://x.test/p/1204?u=a1b2c3d4\">Read on</a></td></tr></table>",
+        );
+    }
+    html.push_str("<p>Your login code is <b>482913</b></p>");
+    for (name, body) in std::iter::once(("newsletter", html)).chain(
+        hostile(100 * 1024)
+            .into_iter()
+            .map(|(name, body)| (name, format!("Subject: code\r\nContent-Type: text/html\r\n\r\n{body}"))),
+    ) {
+        let content = parse(body.as_bytes());
+        let times: Vec<_> = (0..20)
+            .map(|_| {
+                let start = std::time::Instant::now();
+                let (_, work) = search(&content);
+                (start.elapsed(), work)
+            })
+            .collect();
+        println!("{name}: {:?}", times.iter().min());
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_octets_give_findings(raw in prop::collection::vec(any::<u8>(), 0..2_000)) {
+        let findings = findings(&parse(&raw));
+        prop_assert!(findings.codes.len() <= CODES_MAX && findings.links.len() <= LINKS_MAX);
+    }
+
+    #[test]
+    fn anything_that_looks_like_mail_gives_findings(
+        subject in "(code|код|验证码|[0-9 -]{1,9}|\\PC){0,8}",
+        body in "(<[a-z/!-]{0,6}|<a href=|<td>|</a>|https?://|x\\.test|code|order|код|验证码|رمز|１２|[0-9]{1,7}|[A-Z]{1,4}|[-#@. \n\t:;=\"'>&]|\\PC){0,60}",
+    ) {
+        for kind in ["html", "plain"] {
+            let raw = format!("Subject: {subject}\r\nContent-Type: text/{kind}; charset=utf-8\r\n\r\n{body}");
+            let findings = findings(&parse(raw.as_bytes()));
+            for code in &findings.codes {
+                prop_assert!(code.code.len() <= 16 && code.code.is_ascii(), "{code:?}");
+                prop_assert!((CONFIDENCE_MIN..=1.0).contains(&code.confidence), "{code:?}");
+            }
+            for link in &findings.links {
+                prop_assert!(link.url.starts_with("http") && link.url.is_ascii(), "{link:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! HTML as a sequence of tokens, in linear time and without a tree.
+
+use mail_parser::decoders::html::add_html_token;
+
+/// Elements whose content is not shown as text.
+const HIDDEN: [&str; 4] = ["script", "style", "title", "template"];
+/// The longest named character reference of HTML in octets, with `&` and `;`.
+const REFERENCE_OCTETS_MAX: usize = 33;
+
+/// A piece of HTML. Comments give none.
+#[derive(Debug)]
+pub(super) enum Token<'a> {
+    Text(&'a str),
+    /// The text that a character reference stands for.
+    Reference(String),
+    /// A start tag: its name in lower case, and its attributes as written. An unknown long name is empty.
+    Open(String, &'a str),
+    /// An end tag.
+    Close(String),
+    /// An element whose content is not shown: its name and its content.
+    Hidden(String, &'a str),
+}
+
+/// The tokens of HTML.
+#[derive(Debug)]
+pub(super) struct Tokens<'a> {
+    rest: &'a str,
+    /// Whether quotes no longer count; see [`Tokens::tag_end`].
+    ignores_quotes: bool,
+}
+
+impl<'a> Tokens<'a> {
+    pub(super) fn of(html: &'a str) -> Self {
+        Self { rest: html, ignores_quotes: false }
+    }
+
+    /// Takes the first `length` octets of the rest.
+    fn take(&mut self, length: usize) -> &'a str {
+        let (taken, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        taken
+    }
+
+    /// The character reference at the start of the rest, or a plain ampersand.
+    fn reference(&mut self) -> Token<'a> {
+        match decoded_reference(self.rest) {
+            Some((text, length)) => {
+                self.take(length);
+                Token::Reference(text)
+            }
+            None => Token::Text(self.take(1)),
+        }
+    }
+
+    /// The tag at the start of the rest, with the content of a hidden element.
+    fn tag(&mut self) -> Option<Token<'a>> {
+        let Some(end) = self.tag_end() else {
+            self.rest = "";
+            return None;
+        };
+        let tag = &self.take(end + 1)[1..end];
+        let is_closing = tag.starts_with('/');
+        let tag = tag.trim_start_matches('/');
+        let name_end = tag.find(|c: char| c.is_ascii_whitespace() || c == '/').unwrap_or(tag.len());
+        // Every element that a reader of tokens knows has a shorter name.
+        let name = if name_end <= 16 { tag[..name_end].to_ascii_lowercase() } else { String::new() };
+        if is_closing {
+            return Some(Token::Close(name));
+        }
+        if HIDDEN.contains(&name.as_str()) {
+            let content = self.hidden(&name);
+            return Some(Token::Hidden(name, content));
+        }
+        Some(Token::Open(name, &tag[name_end..]))
+    }
+
+    /// The position of the `>` that ends the tag at the start of the rest. A `>` in a quoted value is skipped.
+    ///
+    /// Once a quoted value never ends, quotes are ignored in all later tags. Searching for the end of each quote would
+    /// take quadratic time.
+    fn tag_end(&mut self) -> Option<usize> {
+        if self.ignores_quotes {
+            return self.rest.find('>');
+        }
+        let mut quote = None;
+        let mut previous = b' ';
+        for (position, octet) in self.rest.bytes().enumerate() {
+            match (quote, octet) {
+                (None, b'>') => return Some(position),
+                (None, b'"' | b'\'') if previous == b'=' => quote = Some(octet),
+                (Some(open), octet) if open == octet => quote = None,
+                _ => {}
+            }
+            if !octet.is_ascii_whitespace() {
+                previous = octet;
+            }
+        }
+        self.ignores_quotes = true;
+        self.rest.find('>')
+    }
+
+    /// The content of a hidden element; all of the rest if there is no end tag.
+    fn hidden(&mut self, name: &str) -> &'a str {
+        let mut at = 0;
+        while let Some(position) = self.rest[at..].find("</") {
+            let end = at + position;
+            at = end + 2;
+            let found = self.rest.as_bytes()[at..].get(..name.len());
+            if found.is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes())) {
+                let after = self.rest[at..].find('>').map_or(self.rest.len(), |close| at + close + 1);
+                return &self.take(after)[..end];
+            }
+        }
+        self.take(self.rest.len())
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Token<'a>;
+
+    fn next(&mut self) -> Option<Token<'a>> {
+        loop {
+            match self.rest.as_bytes() {
+                [] => return None,
+                [b'&', ..] => return Some(self.reference()),
+                [b'<', b'!', b'-', b'-', ..] => {
+                    let length = self.rest.find("-->").map_or(self.rest.len(), |end| end + 3);
+                    self.take(length);
+                }
+                [b'<', b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'!' | b'?', ..] => return self.tag(),
+                [b'<', ..] => return Some(Token::Text(self.take(1))),
+                _ => {
+                    let length = self.rest.find(['<', '&']).unwrap_or(self.rest.len());
+                    return Some(Token::Text(self.take(length)));
+                }
+            }
+        }
+    }
+}
+
+/// The text of the character reference at the start of `text`, and its length; `None` if there is none.
+fn decoded_reference(text: &str) -> Option<(String, usize)> {
+    let window = &text.as_bytes()[..text.len().min(REFERENCE_OCTETS_MAX)];
+    let is_of_name = |octet: &u8| octet.is_ascii_alphanumeric() || *octet == b'#';
+    let end = 1 + window.get(1..)?.iter().take_while(|octet| is_of_name(octet)).count();
+    if end < 2 || window.get(end) != Some(&b';') {
+        return None;
+    }
+    let mut decoded = String::new();
+    add_html_token(&mut decoded, &window[..=end], false);
+    Some((decoded, end + 1))
+}
+
+/// The text with its character references decoded, as a browser decodes the value of an attribute.
+pub(super) fn decoded(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some(position) = rest.find('&') {
+        text.push_str(&rest[..position]);
+        rest = &rest[position..];
+        let (reference, length) = decoded_reference(rest).unwrap_or_else(|| ("&".to_owned(), 1));
+        text.push_str(&reference);
+        rest = &rest[length..];
+    }
+    text.push_str(rest);
+    text
+}
+
+/// The names and values of a tag's attributes, as written.
+pub(super) fn attributes(attributes: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut rest = attributes;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
+        if rest.is_empty() {
+            return None;
+        }
+        // An equals sign without a name before it is a part of the name in HTML.
+        let end = rest.find(|c: char| c.is_ascii_whitespace() || c == '=').unwrap_or(rest.len());
+        let name = &rest[..end];
+        let mut value = "";
+        rest = rest[end..].trim_ascii_start();
+        if let Some(after) = rest.strip_prefix('=') {
+            let after = after.trim_ascii_start();
+            (value, rest) = match after.chars().next().filter(|c| matches!(c, '"' | '\'')) {
+                Some(quote) => after[1..].split_once(quote).unwrap_or((&after[1..], "")),
+                None => after.split_at(after.find(|c: char| c.is_ascii_whitespace()).unwrap_or(after.len())),
+            };
+        }
+        Some((name, value))
+    })
+}
+
+/// The value of an attribute of a tag.
+pub(super) fn attribute<'a>(of: &'a str, name: &str) -> Option<&'a str> {
+    attributes(of).find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+}
