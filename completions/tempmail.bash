@@ -1720,7 +1720,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__wait)
-            opts="-o -q -v -h --timeout --since --from --subject --has --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --timeout --since --from --subject --has --code --link --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1743,7 +1743,11 @@ _tempmail() {
                     return 0
                     ;;
                 --has)
-                    COMPREPLY=($(compgen -W "attachment" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "attachment code link" -- "${cur}"))
+                    return 0
+                    ;;
+                --link)
+                    COMPREPLY=($(compgen -W "any verification sign_in reset invite" -- "${cur}"))
                     return 0
                     ;;
                 --server)

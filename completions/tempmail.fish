@@ -225,7 +225,14 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l timeout -d 'H
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l since -d 'Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l from -d 'Only mail whose sender contains this, in any case' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l subject -d 'Only mail whose subject contains this, in any case' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l has -d 'Only mail that has this' -r -f -a "attachment\t''"
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l has -d 'Only mail that has this: a file, a one-time code, or a link to verify, sign in, reset or accept' -r -f -a "attachment\t''
+code\t''
+link\t''"
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l link -d 'Wait for a mail with a link to press, of this kind if one is given, and print its address alone' -r -f -a "any\t''
+verification\t''
+sign_in\t''
+reset\t''
+invite\t''"
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
@@ -238,6 +245,7 @@ id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l code -d 'Wait for a mail with a one-time code, and print the code alone'
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l json -d 'Same as --output json: the fields of the HTTP interface'
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -s q -l quiet -d 'No hints on standard error, only errors'
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'

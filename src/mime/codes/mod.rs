@@ -120,6 +120,8 @@ pub struct Findings {
     pub codes: Vec<Code>,
     /// At most [`LINKS_MAX`], each address once.
     pub links: Vec<Link>,
+    /// What has the form of a code and some sign of one, but is too unlikely for an answer; at most [`CODES_MAX`].
+    pub doubtful: Vec<String>,
 }
 
 impl Findings {
@@ -173,12 +175,14 @@ fn search(content: &Content) -> (Findings, usize) {
     let fields = content.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("list-unsubscribe"));
     links.extend(fields.flat_map(|(_, value)| links::of_field(value)));
     let links = best_links(links);
+    let doubtful = score::first(codes.clone()).into_iter().filter(|it| (1..POINTS_SHOWN).contains(&it.points));
+    let doubtful = doubtful.map(|it| it.code).collect();
     let mut codes = score::best(codes);
     if codes.is_empty() {
         codes.extend(code_in_links(&links));
     }
     let code = |it: Scored| Code { code: it.code, kind: CodeKind::Otp, confidence: confidence(it.points) };
-    (Findings { codes: codes.into_iter().map(code).collect(), links }, work)
+    (Findings { codes: codes.into_iter().map(code).collect(), links, doubtful }, work)
 }
 
 /// The code in the address of the first link that has one, if there is only this one.

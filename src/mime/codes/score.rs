@@ -368,19 +368,22 @@ fn has_sentence_end(text: &str) -> bool {
 }
 
 /// The best candidates, each code once, without those far behind the best.
-pub(super) fn best(mut scored: Vec<Scored>) -> Vec<Scored> {
+pub(super) fn best(scored: Vec<Scored>) -> Vec<Scored> {
     const BEHIND_MAX: i32 = 3;
-    scored.sort_by_key(|it| -it.points);
+    let scored = first(scored);
     let most = scored.first().map_or(0, |it| it.points);
-    let mut best: Vec<Scored> = Vec::new();
+    let is_good = |it: &Scored| it.points >= POINTS_SHOWN && it.points + BEHIND_MAX >= most;
+    scored.into_iter().take_while(is_good).collect()
+}
+
+/// The first candidates by their points, each code once.
+pub(super) fn first(mut scored: Vec<Scored>) -> Vec<Scored> {
+    scored.sort_by_key(|it| -it.points);
+    let mut first: Vec<Scored> = Vec::new();
     for it in scored {
-        if it.points >= POINTS_SHOWN
-            && it.points + BEHIND_MAX >= most
-            && best.len() < super::CODES_MAX
-            && !best.iter().any(|other| other.code == it.code)
-        {
-            best.push(it);
+        if first.len() < super::CODES_MAX && !first.iter().any(|other| other.code == it.code) {
+            first.push(it);
         }
     }
-    best
+    first
 }

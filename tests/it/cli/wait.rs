@@ -160,3 +160,41 @@ fn without_a_daemon_nothing_can_arrive() {
     assert!(outcome.stderr.contains("no daemon runs"), "{}", outcome.stderr);
     assert_eq!(remote(http, &["wait", TO]).code, Some(6));
 }
+
+#[test]
+fn a_code_or_a_link_is_printed_alone_and_mail_without_one_is_passed_over() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Binary::serve(dir.path(), &[]);
+    let import = |subject: &str, text: &str| {
+        let mut command = super::tempmail();
+        command.arg("--data-dir").arg(dir.path()).args(["import", TO]);
+        let outcome = command.write_stdin(format!("Subject: {subject}\r\n\r\n{text}\r\n")).output().expect("run");
+        assert!(outcome.status.success(), "{outcome:?}");
+    };
+    let wait = |args: &[&str]| daemon.tempmail(&[&["wait", TO, "--timeout", "0s"], args].concat());
+    assert_eq!(wait(&["--code"]).code, Some(124));
+
+    import("Your table 7731", "For 991 people in 2024: the dress code is red.");
+    let doubtful = wait(&["--code"]);
+    assert_eq!((doubtful.code, doubtful.stdout.as_str()), (Some(3), ""));
+    assert!(doubtful.stderr.contains("none with a code that is certain"), "{}", doubtful.stderr);
+
+    import("Verify", "Please verify your email address: https://app.test/verify?token=0f9c8b7a6d5e4f3a");
+    import("Your code", "Your verification code is 482913.");
+    import("New password", "Reset your password: https://app.test/reset?token=a1b2c3d4e5f60718");
+    let verify = "https://app.test/verify?token=0f9c8b7a6d5e4f3a\n";
+    for (args, printed) in [
+        (&["--code"][..], "482913\n"),
+        (&["--link"], verify),
+        (&["--link", "verification"], verify),
+        (&["--link", "reset"], "https://app.test/reset?token=a1b2c3d4e5f60718\n"),
+        (&["--code", "-o", "tsv"], "482913\n"),
+    ] {
+        let outcome = wait(args);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), printed), "{args:?}: {}", outcome.stderr);
+    }
+    let json: Value = serde_json::from_str(&wait(&["--code", "--json"]).stdout).expect("JSON");
+    assert_eq!((&json["subject"], &json["codes"][0]["code"]), (&"Your code".into(), &"482913".into()));
+    assert_eq!(wait(&["--link", "invite"]).code, Some(3));
+    assert_eq!(wait(&["--link", "some"]).code, Some(2));
+}
