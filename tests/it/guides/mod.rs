@@ -2,7 +2,7 @@
 
 mod examples;
 mod generated;
-mod recipes;
+mod sign_up;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
