@@ -107,7 +107,7 @@ fn wait() -> Operation {
         .takes("since", text(since, "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b"))
         .takes("from", text("Only mail whose sender's address contains this text, without regard to case.", "shop"))
         .takes("subject", text("Only mail whose subject contains this text, without regard to case.", "welcome"))
-        .takes("has", word("Only mail that has this.", &["attachment"]))
+        .takes("has", word("Only mail that has this.", &["attachment", "code", "link"]))
         .json(200, "The Email.", reference("Message"))
         .empty(204, "No mail passed in time.")
         .fails(READING)

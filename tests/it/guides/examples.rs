@@ -3,8 +3,10 @@
 use super::{file, guide, path};
 
 const UPDATE: &str = "UPDATE_GUIDES=1 cargo test --locked --test it guides::examples";
-/// Sections of guides, with the language of each block and the file that it shows.
-const SECTIONS: [(&str, &str, &[(&str, &str)]); 2] = [
+/// The language of a block, and the file that it shows.
+type Example = (&'static str, &'static str);
+/// Sections of guides, with their examples.
+const SECTIONS: [(&str, &str, &[Example]); 2] = [
     (
         "webhooks",
         "\n## Verify a delivery\n",
