@@ -28,6 +28,9 @@ _tempmail() {
             tempmail,domain)
                 cmd="tempmail__subcmd__domain"
                 ;;
+            tempmail,fault)
+                cmd="tempmail__subcmd__fault"
+                ;;
             tempmail,help)
                 cmd="tempmail__subcmd__help"
                 ;;
@@ -97,6 +100,21 @@ _tempmail() {
             tempmail__subcmd__domain,verify)
                 cmd="tempmail__subcmd__domain__subcmd__verify"
                 ;;
+            tempmail__subcmd__fault,add)
+                cmd="tempmail__subcmd__fault__subcmd__add"
+                ;;
+            tempmail__subcmd__fault,clear)
+                cmd="tempmail__subcmd__fault__subcmd__clear"
+                ;;
+            tempmail__subcmd__fault,list)
+                cmd="tempmail__subcmd__fault__subcmd__list"
+                ;;
+            tempmail__subcmd__fault,ls)
+                cmd="tempmail__subcmd__fault__subcmd__list"
+                ;;
+            tempmail__subcmd__fault,rm)
+                cmd="tempmail__subcmd__fault__subcmd__clear"
+                ;;
             tempmail__subcmd__token,list)
                 cmd="tempmail__subcmd__token__subcmd__list"
                 ;;
@@ -146,7 +164,7 @@ _tempmail() {
 
     case "${cmd}" in
         tempmail)
-            opts="-o -q -v -h -V --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help --version serve new inbox read delete send-test import domain webhook token db status completions man help"
+            opts="-o -q -v -h -V --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help --version serve new inbox read delete send-test import domain webhook token fault db status completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -791,6 +809,174 @@ _tempmail() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        tempmail__subcmd__fault)
+            opts="-o -q -v -h --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help add list ls clear rm"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tempmail__subcmd__fault__subcmd__add)
+            opts="-o -q -v -h --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tempmail__subcmd__fault__subcmd__clear)
+            opts="-o -q -v -h --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tempmail__subcmd__fault__subcmd__list)
+            opts="-o -q -v -h --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         tempmail__subcmd__help)
             opts="-o -q -v -h --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1150,7 +1336,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__serve)
-            opts="-o -q -v -h --revision --retention --max-message-size --subaddressing --role-addresses --log-format --smtp-listen --smtps-listen --lmtp-listen --lmtp-socket-mode --proxy-from --hostname --max-smtp-connections --smtp-body-budget --max-line-size --smtp-auth --max-smtp-connections-per-client --smtp-connections-per-minute --limit-exempt --smtp-timeout --refuse-client --refuse-sender-domain --accept-local-part --max-messages-per-mailbox --max-messages-per-domain --mailbox-full --tls-cert --tls-key --tls-self-signed --tls-handshake-timeout --http-listen --https-listen --metrics-listen --page-size-default --page-size-max --http-allowed-hosts --http-allowed-origins --trusted-proxies --forwarded-field --rate-limit --access-log --max-http-connections --max-http-connections-per-client --public-domains --public-webhooks --public-delete --public-read --domain --accept-any-domain --mx-host --verify-every --resolver --public-address --max-domains --max-domains-per-client --webhook-allow --webhook-refused-ports --webhook-schedule --webhook-timeout --webhook-grace --webhook-idle --max-webhooks-per-recipient --max-webhooks-per-client --webhook-registrations-per-minute --webhook-unproven-life --max-webhooks --outbox-events --outbox-size-per-webhook --outbox-size --webhook-in-flight --webhook-per-address-per-minute --segment-size --index-cache-size --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --revision --retention --max-message-size --subaddressing --role-addresses --log-format --smtp-listen --smtps-listen --lmtp-listen --lmtp-socket-mode --proxy-from --hostname --max-smtp-connections --smtp-body-budget --max-line-size --smtp-auth --max-smtp-connections-per-client --smtp-connections-per-minute --limit-exempt --smtp-timeout --refuse-client --refuse-sender-domain --accept-local-part --max-messages-per-mailbox --max-messages-per-domain --mailbox-full --fault --fault-anywhere --tls-cert --tls-key --tls-self-signed --tls-handshake-timeout --http-listen --https-listen --metrics-listen --page-size-default --page-size-max --http-allowed-hosts --http-allowed-origins --trusted-proxies --forwarded-field --rate-limit --access-log --max-http-connections --max-http-connections-per-client --public-domains --public-webhooks --public-delete --public-read --domain --accept-any-domain --mx-host --verify-every --resolver --public-address --max-domains --max-domains-per-client --webhook-allow --webhook-refused-ports --webhook-schedule --webhook-timeout --webhook-grace --webhook-idle --max-webhooks-per-recipient --max-webhooks-per-client --webhook-registrations-per-minute --webhook-unproven-life --max-webhooks --outbox-events --outbox-size-per-webhook --outbox-size --webhook-in-flight --webhook-per-address-per-minute --segment-size --index-cache-size --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1257,6 +1443,14 @@ _tempmail() {
                     return 0
                     ;;
                 --mailbox-full)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fault)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fault-anywhere)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -15,6 +15,9 @@ use crate::http::delete::Deleted;
 use crate::http::problem::{Code, Problem};
 use crate::http::query::Query;
 
+/// When to ask again for a daemon.
+const RETRY_AFTER_SECONDS: u32 = 5;
+
 /// A rule in effect.
 #[derive(Debug, Serialize)]
 pub(super) struct FaultJson {
@@ -62,7 +65,10 @@ pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Result<
 }
 
 fn faults(api: &Api) -> Result<&Faults, Problem> {
-    let none = || Problem::new(Code::NotReady, "rules for faults are in the memory of a daemon, and none runs");
+    let none = || {
+        Problem::new(Code::NotReady, "rules for faults are in the memory of a daemon, and none runs")
+            .with_retry_after(RETRY_AFTER_SECONDS)
+    };
     api.status.as_deref().map(|daemon| &*daemon.faults).ok_or_else(none)
 }
 

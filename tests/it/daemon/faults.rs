@@ -10,6 +10,7 @@ use crate::support::binary::{Binary, serve_command};
 use crate::support::postfix::Postfix;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::test_server::TestServer;
+use crate::support::until::until;
 use crate::support::{http, programs};
 
 const TO: &str = "hello@example.test";
@@ -76,8 +77,9 @@ async fn a_fault_at_the_end_stores_nothing_and_a_drop_says_nothing() {
     assert_eq!(peer.reply().await, "");
     SmtpPeer::greeted(server.smtp()).await.deliver(TO, "hi\r\n").await;
     assert_eq!(total(&server).await, 1);
-    let status = server.admin_get("/api/admin/status").await;
-    assert_eq!(status["smtp"]["ended"]["fault"], 1, "{status}");
+    drop(peer);
+    until("the end is counted", async || server.admin_get("/api/admin/status").await["smtp"]["ended"]["fault"] == 1)
+        .await;
     let metrics = http::client().get(format!("http://{}/metrics", server.http())).send().await.expect("an answer");
     let metrics = metrics.text().await.expect("text");
     assert!(metrics.contains("tempmail_smtp_faults_total{stage=\"end\"} 2"), "{metrics}");
@@ -144,6 +146,7 @@ async fn a_slow_reply_takes_its_time_and_comes_whole() {
     assert_eq!(total(&server).await, 1);
     // A stop sends the rest at once.
     peer.send("EHLO client.test\r\n").await;
+    until("the slow reply has begun", async || server.admin_get("/api/admin/faults").await[1]["injected"] == 1).await;
     let stopping = tokio::spawn(server.stop());
     peer.expect("250-").await;
     peer.expect("421 4.3.2").await;
