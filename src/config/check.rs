@@ -70,14 +70,14 @@ pub fn exposed(config: &Config, smtp: &[SocketAddr], lmtp: &[SocketAddr]) -> Vec
     let wildcard =
         config.domains.fixed.iter().find(|pattern| pattern.is_wildcard()).filter(|_| !config.domains.accept_any);
     if let Some(pattern) = wildcard.map(ToString::to_string) {
-        match smtp.iter().chain(lmtp).find(is_reachable) {
+        match smtp.iter().chain(lmtp).find(|address| is_reachable(address)) {
             Some(&listen) => found.push(("domain", Contradiction::WildcardBeyondLoopback { pattern, listen })),
             None if has_proxy => found.push(("domain", Contradiction::WildcardBehindProxy { pattern })),
             None => {}
         }
     }
     if config.smtp.auth == SmtpAuth::AcceptAny {
-        match smtp.iter().find(is_reachable) {
+        match smtp.iter().find(|address| is_reachable(address)) {
             Some(listen) => found.push(("smtp-auth", Contradiction::AuthBeyondLoopback(*listen))),
             None if has_proxy => found.push(("smtp-auth", Contradiction::AuthBehindProxy)),
             None => {}
@@ -94,13 +94,13 @@ pub fn exposed_faults(config: &Config, smtp: &[SocketAddr], lmtp: &[SocketAddr])
     if config.smtp.faults_anywhere {
         return None;
     }
-    let mut reachable = smtp.iter().chain(lmtp).filter(is_reachable);
+    let mut reachable = smtp.iter().chain(lmtp).filter(|address| is_reachable(address));
     let has_proxy = !config.smtp.proxy_from.is_empty();
     let beyond = reachable.next().map(|listen| Contradiction::FaultBeyondLoopback(*listen));
     beyond.or_else(|| has_proxy.then_some(Contradiction::FaultBehindProxy))
 }
 
-fn is_reachable(address: &&SocketAddr) -> bool {
+fn is_reachable(address: &SocketAddr) -> bool {
     !address.ip().to_canonical().is_loopback()
 }
 

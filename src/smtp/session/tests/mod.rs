@@ -107,7 +107,7 @@ fn play_with(
                 Action::StartTls => panic!("TLS is not offered"),
                 Action::Read => break,
                 Action::Write => {}
-                Action::Wait(delay) => played.replies.push_str(&format!("000 after {}\r\n", delay.as_secs())),
+                Action::Wait(delay) => played.replies.extend(["000 after ", &delay.as_secs().to_string(), "\r\n"]),
                 Action::Store(message) => {
                     played.messages.push(message);
                     session.stored(outcomes.next().unwrap_or(Ok(())));
