@@ -14,7 +14,7 @@ Examples:
   tempmail fault add 'DATA #2 drop'
   tempmail fault add 'end delay 30s' --json")]
 pub(super) struct Add {
-    /// The rule as one argument: STAGE [PATTERN] [#N | first N | every N] [delay TIME] ACTION
+    /// The rule as one argument: `STAGE [PATTERN] [#N | first N | every N] [delay TIME] ACTION`
     #[arg(value_name = "RULE", value_parser = config::fault_rule)]
     rule: FaultRule,
 }

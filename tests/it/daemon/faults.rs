@@ -134,6 +134,27 @@ async fn a_delay_is_over_in_time_and_the_message_is_stored() {
 }
 
 #[tokio::test]
+async fn a_delay_may_be_longer_than_the_timeout_of_a_client() {
+    let server = TestServer::with(|config| {
+        with(&["DATA delay 700ms"])(config);
+        config.smtp.timeout = Duration::from_millis(500);
+    })
+    .await;
+    let mut peer = SmtpPeer::greeted(server.smtp()).await;
+    // The clock of the server shows the time of the delay when that is over.
+    peer.command("EHLO client.test", "250").await;
+    peer.command(MAIL, "250").await;
+    peer.command(RCPT, "250").await;
+    peer.send("BDAT 4 LAST\r\n").await;
+    until("the delay has begun", async || server.admin_get("/api/admin/faults").await[0]["injected"] == 1).await;
+    server.clock.advance(Duration::from_millis(700));
+    peer.send("hi\r\n").await;
+    peer.expect("250 2.0.0 Stored").await;
+    assert_eq!(total(&server).await, 1);
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn a_slow_reply_takes_its_time_and_comes_whole() {
     let server = TestServer::with(with(&["end slow 50/s", "EHLO #2 slow 1/s"])).await;
     let mut peer = SmtpPeer::greeted(server.smtp()).await;
