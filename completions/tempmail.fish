@@ -54,6 +54,7 @@ complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "import" -d 'Put a
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "domain" -d 'Add, list, check and remove the domains that mail is received for'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "webhook" -d 'Send mail to a URL as it arrives, by POST and with a signature'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "token" -d 'Give out tokens for the administrator\'s operations over HTTP'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "fault" -d 'Have SMTP misbehave on purpose, to test a sender'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "db" -d 'Check, measure, compact, back up and restore the mail store'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "status" -d 'Show where the service listens, what it keeps and its limits'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "completions" -d 'Print the completions of a shell, or write those of every shell into a directory'
@@ -85,6 +86,8 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l accept-local
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-messages-per-mailbox -d 'Maximum messages in one mailbox, 0 to 1000000; 0: no cap [default: 0]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-messages-per-domain -d 'Maximum messages in all mailboxes of one domain, 0 to 1000000000; 0: no cap [default: 0]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l mailbox-full -d 'Whether a message for a full mailbox is refused for now or replaces the mailbox\'s oldest [default: reject]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l fault -d 'Fault of SMTP on purpose, such as \'RCPT user4xx@* first 2 451 4.3.0\'; see `tempmail help smtp` [default: none]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l fault-anywhere -d 'Permit faults although SMTP can be reached from other machines [default: false]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-cert -d 'Certificate in PEM with the chain behind it; read again when it changes and at SIGHUP [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-key -d 'Private key of tls-cert in PEM: RSA, EC or Ed25519 [default: none; the file of tls-cert where that is set]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-self-signed -d 'Create a self-signed certificate at the start, for development [default: false]' -r
@@ -776,6 +779,113 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from rm" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from rm" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -f -a "add" -d 'Add a rule behind the others and print its number'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -f -a "list" -d 'List the rules in the order in which they are checked'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -f -a "ls" -d 'List the rules in the order in which they are checked'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -f -a "clear" -d 'Remove one rule, or all'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -f -a "rm" -d 'Remove one rule, or all'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F

@@ -74,15 +74,15 @@
 //!           dns (`webhook listen`), mime (names of files), model; never the store
 //! client    http (the router's types), daemon (to assemble one in-process), config, store, error, model
 //! daemon    everybody: the only one that puts parts together
-//! http      store, events, domains, tokens, dns (reports), reader, mime, webhook (the guard, a test), tls (its state), panics,
-//!           connections, config, model
+//! http      store, events, domains, tokens, faults, dns (reports), reader, mime, webhook (the guard, a test), tls (its state),
+//!           panics, connections, config, model
 //! webhook   store (the outbox), expiry (steps of the clock), reader, mime, dns (the resolver), tls, config, model
-//! smtp      store, domains (the table), tls, connections, config, model
+//! smtp      store, domains (the table), faults, tls, connections, config, model
 //! domains   dns, store, config, model
 //! expiry    store, model
 //! store     events, config, model
 //! tls       model
-//! tokens    model
+//! tokens, faults  model
 //! reader    mime
 //! dns, mime model at most
 //! config, connections, events  model
@@ -104,6 +104,7 @@ pub mod domains;
 pub mod error;
 pub mod events;
 pub mod expiry;
+pub mod faults;
 pub mod http;
 pub mod logging;
 pub mod mime;

@@ -9,7 +9,7 @@ use super::Cli;
 /// The commands by what they are for; every command is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Service", &["serve", "status", "token", "db"]),
-    ("Mail", &["new", "inbox", "read", "wait", "watch", "delete", "send-test", "import"]),
+    ("Mail", &["new", "inbox", "read", "wait", "watch", "delete", "send-test", "import", "fault"]),
     ("Domains", &["domain"]),
     ("Webhooks", &["webhook"]),
     ("Shell", &["completions", "man", "help"]),

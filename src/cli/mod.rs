@@ -3,7 +3,7 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve new inbox read delete import send_test status man completions; domain/ webhook/ token/ db/ with a file per verb
+//! serve new inbox read delete import send_test status man completions; domain/ webhook/ token/ fault/ db/ with a file per verb
 //! globals   flags of every command     context   what a command is given    domain_hint, html   helpers of one command each
 //! help      the tree of commands       guide     `tempmail help`            markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
@@ -16,6 +16,7 @@ mod db;
 mod delete;
 mod domain;
 mod domain_hint;
+mod fault;
 mod globals;
 mod guide;
 mod help;
@@ -74,6 +75,7 @@ enum Command {
     Domain(domain::Domain),
     Webhook(webhook::Webhook),
     Token(token::Token),
+    Fault(fault::Fault),
     Db(db::Db),
     Status(status::Status),
     Completions(completions::Completions),
@@ -140,6 +142,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Domain(domain) => domain.run(cx).await,
         Command::Webhook(webhook) => webhook.run(cx).await,
         Command::Token(token) => token.run(cx).await,
+        Command::Fault(fault) => fault.run(cx).await,
         Command::Db(db) => db.run(cx).await,
         Command::Status(status) => status.run(cx).await,
         Command::Completions(completions) => completions.run(cx),

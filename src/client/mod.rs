@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! choice     which transport          transport   TCP, the daemon's socket, or a router in this process (`local`)
-//! email, mail, domain, webhook, token, status, backup   the operations by noun      wait       mail as it arrives
+//! email, mail, domain, webhook, token, fault, status, backup   the operations by noun     wait   mail as it arrives
 //! events     what happens to mail, by server-sent events (sse)       backoff    pauses before a service that could not answer is asked again
 //! server     address and token        problem     what can go wrong
 //! offline    work on a store without a daemon       smtp   hands a test mail to a receiver
@@ -17,6 +17,7 @@ mod choice;
 mod domain;
 mod email;
 mod events;
+mod fault;
 mod local;
 mod mail;
 mod offline;
@@ -45,6 +46,7 @@ pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, socket_path};
 pub use domain::{AddedDomain, Domain, FreshAddress, MxCheck, NewDomain, Round};
 pub use email::{Attachment, Email, EmailDetail, EmailPage, Header, ImportedEmail, MailFilter};
 pub use events::{Events, MailEvent};
+pub use fault::FaultEntry;
 pub use local::{Assembly, LocalRouter, OpenRouter, OpenRouterError};
 pub use mail::{AllQuery, MailboxEntry, MailboxesPage, NewestEmail, NewestPage};
 pub use offline::{BackupCounts, CheckReport, Compacted, Finding, OfflineStore, ProgressCallback, Salvaged};

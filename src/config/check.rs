@@ -65,26 +65,43 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, Contradictio
 /// What must not be where strangers can reach it, through a listener or through a proxy in front of one, with the key that
 /// should be changed: `smtp` are the addresses of SMTP, with TLS or without, `lmtp` those of LMTP.
 pub fn exposed(config: &Config, smtp: &[SocketAddr], lmtp: &[SocketAddr]) -> Vec<(&'static str, Contradiction)> {
-    let reachable = |address: &&SocketAddr| !address.ip().to_canonical().is_loopback();
     let has_proxy = !config.smtp.proxy_from.is_empty();
     let mut found = Vec::new();
     let wildcard =
         config.domains.fixed.iter().find(|pattern| pattern.is_wildcard()).filter(|_| !config.domains.accept_any);
     if let Some(pattern) = wildcard.map(ToString::to_string) {
-        match smtp.iter().chain(lmtp).find(reachable) {
+        match smtp.iter().chain(lmtp).find(|address| is_reachable(address)) {
             Some(&listen) => found.push(("domain", Contradiction::WildcardBeyondLoopback { pattern, listen })),
             None if has_proxy => found.push(("domain", Contradiction::WildcardBehindProxy { pattern })),
             None => {}
         }
     }
     if config.smtp.auth == SmtpAuth::AcceptAny {
-        match smtp.iter().find(reachable) {
+        match smtp.iter().find(|address| is_reachable(address)) {
             Some(listen) => found.push(("smtp-auth", Contradiction::AuthBeyondLoopback(*listen))),
             None if has_proxy => found.push(("smtp-auth", Contradiction::AuthBehindProxy)),
             None => {}
         }
     }
+    if !config.smtp.faults.is_empty() {
+        found.extend(exposed_faults(config, smtp, lmtp).map(|contradiction| ("fault", contradiction)));
+    }
     found
+}
+
+/// Why there must be no rules for faults: strangers could meet them. `smtp` and `lmtp` are the addresses of [`exposed`].
+pub fn exposed_faults(config: &Config, smtp: &[SocketAddr], lmtp: &[SocketAddr]) -> Option<Contradiction> {
+    if config.smtp.faults_anywhere {
+        return None;
+    }
+    let mut reachable = smtp.iter().chain(lmtp).filter(|address| is_reachable(address));
+    let has_proxy = !config.smtp.proxy_from.is_empty();
+    let beyond = reachable.next().map(|listen| Contradiction::FaultBeyondLoopback(*listen));
+    beyond.or_else(|| has_proxy.then_some(Contradiction::FaultBehindProxy))
+}
+
+fn is_reachable(address: &SocketAddr) -> bool {
+    !address.ip().to_canonical().is_loopback()
 }
 
 fn tls_contradictions(config: &Config, found: &mut Vec<(&'static str, Contradiction)>) {

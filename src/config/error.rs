@@ -213,6 +213,16 @@ pub enum Contradiction {
         "any credentials are accepted only from this machine, but with proxy-from clients from anywhere may come through a proxy"
     )]
     AuthBehindProxy,
+    /// Faults where strangers can reach SMTP.
+    #[error(
+        "faults are permitted only while mail is received on loopback, and {0} is not; listen on loopback or set fault-anywhere"
+    )]
+    FaultBeyondLoopback(SocketAddr),
+    /// Faults where strangers may come through a proxy.
+    #[error(
+        "faults are permitted only from this machine, but with proxy-from clients from anywhere may come through a proxy; unset proxy-from or set fault-anywhere"
+    )]
+    FaultBehindProxy,
     /// An address that can be bound once is to be bound twice.
     #[error("{0} is listed twice among smtp-listen, smtps-listen, lmtp-listen, http-listen and https-listen")]
     AddressTwice(SocketAddr),

@@ -8,13 +8,14 @@
 //! settings   structs, defaults, table    setting   one entry of it     args, file   flags and TOML to values
 //! load       which source wins          check     values that depend on each other or contradict
 //! value, parse, words   text to values  error     what can be wrong    paths        default places
-//! endpoint   where LMTP listens
+//! endpoint   where LMTP listens       fault_rule   rules for faults on purpose
 //! ```
 
 mod args;
 mod check;
 mod endpoint;
 mod error;
+mod fault_rule;
 mod file;
 mod load;
 mod parse;
@@ -30,9 +31,10 @@ use std::path::PathBuf;
 use crate::model::Secret;
 
 pub use args::ServeArgs;
-pub use check::exposed;
+pub use check::{exposed, exposed_faults};
 pub use endpoint::Endpoint;
 pub use error::{ConfigError, ConfigProblem, Contradiction, KeyLocation, ValueOrigin, Warning};
+pub use fault_rule::fault_rule;
 pub use load::{Loaded, Sources, load};
 pub use paths::{default_data_dir, user_config_file};
 pub use setting::{Setting, Shape};

@@ -75,6 +75,7 @@ pub async fn assemble(
     ];
     if let Some(daemon) = &status {
         metrics.push(source("smtp", daemon.smtp.clone()));
+        metrics.push(source("faults", daemon.faults.clone()));
         metrics.push(source("panics", Arc::new(daemon.panics.clone())));
     }
     let api = Api {

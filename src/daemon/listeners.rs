@@ -102,12 +102,23 @@ impl Listeners {
     }
 
     fn exposed(&self, config: &Config) -> Vec<(&'static str, Contradiction)> {
-        let smtp: Vec<SocketAddr> = [self.smtp_addresses(), self.smtps_addresses()].concat();
+        let (smtp, lmtp) = self.mail_addresses();
+        config::exposed(config, &smtp, &lmtp)
+    }
+
+    /// Why no rules for faults may be added while these sockets are served.
+    pub(super) fn refuses_faults(&self, config: &Config) -> Option<Contradiction> {
+        let (smtp, lmtp) = self.mail_addresses();
+        config::exposed_faults(config, &smtp, &lmtp)
+    }
+
+    /// Where SMTP listens, with TLS or without, and where LMTP does.
+    fn mail_addresses(&self) -> (Vec<SocketAddr>, Vec<SocketAddr>) {
         let lmtp = self.lmtp_endpoints().into_iter().filter_map(|endpoint| match endpoint {
             Endpoint::Tcp(address) => Some(address),
             Endpoint::Unix(_) => None,
         });
-        config::exposed(config, &smtp, &lmtp.collect::<Vec<_>>())
+        ([self.smtp_addresses(), self.smtps_addresses()].concat(), lmtp.collect())
     }
 
     /// Where SMTP listens.

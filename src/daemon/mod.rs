@@ -37,6 +37,7 @@ use crate::config::{Config, Revision};
 use crate::dns;
 use crate::domains::verifier;
 use crate::expiry::{self, ClockWatch, Outlived, Sweep};
+use crate::faults::Faults;
 use crate::http::{self, DaemonStatus, HttpLimits};
 use crate::model::{DomainPattern, Timestamp};
 use crate::panics::Panics;
@@ -125,6 +126,7 @@ pub struct Daemon {
     store: Arc<EmbeddedStore>,
     supervisor: Option<Supervisor>,
     counters: Arc<Counters>,
+    faults: Arc<Faults>,
 }
 
 impl Daemon {
@@ -139,6 +141,8 @@ impl Daemon {
         panics: Panics,
     ) -> Result<Self, DaemonError> {
         let counters = Arc::<Counters>::default();
+        let refusal = listeners.refuses_faults(&config).map(|contradiction| contradiction.to_string());
+        let faults = Faults::new(config.smtp.faults.clone(), refusal);
         let status = DaemonStatus {
             started_at: clock.now(),
             smtp_listen: listeners.smtp_addresses(),
@@ -150,9 +154,11 @@ impl Daemon {
             tls: tls.clone(),
             panics,
             smtp: counters.clone(),
+            faults: Arc::new(faults),
         };
+        let faults = Arc::clone(&status.faults);
         let assembled = assemble(config, Arc::clone(&store), Arc::clone(&clock), Some(status)).await?;
-        Ok(Self { assembled, listeners, tls, controls, clock, store, supervisor: None, counters })
+        Ok(Self { assembled, listeners, tls, controls, clock, store, supervisor: None, counters, faults })
     }
 
     /// The same daemon with notifications for a service manager.
@@ -177,11 +183,11 @@ impl Daemon {
     /// Workers restart after a panic. A panic in a listener or in the store's writer stops all other tasks in order, and is
     /// the error.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
-        let Self { assembled, listeners, tls, controls, clock, store, supervisor, counters } = self;
+        let Self { assembled, listeners, tls, controls, clock, store, supervisor, counters, faults } = self;
         let Assembled { config, registry, event_sender, router, metrics_router } = assembled;
         let settings = SmtpSettings::from_config(&config);
         let receiver = Receiver::new(settings, store.clone(), registry.table(), Arc::clone(&clock));
-        let receiver = Arc::new(receiver.with_tls(tls.clone()).counting(counters));
+        let receiver = Arc::new(receiver.with_tls(tls.clone()).counting(counters).with_faults(faults));
         let limits = HttpLimits::from_config(&config);
         let Running { mail, http, metrics, files: mut socket_files } = listeners.run(tls.as_deref())?;
         let watch = ClockWatch::begin(&*store, &*clock, &config.data_dir).await;

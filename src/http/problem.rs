@@ -91,6 +91,8 @@ codes! {
     ScopeInvalid = BAD_REQUEST "scope_invalid",
     /// A life of a token is no number of seconds, or is too long.
     ExpiryInvalid = BAD_REQUEST "expiry_invalid",
+    /// A text is not a rule for faults, or not the number of one.
+    FaultInvalid = BAD_REQUEST "fault_invalid",
     /// A value is neither `true` nor `false`.
     BooleanInvalid = BAD_REQUEST "boolean_invalid",
     /// A required parameter is missing.
@@ -165,6 +167,10 @@ codes! {
     TokenNameTaken = CONFLICT "token_name_taken",
     /// The limit of tokens is reached.
     TooManyTokens = UNPROCESSABLE_ENTITY "too_many_tokens",
+    /// SMTP can be reached from other machines, and faults are not permitted there.
+    FaultsExposed = CONFLICT "faults_exposed",
+    /// The limit of rules for faults is reached.
+    TooManyFaults = UNPROCESSABLE_ENTITY "too_many_faults",
     /// The client has sent too many requests.
     RateLimited = TOO_MANY_REQUESTS "rate_limited",
     /// The client has too many connections.

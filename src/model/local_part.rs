@@ -35,7 +35,8 @@ impl LocalPartPattern {
     }
 }
 
-fn is_match(pattern: &str, text: &str) -> bool {
+/// Whether `text` looks like `pattern`, with `*` for any number of characters and `?` for one.
+pub(super) fn is_match(pattern: &str, text: &str) -> bool {
     let (mut pattern, mut text) = (pattern.chars(), text.chars());
     // The positions in pattern and text from which the last star is tried again after a mismatch.
     let mut star: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;

@@ -9,6 +9,7 @@ pub mod count;
 pub mod domain;
 pub mod email;
 pub mod envelope;
+pub mod fault;
 pub mod fresh_address;
 pub mod id;
 pub mod local_part;
@@ -24,6 +25,10 @@ pub use count::{Count, Counts, Durations, Stopwatch};
 pub use domain::{DomainName, DomainNameError, DomainPattern, DomainRecord, DomainStatus};
 pub use email::{Listed, Place, StoredEmail};
 pub use envelope::{Delivery, Envelope, Recipient};
+pub use fault::{
+    AddressPattern, FAULT_DELAY_MAX, FAULTS_MAX, FaultAction, FaultMoment, FaultOutcome, FaultRule, FaultStage,
+    FaultTimes,
+};
 pub use fresh_address::{LocalPartPrefix, LocalPartPrefixError, fresh_local_part};
 pub use id::EmailId;
 pub use local_part::{LocalPartPattern, LocalPartPatternError};

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -18,7 +19,7 @@ use super::session::{Action, Message, Session};
 use super::stream::Stream;
 use super::{Dialect, Receiver, timeout};
 use crate::connections;
-use crate::model::{Delivery, Envelope};
+use crate::model::{Delivery, Envelope, FAULT_DELAY_MAX};
 
 /// How much one read takes at first.
 const READ_OCTETS: usize = 8 * 1024;
@@ -37,6 +38,7 @@ pub(super) async fn run(accepted: Accepted<'_>, dialect: Dialect, receiver: &Rec
         store: receiver.store.as_ref(),
         domains: &receiver.domains,
         bodies: &receiver.bodies,
+        faults: &receiver.faults,
         client: of_client.client(),
         now: &now,
     };
@@ -111,11 +113,13 @@ impl Connection<'_> {
             let action = self.session.advance(&mut input);
             unread.start = unread.end - input.len();
             self.expect();
+            self.log_faults();
             if let Err(end) = self.write().await {
                 return end;
             }
             match action {
                 Action::Write => {}
+                Action::Wait(delay) => self.wait(delay).await,
                 Action::Store(message) => {
                     self.store(message).await;
                     self.writing_since = None;
@@ -201,17 +205,28 @@ impl Connection<'_> {
         }
     }
 
-    /// Writes the pending replies, in one piece.
+    /// Writes the pending replies, in one piece unless a fault makes them slow.
     async fn write(&mut self) -> Result<(), End> {
         let counts = self.session.take_reply_counts();
-        let replies = self.session.replies();
+        self.receiver.counters.add(&counts);
+        let mut replies = std::mem::take(self.session.replies());
         if replies.is_empty() {
             return Ok(());
         }
+        match self.session.take_rate() {
+            None => self.write_octets(&replies).await?,
+            Some(rate) => self.write_slowly(&replies, rate).await?,
+        }
+        replies.clear();
+        replies.shrink_to(REPLIES_OCTETS_IDLE);
+        *self.session.replies() = replies;
+        Ok(())
+    }
+
+    async fn write_octets(&mut self, octets: &[u8]) -> Result<(), End> {
         let Self { receiver, slot, stream, .. } = self;
-        receiver.counters.add(&counts);
         let write = async {
-            stream.write_all(replies).await?;
+            stream.write_all(octets).await?;
             stream.flush().await
         };
         // All writes between two reads share one deadline, so a client that reads a little at a time gains no time.
@@ -219,11 +234,42 @@ impl Connection<'_> {
         let slots = &receiver.slots;
         let deadline = timeout::deadline(slots, began_at, slots.rules().client, End::RepliesUnread);
         let written = timeout::wait(&*receiver.clock, slots, Some(slot), deadline, write).await;
-        replies.clear();
-        replies.shrink_to(REPLIES_OCTETS_IDLE);
         written?.map_err(|_: io::Error| End::Gone)?;
         slot.timer().replied(receiver.clock.boot());
         Ok(())
+    }
+
+    /// Writes octets at a rate per second. What is left after [`FAULT_DELAY_MAX`], or when the service stops, follows at
+    /// once.
+    async fn write_slowly(&mut self, octets: &[u8], rate: NonZeroU32) -> Result<(), End> {
+        let pause = Duration::from_secs(1) / rate.get();
+        let ends_at = self.receiver.clock.boot() + FAULT_DELAY_MAX;
+        for (at, octet) in octets.iter().enumerate() {
+            if self.shutdown.is_cancelled() || self.receiver.clock.boot() >= ends_at {
+                return self.write_octets(&octets[at..]).await;
+            }
+            self.write_octets(&[*octet]).await?;
+            self.wait(pause).await;
+        }
+        Ok(())
+    }
+
+    /// Waits for a fault. The connection keeps its slot, and the time does not count for the client. A stop ends the wait.
+    async fn wait(&mut self, delay: Duration) {
+        self.writing_since = None;
+        self.slot.timer().suspend(self.receiver.clock.boot());
+        tokio::select! {
+            biased;
+            () = self.shutdown.cancelled() => {}
+            () = self.slot.evicted() => {}
+            () = tokio::time::sleep(delay) => {}
+        }
+    }
+
+    fn log_faults(&mut self) {
+        for fault in self.session.take_injected() {
+            tracing::debug!(client = %self.address, stage = fault.stage.as_str(), rule = fault.id, "fault on purpose");
+        }
     }
 
     /// Hands a message to the store, and the store's answer to the session. A stop waits for this.

@@ -60,6 +60,7 @@ pub use settings::SmtpSettings;
 use crate::clock::Clock;
 use crate::connections::Clients;
 use crate::domains::DomainTable;
+use crate::faults::Faults;
 pub use crate::model::TlsSession;
 use crate::store::Store;
 use crate::tls::Keeper;
@@ -104,6 +105,7 @@ pub struct Receiver {
     slots: Arc<Slots>,
     clients: Arc<Clients>,
     counters: Arc<Counters>,
+    faults: Arc<Faults>,
 }
 
 impl Receiver {
@@ -112,7 +114,18 @@ impl Receiver {
         let bodies = Budget::per_client(settings.bodies_octets_max, settings.bodies_octets_per_client_max);
         let slots = Arc::new(Slots::new(settings.connections_max, settings.timeouts()));
         let clients = Arc::new(Clients::new(settings.client_limits()));
-        Self { settings, bodies, store, domains, clock, tls: None, slots, clients, counters: Arc::default() }
+        Self {
+            settings,
+            bodies,
+            store,
+            domains,
+            clock,
+            tls: None,
+            slots,
+            clients,
+            counters: Arc::default(),
+            faults: Arc::default(),
+        }
     }
 
     /// Adds a certificate for TLS.
@@ -125,5 +138,11 @@ impl Receiver {
     #[must_use]
     pub fn counting(self, counters: Arc<Counters>) -> Self {
         Self { counters, ..self }
+    }
+
+    /// Adds rules for faults on purpose.
+    #[must_use]
+    pub fn with_faults(self, faults: Arc<Faults>) -> Self {
+        Self { faults, ..self }
     }
 }

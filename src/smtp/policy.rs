@@ -9,8 +9,10 @@ use super::budget::{Budget, Share};
 use super::reply::Reply;
 use crate::config::Config;
 use crate::domains::{DomainTable, Served};
+use crate::faults::{Faults, Injected};
 use crate::model::{
-    Address, Client, DomainName, DomainPattern, LocalPartPattern, Mailbox, POSTMASTER, RoleAddresses, Timestamp,
+    Address, Client, DomainName, DomainPattern, FaultMoment, LocalPartPattern, Mailbox, POSTMASTER, RoleAddresses,
+    Timestamp,
 };
 use crate::store::Store;
 
@@ -78,6 +80,11 @@ pub trait Policy: Send + Sync {
 
     /// Reserves memory for a message of so many octets. The error is the reply to DATA or BDAT.
     fn memory(&self, octets: u64) -> Result<Share, Reply>;
+
+    /// The fault on purpose at this moment of a session.
+    fn fault(&self, _moment: &FaultMoment<'_>) -> Option<Injected> {
+        None
+    }
 }
 
 /// The policy of the daemon. It accepts what the administrator does not refuse, for active domains, while there is room
@@ -87,6 +94,7 @@ pub(super) struct Rules<'a> {
     pub(super) store: &'a dyn Store,
     pub(super) domains: &'a DomainTable,
     pub(super) bodies: &'a Budget,
+    pub(super) faults: &'a Faults,
     /// The client whose part of the memory is used; `None` for a client without limits.
     pub(super) client: Option<Client>,
     /// Tells the time of a question.
@@ -117,6 +125,10 @@ impl Policy for Rules<'_> {
 
     fn memory(&self, octets: u64) -> Result<Share, Reply> {
         self.bodies.reserve(self.client, octets).map_err(Reply::of_limit)
+    }
+
+    fn fault(&self, moment: &FaultMoment<'_>) -> Option<Injected> {
+        self.faults.check(moment)
     }
 }
 

@@ -57,6 +57,8 @@ reasons! {
         Stopping = "stopping",
         /// The store does not know whether it stored a message, so no reply would be true.
         OutcomeUnknown = "outcomeUnknown",
+        /// A fault on purpose ended the session.
+        Fault = "fault",
         /// The session was still running when the service stopped waiting for it.
         CutOff = "cutOff",
         /// The session panicked.

@@ -228,6 +228,11 @@ impl Reply {
         }
     }
 
+    /// The reply of a fault on purpose: a code from 400 to 599, and a text with the enhanced status code.
+    pub(super) fn of_fault(code: u16, text: String, is_last: bool) -> Self {
+        Self::made(code, None, text, if is_last { Meaning::Last(End::Fault) } else { Meaning::Answer })
+    }
+
     /// The refusal for a limit on connections or memory.
     pub(super) const fn of_limit(limit: Limit) -> Self {
         let (code, status, text) = match limit {

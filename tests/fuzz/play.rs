@@ -97,6 +97,7 @@ fn step_by_step(
                     break;
                 }
                 Action::Write => seen(&replies, None),
+                Action::Wait(_) => unreachable!("there is no rule for faults"),
                 Action::Store(message) => {
                     seen(&replies, Some(message));
                     messages += 1;

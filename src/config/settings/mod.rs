@@ -4,6 +4,7 @@
 //! Each subject has a file, which also holds the struct that its settings fill and their defaults.
 
 mod domains;
+mod faults;
 mod http;
 mod policy;
 mod public;
@@ -46,11 +47,12 @@ pub struct Subject {
 }
 
 /// Every setting by its subject, in the order in which help lists them.
-pub const SUBJECTS: [Subject; 10] = [
+pub const SUBJECTS: [Subject; 11] = [
     Subject { title: "Service", settings: service::SETTINGS },
     Subject { title: "SMTP", settings: smtp::SETTINGS },
     Subject { title: "Limits of an SMTP client", settings: smtp_client::SETTINGS },
     Subject { title: "Mail that is refused", settings: policy::SETTINGS },
+    Subject { title: "Faults on purpose", settings: faults::SETTINGS },
     Subject { title: "TLS for SMTP", settings: tls::SETTINGS },
     Subject { title: "HTTP", settings: http::SETTINGS },
     Subject { title: "What the public may do", settings: public::SETTINGS },

@@ -11,7 +11,7 @@ use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_size};
 use crate::config::words::smtp_auth;
 use crate::config::{Endpoint, SmtpAuth};
-use crate::model::{DomainName, DomainPattern, LocalPartPattern};
+use crate::model::{DomainName, DomainPattern, FaultRule, LocalPartPattern};
 
 /// What the receiver of mail is set to.
 #[derive(Clone, Debug)]
@@ -52,6 +52,10 @@ pub struct SmtpConfig {
     pub refused_senders: Vec<DomainPattern>,
     /// Local parts that mail is received for, beside postmaster; empty: all.
     pub accepted_local_parts: Vec<LocalPartPattern>,
+    /// Rules for faults on purpose.
+    pub faults: Vec<FaultRule>,
+    /// Whether such rules are permitted although SMTP listens beyond loopback.
+    pub faults_anywhere: bool,
 }
 
 impl Default for SmtpConfig {
@@ -75,6 +79,8 @@ impl Default for SmtpConfig {
             refused_clients: Vec::new(),
             refused_senders: Vec::new(),
             accepted_local_parts: Vec::new(),
+            faults: Vec::new(),
+            faults_anywhere: false,
         }
     }
 }

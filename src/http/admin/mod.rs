@@ -2,6 +2,7 @@
 
 mod backup;
 mod domains;
+mod faults;
 mod mail;
 mod stats;
 mod status;
@@ -36,6 +37,7 @@ pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
         .route("/messages", get(mail::messages))
         .route("/mailboxes", get(mail::mailboxes))
         .route("/tokens", get(tokens::list).post(tokens::create).delete(tokens::revoke))
+        .route("/faults", get(faults::list).post(faults::add).delete(faults::remove))
         .route("/backup", get(backup::show))
         .fallback(super::unknown_path)
         .layer(middleware::from_fn(check));

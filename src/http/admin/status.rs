@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::config::Endpoint;
+use crate::faults::Faults;
 use crate::http::Api;
 use crate::http::health::Cause;
 use crate::http::problem::Problem;
@@ -41,6 +42,8 @@ pub struct DaemonStatus {
     pub panics: Panics,
     /// The counters of SMTP.
     pub smtp: Arc<dyn Counts>,
+    /// The rules for faults of SMTP.
+    pub faults: Arc<Faults>,
 }
 
 impl DaemonStatus {

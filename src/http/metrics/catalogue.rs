@@ -99,6 +99,7 @@ pub(super) const FAMILIES: &[Family] = &[
     counter("smtp", "refused", "tempmail_smtp_refusals_total", &["limit"], "Connections, commands and messages refused because of a limit."),
     counter("smtp", "tlsHandshakesFailed", "tempmail_smtp_tls_handshakes_failed_total", &[], "TLS handshakes that failed or took too long."),
     counter("smtp", "proxyHeadersRefused", "tempmail_smtp_proxy_headers_refused_total", &[], "Connections from proxies without a valid PROXY header."),
+    counter("faults", "injected", "tempmail_smtp_faults_total", &["stage"], "Faults on purpose, by the stage of the session."),
 
     gauge("stored", "webhooks", "tempmail_webhooks", &[], "Webhooks, disabled ones included."),
     counter("store", "webhooksDisabled", "tempmail_webhooks_disabled_total", &[], "Webhooks disabled because of a receiver's answer or days of failures."),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::domains::{DNS, REGISTRATION};
 use super::operation::Operation;
-use super::schema::{domain, flag, list, reference, text, uuid, with};
+use super::schema::{domain, flag, list, reference, text, uuid, whole, with};
 use super::{octets, page_number, page_size};
 use crate::http::problem::Code;
 
@@ -37,6 +37,7 @@ pub(super) fn operations() -> Vec<Operation> {
     ];
     operations.extend(of_domains());
     operations.extend(of_tokens());
+    operations.extend(of_faults());
     operations
 }
 
@@ -98,6 +99,24 @@ fn of_tokens() -> Vec<Operation> {
             .needs("id", text("The id or the name of the token.", "ci"))
             .json(200, "How many were revoked: 1 or 0.", reference("Deleted"))
             .fails(WRITING),
+    ]
+}
+
+fn of_faults() -> Vec<Operation> {
+    vec![
+        Operation::get("/api/admin/faults", "listFaults", "List the rules for faults of SMTP")
+            .json(200, "The rules, in the order in which they are checked.", list("The rules.", reference("Fault")))
+            .fails(&[Code::NotReady]),
+        Operation::post("/api/admin/faults", "addFault", "Add a rule for faults of SMTP")
+            .about("The rule is in the memory of the daemon alone. The guide on SMTP has the form of rules.")
+            .body("NewFault")
+            .json(201, "The rule.", reference("Fault"))
+            .fails(&[Code::FaultInvalid, Code::FaultsExposed, Code::TooManyFaults, Code::NotReady]),
+        Operation::delete("/api/admin/faults", "removeFaults", "Remove one rule for faults of SMTP, or all")
+            .about("A rule of the settings is back when the daemon starts again.")
+            .takes("id", whole("The number of the rule. Without it, all are removed.", 1))
+            .json(200, "How many were removed.", reference("Deleted"))
+            .fails(&[Code::FaultInvalid, Code::NotReady]),
     ]
 }
 

@@ -138,7 +138,12 @@ impl ClientTimer {
             known.unwrap_or((number, Flow::from(now)))
         });
         if let Awaited::Nothing { since } = self.awaited {
-            self.stalled.since += now.saturating_sub(since);
+            let busy = now.saturating_sub(since);
+            self.stalled.since += busy;
+            if let Some((_, transaction)) = &mut self.transaction {
+                transaction.since += busy;
+            }
+            self.received_at = now;
         }
         self.awaited = match self.awaited {
             Awaited::Message(flow) if expected.is_in_data && !expected.has_replied => Awaited::Message(flow),

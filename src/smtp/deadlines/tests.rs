@@ -215,6 +215,22 @@ fn the_time_of_the_store_does_not_count_for_the_client() {
     assert_eq!(timer.waiting_since(&TIMEOUTS, seconds(220)), Some(seconds(210)));
 }
 
+/// A fault on purpose makes the client wait within its transaction.
+#[test]
+fn the_time_of_a_fault_counts_for_no_deadline() {
+    let silent = Expected { has_replied: false, ..MAIL };
+    let mut timer = after(&[MAIL]);
+    timer.suspend(seconds(5));
+    timer.expect(silent, seconds(905));
+    assert_eq!(timer.deadline(&TIMEOUTS, false), (seconds(1205), End::Idle), "a command may take its time from now on");
+    timer.expect(MAIL, seconds(1201));
+    assert_eq!(
+        timer.deadline(&TIMEOUTS, false),
+        (seconds(1500), End::SlowMessage),
+        "the transaction has had 5 s before"
+    );
+}
+
 #[test]
 fn the_next_deadline_begins_when_the_replies_are_read() {
     for expected in [COMMAND, MAIL, DATA] {

@@ -1,5 +1,7 @@
 //! What a session asks its connection to do.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 
 use crate::model::{Address, Protocol};
@@ -12,6 +14,8 @@ pub enum Action {
     Read,
     /// Enough replies are pending: write them, then go on with the remaining octets.
     Write,
+    /// Write the replies, and read nothing for so long: a fault on purpose. Then go on.
+    Wait(Duration),
     /// Hand the message to the store, and the store's answer to [`Session::stored`](super::Session::stored); then go on.
     Store(Message),
     /// Write the replies, drop every octet that was read and not used, and do the TLS handshake; then call

@@ -1,21 +1,25 @@
 //! What each command does, except those of a transaction.
 
+use super::faults::Then;
 use super::{ClientName, Session, State};
-use crate::model::Greeting;
+use crate::model::{FaultMoment, Greeting};
 use crate::smtp::auth::Progress;
 use crate::smtp::command::Command;
+use crate::smtp::reasons::End;
 use crate::smtp::reply::Reply;
 
 impl Session<'_> {
     /// Executes a command. `None`: its reply comes later or is written already.
     pub(super) fn execute(&mut self, command: Command) -> Option<Reply> {
         let done = match command {
-            Command::Greeting(greeting, name) => Ok(self.greet(greeting, name)),
+            Command::Greeting(greeting, name) => self.greet(greeting, name),
             Command::Mail(mail) => self.mail(mail),
             Command::Rcpt { path, is_ascii } => self.rcpt(path, is_ascii),
             Command::Data => self.data(),
             Command::Bdat { octets, is_last } => {
                 self.bdat(octets, is_last);
+                // The reply comes after the octets, the fault before them.
+                self.hold(Then::GoOn);
                 return None;
             }
             Command::BdatOfUnknownSize => {
@@ -37,16 +41,17 @@ impl Session<'_> {
         Some(done.unwrap_or_else(|refusal| refusal))
     }
 
-    fn greet(&mut self, greeting: Greeting, name: String) -> Reply {
+    fn greet(&mut self, greeting: Greeting, name: String) -> Result<Reply, Reply> {
+        self.meet(&FaultMoment::Ehlo)?;
         // RFC 5321 section 4.1.4: a greeting implies RSET.
         self.transaction = None;
         self.client_name = Some(ClientName { name, greeting });
-        match greeting {
+        Ok(match greeting {
             Greeting::Helo => Reply::helo(&self.settings.hostname),
             Greeting::Ehlo | Greeting::Lhlo | Greeting::Http => {
                 Reply::ehlo(&self.settings.hostname, self.settings.message_octets_max, self.dialect, self.tls.is_some())
             }
-        }
+        })
     }
 
     fn start_tls(&mut self) -> Result<Reply, Reply> {
@@ -56,7 +61,8 @@ impl Session<'_> {
         if !self.dialect.offers_tls {
             return Err(Reply::NOT_OFFERED);
         }
-        self.state = State::Handshake;
+        self.meet(&FaultMoment::Tls)?;
+        self.state = if self.breaks_handshake() { State::Closed(End::Fault) } else { State::Handshake };
         Ok(Reply::START_TLS)
     }
 

@@ -6,11 +6,13 @@
 //! ```text
 //! commands     every command except those of a transaction
 //! transaction  MAIL, RCPT, DATA and BDAT, and the refusal of a message for its size
+//! faults       faults on purpose
 //! action       what a session asks its connection to do
 //! ```
 
 mod action;
 mod commands;
+mod faults;
 mod transaction;
 
 use super::auth::{self, Exchange};
@@ -25,10 +27,11 @@ use super::policy::Policy;
 use super::reasons::End;
 use super::reply::Reply;
 use super::{Dialect, SmtpSettings};
-use crate::model::{Greeting, TlsSession};
+use crate::model::{FaultMoment, Greeting, TlsSession};
 use crate::store::StoreError;
 
 pub use action::{Action, Message};
+use faults::Faults;
 use transaction::Transaction;
 
 /// How many octets of replies may be pending before they must be written. A reply can be longer than its command.
@@ -85,6 +88,7 @@ pub struct Session<'a> {
     /// The most recipients of a transaction since the last stored message.
     recipients_since_stored_max: usize,
     reply_counts: ReplyCounts,
+    faults: Faults,
 }
 
 impl<'a> Session<'a> {
@@ -110,8 +114,11 @@ impl<'a> Session<'a> {
             progress: 0,
             recipients_since_stored_max: 0,
             reply_counts: ReplyCounts::default(),
+            faults: Faults::default(),
         };
-        session.answer(&Reply::greeting(&settings.hostname, dialect.is_lmtp()));
+        let greeting = Reply::greeting(&settings.hostname, dialect.is_lmtp());
+        let greeting = session.meet(&FaultMoment::Banner).err().unwrap_or(greeting);
+        session.respond(greeting, 1);
         session
     }
 
@@ -172,6 +179,9 @@ impl<'a> Session<'a> {
             if self.replies.len() >= REPLIES_OCTETS_MAX {
                 return Action::Write;
             }
+            if let Some(action) = self.advance_fault() {
+                return action;
+            }
             if let Some((reply, times)) = self.repeated.take() {
                 self.answer_times(reply, times);
                 continue;
@@ -222,7 +232,7 @@ impl<'a> Session<'a> {
                         Framed::BareEnd(beginning) => command::of_bare_end(beginning),
                     };
                     if let Some(reply) = command.map_or_else(Some, |command| self.execute(command)) {
-                        self.answer(&reply);
+                        self.respond(reply, 1);
                     }
                 }
             }
@@ -274,6 +284,7 @@ impl<'a> Session<'a> {
     /// Refuses a client, with a reply in place of the greeting. Must come before anything is written.
     pub(super) fn refuse(&mut self, reply: &Reply) {
         self.replies.clear();
+        self.forget_faults();
         self.reply_counts = ReplyCounts::default();
         self.refusals += 1;
         self.end(reply);
@@ -283,6 +294,7 @@ impl<'a> Session<'a> {
     /// first: an LMTP client that expects one per recipient would take the last reply for one of them.
     pub(super) fn end(&mut self, reply: &Reply) {
         if !matches!(self.state, State::Closed(_)) {
+            self.forget_faults();
             if let Some((repeated, times)) = self.repeated.take() {
                 (0..times).for_each(|_| self.write(&repeated));
             }

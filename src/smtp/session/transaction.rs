@@ -2,8 +2,9 @@
 
 use std::mem;
 
+use super::faults::Then;
 use super::{Message, Session, State, Storing};
-use crate::model::{Address, Protocol};
+use crate::model::{Address, FaultMoment, Protocol};
 use crate::smtp::body::{Body, Chunk};
 use crate::smtp::command::Mail;
 use crate::smtp::content::{TextLines, count_hops};
@@ -41,13 +42,14 @@ impl Session<'_> {
             return Err(Reply::message_too_large(self.settings.message_octets_max));
         }
         self.policy.sender(&mail.reverse_path)?;
+        self.meet(&FaultMoment::Mail(&mail.reverse_path))?;
         self.transactions += 1;
         self.transaction = Some(Transaction { mail, recipients: Vec::new(), chunks: None });
         Ok(Reply::SENDER_OK)
     }
 
     pub(super) fn rcpt(&mut self, path: ForwardPath, is_ascii: bool) -> Result<Reply, Reply> {
-        let transaction = self.transaction.as_mut().ok_or(Reply::MAIL_FIRST)?;
+        let transaction = self.transaction.as_ref().ok_or(Reply::MAIL_FIRST)?;
         // The first chunk has arrived already, for the recipients before it.
         if transaction.chunks.is_some() {
             return Err(Reply::MESSAGE_BEGUN);
@@ -69,6 +71,8 @@ impl Session<'_> {
             }
             ForwardPath::AddressLiteral => return Err(Reply::ADDRESS_LITERAL),
         };
+        self.meet(&FaultMoment::Rcpt(&address))?;
+        let transaction = self.transaction.as_mut().ok_or(Reply::MAIL_FIRST)?;
         transaction.recipients.push(address);
         if transaction.recipients.len() > self.recipients_since_stored_max {
             self.recipients_since_stored_max = transaction.recipients.len();
@@ -91,6 +95,7 @@ impl Session<'_> {
         }
         let (size_octets, octets_max) = (transaction.mail.size_octets, self.settings.message_octets_max);
         let share = self.policy.memory(size_octets.unwrap_or(octets_max))?;
+        self.meet_with_recipients(|recipients| FaultMoment::Data(recipients))?;
         let lines = TextLines::new(self.settings.text_line_octets_max);
         self.state = State::Data(Decoder::default(), lines, Body::new(share, size_octets, octets_max));
         Ok(Reply::SEND_DATA)
@@ -115,6 +120,7 @@ impl Session<'_> {
                 // A message of a single chunk has the size of that chunk.
                 let size_octets = if is_last { Some(octets) } else { transaction.mail.size_octets };
                 let share = self.policy.memory(size_octets.unwrap_or(octets_max).max(octets))?;
+                self.meet_with_recipients(|recipients| FaultMoment::Data(recipients))?;
                 Ok(Body::new(share, size_octets, octets_max))
             }
         }
@@ -143,25 +149,27 @@ impl Session<'_> {
 
     /// Ends the transaction. `None`: its message is refused, and the reply is written already.
     fn end_of_message(&mut self, body: Result<Body, Reply>) -> Option<Message> {
-        let transaction = self.transaction.take();
         // RFC 2033 section 4.2: one reply for each accepted recipient.
-        let recipients = transaction.as_ref().map_or(0, |transaction| transaction.recipients.len());
+        let recipients = self.transaction.as_ref().map_or(0, |transaction| transaction.recipients.len());
         let replies = if self.dialect.is_lmtp() { recipients.max(1) } else { 1 };
         let whole = body.and_then(Body::finish).and_then(|(raw, share)| {
             let is_loop = count_hops(&raw) > self.settings.hops_max;
             if is_loop { Err(Reply::TOO_MANY_HOPS) } else { Ok((raw, share)) }
         });
+        let whole = whole
+            .and_then(|whole| self.meet_with_recipients(|recipients| FaultMoment::End(recipients)).map(|()| whole));
+        let transaction = self.transaction.take();
         let (raw, share) = match whole {
             Ok(whole) => whole,
             Err(refusal) => {
-                self.answer_times(refusal, replies);
+                self.respond(refusal, replies);
                 return None;
             }
         };
         let Transaction { mail, recipients, .. } = transaction?;
         let client = self.client_name.as_ref()?;
         self.storing = Some(Storing { _share: share, replies });
-        Some(Message {
+        let message = Message {
             helo: client.name.clone(),
             protocol: Protocol {
                 greeting: client.greeting,
@@ -172,6 +180,18 @@ impl Session<'_> {
             reverse_path: mail.reverse_path,
             recipients,
             raw,
-        })
+        };
+        match self.hold(Then::Store(message)) {
+            Some(Then::Store(message)) => Some(message),
+            _ => None,
+        }
+    }
+
+    /// Asks for a fault at a moment that the recipients decide.
+    fn meet_with_recipients(&mut self, moment: fn(&[Address]) -> FaultMoment<'_>) -> Result<(), Reply> {
+        let Some(transaction) = self.transaction.take() else { return Ok(()) };
+        let met = self.meet(&moment(&transaction.recipients));
+        self.transaction = Some(transaction);
+        met
     }
 }

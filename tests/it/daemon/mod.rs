@@ -7,6 +7,7 @@ mod authority;
 mod caps;
 mod clock;
 mod domains;
+mod faults;
 mod full;
 mod hostile;
 mod hostile_http;

@@ -55,6 +55,7 @@ const RULES: &[Rule] = &[
             "mime/",
             "connections/clients",
             "connections/proxy",
+            "faults",
             "smtp/auth",
             "smtp/body",
             "smtp/budget",

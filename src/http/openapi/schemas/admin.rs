@@ -20,6 +20,8 @@ pub(super) fn schemas() -> Vec<Member> {
         ("Token", object("A token without its secret.", token(), [])),
         ("CreatedToken", object("A new token.", token().into_iter().chain([secret]), [])),
         ("NewToken", new_token()),
+        ("Fault", fault()),
+        ("NewFault", object("A rule for faults to add.", [("rule", rule())], [])),
     ]
 }
 
@@ -36,6 +38,24 @@ fn token() -> Vec<Member> {
         ("createdAt", time("When it was created.")),
         ("expiresAt", or_null(time("When it expires; null for never."))),
     ]
+}
+
+fn rule() -> Value {
+    with(text("The rule.", "RCPT user4xx@* first 2 451 4.3.0"), "maxLength", 400)
+}
+
+fn fault() -> Value {
+    object(
+        "A rule for faults of SMTP.",
+        [
+            ("id", whole("The number of the rule.", 1)),
+            ("rule", rule()),
+            ("source", word("Where it comes from.", &["settings", "request"])),
+            ("matched", count("How often its stage and its pattern have matched.")),
+            ("injected", count("How often it has applied.")),
+        ],
+        [],
+    )
 }
 
 fn new_token() -> Value {

@@ -2,6 +2,7 @@
 
 mod auth;
 mod chunks;
+mod faults;
 mod limits;
 mod lmtp;
 mod properties;
@@ -20,11 +21,12 @@ use crate::smtp::{Budget, Service};
 struct OneDomain {
     refusal: Option<StoreError>,
     bodies: Budget,
+    faults: crate::faults::Faults,
 }
 
 impl Default for OneDomain {
     fn default() -> Self {
-        Self { refusal: None, bodies: Budget::new(1 << 20) }
+        Self { refusal: None, bodies: Budget::new(1 << 20), faults: crate::faults::Faults::default() }
     }
 }
 
@@ -43,6 +45,10 @@ impl Policy for OneDomain {
 
     fn memory(&self, octets: u64) -> Result<Share, Reply> {
         self.bodies.reserve(None, octets).map_err(Reply::of_limit)
+    }
+
+    fn fault(&self, moment: &FaultMoment<'_>) -> Option<crate::faults::Injected> {
+        self.faults.check(moment)
     }
 }
 
@@ -101,6 +107,7 @@ fn play_with(
                 Action::StartTls => panic!("TLS is not offered"),
                 Action::Read => break,
                 Action::Write => {}
+                Action::Wait(delay) => played.replies.extend(["000 after ", &delay.as_secs().to_string(), "\r\n"]),
                 Action::Store(message) => {
                     played.messages.push(message);
                     session.stored(outcomes.next().unwrap_or(Ok(())));
