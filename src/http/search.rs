@@ -15,7 +15,7 @@ use crate::store::StoreError;
 /// The most Emails that one search looks at.
 pub(super) const EMAILS_MAX: usize = 1000;
 /// The most octets of messages that one search parses. It always parses the first message.
-const OCTETS_MAX: u64 = 16 * 1024 * 1024;
+pub(super) const OCTETS_MAX: u64 = 16 * 1024 * 1024;
 
 /// The Emails that a search found.
 #[derive(Debug, Default)]

@@ -1,0 +1,120 @@
+//! A message with its bodies, and the list of its attachments.
+
+use serde::Serialize;
+
+use super::summary::Address;
+use crate::mime::{self, Content};
+use crate::model::StoredEmail;
+use crate::reader;
+
+/// The fields of a message, with the names of the original.
+///
+/// `Read` is from its earlier versions, which one client still expects.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Message<'a> {
+    #[serde(rename = "ID")]
+    id: String,
+    #[serde(rename = "MessageID")]
+    message_id: &'a str,
+    read: bool,
+    from: Address<'a>,
+    to: Vec<Address<'a>>,
+    cc: Vec<Address<'a>>,
+    bcc: Vec<Address<'a>>,
+    reply_to: Vec<Address<'a>>,
+    return_path: &'a str,
+    subject: &'a str,
+    list_unsubscribe: ListUnsubscribe<'a>,
+    date: String,
+    tags: [&'static str; 0],
+    username: &'static str,
+    text: &'a str,
+    #[serde(rename = "HTML")]
+    html: &'a str,
+    size: u64,
+    inline: Vec<Attachment<'a>>,
+    attachments: Vec<Attachment<'a>>,
+}
+
+/// What the header says about leaving a mailing list (RFC 2369, RFC 8058).
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct ListUnsubscribe<'a> {
+    header: &'a str,
+    links: Vec<&'a str>,
+    errors: &'static str,
+    header_post: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Attachment<'a> {
+    #[serde(rename = "PartID")]
+    part_id: String,
+    file_name: &'a str,
+    content_type: &'a str,
+    #[serde(rename = "ContentID")]
+    content_id: &'a str,
+    size: u64,
+}
+
+/// A message as JSON.
+pub(super) fn render(email: &StoredEmail) -> Option<Vec<u8>> {
+    let content = reader::parse(&email.raw);
+    let head = &content.head;
+    let from = Address::sender(&content);
+    let envelope_from = email.envelope.reverse_path.as_str();
+    let (attachments, inline): (Vec<_>, Vec<_>) = content.attachments.iter().partition(|it| is_attached(it));
+    let message = Message {
+        id: email.listed.id.to_string(),
+        message_id: &head.message_id,
+        read: true,
+        from,
+        to: Address::all(&head.to),
+        cc: Address::all(&head.cc),
+        bcc: Address::hidden(email, &content),
+        reply_to: Address::all(&head.reply_to),
+        return_path: if envelope_from.is_empty() { from.address } else { envelope_from },
+        subject: &content.subject,
+        list_unsubscribe: ListUnsubscribe::of(&content),
+        date: head.date.unwrap_or(email.listed.received_at).to_rfc3339_millis(),
+        tags: [],
+        username: "",
+        text: &content.body_text,
+        html: if content.has_html { &content.message } else { "" },
+        size: email.listed.size_octets,
+        inline: inline.into_iter().map(Attachment::of).collect(),
+        attachments: attachments.into_iter().map(Attachment::of).collect(),
+    };
+    serde_json::to_vec(&message).ok()
+}
+
+/// Whether a part is listed as an attachment. The others are listed as inline parts.
+pub(super) fn is_attached(attachment: &mime::Attachment) -> bool {
+    attachment.is_declared || attachment.content_type == "application/octet-stream"
+}
+
+impl<'a> Attachment<'a> {
+    fn of(attachment: &'a mime::Attachment) -> Self {
+        Self {
+            part_id: attachment.index.to_string(),
+            file_name: &attachment.filename,
+            content_type: &attachment.content_type,
+            content_id: attachment.content_id.as_deref().unwrap_or_default(),
+            size: attachment.size_octets,
+        }
+    }
+}
+
+impl<'a> ListUnsubscribe<'a> {
+    fn of(content: &'a Content) -> Self {
+        let field = |wanted: &str| {
+            let mut fields = content.headers.iter();
+            fields.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map_or("", |(_, value)| value)
+        };
+        let header = field("list-unsubscribe");
+        let links = header.split('<').skip(1).filter_map(|rest| rest.split_once('>')).map(|(link, _)| link.trim());
+        Self { header, links: links.collect(), errors: "", header_post: field("list-unsubscribe-post") }
+    }
+}
