@@ -17,6 +17,7 @@
 mod fields;
 mod gate;
 mod listing;
+mod mailhog;
 mod mailpit;
 mod refusal;
 mod removal;
@@ -28,6 +29,8 @@ mod window;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
 use axum::middleware;
 
 use super::Api;
@@ -35,10 +38,14 @@ use super::authentication::Authentication;
 use crate::config::{CompatApi, Config};
 use gate::Gate;
 
+/// What a path has in the place of its names.
+type InPath<T> = Result<Path<T>, PathRejection>;
+
 /// The routes of the chosen interface.
 pub(super) fn routes(config: &Config, auth: &Arc<Authentication>) -> Router<Arc<Api>> {
     let routes = match config.http.compat_api {
-        CompatApi::Off | CompatApi::MailHog => return Router::new(),
+        CompatApi::Off => return Router::new(),
+        CompatApi::MailHog => mailhog::routes(),
         CompatApi::Mailpit => mailpit::routes(),
     };
     routes.layer(middleware::from_fn_with_state(Gate::new(config, Arc::clone(auth)), gate::pass))

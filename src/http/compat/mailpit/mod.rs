@@ -16,7 +16,6 @@ mod summary;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
@@ -24,6 +23,7 @@ use axum::routing::get;
 use axum::{Json, Router};
 use serde_json::{Map, Value, json};
 
+use super::InPath;
 use super::fields;
 use super::listing::Form;
 use super::refusal::Refusal;
@@ -40,9 +40,6 @@ use query::Search;
 const LIMIT_MAX: usize = 500;
 /// The id that stands for the newest message.
 const LATEST: &str = "latest";
-
-/// What a path has in the place of its names.
-type InPath<T> = Result<Path<T>, PathRejection>;
 
 /// The routes of this interface.
 pub(super) fn routes() -> Router<Arc<Api>> {
