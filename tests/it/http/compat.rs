@@ -430,10 +430,11 @@ async fn mailhog_searches_and_deletes() {
 async fn mail_whose_parts_would_take_too_much_room_is_shown_without_them() {
     let api = with(CompatApi::MailHog, |_| {});
     // A control character has six octets in JSON, and each level of parts repeats those below it.
-    let fields: String =
-        (0..4).map(|n| format!("Content-Type: multipart/mixed; boundary=b{n}\r\n\r\n--b{n}\r\n")).collect();
-    let ends: String = (0..4).rev().map(|n| format!("\r\n--b{n}--\r\n")).collect();
-    api.receive(&["ann@example.test"], &format!("{fields}\r\n{}{ends}", "\u{1}".repeat(100_000))).await;
+    let begin = |n| format!("Content-Type: multipart/mixed; boundary=b{n}\r\n\r\n--b{n}\r\n");
+    let controls = format!("\r\n{}", "\u{1}".repeat(100_000));
+    let end = |n| format!("\r\n--b{n}--\r\n");
+    let raw: Vec<String> = (0..4).map(begin).chain([controls]).chain((0..4).rev().map(end)).collect();
+    api.receive(&["ann@example.test"], &raw.concat()).await;
     let page = of_mailhog(&api.get("/api/v2/messages").await);
     assert_eq!((&page["count"], &page["items"][0]["MIME"]), (&json!(1), &Value::Null));
     assert!(page["items"][0]["Raw"]["Data"].as_str().expect("data").len() > 100_000);

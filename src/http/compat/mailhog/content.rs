@@ -146,10 +146,9 @@ mod tests {
         let field = "Content-Type: multipart/mixed; boundary=b\r\n\r\n";
         let raw = format!("{field}{}", "--b\r\nx\r\n".repeat(2 * PARTS_MAX));
         assert_eq!(Content::of(raw.as_bytes()).parts().expect("parts").parts.len(), PARTS_MAX);
-        let raw = (0..50)
-            .map(|n| format!("Content-Type: multipart/mixed; boundary=b{n}x\r\n\r\n--b{n}x\r\n"))
-            .collect::<String>()
-            + &(0..50).rev().map(|n| format!("--b{n}x--\r\n")).collect::<String>();
+        let begin = |n| format!("Content-Type: multipart/mixed; boundary=b{n}x\r\n\r\n--b{n}x\r\n");
+        let end = |n| format!("--b{n}x--\r\n");
+        let raw = (0..50).map(begin).chain((0..50).rev().map(end)).collect::<Vec<_>>().concat();
         let (mut depth, mut parts) = (0, Content::of(raw.as_bytes()).parts());
         while let Some(Parts { parts: mut inner }) = parts {
             depth += 1;

@@ -12,7 +12,7 @@ use crate::reader;
 /// `Read` is from its earlier versions, which one client still expects.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct Message<'a> {
+struct Details<'a> {
     #[serde(rename = "ID")]
     id: String,
     #[serde(rename = "MessageID")]
@@ -66,7 +66,7 @@ pub(super) fn render(email: &StoredEmail) -> Option<Vec<u8>> {
     let from = Address::sender(&content);
     let envelope_from = email.envelope.reverse_path.as_str();
     let (attachments, inline): (Vec<_>, Vec<_>) = content.attachments.iter().partition(|it| is_attached(it));
-    let message = Message {
+    let message = Details {
         id: email.listed.id.to_string(),
         message_id: &head.message_id,
         read: true,
