@@ -249,12 +249,15 @@ async fn mail_of_role_addresses_is_only_for_the_administrator() {
     let role = receive(&api, &["admin@example.com"], "proof").await;
     receive(&api, &["ann@example.com"], "other").await;
     assert_eq!(listed(&api).await, ["other"]);
-    assert_eq!(subjects(&api.get("/api/v1/search?query=sender.test").await.json()), ["other"]);
+    receive(&api, &["admin@example.com"], "newest").await;
+    let found = api.get("/api/v1/search?query=sender.test").await.json();
+    assert_eq!((subjects(&found), &found["messages_count"]), (vec!["other"], &json!(1)));
+    assert_eq!(api.get("/api/v1/message/latest").await.json()["Subject"], "other");
     assert_eq!(api.get(&format!("/api/v1/message/{role}")).await.status, 404);
     delete(&api, "/api/v1/messages", &json!({ "IDs": [role] }).to_string()).await;
     delete(&api, "/api/v1/messages", "").await;
     let page = api.administrator("GET", "/api/v1/messages", "").await.json();
-    assert_eq!(subjects(&page), ["proof"]);
+    assert_eq!(subjects(&page), ["newest", "proof"]);
     assert_eq!(api.administrator("DELETE", "/api/v1/messages", "").await.status, 200);
     assert_eq!(subjects(&api.administrator("GET", "/api/v1/messages", "").await.json()), [""; 0]);
 }

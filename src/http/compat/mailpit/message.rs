@@ -2,37 +2,23 @@
 
 use serde::Serialize;
 
-use super::summary::Address;
+use super::summary::Common;
 use crate::mime::{self, Content};
 use crate::model::StoredEmail;
 use crate::reader;
 
 /// The fields of a message, with the names of the original.
-///
-/// `Read` is from its earlier versions, which one client still expects.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
 struct Details<'a> {
-    #[serde(rename = "ID")]
-    id: String,
-    #[serde(rename = "MessageID")]
-    message_id: &'a str,
-    read: bool,
-    from: Address<'a>,
-    to: Vec<Address<'a>>,
-    cc: Vec<Address<'a>>,
-    bcc: Vec<Address<'a>>,
-    reply_to: Vec<Address<'a>>,
+    #[serde(flatten)]
+    common: Common<'a>,
     return_path: &'a str,
-    subject: &'a str,
     list_unsubscribe: ListUnsubscribe<'a>,
     date: String,
-    tags: [&'static str; 0],
-    username: &'static str,
     text: &'a str,
     #[serde(rename = "HTML")]
     html: &'a str,
-    size: u64,
     inline: Vec<Attachment<'a>>,
     attachments: Vec<Attachment<'a>>,
 }
@@ -62,28 +48,16 @@ struct Attachment<'a> {
 /// A message as JSON.
 pub(super) fn render(email: &StoredEmail) -> Option<Vec<u8>> {
     let content = reader::parse(&email.raw);
-    let head = &content.head;
-    let from = Address::sender(&content);
-    let envelope_from = email.envelope.reverse_path.as_str();
+    let common = Common::of(email, &content, true);
+    let (sender, reverse_path) = (common.from.address, email.envelope.reverse_path.as_str());
     let (attachments, inline): (Vec<_>, Vec<_>) = content.attachments.iter().partition(|it| is_attached(it));
     let message = Details {
-        id: email.listed.id.to_string(),
-        message_id: &head.message_id,
-        read: true,
-        from,
-        to: Address::all(&head.to),
-        cc: Address::all(&head.cc),
-        bcc: Address::hidden(email, &content),
-        reply_to: Address::all(&head.reply_to),
-        return_path: if envelope_from.is_empty() { from.address } else { envelope_from },
-        subject: &content.subject,
+        common,
+        return_path: if reverse_path.is_empty() { sender } else { reverse_path },
         list_unsubscribe: ListUnsubscribe::of(&content),
-        date: head.date.unwrap_or(email.listed.received_at).to_rfc3339_millis(),
-        tags: [],
-        username: "",
+        date: content.head.date.unwrap_or(email.listed.received_at).to_rfc3339_millis(),
         text: &content.body_text,
         html: if content.has_html { &content.message } else { "" },
-        size: email.listed.size_octets,
         inline: inline.into_iter().map(Attachment::of).collect(),
         attachments: attachments.into_iter().map(Attachment::of).collect(),
     };

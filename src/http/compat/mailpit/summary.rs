@@ -13,23 +13,52 @@ const SNIPPET_CHARS_MAX: usize = 250;
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
 struct Summary<'a> {
+    #[serde(flatten)]
+    common: Common<'a>,
+    created: String,
+    attachments: usize,
+    snippet: String,
+}
+
+/// What a list and a single message show alike.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct Common<'a> {
     #[serde(rename = "ID")]
     id: String,
     #[serde(rename = "MessageID")]
     message_id: &'a str,
+    /// Nothing is ever marked as read. A single message says that it is, as in earlier versions of the original.
     read: bool,
-    from: Address<'a>,
+    pub(super) from: Address<'a>,
     to: Vec<Address<'a>>,
     cc: Vec<Address<'a>>,
     bcc: Vec<Address<'a>>,
     reply_to: Vec<Address<'a>>,
     subject: &'a str,
-    created: String,
     username: &'static str,
     tags: [&'static str; 0],
     size: u64,
-    attachments: usize,
-    snippet: String,
+}
+
+impl<'a> Common<'a> {
+    pub(super) fn of(email: &'a StoredEmail, content: &'a Content, read: bool) -> Self {
+        let head = &content.head;
+        Self {
+            id: email.listed.id.to_string(),
+            message_id: &head.message_id,
+            read,
+            from: Address::all(&head.from).first().copied().unwrap_or_default(),
+            to: Address::all(&head.to),
+            cc: Address::all(&head.cc),
+            bcc: Address::hidden(email, content),
+            reply_to: Address::all(&head.reply_to),
+            subject: &content.subject,
+            username: "",
+            tags: [],
+            size: email.listed.size_octets,
+        }
+    }
 }
 
 /// An address with its name. Both may be empty.
@@ -42,13 +71,8 @@ pub(super) struct Address<'a> {
 
 impl<'a> Address<'a> {
     /// The addresses of a header field.
-    pub(super) fn all(named: &'a [NamedAddress]) -> Vec<Self> {
+    fn all(named: &'a [NamedAddress]) -> Vec<Self> {
         named.iter().map(|NamedAddress { name, address }| Self { name, address }).collect()
-    }
-
-    /// The first sender; empty if there is none.
-    pub(super) fn sender(content: &'a Content) -> Self {
-        Self::all(&content.head.from).first().copied().unwrap_or_default()
     }
 
     /// The recipients that the header hides: those of Bcc, and those of the envelope that no field names.
@@ -68,21 +92,9 @@ impl<'a> Address<'a> {
 /// A message as JSON.
 pub(super) fn render(email: &StoredEmail) -> Option<Vec<u8>> {
     let content = reader::parse(&email.raw);
-    let head = &content.head;
     let summary = Summary {
-        id: email.listed.id.to_string(),
-        message_id: &head.message_id,
-        read: false,
-        from: Address::sender(&content),
-        to: Address::all(&head.to),
-        cc: Address::all(&head.cc),
-        bcc: Address::hidden(email, &content),
-        reply_to: Address::all(&head.reply_to),
-        subject: &content.subject,
+        common: Common::of(email, &content, false),
         created: email.listed.received_at.to_rfc3339_millis(),
-        username: "",
-        tags: [],
-        size: email.listed.size_octets,
         attachments: content.attachments.iter().filter(|attachment| super::message::is_attached(attachment)).count(),
         snippet: snippet(&content.body_text),
     };
