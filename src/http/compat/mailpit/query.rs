@@ -1,5 +1,6 @@
 //! The language of searches: words and filters, all of which a message must fulfil.
 
+use std::cell::LazyCell;
 use std::sync::Arc;
 
 use crate::http::compat::refusal::Refusal;
@@ -11,9 +12,9 @@ use crate::mime::{Content, NamedAddress};
 use crate::model::StoredEmail;
 
 /// The most words and filters of a search.
-const TERMS_MAX: usize = 100;
-/// Filters of the original that are not offered here, since there is nothing to compare or nobody has asked.
-const UNSUPPORTED: [&str; 8] = ["tag:", "is:", "has:inline", "after:", "before:", "larger:", "smaller:", "has:"];
+const TERMS_MAX: usize = 20;
+/// Filters of the original that are not offered here, each with its colon.
+const UNSUPPORTED: [&str; 7] = ["tag:", "is:", "has:", "after:", "before:", "larger:", "smaller:"];
 /// The header fields whose text is searched for words.
 const SEARCHED_FIELDS: [&str; 7] = ["From", "Subject", "To", "Cc", "Bcc", "Reply-To", "Return-Path"];
 
@@ -72,7 +73,9 @@ impl Search {
 
 impl Condition for Search {
     fn is_met(&self, email: &StoredEmail, content: &Content) -> bool {
-        self.0.iter().all(|term| term.filter.is_met(email, content) != term.is_excluded)
+        // Several words are searched in one text.
+        let text = LazyCell::new(|| searched(content));
+        self.0.iter().all(|term| term.filter.is_met(email, content, &text) != term.is_excluded)
     }
 }
 
@@ -120,7 +123,7 @@ impl Filter {
         Ok(Some(Self::Text(plain(text))))
     }
 
-    fn is_met(&self, email: &StoredEmail, content: &Content) -> bool {
+    fn is_met(&self, email: &StoredEmail, content: &Content, text: &str) -> bool {
         let head = &content.head;
         match self {
             Self::From(part) => names(&head.from, part),
@@ -134,7 +137,7 @@ impl Filter {
             Self::Subject(part) => content.subject.to_lowercase().contains(part),
             Self::MessageId(part) => content.head.message_id.to_lowercase().contains(part),
             Self::HasAttachment => content.attachments.iter().any(super::message::is_attached),
-            Self::Text(part) => searched(content).contains(part),
+            Self::Text(part) => text.contains(part),
         }
     }
 }
