@@ -1520,6 +1520,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compat-api)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --max-http-connections)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -27,7 +27,7 @@ Examples:
   tempmail --server https://mail.example.org inbox hello@example.org
 
 Guides (tempmail help GUIDE):
-  commands configuration domains smtp http waiting webhooks operations storage performance development
+  commands configuration domains smtp http waiting test-suites webhooks operations storage performance development
 
 Exit codes:
   0 done   1 failure   2 bad argument   3 not found   4 not allowed   5 conflict   6 not reachable

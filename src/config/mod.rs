@@ -149,6 +149,28 @@ impl fmt::Display for AccessLog {
     }
 }
 
+/// Whose interface HTTP offers besides its own, for test suites that were written for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CompatApi {
+    /// Nobody's.
+    #[default]
+    Off,
+    /// That of Mailpit, version 1.
+    Mailpit,
+    /// Those of MailHog, versions 1 and 2.
+    MailHog,
+}
+
+impl fmt::Display for CompatApi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Off => "off",
+            Self::Mailpit => "mailpit",
+            Self::MailHog => "mailhog",
+        })
+    }
+}
+
 /// Every setting of `tempmail serve`, with its value in effect. Each room has a part of its own.
 #[derive(Clone, Debug)]
 pub struct Config {

@@ -1,7 +1,7 @@
 //! Values of settings that are one of a few words.
 
 use super::value::ValueError;
-use super::{AccessLog, ForwardedField, LogFormat, Revision, SmtpAuth};
+use super::{AccessLog, CompatApi, ForwardedField, LogFormat, Revision, SmtpAuth};
 use crate::model::{Subaddressing, WhenFull};
 
 pub(super) fn when_full(text: &str) -> Result<WhenFull, ValueError> {
@@ -50,6 +50,15 @@ pub(super) fn access_log(text: &str) -> Result<AccessLog, ValueError> {
         "masked" => Ok(AccessLog::Masked),
         "full" => Ok(AccessLog::Full),
         _ => Err(ValueError::malformed(text, "off, masked or full")),
+    }
+}
+
+pub(super) fn compat_api(text: &str) -> Result<CompatApi, ValueError> {
+    match text {
+        "off" => Ok(CompatApi::Off),
+        "mailpit" => Ok(CompatApi::Mailpit),
+        "mailhog" => Ok(CompatApi::MailHog),
+        _ => Err(ValueError::malformed(text, "off, mailpit or mailhog")),
     }
 }
 

@@ -42,13 +42,18 @@ impl Authentication {
     pub(super) fn identify(&self, request: &mut Request) -> Result<(), Problem> {
         let Some(token) = token(request.headers()) else { return Ok(()) };
         let Requester::At(client) = Requester::of(request.extensions()) else { return Ok(()) };
-        let principal = match self.tokens.scope(token, self.clock.now()) {
-            Some(Scope::Admin) => Principal::Administrator,
-            Some(Scope::Read) => Principal::Reader,
-            None => return Err(self.refuse(client)),
-        };
+        let principal = self.bearer(token, client)?;
         request.extensions_mut().insert(principal);
         Ok(())
+    }
+
+    /// The bearer of a token that `client` sent. The problem is that the token is not valid.
+    pub(super) fn bearer(&self, token: &str, client: model::Client) -> Result<Principal, Problem> {
+        match self.tokens.scope(token, self.clock.now()) {
+            Some(Scope::Admin) => Ok(Principal::Administrator),
+            Some(Scope::Read) => Ok(Principal::Reader),
+            None => Err(self.refuse(client)),
+        }
     }
 
     /// Refuses what the principal of a request may not do, whatever the request says beyond its method and route.

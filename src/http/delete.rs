@@ -79,7 +79,13 @@ async fn delete_found(api: &Arc<Api>, asker: &Asker, mailbox: &Mailbox, filter: 
     Ok(Deleted { deleted: deleted.into_iter().map(u64::from).sum(), complete: Some(next.is_none()) })
 }
 
-async fn delete_one(api: &Arc<Api>, principal: Principal, asker: &Asker, id: EmailId) -> Result<bool, Problem> {
+/// Deletes one Email, if `principal` may. `false` if there is none.
+pub(super) async fn delete_one(
+    api: &Arc<Api>,
+    principal: Principal,
+    asker: &Asker,
+    id: EmailId,
+) -> Result<bool, Problem> {
     // This check reads the Email's envelope. The administrator needs no check, so a damaged Email can be deleted.
     if principal == Principal::Public {
         match api.email(principal, asker, id).await {

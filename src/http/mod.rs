@@ -15,6 +15,7 @@
 //! authentication   the tokens of requests         access  what is closed to callers without one
 //! messages, page, message, raw, view, attachment, delete, addresses, domains, webhooks, health, root, admin   one file per resource
 //! wait, events   requests that wait for mail, once or for ever, in places of their own (waiting)
+//! compat   interfaces of other mail catchers, for test suites that were written for them
 //! submission   messages that the administrator puts into inboxes
 //! filter, search, fields   which Emails of a mailbox to list, and what of them; batch   how many to read in one go
 //! email, findings   an Email as JSON, its codes and links     problem, causes   errors, their codes and statuses
@@ -38,6 +39,7 @@ mod batch;
 mod berth;
 mod body;
 mod causes;
+mod compat;
 mod connection;
 mod delete;
 mod docs;
@@ -161,6 +163,7 @@ pub fn routers(mut api: Api) -> (Router, Router) {
     let edge = edge::Edge::new(&api.config, Arc::clone(&auth), rate_limits, requests);
     let api = Arc::new(api);
     let interface = routes(&api)
+        .merge(compat::routes(&api.config, &auth))
         .with_state(Arc::clone(&api))
         .layer(middleware::from_fn_with_state(auth, authentication::pass))
         .layer(middleware::from_fn_with_state(edge, edge::pass));

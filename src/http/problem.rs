@@ -284,6 +284,19 @@ impl Problem {
         }
     }
 
+    /// The problem as its detail in plain text, with its status and header fields. Those of the service's own stay as they
+    /// are.
+    pub(super) fn into_text(self) -> Response {
+        let (status, _) = self.code.row();
+        let text = self.detail.clone().into_owned();
+        let mut response = self.into_response();
+        if !status.is_server_error() {
+            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+            *response.body_mut() = text.into();
+        }
+        response
+    }
+
     fn body(&self) -> Vec<u8> {
         let (status, word) = self.code.row();
         let body = Body {

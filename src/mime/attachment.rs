@@ -14,6 +14,8 @@ pub struct Attachment {
     pub content_type: String,
     /// The length after decoding.
     pub size_octets: u64,
+    /// Whether the mail declares it as an attachment, and not as a part that is shown in place (RFC 2183).
+    pub is_declared: bool,
     /// The id by which the HTML of the mail names it (RFC 2392); `None` if it has none.
     pub content_id: Option<String>,
 }
@@ -27,6 +29,7 @@ impl Attachment {
             filename: filename.unwrap_or_else(|| format!("attachment-{index}{}", extension(&content_type))),
             content_type,
             size_octets: leaf.part.encoding.decode(leaf.octets).len() as u64,
+            is_declared: leaf.part.is_attachment,
             content_id: leaf.part.content_id.clone(),
         }
     }

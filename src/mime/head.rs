@@ -21,6 +21,8 @@ pub struct Head {
     pub to: Vec<NamedAddress>,
     /// Cc.
     pub cc: Vec<NamedAddress>,
+    /// Bcc, which only a sender's own copy should have.
+    pub bcc: Vec<NamedAddress>,
     /// Reply-To.
     pub reply_to: Vec<NamedAddress>,
     /// Message-ID without its angle brackets; empty if there is none.
@@ -41,6 +43,7 @@ impl Head {
             from: mailboxes("from"),
             to: mailboxes("to"),
             cc: mailboxes("cc"),
+            bcc: mailboxes("bcc"),
             reply_to: mailboxes("reply-to"),
             message_id: message_id.trim_start_matches('<').trim_end_matches('>').to_owned(),
             date: section.first("date").and_then(Field::date),

@@ -48,6 +48,8 @@ pub struct Content {
     /// The body as HTML; empty if there is none. HTML parts are unchanged. Plain text parts are escaped, with `<br>`
     /// at line ends.
     pub message: String,
+    /// Whether a part of the body is HTML.
+    pub has_html: bool,
     /// The body as plain text with LF at line ends; empty if there is none. Text is rendered from HTML if there is no
     /// plain text.
     pub body_text: String,
@@ -68,6 +70,7 @@ pub fn parse(raw: &[u8]) -> Content {
     let Structure { leaves, html, text } = &structure;
     Content {
         message: message(leaves, html),
+        has_html: html.iter().any(|&index| leaves[index].part.is_html() == Some(true)),
         body_text: joined(text.iter().map(|&index| as_text(&leaves[index]))),
         has_plain_text: text
             .iter()

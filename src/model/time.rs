@@ -59,6 +59,11 @@ impl Timestamp {
         self.utc().to_rfc3339_opts(SecondsFormat::Secs, true)
     }
 
+    /// RFC 3339 with milliseconds and a trailing `Z`.
+    pub fn to_rfc3339_millis(self) -> String {
+        self.utc().to_rfc3339_opts(SecondsFormat::Millis, true)
+    }
+
     /// The date-time of RFC 5322 section 3.3, for a `Received` field.
     pub fn to_rfc5322(self) -> String {
         self.utc().format("%a, %d %b %Y %H:%M:%S +0000").to_string()
@@ -79,6 +84,7 @@ mod tests {
         let at = Timestamp::from_millis(1_700_000_000_999);
         assert_eq!(at.to_interface(), "2023-11-14 22:13:20");
         assert_eq!(at.to_rfc3339(), "2023-11-14T22:13:20Z");
+        assert_eq!(at.to_rfc3339_millis(), "2023-11-14T22:13:20.999Z");
         assert_eq!(at.to_rfc5322(), "Tue, 14 Nov 2023 22:13:20 +0000");
     }
 

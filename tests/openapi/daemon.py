@@ -24,16 +24,16 @@ DELETED = "gone@example.test"
 POINTS_HERE, MX_HOST = "points-here.example.org", "mx.example.test"
 
 
-def installed(program):
+def installed(program, requirements=REQUIREMENTS, environment=ENVIRONMENT):
     """A program of the requirements, which are installed once for each version of them."""
-    installed = ENVIRONMENT / "requirements.txt"
-    wanted = REQUIREMENTS.read_text()
+    installed = environment / "requirements.txt"
+    wanted = requirements.read_text()
     if not installed.exists() or installed.read_text() != wanted:
-        venv.create(ENVIRONMENT, clear=True, with_pip=True)
-        pip = [ENVIRONMENT / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, "--requirement", REQUIREMENTS], check=True)
+        venv.create(environment, clear=True, with_pip=True)
+        pip = [environment / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, "--requirement", requirements], check=True)
         installed.write_text(wanted)
-    return ENVIRONMENT / "bin" / program
+    return environment / "bin" / program
 
 
 def wire(name):
@@ -59,7 +59,7 @@ def answer_dns(server):
 class Daemon:
     """A daemon with something of everything that the interface shows."""
 
-    def __init__(self, program, data_dir):
+    def __init__(self, program, data_dir, *more):
         self.program = [program]
         self.options = ["--data-dir", data_dir]
         dns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -68,7 +68,7 @@ class Daemon:
         listen = ["--smtp-listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0"]
         domains = ["--domain", "example.test", "--mx-host", MX_HOST]
         resolver = ["--resolver", "127.0.0.1:%d" % dns.getsockname()[1]]
-        command = ["serve", *listen, *domains, *resolver, "--rate-limit", "off", "--log-format", "json"]
+        command = ["serve", *listen, *domains, *resolver, "--rate-limit", "off", "--log-format", "json", *more]
         self.log = []
         # No request can revoke this token.
         self.token = secrets.token_hex(32)

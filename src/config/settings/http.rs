@@ -8,8 +8,8 @@ use super::{both_loopbacks, each, one, or_none, texts};
 use crate::config::parse::{allowed_host, listen_address, listen_addresses, network, origins, rate_limit};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value;
-use crate::config::words::{access_log, forwarded_field};
-use crate::config::{AccessLog, ForwardedField, Revision};
+use crate::config::words::{access_log, compat_api, forwarded_field};
+use crate::config::{AccessLog, CompatApi, ForwardedField, Revision};
 
 /// What the HTTP interface is set to.
 #[derive(Clone, Debug)]
@@ -40,6 +40,8 @@ pub struct HttpConfig {
     pub rate_limit: Option<u32>,
     /// Whether each request has a line in the log.
     pub access_log: AccessLog,
+    /// Whose interface there is for test suites that were written for it.
+    pub compat_api: CompatApi,
     /// The most connections at once.
     pub connections_max: usize,
     /// The most connections at once of one client.
@@ -69,6 +71,7 @@ impl HttpConfig {
                 Revision::Two => Some(10_000),
             },
             access_log: AccessLog::default(),
+            compat_api: CompatApi::default(),
             connections_max: 1_000,
             connections_per_client_max: 250,
             waiting_max: 10_000,
@@ -173,6 +176,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Log line for each HTTP request, with the client's /24 or /48 (masked) or its address (full)",
         |c, v| one(v, access_log).map(|log| c.http.access_log = log),
         |c| vec![c.http.access_log.to_string()],
+    ),
+    Setting::new(
+        "compat-api",
+        Shape::One,
+        "off|mailpit|mailhog",
+        "Interface of another mail catcher for test suites: all mail, without a token only on loopback",
+        |c, v| one(v, compat_api).map(|api| c.http.compat_api = api),
+        |c| vec![c.http.compat_api.to_string()],
     ),
     Setting::new(
         "max-http-connections",

@@ -5,6 +5,7 @@ mod all_mail;
 mod attachments;
 mod browsers;
 mod closed;
+mod compat;
 mod delete;
 mod domains;
 mod events;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use tempmail::config::Revision;
+use tempmail::config::{CompatApi, Revision};
 use tempmail::http::problem::Code;
 
 use super::TestApi;
@@ -45,6 +45,24 @@ async fn each_route_and_method_is_described_and_nothing_else_is() {
         assert_eq!(routes(&api).await, described);
         let has_webhooks = document.paths().iter().any(|path| path.contains("webhook"));
         assert_eq!(has_webhooks, revision == Revision::Two);
+    }
+}
+
+/// The interface of another mail catcher belongs to that project, which describes it.
+#[tokio::test]
+async fn the_interface_of_another_mail_catcher_adds_paths_of_its_own_and_is_not_described() {
+    let (api, document) = described(Revision::Two).await;
+    let own = routes(&api).await;
+    for compat_api in [CompatApi::Mailpit, CompatApi::MailHog] {
+        let api = TestApi::with(|config| config.http.compat_api = compat_api);
+        let with_other = routes(&api).await;
+        assert!(with_other.is_superset(&own), "{compat_api}");
+        let mut others = with_other.difference(&own).peekable();
+        assert!(others.peek().is_some(), "{compat_api}");
+        for (_, path) in others {
+            assert!(["/api/v1/", "/api/v2/", "/view/"].iter().any(|prefix| path.starts_with(prefix)), "{path}");
+        }
+        assert_eq!(api.get("/openapi.json").await.json(), document.0, "{compat_api}");
     }
 }
 

@@ -62,6 +62,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "smtp-timeout" => &["500ms"],
         "smtp-auth" => &["accept-any"],
         "access-log" => &["masked"],
+        "compat-api" => &["mailpit"],
         "forwarded-field" => &["forwarded"],
         "log-format" => &["json"],
         _ => panic!("{key} has no example"),

@@ -1,0 +1,111 @@
+//! Who may use the interface of another mail catcher, which shows the mail of all inboxes.
+//!
+//! Programs of this machine may, without a token, while nobody else can reach HTTP. All others need a token: as a bearer
+//! (RFC 6750), or as the password of Basic (RFC 7617), which clients of these interfaces can send.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::refusal::Refusal;
+use crate::config::{Config, PublicAccess};
+use crate::http::authentication::{Authentication, scope_insufficient};
+use crate::http::edge::Peer;
+use crate::http::forwarded::is_forwarded;
+use crate::http::principal::{Principal, Requester};
+use crate::http::problem::{Code, Problem};
+
+/// The rule for callers.
+pub(super) struct Gate {
+    auth: Arc<Authentication>,
+    /// Whether callers on this machine need no token, for reading and for deleting.
+    is_open_to_read: bool,
+    is_open_to_delete: bool,
+}
+
+impl Gate {
+    pub(super) fn new(config: &Config, auth: Arc<Authentication>) -> Arc<Self> {
+        // With `*`, pages of any site could read what they get from this machine.
+        let is_open_to_pages =
+            config.http.allowed_origins.as_ref().is_some_and(|origins| origins.iter().any(|origin| origin == "*"));
+        let is_open = config.http.is_local() && !is_open_to_pages && config.public.read == PublicAccess::Open;
+        let is_open_to_delete = is_open && config.public.delete == PublicAccess::Open;
+        Arc::new(Self { auth, is_open_to_read: is_open, is_open_to_delete })
+    }
+
+    /// The caller of a request, if it may send it.
+    fn admit(&self, request: &Request) -> Result<Principal, Problem> {
+        let principal = request.extensions().get().copied().unwrap_or_default();
+        let is_read = [Method::GET, Method::HEAD].contains(request.method());
+        let is_open = if is_read { self.is_open_to_read } else { self.is_open_to_delete };
+        if principal != Principal::Public || (is_open && is_from_here(request)) {
+            return Ok(principal);
+        }
+        let (Some(token), Requester::At(client)) = (password(request.headers()), Requester::of(request.extensions()))
+        else {
+            return Err(token_required());
+        };
+        match self.auth.bearer(&token, client)? {
+            Principal::Reader if !is_read => Err(scope_insufficient()),
+            principal => Ok(principal),
+        }
+    }
+}
+
+/// Refuses callers that may not see all mail.
+pub(super) async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
+    match gate.admit(&request) {
+        Ok(principal) => {
+            request.extensions_mut().insert(principal);
+            next.run(request).await
+        }
+        Err(problem) => Refusal::from(problem).into_response(),
+    }
+}
+
+/// Whether a program of this machine sent the request, and no proxy passed it on.
+fn is_from_here(request: &Request) -> bool {
+    let peer = request.extensions().get::<Peer>();
+    peer.is_some_and(|Peer(peer)| peer.ip().to_canonical().is_loopback()) && !is_forwarded(request.headers())
+}
+
+/// The password of Basic credentials, if there are any.
+fn password(headers: &HeaderMap) -> Option<String> {
+    let field = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, credentials) = field.split_once(' ')?;
+    let credentials = STANDARD.decode(credentials.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("Basic"))?;
+    let (_, password) = str::from_utf8(&credentials).ok()?.split_once(':')?;
+    Some(password.to_owned())
+}
+
+fn token_required() -> Problem {
+    let detail =
+        "all mail is shown here, so a token is needed beyond this machine: as a bearer, or as the password of Basic";
+    Problem::new(Code::TokenRequired, detail)
+        .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"tempmail\", Bearer"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_follows_the_user_in_basic_credentials() {
+        let password_in = |field: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::AUTHORIZATION, HeaderValue::from_str(field).expect("a field"));
+            password(&headers)
+        };
+        let basic = |text: &str| format!("Basic {}", STANDARD.encode(text));
+        assert_eq!(password_in(&basic("ci:secret")).as_deref(), Some("secret"));
+        assert_eq!(password_in(&basic("ci:se:cret")).as_deref(), Some("se:cret"));
+        assert_eq!(password_in(&basic("ci")), None);
+        assert_eq!(password_in("Basic !"), None);
+        assert_eq!(password_in(&basic("ci:secret").replace("Basic", "Bearer")), None);
+    }
+}

@@ -1,0 +1,120 @@
+//! A list of messages as JSON, written in pieces as the client takes them.
+
+use std::io;
+use std::sync::Arc;
+use std::vec;
+
+use axum::body::{Body, Bytes};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use serde_json::{Map, Value};
+
+use super::window::Viewer;
+use crate::http::Api;
+use crate::http::batch;
+use crate::http::problem::Problem;
+use crate::http::rendered::load_to_list;
+use crate::model::{Listed, StoredEmail};
+use crate::store::StoreError;
+
+/// How a list is written.
+pub(super) struct Form {
+    /// The type of the content.
+    pub(super) content_type: &'static str,
+    /// What precedes the first message.
+    pub(super) beginning: &'static str,
+    /// A message as JSON; `None` for one that can't be shown.
+    pub(super) entry: fn(&StoredEmail) -> Option<Vec<u8>>,
+    /// The members of the object that follow the list, without `count`; `None` if the list is not in an object.
+    pub(super) foot: Option<Map<String, Value>>,
+}
+
+/// The body of an answer, and how much of it was written.
+struct Listing {
+    api: Arc<Api>,
+    viewer: Viewer,
+    unread: vec::IntoIter<Listed>,
+    form: Form,
+    written: usize,
+    is_ended: bool,
+}
+
+impl Form {
+    /// The answer with these messages. Its first piece is written before this returns.
+    ///
+    /// A message that is removed meanwhile, is damaged, or may not be read by the viewer is left out.
+    pub(super) async fn write(self, api: Arc<Api>, viewer: Viewer, messages: Vec<Listed>) -> Result<Response, Problem> {
+        let fields = [(header::CONTENT_TYPE, self.content_type)];
+        let beginning = self.beginning.into();
+        let unread = messages.into_iter();
+        let mut listing = Listing { api, viewer, unread, form: self, written: 0, is_ended: false };
+        let first = listing.next(beginning).await?;
+        Ok((fields, if listing.is_ended { first.into() } else { listing.body(first) }).into_response())
+    }
+}
+
+impl Listing {
+    /// The rest of the body after `first`.
+    fn body(self, first: Bytes) -> Body {
+        Body::from_stream(stream::try_unfold((Some(first), self), |(first, mut listing)| async {
+            let piece = match first {
+                Some(first) => first,
+                None if listing.is_ended => return Ok(None),
+                None => listing.next(Vec::new()).await.map_err(|problem| {
+                    tracing::error!(code = problem.code().row().1, "a list of messages ended early");
+                    io::Error::other("the list ended early")
+                })?,
+            };
+            Ok::<_, io::Error>(Some((piece, (None, listing))))
+        }))
+    }
+
+    /// The next piece of the body after `json`: messages, and the foot after the last one.
+    async fn next(&mut self, mut json: Vec<u8>) -> Result<Bytes, Problem> {
+        let Some(length) = batch::length(self.unread.as_slice(), |listed| listed.size_octets) else {
+            self.end(&mut json)?;
+            return Ok(json.into());
+        };
+        let batch: Vec<Listed> = self.unread.by_ref().take(length).collect();
+        let room = self.api.memory.reserve_rendered(&self.viewer.asker, &batch).await?;
+        let (api, principal, entry) = (Arc::clone(&self.api), self.viewer.principal, self.form.entry);
+        let reading = async move {
+            let mut entries = Vec::with_capacity(batch.len());
+            for listed in &batch {
+                let Some(email) = load_to_list(&*api.store, listed).await? else { continue };
+                if email.mailbox().is_some_and(|mailbox| api.permit(principal, mailbox).is_ok()) {
+                    entries.extend(entry(&email));
+                }
+            }
+            Ok::<_, StoreError>((entries, room))
+        };
+        let (entries, room) = self.api.reader.run(reading).await?;
+        for entry in entries {
+            if self.written > 0 {
+                json.push(b',');
+            }
+            json.extend_from_slice(&entry);
+            self.written += 1;
+        }
+        if self.unread.as_slice().is_empty() {
+            self.end(&mut json)?;
+        } else if json.is_empty() {
+            // An empty piece would end the body.
+            json.push(b' ');
+        }
+        Ok(room.hold(json.into_boxed_slice()))
+    }
+
+    fn end(&mut self, json: &mut Vec<u8>) -> Result<(), Problem> {
+        self.is_ended = true;
+        json.push(b']');
+        if let Some(mut foot) = self.form.foot.take() {
+            foot.insert("count".to_owned(), self.written.into());
+            let members = serde_json::to_string(&foot).map_err(|_| Problem::internal())?;
+            json.push(b',');
+            json.extend_from_slice(members.trim_start_matches('{').as_bytes());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! The search for messages that fulfil a condition, newest first, within bounds.
+
+use std::sync::Arc;
+
+use super::window::Viewer;
+use crate::http::Api;
+use crate::http::batch;
+use crate::http::problem::Problem;
+use crate::http::rendered::load_to_list;
+use crate::http::search::{EMAILS_MAX, OCTETS_MAX};
+use crate::mime::Content;
+use crate::model::{Listed, StoredEmail};
+use crate::reader;
+use crate::store::StoreError;
+
+/// What a message must be like.
+pub(super) trait Condition: Clone + Send + 'static {
+    /// Whether a message is like that.
+    fn is_met(&self, email: &StoredEmail, content: &Content) -> bool;
+}
+
+impl Api {
+    /// The messages that fulfil a condition and that the viewer may read, newest first, at most `limit`.
+    ///
+    /// Looks at as many of the newest messages as a search of one inbox does.
+    pub(super) async fn matching<C: Condition>(
+        self: &Arc<Self>,
+        viewer: &Viewer,
+        condition: &C,
+        limit: usize,
+    ) -> Result<Vec<Listed>, Problem> {
+        let mut unread = self.newest_messages(EMAILS_MAX).await?.messages;
+        unread.truncate(EMAILS_MAX);
+        let mut unread = unread.into_iter();
+        let (mut found, mut octets) = (Vec::new(), 0);
+        while let Some(length) = batch::length(unread.as_slice(), |listed| listed.size_octets) {
+            let batch: Vec<Listed> = unread.by_ref().take(length).collect();
+            octets += batch.iter().map(|listed| listed.size_octets).sum::<u64>();
+            found.extend(self.meeting(viewer, condition.clone(), batch).await?);
+            if found.len() >= limit || octets >= OCTETS_MAX {
+                break;
+            }
+        }
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    /// Those messages of a batch that fulfil the condition.
+    async fn meeting<C: Condition>(
+        self: &Arc<Self>,
+        viewer: &Viewer,
+        condition: C,
+        batch: Vec<Listed>,
+    ) -> Result<Vec<Listed>, Problem> {
+        let room = self.memory.reserve_rendered(&viewer.asker, &batch).await?;
+        let (api, principal) = (Arc::clone(self), viewer.principal);
+        let reading = async move {
+            let _room = room;
+            let mut meeting = Vec::new();
+            for listed in batch {
+                let Some(email) = load_to_list(&*api.store, &listed).await? else { continue };
+                let is_permitted = email.mailbox().is_some_and(|mailbox| api.permit(principal, mailbox).is_ok());
+                if is_permitted && condition.is_met(&email, &reader::parse(&email.raw)) {
+                    meeting.push(listed);
+                }
+            }
+            Ok::<_, StoreError>(meeting)
+        };
+        Ok(self.reader.run(reading).await?)
+    }
+}
