@@ -57,6 +57,8 @@ fn a_rule_never_hides_a_refusal_and_does_not_count_it() {
     let played = play_ruled(&rules, &dialog);
     let expected = ["220", "503 5.5.1", "250", "451 4.0.0", "250 2.1.0", "550 5.1.2", "451 4.0.0", "250 2.1.5"];
     assert_eq!(all_codes(&played), expected);
+    let full = OneDomain { refusal: Some(StoreError::Full), ..ruled(&["MAIL 550"]) };
+    assert_eq!(all_codes(&play_cut(&[BEGIN.as_bytes()], &full, &[])), ["220", "250", "452 4.3.1"]);
 }
 
 #[test]
