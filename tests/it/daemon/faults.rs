@@ -281,7 +281,11 @@ fn a_bad_rule_and_an_exposed_one_are_exit_78() {
         (&["--fault", "RCPT 451", "--lmtp-listen", "0.0.0.0:0"], &["--fault: faults are permitted only", "0.0.0.0:0"]),
         (&["--fault", "RCPT 451", "--proxy-from", "192.0.2.1"], &["--fault: faults are permitted only", "proxy-from"]),
     ] {
-        let output = serve_command(dir.path()).args(args).output().expect("the binary");
+        let mut command = serve_command(dir.path());
+        command.args(args);
+        // A daemon that takes the rule would not end.
+        let output = assert_cmd::Command::from_std(command).timeout(Duration::from_secs(30)).output();
+        let output = output.expect("the binary");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(78), "{said}");
         assert!(words.iter().all(|word| said.contains(word)), "{said}");
