@@ -15,7 +15,7 @@ macro_rules! guides {
 }
 
 guides! {
-    "commands" "configuration" "domains" "smtp" "http" "waiting" "webhooks" "operations" "storage" "performance" "development"
+    "commands" "configuration" "domains" "smtp" "http" "waiting" "agents" "webhooks" "operations" "storage" "performance" "development"
 }
 
 /// Print a guide, or the help of a command

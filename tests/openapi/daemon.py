@@ -24,16 +24,16 @@ DELETED = "gone@example.test"
 POINTS_HERE, MX_HOST = "points-here.example.org", "mx.example.test"
 
 
-def installed(program):
+def installed(program, environment=ENVIRONMENT, requirements=REQUIREMENTS):
     """A program of the requirements, which are installed once for each version of them."""
-    installed = ENVIRONMENT / "requirements.txt"
-    wanted = REQUIREMENTS.read_text()
+    installed = environment / "requirements.txt"
+    wanted = requirements.read_text()
     if not installed.exists() or installed.read_text() != wanted:
-        venv.create(ENVIRONMENT, clear=True, with_pip=True)
-        pip = [ENVIRONMENT / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, "--requirement", REQUIREMENTS], check=True)
+        venv.create(environment, clear=True, with_pip=True)
+        pip = [environment / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, "--requirement", requirements], check=True)
         installed.write_text(wanted)
-    return ENVIRONMENT / "bin" / program
+    return environment / "bin" / program
 
 
 def wire(name):
