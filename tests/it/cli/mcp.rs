@@ -133,7 +133,7 @@ fn mail_is_waited_for_listed_read_and_deleted() {
     assert!(to.starts_with("signup-") && to.ends_with("@example.test"), "{to}");
     let id = session.request("tools/call", &json!({ "name": "wait_for_code", "arguments": { "address": to } }));
     until_waiting(&daemon, 1);
-    deliver(&daemon, to, "From: Shop <shop@sender.test>\r\nSubject: Your code\r\n\r\nYour code is 482913.");
+    deliver(&daemon, to, "From: Shop <shop@sender.test>\r\nSubject: Your code\r\n\r\nYour verification code is 482913.");
     let answer = session.message();
     assert_eq!(answer["id"], id, "{answer}");
     let found = &answer["result"]["structuredContent"];
