@@ -133,7 +133,11 @@ fn mail_is_waited_for_listed_read_and_deleted() {
     assert!(to.starts_with("signup-") && to.ends_with("@example.test"), "{to}");
     let id = session.request("tools/call", &json!({ "name": "wait_for_code", "arguments": { "address": to } }));
     until_waiting(&daemon, 1);
-    deliver(&daemon, to, "From: Shop <shop@sender.test>\r\nSubject: Your code\r\n\r\nYour verification code is 482913.");
+    deliver(
+        &daemon,
+        to,
+        "From: Shop <shop@sender.test>\r\nSubject: Your code\r\n\r\nYour verification code is 482913.",
+    );
     let answer = session.message();
     assert_eq!(answer["id"], id, "{answer}");
     let found = &answer["result"]["structuredContent"];
@@ -204,7 +208,7 @@ fn bad_input_is_an_error_of_the_protocol_and_ends_nothing() {
         ("read_mail", json!({ "id": "x" })),
         ("delete_mail", json!({})),
         ("delete_mail", json!({ "id": "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b", "address": TO })),
-        ("new_address", json!({ "prefix": "-" })),
+        ("new_address", json!({ "prefix": "a b" })),
         ("no_such_tool", json!({})),
     ] {
         let answer = session.call(tool, &arguments);
