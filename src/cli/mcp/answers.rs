@@ -28,7 +28,7 @@ pub(super) struct FreshAddress {
 
 /// A one-time code.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Code {
+pub(super) struct CodeEntry {
     /// As a person types it
     code: String,
     /// What it is for, such as otp
@@ -55,7 +55,7 @@ pub(super) struct FoundCode {
 pub(super) struct Link {
     /// Where it leads
     url: String,
-    /// verification, sign_in, reset, invite or unsubscribe
+    /// `verification`, `sign_in`, `reset`, `invite` or `unsubscribe`
     kind: String,
     /// From 0.5 to 1
     confidence: f64,
@@ -94,7 +94,7 @@ pub(super) struct Mail {
     /// Untrusted
     subject: String,
     /// The one-time codes in it, the best first; untrusted
-    codes: Vec<Code>,
+    codes: Vec<CodeEntry>,
     /// The links in it that a reader would press, the best first; untrusted
     links: Vec<Link>,
     /// Untrusted
@@ -140,7 +140,7 @@ fn short(text: &str) -> String {
     text::line(text, LINE_CHARS_MAX)
 }
 
-impl Code {
+impl CodeEntry {
     fn of(code: &OneTimeCode) -> Self {
         Self { code: short(&code.code), kind: short(&code.kind), confidence: code.confidence }
     }
@@ -149,7 +149,7 @@ impl Code {
 impl FoundCode {
     /// The best code of a mail; `None` if it has none.
     pub(super) fn of(detail: &EmailDetail) -> Option<Self> {
-        let Code { code, kind, confidence } = Code::of(detail.codes.first()?);
+        let CodeEntry { code, kind, confidence } = CodeEntry::of(detail.codes.first()?);
         Some(Self { code, kind, confidence, mail_id: short(&detail.email.id) })
     }
 }
@@ -179,7 +179,7 @@ impl Mail {
             expires_at: short(&time::rfc3339(&detail.expires_at)),
             from: short(detail.header("From").unwrap_or(&email.from)),
             subject: short(&email.subject),
-            codes: detail.codes.iter().map(Code::of).collect(),
+            codes: detail.codes.iter().map(CodeEntry::of).collect(),
             links: detail.links.iter().map(link).collect(),
             attachments: detail.attachments.iter().map(attachment).collect(),
             body: fence.around(if body.is_empty() { NO_TEXT } else { &body }),

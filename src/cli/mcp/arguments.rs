@@ -25,7 +25,7 @@ const TEXT_CHARS_MAX: usize = 200;
 pub(super) struct NewAddress {
     /// The domain, which must be active; the service chooses one without it
     pub(super) domain: Option<String>,
-    /// What the address begins with, before a hyphen and random characters: at most 32 letters, digits and hyphens
+    /// What the address begins with, before a hyphen and random characters: at most 32 of letters, digits, `-`, `_` and `.`
     pub(super) prefix: Option<String>,
 }
 

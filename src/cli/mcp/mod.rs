@@ -61,7 +61,7 @@ pub(super) struct Mcp {
 impl Mcp {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let ended = CancellationToken::new();
-        let session = Session::new(cx.globals.target(&cx.env)?, self.domain, self.read_only, ended.clone());
+        let session = Session::new(cx.destination()?, self.domain, self.read_only, cx.globals.quiet, ended.clone());
         let input = UntilEnd { input: tokio::io::stdin(), ended };
         let transport = AsyncRwTransport::new_server(input, tokio::io::stdout()).with_max_line_length(LINE_OCTETS_MAX);
         match Server::new(session).serve(transport).await {

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
+use crate::cli::context::say;
 use crate::client::{Client, Destination, LOCK_TIMEOUT, LocalRouter, OpenRouter, OpenRouterError, choose};
 use crate::config::Sources;
 use crate::error::{Error, Exit};
@@ -20,6 +21,7 @@ pub(super) struct Session {
     client: OnceCell<Client>,
     domains: Vec<DomainName>,
     pub(super) is_read_only: bool,
+    is_quiet: bool,
     /// Cancelled when the program has gone.
     pub(super) ended: CancellationToken,
     places: Semaphore,
@@ -31,10 +33,11 @@ impl Session {
         destination: Destination,
         domains: Vec<DomainName>,
         is_read_only: bool,
+        is_quiet: bool,
         ended: CancellationToken,
     ) -> Self {
         let places = Semaphore::new(CALLS_MAX);
-        Self { destination, client: OnceCell::new(), domains, is_read_only, ended, places }
+        Self { destination, client: OnceCell::new(), domains, is_read_only, is_quiet, ended, places }
     }
 
     /// The client. Only a daemon is asked: whoever opened the store would keep one from starting.
@@ -49,6 +52,13 @@ impl Session {
             Error::new(Exit::RateLimited, format!("{CALLS_MAX} calls are running, and no more may"))
                 .hint("try again when one of them has ended")
         })
+    }
+
+    /// A hint for the person who reads standard error.
+    pub(super) fn hint(&self, text: &str) {
+        if !self.is_quiet {
+            say("", text);
+        }
     }
 
     /// Whether the session may have mail of this domain.
@@ -107,7 +117,7 @@ mod tests {
     fn session(domains: &[&str]) -> Session {
         let server: ServerUrl = "http://127.0.0.1:1".parse().expect("a URL");
         let domains = domains.iter().map(|name| name.parse().expect("a name")).collect();
-        Session::new(Destination::Server(server, None), domains, false, CancellationToken::new())
+        Session::new(Destination::Server(server, None), domains, false, false, CancellationToken::new())
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub(super) async fn mail(
         biased;
         () = context.ct.cancelled() => return Err(nobody_waits()),
         () = session.ended.cancelled() => return Err(nobody_waits()),
-        found = client.wait(&query, deadline, |error| tracing::warn!(%error, "the wait goes on")) => found,
+        found = client.wait(&query, deadline, |error| session.hint(&format!("{error}; trying again"))) => found,
         () = tell(context, timeout) => return Err(nobody_waits()),
     };
     match found.map_err(Error::from)? {
