@@ -188,7 +188,9 @@ fn a_wait_ends_by_time_by_cancellation_and_with_the_input() {
     }
     until_waiting(&daemon, 2);
     assert_eq!(session.done("list_inbox", &json!({ "address": TO }))["total"], 1, "calls run beside each other");
-    assert_eq!(session.end().0.code(), Some(0));
+    let (status, rest) = session.end();
+    let ended = rest.iter().filter(|line| line.contains("nobody waits for this any more")).count();
+    assert_eq!((status.code(), ended), (Some(0), 2), "no call outlives the input: {rest:?}");
     until_waiting(&daemon, 0);
 }
 
