@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::text::{self, Fence, LINE_CHARS_MAX, NOTICE, URL_CHARS_MAX};
 use crate::cli::output::time;
 use crate::client::{Email, EmailDetail, EmailPage, OneTimeCode};
-use crate::mime;
+use crate::mime::{self, VISIBLE_TEXT_OCTETS_MAX};
 
 /// What is said of a mail without a text that a reader would see.
 const NO_TEXT: &str = "(no visible text)";
@@ -101,8 +101,8 @@ pub(super) struct Mail {
     attachments: Vec<Attachment>,
     /// The text that a reader sees, between markers; untrusted
     body: String,
-    /// How many characters of the text are left out here
-    characters_left_out: usize,
+    /// Whether the text is longer, and its end is left out here
+    is_shortened: bool,
 }
 
 /// A mail in a list.
@@ -158,7 +158,7 @@ impl Mail {
     /// The mail as it is handed over, with its text between the markers of `fence`.
     pub(super) fn of(detail: &EmailDetail, fence: &Fence) -> Self {
         let email = &detail.email;
-        let (body, characters_left_out) = text::body(&mime::visible_text(&email.message));
+        let (body, is_shortened) = text::body(&mime::visible_text(&email.message));
         let link = |link: &crate::client::Link| Link {
             url: text::line(&link.url, URL_CHARS_MAX),
             kind: short(&link.kind),
@@ -183,7 +183,7 @@ impl Mail {
             links: detail.links.iter().map(link).collect(),
             attachments: detail.attachments.iter().map(attachment).collect(),
             body: fence.around(if body.is_empty() { NO_TEXT } else { &body }),
-            characters_left_out,
+            is_shortened: is_shortened || email.message.len() > VISIBLE_TEXT_OCTETS_MAX,
         }
     }
 }
@@ -244,12 +244,57 @@ impl Answer for Mail {
         );
         let Self { id, recipient, received_at, expires_at, body, .. } = self;
         let fields = fence.around(&lines.join("\n"));
-        let rest = match self.characters_left_out {
-            0 => String::new(),
-            left => format!("\nThe text is longer; {left} characters are left out here."),
-        };
+        let rest = if self.is_shortened { "\nThe text is longer; its end is left out here." } else { "" };
         format!(
             "Id: {id}\nDelivered to: {recipient}\nReceived: {received_at}\nExpires: {expires_at}\n{NOTICE}\n{fields}\n{body}{rest}"
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::cli::mcp::text::BODY_CHARS_MAX;
+
+    fn detail(message: &str) -> EmailDetail {
+        serde_json::from_value(json!({
+            "id": "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b", "recipient": "hello@example.test", "from": "ann@x.test",
+            "subject": "one\u{202e}\ntwo", "message": message, "receivedAt": "2023-11-14 22:13:20",
+            "headers": [{"name": "From", "value": "Ann \u{e0041}<ann@x.test>"}],
+            "attachments": [{"index": 0, "filename": "a\u{202e}fdp.exe", "contentType": "x/y", "size": 1}],
+            "links": [{"url": "https://x.test/v", "kind": "verification", "confidence": 1.0, "text": "G\u{200b}o"}],
+            "expiresAt": "2023-11-15 00:13:20",
+        }))
+        .expect("detail")
+    }
+
+    #[test]
+    fn whatever_a_stranger_wrote_is_clean_and_between_markers() {
+        let fence = Fence::new();
+        let mail = Mail::of(&detail("<p>Seen<i hidden>not</i></p>"), &fence);
+        assert_eq!((mail.from.as_str(), mail.subject.as_str()), ("Ann <ann@x.test>", "one two"));
+        assert_eq!((mail.attachments[0].filename.as_str(), mail.links[0].text.as_str()), ("afdp.exe", "Go"));
+        assert_eq!(mail.body, fence.around("Seen"));
+        let text = mail.text(&fence);
+        let begin = text.find("<<<UNTRUSTED").expect("a marker");
+        for part in ["Ann", "one two", "afdp.exe", "https://x.test/v", "Seen"] {
+            assert!(text.find(part).is_some_and(|at| at > begin), "{part}: {text}");
+        }
+        assert!(!mail.is_shortened && !text.contains("longer"));
+        assert_eq!(Mail::of(&detail("<i hidden>not</i>"), &fence).body, fence.around(NO_TEXT));
+    }
+
+    #[test]
+    fn a_long_text_is_shortened_and_says_so() {
+        let fence = Fence::new();
+        let by_characters = "x".repeat(BODY_CHARS_MAX + 1);
+        let by_markup = format!("<p>x</p><!--{}--><p>y</p>", "x".repeat(VISIBLE_TEXT_OCTETS_MAX));
+        for message in [by_characters, by_markup] {
+            let mail = Mail::of(&detail(&message), &fence);
+            assert!(mail.is_shortened && mail.text(&fence).contains("The text is longer"));
+            assert!(mail.body.chars().count() < BODY_CHARS_MAX + 200);
+        }
     }
 }

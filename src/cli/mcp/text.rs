@@ -43,12 +43,12 @@ pub(super) fn line(text: &str, chars_max: usize) -> String {
     }
 }
 
-/// The text of several lines without unseen characters, of at most [`BODY_CHARS_MAX`], and how many characters are left out.
-pub(super) fn body(text: &str) -> (String, usize) {
+/// The text of several lines without unseen characters, of at most [`BODY_CHARS_MAX`], and whether it was longer.
+pub(super) fn body(text: &str) -> (String, bool) {
     let seen: String = text.chars().filter(|c| matches!(c, '\n' | '\t') || !is_unseen(*c)).collect();
     match seen.char_indices().nth(BODY_CHARS_MAX) {
-        Some((end, _)) => (seen[..end].to_owned(), seen[end..].chars().count()),
-        None => (seen, 0),
+        Some((end, _)) => (seen[..end].to_owned(), true),
+        None => (seen, false),
     }
 }
 
@@ -97,16 +97,16 @@ mod tests {
     fn unseen_characters_are_removed() {
         let hidden = "a\u{200b}b\u{202e}c\u{e0041}\u{e007f}d\u{fe0f}\u{1b}[31m\u{ad}\u{2066}\u{feff}\u{3164}e\0";
         assert_eq!(line(hidden, 100), "abcd [31me");
-        assert_eq!(body(hidden), ("abcd[31me".to_owned(), 0));
-        assert_eq!(body("é\n\t漢\r\n"), ("é\n\t漢\n".to_owned(), 0));
+        assert_eq!(body(hidden), ("abcd[31me".to_owned(), false));
+        assert_eq!(body("é\n\t漢\r\n"), ("é\n\t漢\n".to_owned(), false));
         assert_eq!(line(" a\r\nFrom: b\u{2028}c ", 100), "a  From: b c");
     }
 
     #[test]
     fn long_text_is_shortened_and_says_so() {
         let text = "é".repeat(BODY_CHARS_MAX);
-        assert_eq!(body(&text), (text.clone(), 0));
-        assert_eq!(body(&format!("{text}漢漢")), (text, 2));
+        assert_eq!(body(&text), (text.clone(), false));
+        assert_eq!(body(&format!("{text}漢")), (text, true));
         assert_eq!(line("ééé", 2), "éé…");
         assert_eq!(line("éé", 2), "éé");
     }

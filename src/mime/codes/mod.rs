@@ -139,7 +139,10 @@ pub fn findings(content: &Content) -> Findings {
     search(content).0
 }
 
-/// The text of the HTML body `html` as its reader sees it, of its first 128 KB.
+/// The most octets of an HTML body of which [`visible_text`] gives the text.
+pub const VISIBLE_TEXT_OCTETS_MAX: usize = page::OCTETS_MAX;
+
+/// The text of the HTML body `html` as its reader sees it, of its first [`VISIBLE_TEXT_OCTETS_MAX`] octets.
 ///
 /// Text that the mail's own styles hide is left out, and so are comments, scripts and characters without a width. Lines end
 /// with LF; no line is empty. Digits and letters of ASCII that were written in another form are in ASCII.
