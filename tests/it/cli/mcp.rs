@@ -71,7 +71,13 @@ impl Session {
 
     fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.request(method, params);
-        let answer = self.message();
+        let answer = loop {
+            // A call that has been cancelled may have told of its progress before.
+            let message = self.message();
+            if message["method"] != "notifications/progress" {
+                break message;
+            }
+        };
         assert_eq!(answer["id"], id, "{answer}");
         answer
     }
