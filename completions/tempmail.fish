@@ -48,6 +48,7 @@ complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "inbox" -d 'List t
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "read" -d 'Show one mail'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "wait" -d 'Wait for a mail and print it'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "watch" -d 'Print what happens to mail, a line of JSON per event'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "mcp" -d 'Give an agent tools for mail, over standard input and output'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "delete" -d 'Delete mail: all of an address, or single mails by id'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "send-test" -d 'Send a test mail through SMTP and look it up in the inbox'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "import" -d 'Put a message from a file into inboxes, without SMTP. For the administrator'
@@ -272,6 +273,25 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -s q -l quiet -
 complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l domain -d 'Only addresses of this domain; may be given several times, and all are permitted without it' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l read-only -d 'No tool that deletes'
+complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l id -d 'The id of a mail; several may follow' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F

@@ -46,13 +46,7 @@ impl Context {
     pub async fn client(&self) -> Result<&Client, Error> {
         self.client
             .get_or_try_init(|| async {
-                let target = self.globals.target(&self.env)?;
-                if let Destination::Server(server, Some(_)) = &target
-                    && server.is_exposed()
-                {
-                    let server = server.base();
-                    self.hint(&format!("warning: the token goes to {server} without encryption; use https"));
-                }
+                let target = self.destination()?;
                 let transport = choose(&target, &Assembly, LOCK_TIMEOUT).await?;
                 self.verbose(&match &transport {
                     Transport::Http(_) => format!("asking the server at {}", transport.shown()),
@@ -62,6 +56,18 @@ impl Context {
                 Ok(Client::new(transport))
             })
             .await
+    }
+
+    /// Where the command is to be carried out. A token that goes there without encryption is warned of.
+    pub fn destination(&self) -> Result<Destination, Error> {
+        let target = self.globals.target(&self.env)?;
+        if let Destination::Server(server, Some(_)) = &target
+            && server.is_exposed()
+        {
+            let server = server.base();
+            self.hint(&format!("warning: the token goes to {server} without encryption; use https"));
+        }
+        Ok(target)
     }
 
     /// Closes what the command opened.

@@ -9,7 +9,7 @@ use super::Cli;
 /// The commands by what they are for; every command is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Service", &["serve", "status", "token", "db"]),
-    ("Mail", &["new", "inbox", "read", "wait", "watch", "delete", "send-test", "import", "fault"]),
+    ("Mail", &["new", "inbox", "read", "wait", "watch", "delete", "send-test", "import", "fault", "mcp"]),
     ("Domains", &["domain"]),
     ("Webhooks", &["webhook"]),
     ("Shell", &["completions", "man", "help"]),
@@ -27,7 +27,8 @@ Examples:
   tempmail --server https://mail.example.org inbox hello@example.org
 
 Guides (tempmail help GUIDE):
-  commands configuration domains smtp http waiting test-suites webhooks operations storage performance development
+  commands configuration domains smtp http waiting test-suites agents webhooks operations storage performance
+  development
 
 Exit codes:
   0 done   1 failure   2 bad argument   3 not found   4 not allowed   5 conflict   6 not reachable

@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! serve new inbox read delete import send_test status man completions; domain/ webhook/ token/ fault/ db/ with a file per verb
+//! mcp/      tools for the programs of language models
 //! globals   flags of every command     context   what a command is given    domain_hint, html   helpers of one command each
 //! help      the tree of commands       guide     `tempmail help`            markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
@@ -25,6 +26,7 @@ mod import;
 mod inbox;
 mod man;
 mod markdown;
+mod mcp;
 mod new;
 pub mod output;
 mod read;
@@ -69,6 +71,7 @@ enum Command {
     Read(read::Read),
     Wait(wait::Wait),
     Watch(watch::Watch),
+    Mcp(mcp::Mcp),
     Delete(delete::Delete),
     SendTest(send_test::SendTest),
     Import(import::Import),
@@ -135,6 +138,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Read(read) => read.run(cx).await,
         Command::Wait(wait) => wait.run(cx).await,
         Command::Watch(watch) => watch.run(cx).await,
+        Command::Mcp(mcp) => mcp.run(cx).await,
         Command::Delete(delete) => delete.run(cx).await,
         Command::New(new) => new.run(cx).await,
         Command::SendTest(send_test) => send_test.run(cx).await,

@@ -44,7 +44,7 @@ pub use backoff::Backoff;
 pub use backup::{Backup, DbStats};
 pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, socket_path};
 pub use domain::{AddedDomain, Domain, FreshAddress, MxCheck, NewDomain, Round};
-pub use email::{Attachment, Email, EmailDetail, EmailPage, Header, ImportedEmail, MailFilter};
+pub use email::{Attachment, Email, EmailDetail, EmailPage, Header, ImportedEmail, Link, MailFilter, OneTimeCode};
 pub use events::{Events, MailEvent};
 pub use fault::FaultEntry;
 pub use local::{Assembly, LocalRouter, OpenRouter, OpenRouterError};

@@ -6,7 +6,7 @@
 //! addresses   the mailboxes in a field                encoding, charset   octets to text
 //! head        who wrote a message to whom, and when   attachment   the list of attachments
 //! html        HTML to text, and text to HTML          markup   HTML as tokens
-//! codes       one-time codes, and links that a reader would press
+//! codes       one-time codes, links that a reader would press, and the text that a reader sees
 //! ```
 //!
 //! Parsing is pure and total: any octets give a [`Content`], in time and memory linear in their number. A [`Content`]
@@ -34,7 +34,7 @@ use fields::{Field, Section};
 use structure::{Leaf, Structure};
 
 pub use attachment::{Attachment, safe_filename};
-pub use codes::{Findings, findings};
+pub use codes::{Findings, VISIBLE_TEXT_OCTETS_MAX, findings, visible_text};
 pub use head::{Head, NamedAddress};
 pub use html::from_text;
 

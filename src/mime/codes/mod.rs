@@ -141,6 +141,17 @@ pub fn findings(content: &Content) -> Findings {
     search(content).0
 }
 
+/// The most octets of an HTML body of which [`visible_text`] gives the text.
+pub const VISIBLE_TEXT_OCTETS_MAX: usize = page::OCTETS_MAX;
+
+/// The text of the HTML body `html` as its reader sees it, of its first [`VISIBLE_TEXT_OCTETS_MAX`] octets.
+///
+/// Text that the mail's own styles hide is left out, and so are comments, scripts and characters without a width. Lines end
+/// with LF; no line is empty. Digits and letters of ASCII that were written in another form are in ASCII.
+pub fn visible_text(html: &str) -> String {
+    Page::of_html(html).text
+}
+
 /// The findings, and how many steps they took.
 fn search(content: &Content) -> (Findings, usize) {
     let lexicon = Lexicon::new();

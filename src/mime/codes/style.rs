@@ -148,7 +148,12 @@ impl Style {
                 "opacity" | "max-height" | "height" | "max-width" => {
                     self.is_hidden |= length(value, 0.0).is_some_and(|it| it <= 0.0);
                 }
-                "text-indent" => self.is_hidden |= length(value, PLAIN_PX).is_some_and(|it| it < -500.0),
+                "text-indent" | "left" | "right" | "top" | "bottom" | "margin-left" | "margin-top" => {
+                    self.is_hidden |= length(value, PLAIN_PX).is_some_and(|it| it < -500.0);
+                }
+                "clip" | "clip-path" => {
+                    self.is_hidden |= value.starts_with("rect(0") || value.starts_with("inset(100%");
+                }
                 "font-size" => self.size_px = length(value, inherited_px).unwrap_or(self.size_px),
                 "font" => self.shorthand(value, inherited_px),
                 "font-weight" => {
@@ -302,6 +307,9 @@ mod tests {
             " style=\"color:rgb(1, 2, 3);background-color:rgb(1,2,3)\"",
             " style=\"color:transparent\"",
             " style=\"opacity:0\"",
+            " style=\"position:absolute;left:-9999px\"",
+            " style=\"margin-top:-10000px\"",
+            " style=\"position:absolute;clip:rect(0,0,0,0)\"",
             " hidden",
         ] {
             assert!(!style(hidden).is_seen(), "{hidden}");
