@@ -46,7 +46,7 @@ pub(super) struct Words {
 const ENGLISH: Words = Words {
     code: "code, *passcode, pin, pass code, verification number, enter the following, enter this, copy this, paste \
         this, type this, paste the following, type the following",
-    one_time: "access code, otp, tan, one-time password, one time password, one-time pin, onetime password, temporary \
+    one_time: "your code, your pin, access code, otp, tan, one-time password, one time password, one-time pin, onetime password, temporary \
         password, one-time code, one time code, one-time passcode, verification code, 2fa code, mfa code, two-factor \
         code",
     other: "order, orders, order number, invoice*, receipt*, ticket*, case, reference, ref, tracking*, track, parcel, \
@@ -88,7 +88,7 @@ const ENGLISH: Words = Words {
 
 const GERMAN: Words = Words {
     code: "*code, pin, bestätigungsnummer, zugangsnummer",
-    one_time: "*einmalpasswort, *einmalkennwort, einmalcode, smstan, mtan, pushtan, chiptan, *sms-tan, anmeldecode",
+    one_time: "ihr code, dein code, *einmalpasswort, *einmalkennwort, einmalcode, smstan, mtan, pushtan, chiptan, *sms-tan, anmeldecode",
     other: "bestellung*, bestellnummer*, rechnung*, rechnungsnummer*, kundennummer*, kunden-nr, auftrag*, \
         auftragsnummer*, sendung*, sendungsnummer*, vorgang*, vorgangsnummer*, ticketnummer*, postleitzahl*, plz, \
         bankleitzahl*, blz, tel, telefon*, rufnummer*, betrag*, gesamtbetrag*, buchung*, buchungscode, \
@@ -112,7 +112,7 @@ const GERMAN: Words = Words {
 
 const SPANISH: Words = Words {
     code: "código*, codigo*, clave, token",
-    one_time: "clave dinámica, contraseña de un solo uso, contraseña temporal, código de verificación, código de un \
+    one_time: "tu código, su código, clave dinámica, contraseña de un solo uso, contraseña temporal, código de verificación, código de un \
         solo uso, clave de un solo uso",
     other: "pedido*, número de pedido, factura*, referencia, código postal, código de seguimiento, código de error, \
         código qr, código de barras, código de reserva, seguimiento, número de cuenta, socio, teléfono*, tel, línea de \
@@ -133,7 +133,7 @@ const SPANISH: Words = Words {
 
 const FRENCH: Words = Words {
     code: "code",
-    one_time: "mot de passe à usage unique, mot de passe temporaire, mot de passe provisoire, code à usage unique, \
+    one_time: "votre code, ton code, mot de passe à usage unique, mot de passe temporaire, mot de passe provisoire, code à usage unique, \
         code de vérification",
     other: "commande*, n°, facture*, code postal, code barre*, code-barres, code de réservation, code erreur, code de \
         suivi, code source, suivi, référence*, client, numéro de client, réservation*, dossier, tél, téléphone, siret, \
@@ -155,7 +155,7 @@ const FRENCH: Words = Words {
 
 const PORTUGUESE: Words = Words {
     code: "código*, codigo*",
-    one_time: "senha temporária, senha de uso único, senha única, palavra-passe temporária, código de verificação",
+    one_time: "seu código, teu código, senha temporária, senha de uso único, senha única, palavra-passe temporária, código de verificação",
     other: "pedido n*, pedido nº, número do pedido, encomenda*, fatura*, nota fiscal, código de barras, código de \
         rastreio, código de rastreamento, rastreio, cep, código postal, cpf, cnpj, telefone, protocolo, boleto*, \
         valor, referência, reserva*, conta nº, rua, consulta, reunião",
@@ -173,7 +173,7 @@ const PORTUGUESE: Words = Words {
 
 const ITALIAN: Words = Words {
     code: "codice, codici",
-    one_time: "password temporanea, password monouso, password usa e getta, codice di verifica, codice otp",
+    one_time: "tuo codice, suo codice, password temporanea, password monouso, password usa e getta, codice di verifica, codice otp",
     other: "ordine*, numero d'ordine, fattura*, codice fiscale, codice postale, codice di tracciamento, codice \
         cliente, codice prenotazione, codice a barre, codice errore, cap, p.iva, partita iva, tracking, spedizion*, \
         prenotazione*, numero verde, telefono, importo*, riferimento*, pratica, appuntamento, riunione, biglietto",
@@ -191,7 +191,7 @@ const ITALIAN: Words = Words {
 
 const DUTCH: Words = Words {
     code: "*code",
-    one_time: "eenmalig wachtwoord, tijdelijk wachtwoord, verificatiecode, inlogcode, eenmalige code",
+    one_time: "je code, uw code, jouw code, eenmalig wachtwoord, tijdelijk wachtwoord, verificatiecode, inlogcode, eenmalige code",
     other: "bestelling*, bestelnummer*, *factuur, factuurnummer*, klantnummer*, postcode*, zending*, pakket*, \
         trackingcode, ordernummer*, referentie*, tel, telefoon*, bedrag*, kvk, btw*, *straat, boeking*, boekingscode, \
         foutcode, qr-code, streepjescode, afspraak, broncode, dossiernummer*",
@@ -209,7 +209,7 @@ const DUTCH: Words = Words {
 
 const POLISH: Words = Words {
     code: "kod, kodu, kodem, kody, pin",
-    one_time: "hasło jednorazowe, hasło tymczasowe, kod weryfikacyjny, kod sms, kod jednorazowy",
+    one_time: "twój kod, hasło jednorazowe, hasło tymczasowe, kod weryfikacyjny, kod sms, kod jednorazowy",
     other: "zamówieni*, numer zamówienia, faktur*, kod pocztowy, kod błędu, kod qr, kod kreskowy, kod śledzenia, kod \
         odbioru, numer klienta, numer, nr, przesyłk*, tel, infolini*, kwot*, ul, nip, regon, rezerwacj*, paczk*, \
         wizyt*",
@@ -244,7 +244,7 @@ const TURKISH: Words = Words {
 
 const RUSSIAN: Words = Words {
     code: "код, кода, кодом, коды, коде, пин-код, пароль для входа",
-    one_time: "одноразовый пароль, временный пароль, одноразовый код, код подтверждения",
+    one_time: "ваш код, твой код, одноразовый пароль, временный пароль, одноразовый код, код подтверждения",
     other: "заказ*, номер заказа, счет*, счёт*, накладн*, почтовый индекс, индекс, трек-код, трек-номер, код ошибки, \
         код товара, qr-код, штрих-код, код города, инн, огрн, кпп, тел, телефон*, сумма*, договор*, обращени*, заявк*, \
         бронь, бронирован*, ул, дом, билет*, исходный код, номер, посылк*, доставк*",
