@@ -5,6 +5,7 @@
 //! repeated.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,28 +15,35 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde_json::json;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::Api;
 use super::admin::administrator_only;
 use super::fields::Fields;
-use super::memory::Asker;
+use super::memory::{Asker, Room};
 use super::principal::Principal;
 use super::problem::Problem;
 use super::query::Query;
 use super::rendered::load_to_list;
 use super::waiting::{Place, Waiter};
 use crate::events::{Event, Happening, Hint, Position, Subscription};
+use crate::mime::limits::HEADER_SECTION_OCTETS_MAX;
 use crate::model::{Listed, Mailbox, StoredEmail};
 use crate::reader;
 use crate::store::EmailsAfter;
 
 /// How often a stream without events gets a comment, so that both sides see that the other is there.
 const HEARTBEAT_EVERY: Duration = Duration::from_secs(15);
+/// How long a stream lasts. Then its client comes back, and shows again that it may.
+const AGE_MAX: Duration = Duration::from_mins(15);
 /// By how many events a client may be late. Then it is told to read the list again.
 const EVENTS_MAX: usize = 64;
 /// The most Emails that a client gets when it comes back. With more it is told to read the list again.
 const REPEATED_MAX: usize = 1000;
+/// How many of them are listed at once.
+const REPEATED_AT_ONCE: usize = 32;
+/// What an octet of the header section takes at most as text and as JSON, where a control character takes six octets.
+const RENDERED_FIELDS: u64 = 12;
 /// How long a client waits before it comes back, in milliseconds.
 const RETRY_MILLIS: u32 = 1000;
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -66,8 +74,19 @@ pub(super) async fn stream(
     // The subscription comes first, so that nothing falls between it and the position.
     let events = api.store.subscribe(mailbox.as_ref(), EVENTS_MAX);
     let position = api.store.position(mailbox.as_ref()).await?;
-    let mut feed =
-        Feed { api, asker, waiter, mailbox, events, position, unsent: VecDeque::new(), begin: None, _place: place };
+    let mut feed = Feed {
+        api,
+        asker,
+        waiter,
+        mailbox,
+        events,
+        position,
+        repeat: 0..0,
+        unsent: VecDeque::new(),
+        begin: None,
+        ends_at: Instant::now() + AGE_MAX,
+        _place: place,
+    };
     feed.resume(last_event_id).await?;
     let pieces = stream::unfold(Box::new(feed), |mut feed| async move {
         let piece = Box::pin(feed.next()).await?;
@@ -87,10 +106,14 @@ struct Feed {
     events: Subscription,
     /// The position of the last event.
     position: Position,
-    /// Emails that arrived before the subscription, oldest first.
+    /// The Emails that are still to be listed of those that arrived before the subscription: after the start, and up to
+    /// the end.
+    repeat: Range<u64>,
+    /// Those that are listed, oldest first.
     unsent: VecDeque<Listed>,
     /// What the stream begins with, until it is sent.
     begin: Option<Bytes>,
+    ends_at: Instant,
     _place: Place,
 }
 
@@ -100,17 +123,17 @@ impl Feed {
         let retry = format!("retry: {RETRY_MILLIS}\n");
         let current = self.position;
         let missed = match last_event_id.map(str::parse::<Position>) {
-            None => Some(Vec::new()),
+            None => Some(None),
             Some(Ok(last)) if last.tag == current.tag && last.sequence <= current.sequence => self.since(last).await?,
             Some(_) => None,
         };
         self.begin = Some(match missed {
             // An id without data is no event, and yet the client comes back with it.
             Some(missed) => {
-                if let Some(first) = missed.first() {
-                    self.position.sequence = first.sequence - 1;
+                if let Some((first, last)) = missed {
+                    self.position.sequence = first - 1;
+                    self.repeat = first - 1..last;
                 }
-                self.unsent = missed.into();
                 format!("{retry}id: {}\n\n", self.position).into()
             }
             None => format!("{retry}{}", self.reset()).into(),
@@ -118,24 +141,41 @@ impl Feed {
         Ok(())
     }
 
-    /// The Emails after a position; `None` if they are too many, or cannot be found.
-    async fn since(&self, last: Position) -> Result<Option<Vec<Listed>>, Problem> {
+    /// The first and the last Email after a position, if there are any; `None` if they are too many, or cannot be found.
+    async fn since(&self, last: Position) -> Result<Option<Option<(u64, u64)>>, Problem> {
         if last.sequence == self.position.sequence {
-            return Ok(Some(Vec::new()));
+            return Ok(Some(None));
         }
         let Some(mailbox) = &self.mailbox else { return Ok(None) };
-        let (mut found, mut after) = (Vec::new(), last.sequence);
+        let (mut range, mut found, mut after) = (None, 0, last.sequence);
         loop {
-            let left = REPEATED_MAX + 1 - found.len();
+            let left = REPEATED_MAX + 1 - found;
             let EmailsAfter { emails, next } =
                 self.api.store.list_after(mailbox, after, left, self.api.clock.now()).await?;
-            found.extend(emails);
+            found += emails.len();
+            if let (Some(first), Some(last)) = (emails.first(), emails.last()) {
+                let (first, _) = range.unwrap_or((first.sequence, 0));
+                range = Some((first, last.sequence));
+            }
             match next {
-                _ if found.len() > REPEATED_MAX => return Ok(None),
+                _ if found > REPEATED_MAX => return Ok(None),
                 Some(next) => after = next,
-                None => return Ok(Some(found)),
+                None => return Ok(Some(range)),
             }
         }
+    }
+
+    /// Lists the next Emails that arrived before the subscription.
+    async fn refill(&mut self) -> Result<(), Problem> {
+        let Some(mailbox) = &self.mailbox else { return Ok(()) };
+        while self.unsent.is_empty() && !self.repeat.is_empty() {
+            let Range { start, end } = self.repeat;
+            let EmailsAfter { emails, next } =
+                self.api.store.list_after(mailbox, start, REPEATED_AT_ONCE, self.api.clock.now()).await?;
+            self.repeat.start = next.unwrap_or(end);
+            self.unsent.extend(emails.into_iter().filter(|listed| listed.sequence <= end));
+        }
+        Ok(())
     }
 
     /// Waits for the next octets; `None` ends the stream.
@@ -155,6 +195,10 @@ impl Feed {
 
     async fn event(&mut self) -> Result<Option<Bytes>, Problem> {
         loop {
+            if Instant::now() >= self.ends_at {
+                return Ok(None);
+            }
+            self.refill().await?;
             if let Some(listed) = self.unsent.pop_front() {
                 if let Some(event) = self.received(listed).await? {
                     return Ok(Some(event));
@@ -195,12 +239,14 @@ impl Feed {
     /// The event of an Email that arrived; `None` if it is gone already.
     async fn received(&mut self, listed: Listed) -> Result<Option<Bytes>, Problem> {
         self.position.sequence = listed.sequence;
-        let json = self.read(listed, |email| Fields::of_events().render(email, &reader::parse_headers(&email.raw)));
-        let Some(mut json) = json.await? else { return Ok(None) };
         let mut event = format!("event: email.received\nid: {}\ndata: ", self.position).into_bytes();
-        event.append(&mut json);
-        event.extend(b"\n\n");
-        Ok(Some(event.into()))
+        let render = move |email: &StoredEmail, room: Room| {
+            let mut json = Fields::of_events().render(email, &reader::parse_headers(&email.raw))?;
+            event.append(&mut json);
+            event.extend(b"\n\n");
+            Some(room.hold(event.into_boxed_slice()))
+        };
+        self.read(listed, render).await
     }
 
     /// The event of an Email that is gone.
@@ -209,24 +255,25 @@ impl Feed {
             mailbox.to_string()
         } else {
             // For a short time its record is still there.
-            let address = self.read(listed.clone(), |email| email.recipient().map(|it| it.address.clone()));
+            let address = self.read(listed.clone(), |email, _| email.recipient().map(|it| it.address.clone()));
             address.await?.unwrap_or_default()
         };
         let data = json!({ "id": listed.id, "recipient": recipient });
         Ok(Some(format!("event: {name}\ndata: {data}\n\n").into()))
     }
 
-    /// Loads an Email and reads something of it; `None` if it is gone.
+    /// Loads an Email and reads something of it, with the room that it has; `None` if it is gone.
     async fn read<T: Send + 'static>(
         &self,
         listed: Listed,
-        read: impl FnOnce(&StoredEmail) -> Option<T> + Send + 'static,
+        read: impl FnOnce(&StoredEmail, Room) -> Option<T> + Send + 'static,
     ) -> Result<Option<T>, Problem> {
-        let room = self.api.memory.reserve(&self.asker, listed.size_octets).await?;
+        let of_fields = listed.size_octets.min(HEADER_SECTION_OCTETS_MAX as u64).saturating_mul(RENDERED_FIELDS);
+        let room = self.api.memory.reserve(&self.asker, listed.size_octets.saturating_add(of_fields)).await?;
         let store = Arc::clone(&self.api.store);
         let reading = async move {
-            let _room = room;
-            Ok::<_, Problem>(load_to_list(&*store, &listed).await?.as_ref().and_then(read))
+            let email = load_to_list(&*store, &listed).await?;
+            Ok::<_, Problem>(email.and_then(|email| read(&email, room)))
         };
         self.api.reader.run(reading).await
     }

@@ -20,6 +20,9 @@ const ADDRESS_OCTETS_MAX: usize = 1024;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Query(Vec<(String, String)>);
 
+/// The most parameters of a query. Each takes some memory, however short it is.
+const PARAMETERS_MAX: usize = 256;
+
 impl Query {
     /// Parses the text after the `?`.
     pub(super) fn parse(query: &str) -> Result<Self, Problem> {
@@ -28,6 +31,10 @@ impl Query {
                 Code::QueryTooLong,
                 format!("the query is longer than {QUERY_OCTETS_MAX} octets"),
             ));
+        }
+        if query.split('&').count() > PARAMETERS_MAX {
+            let detail = format!("the query has more than {PARAMETERS_MAX} parameters");
+            return Err(Problem::new(Code::QueryTooLong, detail));
         }
         let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));

@@ -70,8 +70,10 @@ impl WaitingPlaces {
             exempt.iter().any(|network| network.contains(&address))
         });
         let client = waiter.client.filter(|_| !is_exempt);
+        let is_administrator = waiter.client.is_none();
         let mut taken = self.taken();
-        if taken.all >= *max {
+        // Strangers who hold all places keep out only strangers.
+        if taken.all >= *max && !is_administrator {
             let detail = "all places of requests that wait for mail are taken; try again";
             return Err(Problem::new(Code::TooManyWaiting, detail).with_retry_after(RETRY_AFTER));
         }
