@@ -58,7 +58,9 @@ pub(super) async fn add(
 /// `DELETE /api/admin/faults?id=`, or without `id` for all.
 pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Result<Json<Deleted>, Problem> {
     let invalid = || Problem::new(Code::FaultInvalid, "'id' must be the number of a rule");
-    let id = query.get("id")?.map(|id| id.parse().map_err(|_| invalid())).transpose()?;
+    // The description has the numbers of int64.
+    let number = |id: &str| id.parse().ok().filter(|id| (1..=i64::MAX.unsigned_abs()).contains(id));
+    let id = query.get("id")?.map(|id| number(id).ok_or_else(invalid)).transpose()?;
     let removed = faults(&api)?.remove(id);
     tracing::info!(id, removed, "rules for faults were removed");
     Ok(Json(Deleted::number(removed as u64)))
