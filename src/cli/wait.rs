@@ -87,6 +87,19 @@ pub(super) enum Since {
     Email(EmailId),
 }
 
+impl Since {
+    /// What the service is asked for: a time or the id of an Email. `None` if all mail counts.
+    pub(super) async fn mark(&self, client: &Client, to: &Address, now: Timestamp) -> Result<Option<String>, Error> {
+        Ok(match self {
+            // The clock of the service may differ from that of this machine, so its newest mail is the mark.
+            Self::Now => client.list(to, None, Some(1)).await?.emails.into_iter().next().map(|it| it.id),
+            Self::Ago(ago) => Some(now.before(*ago).to_rfc3339()),
+            Self::Time(at) => Some(at.to_rfc3339()),
+            Self::Email(id) => Some(id.to_string()),
+        })
+    }
+}
+
 impl FromStr for Since {
     type Err = String;
 
@@ -136,13 +149,7 @@ impl Wait {
     async fn wanted(&self, cx: &Context, client: &Client) -> Result<WaitQuery, Error> {
         let since = match &self.since {
             None => None,
-            // The clock of the service may differ from that of this machine, so its newest mail is the mark.
-            Some(Since::Now) => {
-                client.list(&self.address, None, Some(1)).await?.emails.into_iter().next().map(|it| it.id)
-            }
-            Some(Since::Ago(ago)) => Some(cx.now().before(*ago).to_rfc3339()),
-            Some(Since::Time(at)) => Some(at.to_rfc3339()),
-            Some(Since::Email(id)) => Some(id.to_string()),
+            Some(since) => since.mark(client, &self.address, cx.now()).await?,
         };
         let Self { address, from, subject, .. } = self;
         let of_link = self.link.as_ref().map(|_| "link");

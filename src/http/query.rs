@@ -206,6 +206,8 @@ mod tests {
             assert_eq!(code(Query::parse(bad)), Code::QueryInvalid, "{bad}");
         }
         assert_eq!(code(Query::parse(&"a".repeat(QUERY_OCTETS_MAX + 1))), Code::QueryTooLong);
+        assert_eq!(code(Query::parse(&"a&".repeat(PARAMETERS_MAX))), Code::QueryTooLong);
+        assert_eq!(query(&"a&".repeat(PARAMETERS_MAX - 1)).all("a").count(), PARAMETERS_MAX - 1);
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(super) async fn mail(
     session.check(&to)?;
     let client = session.client().await?;
     let since = match since {
-        Some(since) => mark(client, &to, since).await?,
+        Some(since) => since.mark(client, &to, SystemClock.now()).await?,
         None => None,
     };
     let query = WaitQuery { to, since, from: wanted.from, subject: wanted.subject, has: has.map(str::to_owned) };
@@ -54,17 +54,6 @@ pub(super) async fn mail(
         Some(detail) => Ok(detail),
         None => Err(missing(client, query, timeout).await.into()),
     }
-}
-
-/// The moment or the id from which on mail counts.
-async fn mark(client: &Client, to: &Address, since: Since) -> Result<Option<String>, Error> {
-    Ok(match since {
-        // The clock of the service may differ from that of this machine, so its newest mail is the mark.
-        Since::Now => client.list(to, None, Some(1)).await?.emails.into_iter().next().map(|it| it.id),
-        Since::Ago(ago) => Some(SystemClock.now().before(ago).to_rfc3339()),
-        Since::Time(at) => Some(at.to_rfc3339()),
-        Since::Email(id) => Some(id.to_string()),
-    })
 }
 
 /// Tells the program that the call still waits, if it asked for that. Ends when the program takes no more.

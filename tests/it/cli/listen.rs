@@ -1,6 +1,5 @@
 //! `tempmail webhook listen`, with a receiver on a port of this machine.
 
-use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -13,6 +12,7 @@ use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 use tempmail::webhook::Signer;
 
+use super::lines;
 use super::service::{Service, domain, email, id_of};
 use crate::support::test_server::TestServer;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
@@ -60,18 +60,6 @@ struct Listening {
     child: Child,
     stdout: Receiver<String>,
     stderr: Receiver<String>,
-}
-
-fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
-    let (send, receive) = channel();
-    std::thread::spawn(move || {
-        for line in BufReader::new(stream).lines().map_while(Result::ok) {
-            if send.send(line).is_err() {
-                break;
-            }
-        }
-    });
-    receive
 }
 
 impl Listening {

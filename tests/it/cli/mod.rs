@@ -19,7 +19,9 @@ mod wait;
 mod watch;
 mod webhook;
 
+use std::io::{BufRead, BufReader, Read};
 use std::process::Output;
+use std::sync::mpsc::{Receiver, channel};
 
 use assert_cmd::Command;
 
@@ -33,6 +35,19 @@ pub(crate) fn tempmail() -> Command {
     }
     command.timeout(std::time::Duration::from_mins(1));
     command
+}
+
+/// The lines of a stream as they come.
+fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (send, receive) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            if send.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    receive
 }
 
 /// The result of a command: exit code, standard output, standard error.

@@ -1,12 +1,12 @@
 //! `tempmail watch` and `tempmail inbox --watch`, against a daemon.
 
-use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use super::lines;
 use super::wait::{send, until_waiting};
 use crate::support::binary::{Binary, local};
 
@@ -18,18 +18,6 @@ struct Running {
     child: Child,
     stdout: Receiver<String>,
     stderr: Receiver<String>,
-}
-
-fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
-    let (send, receive) = channel();
-    std::thread::spawn(move || {
-        for line in BufReader::new(stream).lines().map_while(Result::ok) {
-            if send.send(line).is_err() {
-                break;
-            }
-        }
-    });
-    receive
 }
 
 impl Running {

@@ -140,6 +140,8 @@ async fn places_are_bounded_in_all_and_for_each_client() {
         }
         streams.push(stream);
     }
+    let of_administrator = api.administrator("GET", "/api/mail/wait?to=ann@example.test&timeout=1", "").await;
+    assert_eq!(of_administrator.status, 204, "strangers take no place of the administrator");
 }
 
 #[tokio::test]
