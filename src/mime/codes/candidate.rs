@@ -133,6 +133,10 @@ fn read(text: &str, run: (usize, usize)) -> (Option<Candidate>, usize) {
             return if is_code { grouped(&groups, join(&groups, ""), Form::Digits) } else { (None, end) };
         }
     }
+    if let Some(end) = dotted_end(text, run) {
+        let groups = [run, (run.1 + 1, end)];
+        return grouped(&groups, join(&groups, ""), Form::Digits);
+    }
     let code = &text[run.0..run.1];
     let form = form(code).filter(|form| {
         let most = if *form == Form::Mixed { SIGNS_MAX + 2 } else { SIGNS_MAX };
@@ -141,6 +145,18 @@ fn read(text: &str, run: (usize, usize)) -> (Option<Candidate>, usize) {
     let candidate =
         form.map(|form| Candidate { start: run.0, end: run.1, code: code.to_owned(), form, is_grouped: false });
     (candidate, run.1)
+}
+
+/// The end of two groups of three digits with a dot between them, which are a price unless they are alone in their line.
+fn dotted_end(text: &str, run: (usize, usize)) -> Option<usize> {
+    let octets = text.as_bytes();
+    let is_group =
+        |start: usize| octets.get(start..start + 3).is_some_and(|group| group.iter().all(u8::is_ascii_digit));
+    let is_bound = |octet: Option<&u8>| octet.is_none_or(|octet| matches!(octet, b'\n' | b'\t'));
+    let end = run.1 + 4;
+    let is_alone = is_bound(run.0.checked_sub(1).and_then(|at| octets.get(at))) && is_bound(octets.get(end));
+    let is_dotted = run.1 - run.0 == 3 && is_group(run.0) && octets.get(run.1) == Some(&b'.') && is_group(run.1 + 1);
+    (is_dotted && is_alone).then_some(end)
 }
 
 /// The form of parts with hyphens between them, if they have that of a code.
@@ -197,6 +213,8 @@ fn stands_free(text: &str, candidate: &Candidate) -> bool {
     let (next, later) = (after.next(), after.next());
     let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
     let bad_before = match previous {
+        // An account that ends with these digits, as in `...7730`.
+        Some('.') if earlier == Some('.') => true,
         Some('.' | ',' | ':' | '\'') => is_digit(earlier),
         Some('*') => next != Some('*'),
         Some('(') => next != Some(')'),
@@ -213,14 +231,16 @@ fn stands_free(text: &str, candidate: &Candidate) -> bool {
         None => false,
     };
     let is_assigned = previous == Some(' ') && earlier == Some('=');
-    let has_currency = |separator: Option<char>, c: Option<char>| {
-        separator == Some(' ') && c.is_some_and(|c| is_currency(c) || c == '%')
+    let has_currency = |separator: Option<char>, c: Option<char>, beyond: Option<char>| {
+        // A name can begin with the sign, as in `%frame.example`.
+        let is_share = || c == Some('%') && !beyond.is_some_and(char::is_alphanumeric);
+        separator == Some(' ') && (c.is_some_and(is_currency) || is_share())
     };
     !bad_before
         && !bad_after
         && !is_assigned
-        && !has_currency(previous, earlier)
-        && !has_currency(next, later)
+        && !has_currency(previous, earlier, None)
+        && !has_currency(next, later, after.next())
         && !has_unit(text, candidate)
         && !is_in_address(text, candidate)
 }

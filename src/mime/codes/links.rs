@@ -221,7 +221,7 @@ impl Found {
         let path = self.url[url::Position::BeforePath..].to_ascii_lowercase();
         let has_secret = has_secret(&self.url);
         let is_other = |hits: &[Hit]| hits.iter().any(|hit| matches!(hit.sense, Sense::Other | Sense::Promotion));
-        let (is_own_other, is_subject_other) = (is_other(own), is_other(subject));
+        let is_own_other = is_other(own);
         let is_context_other = |kind: LinkKind| {
             let said = context.iter().filter(|hit| kind_of(hit.sense) == Some(kind));
             said.clone().count() > 0
@@ -251,6 +251,7 @@ impl Found {
                 points += if self.is_button { BUTTON } else { 0 };
                 points += if has_secret { SECRET } else { 0 };
                 let says_so = says(own, kind);
+                let is_subject_other = is_other(subject) && !says(subject, kind);
                 points += if !says_so && !self.needs_context { SAYS_OTHERWISE } else { 0 };
                 points +=
                     if is_own_other || is_context_other(kind) || is_subject_other && !says_so { OTHER } else { 0 };
@@ -258,7 +259,9 @@ impl Found {
             // Each newsletter has a link to its login. An address alone, without a secret, is a page for everybody.
             let is_possible = match kind {
                 LinkKind::SignIn => has_secret,
-                LinkKind::Verification | LinkKind::Reset => has_secret || says(own, kind),
+                LinkKind::Verification | LinkKind::Reset => {
+                    has_secret || says(own, kind) || says(context, kind) && is_in_address && self.url.query().is_some()
+                }
                 LinkKind::Invite | LinkKind::Unsubscribe => true,
             };
             if is_possible && points >= super::POINTS_SHOWN && best.is_none_or(|(_, most)| points > most) {
@@ -295,6 +298,10 @@ impl Found {
         for _ in 0..2 {
             let above = text[from..end.saturating_sub(1).max(from)].rfind('\n').map_or(from, |at| from + at + 1);
             let found = last(hits(read, above, end));
+            // What is said before another address is said about that one.
+            if text[above..end].contains("://") {
+                break;
+            }
             if has_kind(found) {
                 return found;
             }

@@ -4,13 +4,14 @@
 //! page        the text as its reader sees it    style       what is seen, and what stands out
 //! candidate   what has the form of a code       words       the words around codes and links, by language
 //! score       the points of a candidate         lexicon     finds these words
-//! links       links and their kinds
+//! links       links and their kinds                 label       the points of the words around a candidate
 //! ```
 //!
 //! There is no model behind it. Each observation is worth some points, and the points of all make the confidence. The
 //! search is pure and total. Its time is linear in the octets of the mail that it reads, and these are bounded.
 
 mod candidate;
+mod label;
 mod lexicon;
 mod links;
 mod page;
@@ -39,6 +40,8 @@ pub const LINKS_MAX: usize = 10;
 /// The points of a finding that is reported, and those of one that is certain.
 const POINTS_SHOWN: i32 = 8;
 const POINTS_SURE: i32 = 16;
+/// The most points of what the body names as something else, even if it stands out.
+const POINTS_OTHER_MAX: i32 = 5;
 /// The points of a code that is only in the address of a link.
 const POINTS_IN_LINK: i32 = 9;
 
@@ -166,6 +169,9 @@ fn search(content: &Content) -> (Findings, usize) {
     let body = Read::of(&html, &html_hits);
     let (mut codes, more) = body.scored(&mail, &of_subject);
     work += more;
+    // What the body calls something else is no code in the subject either.
+    let is_other = |it: &Scored| codes.iter().any(|other| other.code == it.code && other.points <= POINTS_OTHER_MAX);
+    let of_subject: Vec<Scored> = of_subject.into_iter().filter(|it| !is_other(it)).collect();
     codes.extend(of_subject.iter().cloned());
     let mut links = links::links(&body, &subject_hits);
     if content.has_plain_text && (score::best(codes.clone()).is_empty() || links.is_empty()) {

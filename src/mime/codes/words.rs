@@ -62,13 +62,13 @@ const ENGLISH: Words = Words {
         article, incident, event, job, post, policy no, entry number, volume, anti-phishing code, sim, imei, license*, \
         licence*, hex, color*, colour*, lesson, change, sync, meeting*, webinar*, call, appointment*, delivery, \
         attendance, rsvp, barcode, bar code, morse code, code of conduct, codebase, building code, tax code, swift \
-        code, coding, ip, port",
+        code, coding, ip",
     promotion: "friend code, with friends, with your friends, share your, promo*, coupon*, voucher*, discount code, \
         gift code, gift card*, gift card code, gift*, referral*, refer a friend, invite friends, invite a friend, \
-        invite your friends, % off, checkout, redeem*, cashback, offer code, discount*, invite code, invitation code",
+        invite your friends, % off, at checkout, redeem*, cashback, offer code, discount*, invite code, invitation code",
     verify: "verif*, confirm*, activat*, validat*, authenticat*, authori*, approve, two-factor, two-step, 2-step, \
         complete your registration, complete registration, complete your sign-up, finish signing up, complete sign*, \
-        opt in",
+        opt in, subscribe me",
     sign_in: "sign in*, sign-in*, signin*, signing in, sign you in, log in*, log-in*, login*, logging in, log you in, \
         magic link*",
     reset: "reset*, password reset, new password, forgot*, change your password, change password, recover*, create a \
@@ -263,7 +263,7 @@ const JAPANESE: Words = Words {
     code: "コード, 確認番号, 暗証番号, 認証用番号",
     one_time: "認証番号, ワンタイムパスワード, ワンタイムパス, 仮パスワード, 認証キー, ワンタイムキー, 認証コード, 確認コード",
     other: "注文番号, ご注文, 郵便番号, 電話, お問い合わせ, お客様番号, 会員番号, 受付番号, 予約番号, 伝票番号, 追跡番号, 請求書, 合計, 金額, qrコード, バーコード, エラーコード, \
-        商品コード, ソースコード, 口座番号, 管理番号, 整理番号, 支店コード",
+        商品コード, ソースコード, 口座番号, 管理番号, 整理番号, 支店コード, 機関コード",
     promotion: "クーポン, クーポンコード, 割引, 割引コード, ギフトコード, ギフト, プロモーションコード, 招待コード, ポイント",
     verify: "確認, 認証, 本人確認, 有効化, 登録を完了, 本登録, 承認",
     sign_in: "ログイン, サインイン",
@@ -279,7 +279,7 @@ const CHINESE: Words = Words {
     one_time: "验证码, 驗證碼, 校验码, 校驗碼, 动态码, 動態碼, 动态密码, 動態密碼, 确认码, 確認碼, 激活码, 认证码, 認證碼, 登录码, 登入碼, 一次性密码, 一次性密碼, 验证代码, 驗證代碼, \
         授权码, 认证代码, 动态口令",
     other: "手机号, 手機, 订单, 订单号, 訂單, 訂單編號, 快递, 快递单号, 物流, 邮编, 郵遞區號, 邮政编码, 客服, 客服电话, 电话, 電話, 專線, 热线, 金额, 金額, 发票, 發票, 会员号, \
-        會員編號, 流水号, 编号, 編號, 二维码, 条形码, 提货码, 取件码, 错误代码, 股票代码, 源代码, 账号, 帐号, 尾号",
+        會員編號, 流水号, 编号, 編號, 二维码, 条形码, 提货码, 取件码, 错误代码, 股票代码, 源代码, 银行账号, 银行帐号, 卡号, 尾号",
     promotion: "优惠码, 優惠碼, 优惠券, 優惠券, 折扣码, 折扣, 兑换码, 兌換碼, 邀请码, 红包, 礼品",
     verify: "验证, 驗證, 确认, 確認, 激活, 啟用, 启用, 认证, 認證, 绑定",
     sign_in: "登录, 登錄, 登入, 登陆",
@@ -307,7 +307,7 @@ const KOREAN: Words = Words {
 
 const ARABIC: Words = Words {
     code: "رمز, الرمز, كود, الكود",
-    one_time: "كلمة مرور لمرة واحدة, كلمة المرور المؤقتة, رقم التحقق, رمز التحقق, كود التحقق, رمز التأكيد",
+    one_time: "كلمة مرور لمرة واحدة, كلمة المرور لمرة واحدة, لمرة واحدة, كلمة المرور المؤقتة, رقم التحقق, رمز التحقق, كود التحقق, رمز التأكيد",
     other: "رقم الطلب, الطلب, طلبك, الرمز البريدي, رمز بريدي, فاتورة, الفاتورة, المبلغ, رقم العميل, هاتف, الهاتف, رقم \
         التتبع, رمز التتبع, رقم الحجز, رقم الحساب, رمز الخطأ, ص.ب",
     promotion: "رمز الخصم, كود الخصم, خصم, قسيمة, كوبون, عرض خاص, هدية",
