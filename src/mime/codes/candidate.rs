@@ -168,7 +168,10 @@ fn of_parts(parts: &[&str]) -> Option<Form> {
         return None;
     }
     match form(&whole)? {
-        Form::Digits => (is_even && parts[0].len() >= 3 && total <= SIGNS_MAX + 1).then_some(Form::Digits),
+        Form::Digits => {
+            let is_long = parts[0].len() >= 3 && total <= SIGNS_MAX + 1;
+            (is_even && (is_long || is_of_pairs(parts))).then_some(Form::Digits)
+        }
         // A prefix such as in `G-482913`.
         Form::Mixed if parts.len() == 2 && parts[0].len() <= 3 && total <= SIGNS_MAX + 2 => {
             let is_prefix = parts[0].bytes().all(|octet| octet.is_ascii_uppercase());
@@ -178,6 +181,12 @@ fn of_parts(parts: &[&str]) -> Option<Form> {
         _ if !is_even || !(3..=6).contains(&parts[0].len()) || total > MIXED_SIGNS_MAX => None,
         form => Some(form),
     }
+}
+
+/// Whether these are three pairs of digits that are no date.
+fn is_of_pairs(parts: &[&str]) -> bool {
+    let is_month = |part: &str| part <= "12";
+    parts.len() == 3 && parts[0].len() == 2 && !is_month(parts[0]) && !is_month(parts[1])
 }
 
 /// The form of letters and digits; `None` for words.
@@ -225,6 +234,8 @@ fn stands_free(text: &str, candidate: &Candidate) -> bool {
         None => false,
     };
     let bad_after = match next {
+        // Text without blanks between words has none after a comma either.
+        Some(',') if previous.is_some_and(|c| c.is_alphabetic() && !is_bounded_letter(c)) => false,
         Some('.' | ',' | ':' | '\'') => later.is_some_and(|c| c.is_ascii_alphanumeric()),
         Some('%' | '/' | '\\' | '=' | '_' | '@' | '\u{b0}' | '\u{2030}' | '-') => true,
         Some(c) => is_currency(c) || is_bounded_letter(c) || is_counter(c),

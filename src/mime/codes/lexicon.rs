@@ -33,7 +33,10 @@ impl Hit {
 
     /// Whether this says what one-time codes are for, or how to treat them.
     pub(super) fn is_purpose(&self) -> bool {
-        matches!(self.sense, Sense::OneTime | Sense::Verify | Sense::SignIn | Sense::Reset | Sense::Caution)
+        matches!(
+            self.sense,
+            Sense::OneTime | Sense::Verify | Sense::SignIn | Sense::Reset | Sense::Caution | Sense::Enter
+        )
     }
 }
 

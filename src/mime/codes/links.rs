@@ -313,12 +313,15 @@ impl Found {
 
 /// Whether a part of the path, the query or the fragment looks like a secret: long, with letters and digits, or a code.
 fn has_secret(url: &Url) -> bool {
-    const SECRET_OCTETS_MIN: usize = 8;
     const PARTS_MAX: usize = 40;
     let is_secret = |part: &str| {
-        let letters = part.bytes().filter(u8::is_ascii_alphabetic).count();
-        let digits = part.bytes().filter(u8::is_ascii_digit).count();
-        letters + digits >= SECRET_OCTETS_MIN && letters > 0 && digits > 0
+        let octets = part.as_bytes();
+        let count = |is: fn(&u8) -> bool| octets.iter().filter(|octet| is(octet)).count();
+        let (letters, digits) = (count(u8::is_ascii_alphabetic), count(u8::is_ascii_digit));
+        let changes = |is: fn(&u8) -> bool| octets.windows(2).filter(|pair| is(&pair[0]) != is(&pair[1])).count();
+        letters > 0 && digits > 0 && letters + digits >= 8
+            || letters + digits >= 6 && changes(u8::is_ascii_digit) >= 3
+            || letters >= 10 && changes(u8::is_ascii_uppercase) >= 5
     };
     let mut parts = url[url::Position::BeforePath..].split(['/', '?', '&', '=', '#', '.']).take(PARTS_MAX);
     parts.any(is_secret) || code_in(url).is_some()

@@ -164,7 +164,10 @@ fn search(content: &Content) -> (Findings, usize) {
     let (html_hits, html_work) = lexicon.hits(&html);
     let mut work = subject.work + subject_work + html.work + html_work;
     let mail = Mail::of(&subject_hits, &html_hits);
-    let (of_subject, more) = Read::of(&subject, &subject_hits).scored(&mail, &[]);
+    let (mut of_subject, more) = Read::of(&subject, &subject_hits).scored(&mail, &[]);
+    if is_answer(&content.subject) {
+        of_subject.clear();
+    }
     work += more;
     let body = Read::of(&html, &html_hits);
     let (mut codes, more) = body.scored(&mail, &of_subject);
@@ -223,6 +226,13 @@ fn best_links(mut links: Vec<(Link, i32)>) -> Vec<Link> {
         }
     }
     best
+}
+
+/// Whether a subject is that of an answer, and so belongs to an older message.
+fn is_answer(subject: &str) -> bool {
+    const MARKS: [&str; 9] = ["re:", "aw:", "sv:", "antw:", "res:", "odp:", "ynt:", "回复:", "回复："];
+    let subject = subject.trim_start().to_lowercase();
+    MARKS.iter().any(|mark| subject.starts_with(mark))
 }
 
 /// The message before the older message that some programs append.

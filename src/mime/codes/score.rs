@@ -4,7 +4,7 @@
 
 use super::POINTS_SHOWN;
 use super::candidate::{Candidate, Form, candidates};
-use super::label::{LINE_OCTETS, NEAR_OCTETS};
+use super::label::{LABEL_CERTAIN, LINE_OCTETS, NEAR_OCTETS};
 use super::lexicon::Hit;
 use super::page::Page;
 use super::words::Sense;
@@ -72,7 +72,9 @@ impl<'a> Mail<'a> {
     pub(super) fn subject_points(&self) -> i32 {
         let any = |is: fn(&Hit) -> bool| self.subject_hits.iter().any(is);
         let has_other = || any(|hit| hit.sense == Sense::Other) && !any(Hit::is_purpose);
+        let is_one_time = |hit: &Hit| hit.sense == Sense::OneTime;
         match any(Hit::is_code) {
+            true if any(is_one_time) => SUBJECT_LABEL + LABEL_CERTAIN,
             true => SUBJECT_LABEL,
             false if has_other() => SUBJECT_OTHER,
             false => 0,
@@ -143,16 +145,21 @@ impl<'a> Read<'a> {
             + if has_hash { HASH } else { 0 }
     }
 
-    /// Whether a number stands between a verb and what it is for, as in `use 482913 to sign in`.
+    /// Whether a word such as `enter` leads to a number, or `use` does and its purpose follows.
     pub(super) fn is_used(&self, candidate: &Candidate) -> bool {
+        const LED_OCTETS: usize = 16;
         let before = &self.page.lower[..candidate.start];
-        let is_verb = before.ends_with("use ") || before.ends_with("enter ") || before.ends_with("type ");
-        let is_led_on = self.page.lower[candidate.end..].starts_with(" to ");
-        let after = self.hits_in(candidate.end, candidate.end + NEAR_OCTETS);
-        candidate.form == Form::Digits
-            && is_verb
-            && is_led_on
-            && after.iter().any(|hit| hit.is_purpose() && hit.sense != Sense::Caution)
+        let near = self.hits_in(candidate.start.saturating_sub(2 * LED_OCTETS), candidate.start);
+        let is_led_to = |hit: &Hit| {
+            let between = &before[hit.end.min(before.len())..];
+            hit.sense == Sense::Enter && between.len() <= LED_OCTETS && !between.contains(['.', '\n', ','])
+        };
+        let follows = || {
+            let after = self.hits_in(candidate.end, candidate.end + NEAR_OCTETS);
+            self.page.lower[candidate.end..].starts_with(" to ")
+                && after.iter().any(|hit| hit.is_purpose() && hit.sense != Sense::Caution)
+        };
+        candidate.form == Form::Digits && (near.iter().any(is_led_to) || before.ends_with("use ") && follows())
     }
 
     /// The line of a position, as an index.
