@@ -47,6 +47,7 @@ complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "new" -d 'Make an 
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "inbox" -d 'List the mail of an address, or of all addresses, newest first'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "read" -d 'Show one mail'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "wait" -d 'Wait for a mail and print it'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "expect" -d 'Check that a mail comes that is as expected'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "watch" -d 'Print what happens to mail, a line of JSON per event'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "mcp" -d 'Give an agent tools for mail, over standard input and output'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "delete" -d 'Delete mail: all of an address, or single mails by id'
@@ -256,6 +257,35 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -s q -l quiet -d
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l timeout -d 'How long to wait, such as 90s or 5m, at most a day; 0s only looks' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l since -d 'Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l from -d 'The sender contains this, in any case' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l subject -d 'The subject contains this, in any case' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l text -d 'The text that a person reads matches this; ^ and $ are the ends of a line' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l html-has -d 'The HTML has an element that this CSS selector matches' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l link-host -d 'A link leads to this host, or to one below it' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l attachment -d 'There is a file of this name, in which * stands for any characters' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l count -d 'So many mails are as expected, when the last of them has come, and no more' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l no-mail-within -d 'No mail comes in this time that is as the assertions say' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l report -d 'Also write the result into a file, as the XML of test runners or as TAP lines; can be given more than once' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l code -d 'There is a one-time code, which is printed in place of the id'
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -s q -l quiet -d 'No hints on standard error, only errors'
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F

@@ -9,7 +9,7 @@ use super::Cli;
 /// The commands by what they are for; every command is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Service", &["serve", "status", "token", "db"]),
-    ("Mail", &["new", "inbox", "read", "wait", "watch", "delete", "send-test", "import", "fault", "mcp"]),
+    ("Mail", &["new", "inbox", "read", "wait", "expect", "watch", "delete", "send-test", "import", "fault", "mcp"]),
     ("Domains", &["domain"]),
     ("Webhooks", &["webhook"]),
     ("Shell", &["completions", "man", "help"]),
@@ -23,6 +23,7 @@ Examples:
   tempmail inbox hello@example.test             list what arrived
   tempmail read hello@example.test --latest     read the newest
   tempmail wait hello@example.test              wait for one and read it
+  tempmail expect hello@example.test --code     check that one comes with a code
   tempmail inbox hello@example.test --json | jq -r '.emails[0].subject'
   tempmail --server https://mail.example.org inbox hello@example.org
 

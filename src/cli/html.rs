@@ -13,15 +13,19 @@ const WITHIN: Duration = Duration::from_secs(3);
 
 /// `html` as text of `width` columns. What cannot be laid out within the bounds is its text alone, without tags.
 pub(super) fn to_text(html: &str, width: u16) -> String {
+    let text = within_bounds(html, move |html| laid_out(html, usize::from(width))).flatten();
+    text.unwrap_or_else(|| without_tags(head(html, HTML_OCTETS_MAX)))
+}
+
+/// What `read` makes of the beginning of `html`, in a thread with a large stack. `None` if that takes too long.
+pub(super) fn within_bounds<T: Send + 'static>(html: &str, read: impl FnOnce(&str) -> T + Send + 'static) -> Option<T> {
     let html = head(html, HTML_OCTETS_MAX).to_owned();
     let (done, result) = mpsc::channel();
-    let copy = html.clone();
     let thread = std::thread::Builder::new().stack_size(STACK_OCTETS).spawn(move || {
         // Nobody listens any more when it took too long.
-        let _ = done.send(laid_out(&copy, usize::from(width)));
+        let _ = done.send(read(&html));
     });
-    let text = thread.ok().and_then(|_| result.recv_timeout(WITHIN).ok().flatten());
-    text.unwrap_or_else(|| without_tags(&html))
+    thread.ok().and_then(|_| result.recv_timeout(WITHIN).ok())
 }
 
 fn laid_out(html: &str, width: usize) -> Option<String> {

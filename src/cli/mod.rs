@@ -4,12 +4,14 @@
 //!
 //! ```text
 //! serve new inbox read delete import send_test status man completions; domain/ webhook/ token/ fault/ db/ with a file per verb
-//! mcp/      tools for the programs of language models
-//! globals   flags of every command     context   what a command is given    domain_hint, html   helpers of one command each
+//! mcp/      tools for the programs of language models    expect/   assertions on the next mail
+//! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
+//! domain_hint, html, unfinished   helpers of a few commands
 //! help      the tree of commands       guide     `tempmail help`            markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
 
+mod arrivals;
 mod attachment;
 mod completions;
 mod context;
@@ -17,6 +19,7 @@ mod db;
 mod delete;
 mod domain;
 mod domain_hint;
+mod expect;
 mod fault;
 mod globals;
 mod guide;
@@ -34,6 +37,7 @@ mod send_test;
 mod serve;
 mod status;
 mod token;
+mod unfinished;
 mod wait;
 mod watch;
 mod webhook;
@@ -70,6 +74,7 @@ enum Command {
     Inbox(inbox::Inbox),
     Read(read::Read),
     Wait(wait::Wait),
+    Expect(expect::Expect),
     Watch(watch::Watch),
     Mcp(mcp::Mcp),
     Delete(delete::Delete),
@@ -137,6 +142,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Inbox(inbox) => inbox.run(cx).await,
         Command::Read(read) => read.run(cx).await,
         Command::Wait(wait) => wait.run(cx).await,
+        Command::Expect(expect) => expect.run(cx).await,
         Command::Watch(watch) => watch.run(cx).await,
         Command::Mcp(mcp) => mcp.run(cx).await,
         Command::Delete(delete) => delete.run(cx).await,

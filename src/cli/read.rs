@@ -154,7 +154,7 @@ fn page(detail: &EmailDetail, style: Style) -> String {
     let label = |name: &str| style.paint("1", &format!("{name}:"));
     let mut lines: Vec<String> =
         fields.iter().map(|(name, value)| format!("{} {}", label(name), visible::line(value))).collect();
-    let text = body(detail, style.width.unwrap_or(TEXT_WIDTH_MAX).min(TEXT_WIDTH_MAX));
+    let text = text(detail, style.width.unwrap_or(TEXT_WIDTH_MAX).min(TEXT_WIDTH_MAX));
     let text = if style.is_terminal { visible::block(&text) } else { Cow::Borrowed(text.as_str()) };
     lines.push(String::new());
     lines.push(text.trim_end().to_owned());
@@ -172,7 +172,8 @@ fn attachment_line(attachment: &Attachment) -> String {
     format!("  {}  {name}  {kind}  {}", attachment.index, time::size(attachment.size))
 }
 
-fn body(detail: &EmailDetail, width: u16) -> String {
+/// The body as text of `width` columns.
+pub(super) fn text(detail: &EmailDetail, width: u16) -> String {
     if detail.body_text.trim().is_empty() && !detail.email.message.is_empty() {
         html::to_text(&detail.email.message, width)
     } else {

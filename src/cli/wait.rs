@@ -1,16 +1,15 @@
 //! `tempmail wait`: blocks until a mail is there, and prints it.
 
-use std::pin::pin;
 use std::str::FromStr;
 use std::time::Duration;
 
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use super::Context;
-use super::domain_hint::hint_unless_served;
-use super::output::{Format, Spinner, visible};
+use super::arrivals::{Arrivals, must_receive};
+use super::output::{Format, visible};
 use super::read;
-use crate::client::{Client, EmailDetail, Transport, WaitQuery};
+use crate::client::{Client, EmailDetail, WaitQuery};
 use crate::config::value::{self, ValueError};
 use crate::error::{Error, Exit};
 use crate::mime;
@@ -20,8 +19,6 @@ use crate::model::{Address, EmailId, Timestamp};
 const TIMEOUT_MAX: Duration = Duration::from_hours(24);
 /// How far back `--since` reaches: the longest retention.
 const SINCE_MAX: Duration = Duration::from_hours(3650 * 24);
-/// How long it may take to learn whether the service receives mail for the address.
-const HINT_WITHIN: Duration = Duration::from_secs(2);
 
 /// Wait for a mail and print it
 ///
@@ -74,7 +71,8 @@ pub(super) struct Wait {
 /// The kinds of links that a mail is sent for, and any of them.
 const KINDS: [&str; 5] = ["any", "verification", "sign_in", "reset", "invite"];
 
-fn wait_time(text: &str) -> Result<Duration, ValueError> {
+/// How long to wait.
+pub(super) fn wait_time(text: &str) -> Result<Duration, ValueError> {
     value::duration(text, Duration::ZERO..=TIMEOUT_MAX)
 }
 
@@ -119,12 +117,9 @@ impl Wait {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let deadline = Instant::now() + self.timeout;
         let client = cx.client().await?;
-        if matches!(client.transport(), Transport::InProcess(_)) {
-            return Err(Error::new(Exit::Unavailable, "no daemon runs that could receive mail")
-                .hint("start `tempmail serve` in another terminal, or ask another service with --server"));
-        }
+        must_receive(client)?;
         let wanted = self.wanted(cx, client).await?;
-        match self.detail(cx, client, wanted.clone(), deadline).await? {
+        match self.detail(Arrivals::new(cx, client, wanted.clone(), deadline)).await? {
             Some(detail) => cx.print(self.shown(cx, &detail))?,
             None => return Err(self.missing(client, wanted).await),
         }
@@ -157,45 +152,15 @@ impl Wait {
         Ok(WaitQuery { to: address.clone(), since, from: from.clone(), subject: subject.clone(), has })
     }
 
-    /// The mail; `None` if there is none by `deadline`. A service that can't be reached at first is an error.
-    async fn detail(
-        &self,
-        cx: &Context,
-        client: &Client,
-        mut wanted: WaitQuery,
-        deadline: Instant,
-    ) -> Result<Option<EmailDetail>, Error> {
-        while let Some(detail) = self.next(cx, client, &wanted, deadline).await? {
+    /// The mail; `None` if there is none in time.
+    async fn detail(&self, mut arrivals: Arrivals<'_>) -> Result<Option<EmailDetail>, Error> {
+        while let Some(detail) = arrivals.next().await? {
             // The service knows links, but not their kinds.
             if self.link.as_ref().is_none_or(|kind| link(&detail, kind).is_some()) {
                 return Ok(Some(detail));
             }
-            wanted.since = Some(detail.email.id);
         }
         Ok(None)
-    }
-
-    /// The oldest mail that the service finds.
-    async fn next(
-        &self,
-        cx: &Context,
-        client: &Client,
-        wanted: &WaitQuery,
-        deadline: Instant,
-    ) -> Result<Option<EmailDetail>, Error> {
-        if let Some(detail) = client.waited(wanted).await? {
-            return Ok(Some(detail));
-        }
-        let _spinner = Spinner::new(format!("waiting for mail to {}", self.address), cx.shows_progress());
-        let mut mail = pin!(client.wait(wanted, deadline, |error| cx.hint(&format!("{error}; trying again"))));
-        // No more than a hint, for which mail is not to wait.
-        let hint = timeout(HINT_WITHIN, hint_unless_served(cx, client, &self.address));
-        tokio::select! {
-            biased;
-            detail = &mut mail => return Ok(detail?),
-            _ = hint => {}
-        }
-        Ok(mail.await?)
     }
 
     /// Why there is no such mail: none came, or none whose code or link is certain.

@@ -1,8 +1,9 @@
 //! `tempmail watch`: one line for each event of an address, or of all.
 
 use super::Context;
+use super::arrivals::must_receive;
 use super::output::{self, Format, Style, visible};
-use crate::client::{Client, Events, MailEvent, Transport};
+use crate::client::{Client, Events, MailEvent};
 use crate::error::{Error, Exit};
 use crate::model::Address;
 
@@ -36,10 +37,7 @@ impl Watch {
 
 /// Follows the mail of an address, or of all. Without a daemon there is nothing to follow.
 pub(super) async fn follow(client: &Client, address: Option<Address>) -> Result<Events<'_>, Error> {
-    if matches!(client.transport(), Transport::InProcess(_)) {
-        return Err(Error::new(Exit::Unavailable, "no daemon runs that could receive mail")
-            .hint("start `tempmail serve` in another terminal, or ask another service with --server"));
-    }
+    must_receive(client)?;
     Ok(client.events(address).await?)
 }
 

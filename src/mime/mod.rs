@@ -34,7 +34,7 @@ use fields::{Field, Section};
 use structure::{Leaf, Structure};
 
 pub use attachment::{Attachment, safe_filename};
-pub use codes::{Findings, VISIBLE_TEXT_OCTETS_MAX, findings, visible_text};
+pub use codes::{Findings, VISIBLE_TEXT_OCTETS_MAX, addresses, findings, visible_text};
 pub use head::{Head, NamedAddress};
 pub use html::from_text;
 

@@ -115,6 +115,14 @@ pub(super) fn links(read: &Read<'_>, subject: &[Hit]) -> Vec<(Link, i32)> {
     found.into_iter().filter_map(|link| link.scored(read, subject)).collect()
 }
 
+/// Where anchors and the addresses in the text lead, in the order of the page.
+pub(super) fn addresses(page: &Page) -> Vec<Url> {
+    let anchors = page.anchors.iter().filter_map(|anchor| Some((anchor.start, address(&anchor.target)?)));
+    let mut all: Vec<(usize, Url)> = anchors.chain(bare(page).into_iter().map(|it| (it.start, it.url))).collect();
+    all.sort_by_key(|(start, _)| *start);
+    all.into_iter().map(|(_, url)| url).collect()
+}
+
 /// The links of the field List-Unsubscribe (RFC 2369).
 pub(super) fn of_field(value: &str) -> Vec<(Link, i32)> {
     let targets = value.split('<').skip(1).filter_map(|rest| rest.split('>').next());

@@ -155,6 +155,13 @@ pub fn visible_text(html: &str) -> String {
     Page::of_html(html).text
 }
 
+/// Where the links of the HTML body `html` lead that its reader sees, in their order: `http` and `https` only.
+///
+/// Addresses in the text are among them. At most 2,000 are given, of the first [`VISIBLE_TEXT_OCTETS_MAX`] octets.
+pub fn addresses(html: &str) -> Vec<Url> {
+    links::addresses(&Page::of_html(html))
+}
+
 /// The findings, and how many steps they took.
 fn search(content: &Content) -> (Findings, usize) {
     let lexicon = Lexicon::new();

@@ -4,6 +4,7 @@ mod contract;
 mod db;
 mod delete;
 mod domain;
+mod expect;
 mod generated;
 mod import;
 mod inbox;

@@ -18,12 +18,16 @@ const TO: &str = "hello@example.test";
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A command that runs beside the test.
-struct Running {
+pub(super) struct Running {
     child: Option<Child>,
 }
 
 impl Running {
     fn wait(daemon: &Binary, dir: &tempfile::TempDir, is_local: bool, args: &[&str]) -> Self {
+        Self::start(daemon, dir, is_local, &[&["wait", TO], args].concat())
+    }
+
+    pub(super) fn start(daemon: &Binary, dir: &tempfile::TempDir, is_local: bool, args: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
         command.env_remove("TEMPMAIL_SERVER").env_remove("TEMPMAIL_TOKEN").env_remove("XDG_RUNTIME_DIR");
         command.env("XDG_CONFIG_HOME", dir.path());
@@ -32,11 +36,15 @@ impl Running {
         } else {
             command.env("TEMPMAIL_SERVER", format!("http://{}", daemon.http));
         }
-        command.args(["wait", TO]).args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Self { child: Some(command.spawn().expect("run")) }
     }
 
-    fn end(mut self) -> Outcome {
+    pub(super) fn interrupt(&mut self) {
+        kill_process(Pid::from_child(self.child.as_mut().expect("a command")), Signal::INT).expect("kill");
+    }
+
+    pub(super) fn end(mut self) -> Outcome {
         let child = self.child.take().expect("a command");
         let (sender, ended) = mpsc::channel();
         thread::spawn(move || sender.send(child.wait_with_output()));
@@ -142,7 +150,7 @@ fn a_wait_ends_at_its_time_or_by_a_signal_and_says_nothing_on_standard_output() 
     assert!(outcome.stderr.contains("no such mail for hello@example.test within 300ms"), "{}", outcome.stderr);
     let mut waiting = Running::wait(&daemon, &dir, true, &[]);
     until_waiting(&daemon, 1);
-    kill_process(Pid::from_child(waiting.child.as_mut().expect("a command")), Signal::INT).expect("kill");
+    waiting.interrupt();
     let outcome = waiting.end();
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(130), ""));
     until_waiting(&daemon, 0);

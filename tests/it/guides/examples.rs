@@ -21,7 +21,13 @@ const SECTIONS: [(&str, &str, &[Example]); 2] = [
     (
         "waiting",
         "\n## In a test suite\n",
-        &[("sh", "sign_up.sh"), ("python", "test_sign_up.py"), ("js", "sign_up.test.mjs"), ("go", "sign_up_test.go")],
+        &[
+            ("sh", "sign_up.sh"),
+            ("python", "test_sign_up.py"),
+            ("js", "sign_up.test.mjs"),
+            ("go", "sign_up_test.go"),
+            ("java", "SignUpTest.java"),
+        ],
     ),
 ];
 

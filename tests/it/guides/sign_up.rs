@@ -54,12 +54,11 @@ async fn confirm(State(app): State<Arc<App>>, form: String) -> StatusCode {
 }
 
 /// Runs a command with the addresses of both services; the example must confirm exactly one address.
-async fn confirms(program: &str, args: &[&str]) {
+async fn confirms(program: &str, other_needs: &[&str], args: &[&str]) {
     let test = "an example for test suites";
     let Some(program) = programs::find(program, test) else { return };
-    if program.ends_with("curl") {
-        // The example in shell needs it.
-        return Box::pin(confirms("sh", args)).await;
+    if other_needs.iter().any(|need| programs::find(need, test).is_none()) {
+        return;
     }
     let dir = tempfile::tempdir().expect("directory");
     let daemon = Binary::serve(dir.path(), &[]);
@@ -87,20 +86,29 @@ async fn confirms(program: &str, args: &[&str]) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_example_in_shell_confirms_an_address() {
-    confirms("curl", &["sign_up.sh"]).await;
+    confirms("sh", &["curl"], &["sign_up.sh"]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_example_for_pytest_confirms_an_address() {
-    confirms("pytest", &["-q", "-p", "no:cacheprovider", "test_sign_up.py"]).await;
+    confirms("pytest", &[], &["-q", "-p", "no:cacheprovider", "test_sign_up.py"]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_example_for_node_confirms_an_address() {
-    confirms("node", &["--test", "sign_up.test.mjs"]).await;
+    confirms("node", &[], &["--test", "sign_up.test.mjs"]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_example_for_go_confirms_an_address() {
-    confirms("go", &["test", "-count=1", "sign_up_test.go"]).await;
+    confirms("go", &[], &["test", "-count=1", "sign_up_test.go"]).await;
+}
+
+/// Debian's package of `JUnit` has a program of its own for what Maven and Gradle do elsewhere.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_example_for_junit_confirms_an_address() {
+    let script = "classes=$(mktemp -d) && trap 'rm -rf \"$classes\"' EXIT && all='/usr/share/java/*' && \
+        javac -cp \"$all\" -d \"$classes\" SignUpTest.java && \
+        java -cp \"$classes:$all\" org.junit.platform.console.ConsoleLauncher --select-class SignUpTest";
+    confirms("sh", &["javac", "java", "/usr/share/java/junit-platform-console.jar"], &["-c", script]).await;
 }

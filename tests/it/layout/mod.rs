@@ -131,6 +131,8 @@ const RULES: &[Rule] = &[
         files: &["", "!http/safe_html/"],
         forbidden: &["ammonia", "html5ever", "cssparser"],
     },
+    Rule { name: "regex has its home in cli/expect", files: &["", "!cli/expect/"], forbidden: &["regex"] },
+    Rule { name: "scraper has its home in cli/expect", files: &["", "!cli/expect/"], forbidden: &["scraper"] },
     Rule { name: "html2text has its home in cli", files: &["", "!cli/"], forbidden: &["html2text"] },
     Rule {
         name: "pulldown-cmark has its home in cli/markdown",

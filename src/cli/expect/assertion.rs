@@ -1,0 +1,110 @@
+//! What a mail must be like, and whether it is.
+
+use regex::Regex;
+
+use super::host::Host;
+use super::mail::Mail;
+use super::name::NamePattern;
+use super::nearest;
+use super::selector::{CssSelector, Search};
+use crate::client::EmailDetail;
+
+/// The most values that a finding has.
+const FOUND_MAX: usize = 5;
+
+/// One thing that a mail must fulfil.
+#[derive(Clone, Debug)]
+pub(super) enum Assertion {
+    /// The sender contains this, in any case.
+    From(String),
+    /// The subject contains this, in any case.
+    Subject(String),
+    /// The text that a person reads matches.
+    Text(Regex),
+    /// The HTML has an element that the selector matches.
+    HtmlHas(CssSelector),
+    /// A link leads to the host or below it.
+    LinkHost(Host),
+    /// A file has a name like this.
+    Attachment(NamePattern),
+    /// There is a one-time code that is certain.
+    Code,
+}
+
+/// Whether an assertion holds of a mail, and what the mail has in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Finding {
+    /// The assertion in words.
+    pub(super) expected: String,
+    pub(super) holds: bool,
+    /// What `found` is called: `found`, or `nearest` if there is more.
+    pub(super) label: &'static str,
+    /// Texts from outside, empty if the assertion holds.
+    pub(super) found: Vec<String>,
+}
+
+impl Assertion {
+    /// Judges a mail.
+    pub(super) fn judge(&self, mail: &Mail<'_>) -> Finding {
+        let (holds, found) = self.compared(mail);
+        let label = if matches!(self, Self::Text(_) | Self::HtmlHas(_)) { "nearest" } else { "found" };
+        let mut found = if holds { Vec::new() } else { found };
+        if found.len() > FOUND_MAX {
+            let more = found.len() - FOUND_MAX;
+            found.truncate(FOUND_MAX);
+            found.push(format!("(and {more} more)"));
+        }
+        Finding { expected: self.to_string(), holds, label, found }
+    }
+
+    fn compared(&self, mail: &Mail<'_>) -> (bool, Vec<String>) {
+        let EmailDetail { email, attachments, codes, .. } = mail.detail;
+        match self {
+            Self::From(part) => (contains(&email.from, part), vec![quoted(&email.from)]),
+            Self::Subject(part) => (contains(&email.subject, part), vec![quoted(&email.subject)]),
+            Self::Text(regex) => (regex.is_match(mail.text()), nearest::lines(mail.text(), regex.as_str())),
+            Self::HtmlHas(_) if !mail.has_html() => (false, vec!["(the mail has no HTML)".to_owned()]),
+            Self::HtmlHas(selector) => match selector.search(&email.message) {
+                Search::Found => (true, Vec::new()),
+                Search::Missing(like) => (false, like),
+                Search::Unfinished => (false, vec!["(the HTML is too large to be searched in time)".to_owned()]),
+            },
+            Self::LinkHost(host) => {
+                let hosts = mail.link_hosts();
+                (hosts.iter().any(|it| host.covers(it)), or_none(hosts.iter().map(ToString::to_string).collect()))
+            }
+            Self::Attachment(name) => {
+                let names = attachments.iter().map(|attachment| quoted(&attachment.filename)).collect();
+                (attachments.iter().any(|attachment| name.matches(&attachment.filename)), or_none(names))
+            }
+            Self::Code => (!codes.is_empty(), vec!["(no code that is certain)".to_owned()]),
+        }
+    }
+}
+
+impl std::fmt::Display for Assertion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::From(part) => write!(f, "sender contains {}", quoted(part)),
+            Self::Subject(part) => write!(f, "subject contains {}", quoted(part)),
+            Self::Text(regex) => write!(f, "text matches /{regex}/"),
+            Self::HtmlHas(selector) => write!(f, "HTML has {selector}"),
+            Self::LinkHost(host) => write!(f, "a link leads to {host} or below"),
+            Self::Attachment(name) => write!(f, "an attachment is named {}", quoted(&name.to_string())),
+            Self::Code => f.write_str("there is a one-time code"),
+        }
+    }
+}
+
+/// Whether `text` contains `part` in any case.
+fn contains(text: &str, part: &str) -> bool {
+    text.to_lowercase().contains(&part.to_lowercase())
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{text}\"")
+}
+
+fn or_none(found: Vec<String>) -> Vec<String> {
+    if found.is_empty() { vec!["(none)".to_owned()] } else { found }
+}

@@ -1,0 +1,55 @@
+//! A file that appears under its name only when it is complete.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// A file that is not complete yet, under a name of its own. It is removed if it never is.
+pub(super) struct Unfinished {
+    file: File,
+    path: PathBuf,
+    target: PathBuf,
+    is_finished: bool,
+}
+
+impl Unfinished {
+    /// An empty one beside `target`, which must be a regular file or not exist.
+    pub(super) fn beside(target: &Path, mode: u32) -> io::Result<Self> {
+        match std::fs::symlink_metadata(target) {
+            Ok(found) if !found.is_file() => return Err(io::Error::other("not a regular file")),
+            _ => {}
+        }
+        let name = target.file_name().ok_or_else(|| io::Error::other("not the name of a file"))?;
+        let mut unfinished = OsString::from(".");
+        unfinished.push(name);
+        unfinished.push(format!(".{}", std::process::id()));
+        let path = target.with_file_name(unfinished);
+        let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)?;
+        Ok(Self { file, path, target: target.into(), is_finished: false })
+    }
+
+    pub(super) fn write(&mut self, octets: &[u8]) -> io::Result<()> {
+        self.file.write_all(octets)
+    }
+
+    /// Makes it durable under its name.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.file.flush()?;
+        self.file.sync_all()?;
+        std::fs::rename(&self.path, &self.target)?;
+        self.is_finished = true;
+        let directory = self.target.parent().filter(|parent| !parent.as_os_str().is_empty());
+        File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            // It is of no use to anybody; what can't be removed now has a name that says so.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
