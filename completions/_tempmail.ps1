@@ -178,7 +178,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
         'tempmail;inbox' {
             [CompletionResult]::new('--domain', '--domain', [CompletionResultType]::ParameterName, 'Only those of this domain')
             [CompletionResult]::new('--page', '--page', [CompletionResultType]::ParameterName, 'Which page, from 1')
-            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Mails per page; the service has a default and a maximum')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'How many at most [default: a page of the service]')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Only mail whose sender contains this, in any case')
             [CompletionResult]::new('--subject', '--subject', [CompletionResultType]::ParameterName, 'Only mail whose subject contains this, in any case')
             [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Only mail received at this time or later, such as 2026-01-31T12:00:00Z')
@@ -192,6 +192,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour')
             [CompletionResult]::new('--mailboxes', '--mailboxes', [CompletionResultType]::ParameterName, 'The addresses that have mail instead of the mail. For the administrator')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'All of them, however many there are')
             [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Keep the list up to date: on a terminal it is drawn again, in a pipe each mail that arrives is a further line')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Same as --output json: the fields of the HTTP interface')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors')
@@ -229,7 +230,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
         }
         'tempmail;wait' {
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long to wait, such as 90s or 5m, at most a day; 0s only looks')
-            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail')
+            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail, or its end')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Only mail whose sender contains this, in any case')
             [CompletionResult]::new('--subject', '--subject', [CompletionResultType]::ParameterName, 'Only mail whose subject contains this, in any case')
             [CompletionResult]::new('--has', '--has', [CompletionResultType]::ParameterName, 'Only mail that has this: a file, a one-time code, or a link to verify, sign in, reset or accept')
@@ -291,7 +292,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             break
         }
         'tempmail;delete' {
-            [CompletionResult]::new('--id', '--id', [CompletionResultType]::ParameterName, 'The id of a mail; several may follow')
+            [CompletionResult]::new('--id', '--id', [CompletionResultType]::ParameterName, 'The id of a mail, or its end, which may be one of ADDR; several may follow')
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
             [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]')
             [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')

@@ -172,7 +172,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;inbox'= {
             cand --domain 'Only those of this domain'
             cand --page 'Which page, from 1'
-            cand --limit 'Mails per page; the service has a default and a maximum'
+            cand --limit 'How many at most [default: a page of the service]'
             cand --from 'Only mail whose sender contains this, in any case'
             cand --subject 'Only mail whose subject contains this, in any case'
             cand --since 'Only mail received at this time or later, such as 2026-01-31T12:00:00Z'
@@ -186,6 +186,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
             cand --color 'When to colour'
             cand --mailboxes 'The addresses that have mail instead of the mail. For the administrator'
+            cand --all 'All of them, however many there are'
             cand --watch 'Keep the list up to date: on a terminal it is drawn again, in a pipe each mail that arrives is a further line'
             cand --json 'Same as --output json: the fields of the HTTP interface'
             cand -q 'No hints on standard error, only errors'
@@ -221,7 +222,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;wait'= {
             cand --timeout 'How long to wait, such as 90s or 5m, at most a day; 0s only looks'
-            cand --since 'Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail'
+            cand --since 'Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail, or its end'
             cand --from 'Only mail whose sender contains this, in any case'
             cand --subject 'Only mail whose subject contains this, in any case'
             cand --has 'Only mail that has this: a file, a one-time code, or a link to verify, sign in, reset or accept'
@@ -280,7 +281,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tempmail;delete'= {
-            cand --id 'The id of a mail; several may follow'
+            cand --id 'The id of a mail, or its end, which may be one of ADDR; several may follow'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'

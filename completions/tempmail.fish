@@ -31,7 +31,7 @@ complete -c tempmail -n "__fish_tempmail_needs_command" -l config -d 'Configurat
 complete -c tempmail -n "__fish_tempmail_needs_command" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_needs_command" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -146,7 +146,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l config -d 'C
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -165,7 +165,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l config -d 'Con
 complete -c tempmail -n "__fish_tempmail_using_subcommand new" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -177,7 +177,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l yes -d 'Do not
 complete -c tempmail -n "__fish_tempmail_using_subcommand new" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l domain -d 'Only those of this domain' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l page -d 'Which page, from 1' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l limit -d 'Mails per page; the service has a default and a maximum' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l limit -d 'How many at most [default: a page of the service]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l from -d 'Only mail whose sender contains this, in any case' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l subject -d 'Only mail whose subject contains this, in any case' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l since -d 'Only mail received at this time or later, such as 2026-01-31T12:00:00Z' -r
@@ -192,12 +192,13 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l config -d 'C
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l mailboxes -d 'The addresses that have mail instead of the mail. For the administrator'
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l all -d 'All of them, however many there are'
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l watch -d 'Keep the list up to date: on a terminal it is drawn again, in a pipe each mail that arrives is a further line'
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l json -d 'Same as --output json: the fields of the HTTP interface'
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -s q -l quiet -d 'No hints on standard error, only errors'
@@ -213,7 +214,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l config -d 'Co
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -227,7 +228,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand read" -s v -l verbose 
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l timeout -d 'How long to wait, such as 90s or 5m, at most a day; 0s only looks' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l since -d 'Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l since -d 'Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail, or its end' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l from -d 'Only mail whose sender contains this, in any case' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l subject -d 'Only mail whose subject contains this, in any case' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l has -d 'Only mail that has this: a file, a one-time code, or a link to verify, sign in, reset or accept' -r -f -a "attachment\t''
@@ -245,7 +246,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l config -d 'Co
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -263,7 +264,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l config -d 'C
 complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -281,7 +282,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l config -d 'Con
 complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -292,7 +293,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -s q -l quiet -d 
 complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l id -d 'The id of a mail; several may follow' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l id -d 'The id of a mail, or its end, which may be one of ADDR; several may follow' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
@@ -300,7 +301,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l config -d '
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -319,7 +320,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l config -
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -338,7 +339,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l config -d '
 complete -c tempmail -n "__fish_tempmail_using_subcommand import" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -355,7 +356,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -381,7 +382,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -399,7 +400,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -417,7 +418,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -435,7 +436,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -452,7 +453,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -470,7 +471,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -487,7 +488,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -504,7 +505,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fis
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -531,7 +532,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -550,7 +551,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -570,7 +571,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -589,7 +590,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -607,7 +608,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -625,7 +626,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -643,7 +644,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -661,7 +662,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -680,7 +681,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -697,7 +698,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand token; and not __fish_
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and not __fish_seen_subcommand_from new list ls revoke rm" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and not __fish_seen_subcommand_from new list ls revoke rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -722,7 +723,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from new" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from new" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -739,7 +740,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from list" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -756,7 +757,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from ls" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -773,7 +774,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from revoke" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from revoke" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -790,7 +791,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from rm" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -807,7 +808,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -829,7 +830,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -846,7 +847,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -863,7 +864,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -880,7 +881,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -897,7 +898,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -914,7 +915,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -936,7 +937,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_su
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -954,7 +955,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_su
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -971,7 +972,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_su
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -988,7 +989,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_su
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -1005,7 +1006,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_su
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -1023,7 +1024,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l config -d '
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -1041,7 +1042,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l config
 complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -1058,7 +1059,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l config -d 'Con
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
@@ -1075,7 +1076,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand help" -l config -d 'Co
 complete -c tempmail -n "__fish_tempmail_using_subcommand help" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
 json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
-tsv\t'Tab-separated lines without a header, times in RFC 3339, control characters as blanks'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
 complete -c tempmail -n "__fish_tempmail_using_subcommand help" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'

@@ -6,6 +6,7 @@
 //! serve new inbox read delete import send_test status man completions; domain/ webhook/ token/ fault/ db/ with a file per verb
 //! mcp/      tools for the programs of language models
 //! globals   flags of every command     context   what a command is given    domain_hint, html   helpers of one command each
+//! ids/      ids by their end or beginning
 //! help      the tree of commands       guide     `tempmail help`            markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
@@ -22,6 +23,7 @@ mod globals;
 mod guide;
 mod help;
 mod html;
+mod ids;
 mod import;
 mod inbox;
 mod man;

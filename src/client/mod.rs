@@ -44,7 +44,9 @@ pub use backoff::Backoff;
 pub use backup::{Backup, DbStats};
 pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, socket_path};
 pub use domain::{AddedDomain, Domain, FreshAddress, MxCheck, NewDomain, Round};
-pub use email::{Attachment, Email, EmailDetail, EmailPage, Header, ImportedEmail, Link, MailFilter, OneTimeCode};
+pub use email::{
+    Attachment, Email, EmailBatch, EmailDetail, EmailPage, Header, ImportedEmail, Link, MailFilter, OneTimeCode,
+};
 pub use events::{Events, MailEvent};
 pub use fault::FaultEntry;
 pub use local::{Assembly, LocalRouter, OpenRouter, OpenRouterError};
@@ -108,18 +110,29 @@ impl Client {
         filter: &MailFilter,
     ) -> Result<EmailPage, ClientError> {
         let number = |value: Option<u64>| value.map(|number| number.to_string());
-        let MailFilter { from, subject, since, until, has } = filter.clone();
-        let query = query(&[
+        let mut pairs = vec![("to", Some(to.to_string())), ("page", number(page)), ("limit", number(limit))];
+        pairs.extend(filter.pairs());
+        self.get(format!("/api/mail/messages{}", query(&pairs)), MAIL_OCTETS_MAX).await
+    }
+
+    /// The Emails of an address behind `cursor` that pass a filter, at most `limit`, newest first. The empty cursor stands before
+    /// all; `is_brief` leaves the bodies out.
+    pub async fn list_from(
+        &self,
+        to: &Address,
+        cursor: &str,
+        limit: u64,
+        filter: &MailFilter,
+        is_brief: bool,
+    ) -> Result<EmailBatch, ClientError> {
+        let mut pairs = vec![
             ("to", Some(to.to_string())),
-            ("page", number(page)),
-            ("limit", number(limit)),
-            ("from", from),
-            ("subject", subject),
-            ("since", since),
-            ("until", until),
-            ("has", has),
-        ]);
-        self.get(format!("/api/mail/messages{query}"), MAIL_OCTETS_MAX).await
+            ("cursor", Some(cursor.to_owned())),
+            ("limit", Some(limit.to_string())),
+            ("fields", is_brief.then(|| "id,recipient,from,subject,receivedAt".to_owned())),
+        ];
+        pairs.extend(filter.pairs());
+        self.get(format!("/api/mail/messages{}", query(&pairs)), MAIL_OCTETS_MAX).await
     }
 
     /// One Email with all that is known of it.

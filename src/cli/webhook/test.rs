@@ -1,6 +1,7 @@
 //! `tempmail webhook test`
 
 use super::super::Context;
+use super::super::ids::{self, IdOrPart};
 use super::super::output::{self, Cell, Format};
 use super::explained;
 use crate::client::WebhookDelivery;
@@ -17,14 +18,16 @@ Examples:
   tempmail webhook test 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
   tempmail webhook test 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --json | jq .status")]
 pub(super) struct Test {
-    /// The id of the webhook
+    /// The id of the webhook, or its end
     #[arg(value_name = "ID")]
-    id: WebhookId,
+    id: IdOrPart<WebhookId>,
 }
 
 impl Test {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let attempt = cx.client().await?.test_webhook(self.id).await.map_err(explained)?;
+        let client = cx.client().await?;
+        let id = ids::webhook(client, &self.id).await?;
+        let attempt = client.test_webhook(id).await.map_err(explained)?;
         cx.print(match cx.style.of_list() {
             Format::Json => output::json(&attempt),
             Format::Ndjson => output::json_line(&attempt),

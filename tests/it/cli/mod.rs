@@ -8,6 +8,7 @@ mod generated;
 mod import;
 mod inbox;
 mod listen;
+mod lists;
 mod mcp;
 mod new;
 mod rate_limit;
