@@ -42,7 +42,7 @@ mod webhook;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write as _};
 
 use clap::{FromArgMatches, Parser, Subcommand};
 use tokio::signal::unix::{SignalKind, signal};
@@ -90,7 +90,12 @@ enum Command {
 
 /// Carries out a command line; how the process is to end.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
-    let cli = match command().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let tree = command().color(globals::color_of_help(&args));
+    if let [_] = args[..] {
+        return first_steps();
+    }
+    let cli = match tree.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
             // Help that nobody reads any more is no failure.
@@ -98,8 +103,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
             return if error.use_stderr() { Exit::Usage } else { Exit::Ok };
         }
     };
-    let color = cli.globals.color;
-    carry_out(cli).unwrap_or_else(|error| show(&error, color))
+    let (color, is_quiet) = (cli.globals.color, cli.globals.quiet);
+    carry_out(cli).unwrap_or_else(|error| show(&error, color, is_quiet))
 }
 
 fn carry_out(cli: Cli) -> Result<Exit, Error> {
@@ -157,6 +162,14 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
     }
 }
 
+/// What the program prints without any argument.
+fn first_steps() -> Exit {
+    let mut stdout = std::io::stdout().lock();
+    // Nothing can be done where nobody reads it.
+    let _ = stdout.write_all(help::FIRST_STEPS.as_bytes()).and_then(|()| stdout.flush());
+    Exit::Ok
+}
+
 /// The environment, without variables that are no UTF-8: none of ours can be meant by them.
 fn environment() -> BTreeMap<String, String> {
     std::env::vars_os()
@@ -164,13 +177,13 @@ fn environment() -> BTreeMap<String, String> {
         .collect()
 }
 
-fn show(error: &Error, color: ColorChoice) -> Exit {
+fn show(error: &Error, color: ColorChoice, is_quiet: bool) -> Exit {
     if error.exit() == Exit::Ok {
         return Exit::Ok;
     }
     let is_colored = context::is_colored(color, std::io::stderr().is_terminal(), &environment());
     context::say(if is_colored { "\u{1b}[1;31merror:\u{1b}[0m " } else { "error: " }, &error.to_string());
-    if let Some(hint) = error.what_to_do() {
+    if let Some(hint) = error.what_to_do().filter(|_| !is_quiet) {
         context::say(if is_colored { "\u{1b}[1mhint:\u{1b}[0m " } else { "hint: " }, hint);
     }
     error.exit()

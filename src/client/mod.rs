@@ -49,7 +49,7 @@ pub use email::{
 };
 pub use events::{Events, MailEvent};
 pub use fault::FaultEntry;
-pub use local::{Assembly, LocalRouter, OpenRouter, OpenRouterError};
+pub use local::{Assembly, LocalRouter, OpenRouter, OpenRouterError, data_dir};
 pub use mail::{AllQuery, MailboxEntry, MailboxesPage, NewestEmail, NewestPage};
 pub use offline::{BackupCounts, CheckReport, Compacted, Finding, OfflineStore, ProgressCallback, Salvaged};
 pub use problem::{ClientError, Problem};
@@ -287,7 +287,20 @@ impl Client {
 
     /// The answer of a success; anything else is an error.
     async fn ask(&self, request: ApiRequest) -> Result<ApiResponse, ClientError> {
-        self.accepted(self.transport.send(request).await?)
+        match self.accepted(self.transport.send(request).await?) {
+            Err(error) if error.is("unknown_path") && self.is_beside_the_interface().await => {
+                Err(ClientError::WrongBase { server: self.transport.shown().to_owned() })
+            }
+            result => result,
+        }
+    }
+
+    /// Whether even a path that every service has is unknown.
+    async fn is_beside_the_interface(&self) -> bool {
+        let path = "/api/domains/active".to_owned();
+        let request = ApiRequest { method: Method::GET, path, body: None, octets_max: OCTETS_MAX };
+        let answer = self.transport.send(request).await.and_then(|answer| self.accepted(answer));
+        answer.is_err_and(|error| error.is("unknown_path"))
     }
 
     fn accepted(&self, answer: ApiResponse) -> Result<ApiResponse, ClientError> {

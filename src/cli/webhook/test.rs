@@ -42,7 +42,19 @@ impl Test {
             (None, Some(error)) => format!("the receiver gave no answer: {error}"),
             (None, None) => "the receiver gave no answer".to_owned(),
         };
-        Err(Error::new(Exit::CheckFailed, why).hint("a receiver must answer with a status of 200 to 299"))
+        Err(Error::new(Exit::CheckFailed, why).hint(what_to_do(attempt.error.as_deref().unwrap_or_default())))
+    }
+}
+
+/// What to do about an attempt that failed in this way.
+fn what_to_do(error: &str) -> &'static str {
+    match error {
+        "dns" => "the name in its URL does not resolve: see the URL, and DNS on the machine of the service",
+        "refused_address" => "its address is not public; the administrator can permit a network with webhook-allow",
+        "connect" => "see that the receiver runs, and listens on the port of its URL",
+        "tls" => "see that the receiver has TLS on that port, and a valid certificate for the name in its URL",
+        "timeout" => "a receiver must answer within webhook-timeout",
+        _ => "a receiver must answer with a status of 200 to 299",
     }
 }
 

@@ -4,6 +4,7 @@ mod contract;
 mod db;
 mod delete;
 mod domain;
+mod first_use;
 mod generated;
 mod import;
 mod inbox;

@@ -19,8 +19,6 @@ use crate::cli::{Outcome, tempmail};
 
 /// How long a test waits for an expected event.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The height of a terminal in tests.
-pub(crate) const TERMINAL_ROWS: u16 = 24;
 const PAUSE: Duration = Duration::from_millis(10);
 const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
@@ -183,7 +181,7 @@ pub(crate) fn local_with(data_dir: &Path, env: &[(&str, &str)], args: &[&str]) -
 
 /// A command of the binary on a data directory of this machine, on a terminal. `answers` are typed at once.
 pub(crate) fn on_terminal(data_dir: &Path, columns: u16, answers: &str, args: &[&str]) -> Screen {
-    terminal::on_terminal(terminal_command(data_dir, args), columns, TERMINAL_ROWS, answers)
+    terminal::on_terminal(terminal_command(data_dir, args), columns, answers)
 }
 
 /// The same command, to be changed before it runs.
@@ -193,7 +191,7 @@ pub(crate) fn terminal_command(data_dir: &Path, args: &[&str]) -> Command {
     {
         command.env_remove(name);
     }
-    command.env("XDG_CONFIG_HOME", data_dir).env("TEMPMAIL_DATA_DIR", data_dir).args(args);
+    command.env("XDG_CONFIG_HOME", data_dir).env("TEMPMAIL_DATA_DIR", data_dir).env("NO_COLOR", "1").args(args);
     command
 }
 
